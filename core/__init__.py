@@ -7,8 +7,8 @@ import os
 
 __version__ = "0.9.0"
 
-# Waiting OpenMP threads sleep and leave the processor to those that work. It is read when a
-# library with OpenMP is loaded, so it is set first.
+# Idle OpenMP threads sleep instead of using the processor. A library reads this setting when it
+# is loaded, so it is set before all imports.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from core.io.usage_reports import keep_quiet

@@ -16,9 +16,8 @@ def begin() -> int:
 
         keep_printable()
         keep_private()
-        set_person_source(
-            lambda: LOCAL_ADMINISTRATOR
-        )  # Whoever can run commands on this computer may do everything.
+        # Whoever can run commands on this computer may do everything.
+        set_person_source(lambda: LOCAL_ADMINISTRATOR)
         return main()
     except KeyboardInterrupt:
         print("hopscope: Interrupted.", file=sys.stderr)

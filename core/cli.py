@@ -60,11 +60,10 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     """
     argv = list(sys.argv[1:] if arguments is None else arguments)
     argv[:1] = [OLD_NAMES.get(name, name) for name in argv[:1]]
-    options = parser(
-        [name for name in COMMAND_NAMES if name in argv[:1]] or COMMAND_NAMES
-    ).parse_args(argv)
+    names = argv[:1] if argv and argv[0] in COMMAND_NAMES else COMMAND_NAMES
+    options = parser(names).parse_args(argv)
     with ExitStack() as stack:
-        options.engine = engine or (lambda: stack.enter_context(closing(_engine())))
+        options.engine = engine or (lambda: stack.enter_context(closing(_make_engine())))
         return _run(options)
 
 
@@ -78,11 +77,11 @@ def _run(options: argparse.Namespace) -> int:
             sys.stdout.flush()
         return code
     except (BadInput, BadParameter, UnknownEntity, StoreError) as error:
-        return _complain(error, EXIT_WRONG_INPUT)
+        return _print_error(error, EXIT_WRONG_INPUT)
     except HopscopeError as error:
-        return _complain(error, EXIT_FAILED)
+        return _print_error(error, EXIT_FAILED)
     except KeyboardInterrupt:
-        return _complain("Interrupted.", EXIT_INTERRUPTED)
+        return _print_error("Interrupted.", EXIT_INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         return EXIT_FAILED
@@ -90,10 +89,10 @@ def _run(options: argparse.Namespace) -> int:
         if error.errno != errno.ENOSPC:
             if error.filename is None:
                 raise
-            return _complain(f"{error.filename} cannot be used: {error.strerror}.", EXIT_FAILED)
+            return _print_error(f"{error.filename} cannot be used: {error.strerror}.", EXIT_FAILED)
         # The rest of the output would fail again, so it is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _complain("What is printed cannot be written: the disk is full.", EXIT_FAILED)
+        return _print_error("What is printed cannot be written: the disk is full.", EXIT_FAILED)
 
 
 def parser(names: Sequence[str] = COMMAND_NAMES) -> argparse.ArgumentParser:
@@ -101,23 +100,24 @@ def parser(names: Sequence[str] = COMMAND_NAMES) -> argparse.ArgumentParser:
 
     Only the modules of these commands are imported, as imports take time.
     """
-    top = argparse.ArgumentParser(
+    command_parser = argparse.ArgumentParser(
         prog="python -m core", description="Explore how graph retrievers find their answers."
     )
-    top.add_argument("--version", action="version", version=f"Hopscope {__version__}")
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    command_parser.add_argument("--version", action="version", version=f"Hopscope {__version__}")
+    commands = command_parser.add_subparsers(required=True, metavar="COMMAND")
     for name in names:
         importlib.import_module(f"{__package__}.commands.{name}").add_command(commands)
-    return top
+    return command_parser
 
 
-def _engine() -> Engine:
+def _make_engine() -> Engine:
     # The import takes half a second, and most commands need no engine.
     from core.engine import Engine
 
     return Engine()
 
 
-def _complain(error: object, code: int) -> int:
+def _print_error(error: object, code: int) -> int:
+    """Print an error and return the exit code."""
     print(f"hopscope: {error}", file=sys.stderr)
     return code

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from core.cases import solved
+from core.cases import solved as load_solved
 from core.comparison.built_graphs import BuiltGraphs
 from core.comparison.comparison_work import ComparisonWork, LaneQueues
 from core.comparison.consent import free_prefix, needs_consent
@@ -26,7 +26,8 @@ from core.errors import BadInput, BadParameter
 from core.graph.names.lookup import name_lookup
 from core.indexes.chains import fingerprint
 from core.indexes.index_kinds import INDEX_KINDS
-from core.indexes.index_state import key, start_index_job
+from core.indexes.index_state import key as index_key
+from core.indexes.index_state import start_index_job
 from core.indexes.partial_index import build_searchable_vectors
 from core.indexes.vector_blocks import ItemKind
 from core.io.durations import with_time_left
@@ -54,9 +55,9 @@ __all__ = ["MethodComparison", "Engine", "MethodLane"]
 class Engine:
     """Graphs, models and jobs of one process.
 
-    No object inside an engine refers back to it. A dropped engine is therefore freed at once,
-    together with its models. Left to the garbage collector, they would stay longer, since it does
-    not know how much memory models take outside Python.
+    No object inside an engine refers back to it. A dropped engine is therefore freed immediately,
+    together with its models. In a reference cycle they would stay until the garbage collector runs,
+    and it does not know how much memory models take outside Python.
 
     Parameters
     ----------
@@ -65,7 +66,9 @@ class Engine:
     """
 
     def __init__(
-        self, models: Models | None = None, solved: Callable[[str], Sequence[Question]] = solved
+        self,
+        models: Models | None = None,
+        solved: Callable[[str], Sequence[Question]] = load_solved,
     ):
         self._own_models: Registry | None = None
         if models is None:
@@ -73,19 +76,19 @@ class Engine:
         self._built = BuiltGraphs(models)
         self._waiters = Waiters()
         self.jobs = Jobs(workers=4, weigh=_result_bytes, is_needed=self._waiters.looking)
-        # Evaluations have a pool of their own: one that takes hours must not delay a question.
+        # Evaluations, indexes and trials have separate pools. One that takes hours must not delay
+        # a question.
         self.evaluations = Jobs(workers=1)
-        # Indexes are made and measured in a pool of their own as well.
         self.preparing = Jobs()
-        # Trials of two lines on some questions, which a user watches, have their own pool too.
         self.trials = Jobs(workers=1)
         base = Environment(models, solved, self._built)
         self.environment = replace(base, encoding=partial(_start_encoding, self.preparing, base))
-        self._prefixes, self._queues = PrefixCache(), LaneQueues()
+        self._prefixes = PrefixCache()
+        self._queues = LaneQueues()
         self.housekeeping = Housekeeping(
-            self._queues.busy, partial(_load_answering, models), count_begun=self._queues.begun
+            self._queues.busy, partial(_load_answer_model, models), count_begun=self._queues.begun
         )
-        self._asks_chat = partial(_asks_chat, models)
+        self._is_slow_lane = partial(_is_slow_lane, models)
         self._graphs: dict[str, object] = {}
         self._lock = threading.Lock()
 
@@ -100,7 +103,7 @@ class Engine:
         return any(jobs.busy for jobs in self._all_jobs)
 
     def stop(self) -> None:
-        """Cancel all jobs and accept no more. Returns at once."""
+        """Cancel all jobs and accept no more. It does not wait until they have ended."""
         self.housekeeping.stop()
         for jobs in self._all_jobs:
             jobs.stop()
@@ -124,7 +127,7 @@ class Engine:
     def graph(self, name: str = "metaqa", watch: Watch = NO_WATCH):
         """Return the graph of that name, building it first if necessary.
 
-        Each graph is opened once a process.
+        Each graph is opened once in an engine.
         """
         with self._lock:
             if name not in self._graphs:
@@ -132,27 +135,28 @@ class Engine:
             return self._graphs[name]
 
     def is_open(self, name: str) -> bool:
-        """Return whether a graph is open, in which case a question need not wait for it."""
+        """Return whether a graph is open. A question need not wait for an open graph."""
         return name in self._graphs
 
     def forget(self, name: str) -> None:
-        """Drop an open graph, so that the next access opens it anew, as after a rebuild."""
+        """Drop an open graph. The next access opens it again, for example after a rebuild."""
         with self._lock:
             self._graphs.pop(name, None)
 
     def warm(self) -> None:
         """Load everything that most retrieval needs, so that the first question is fast.
 
-        This covers compiled loops, names, questions and the encoder. The loaded objects are then
-        excluded from garbage collection, since they stay for good.
+        This covers compiled functions, names, questions and the encoder. The loaded objects are
+        then excluded from garbage collection, since they are never freed.
         """
-        ask = SourceQuestion(GraphSource.of(self.graph()), Question("warm"), (0,), model=False)
+        source = GraphSource.of(self.graph())
+        question = SourceQuestion(source, Question("warm"), (0,), model=False)
         encoder = self.models.info("encoder").present
         if encoder:
             # The lines below may not load it, as an earlier process may have saved the vectors.
             getattr(self.models.encoder(), "load", lambda: None)()
         for text in WARM_UP_LINES if encoder else WARM_UP_LINES[:1]:
-            LaneRun(ask, parse_line(text), self.environment).retrieve(LaneListener())
+            LaneRun(question, parse_line(text), self.environment).retrieve(LaneListener())
         name_lookup(self.graph()).mentions("warm")
         dataset = datasets()["metaqa"]
         for name in dataset.sets:
@@ -169,7 +173,7 @@ class Engine:
         model: bool = True,
         watch: Watch = NO_WATCH,
     ) -> SourceQuestion:
-        """Open the source if necessary, and return the question to it, ready to run.
+        """Open the source if necessary, and return the question with its entities.
 
         Parameters
         ----------
@@ -181,7 +185,12 @@ class Engine:
 
         Raises
         ------
-        BadInput, UnknownEntity, StoreError
+        BadInput
+            If the question cannot be asked.
+        UnknownEntity
+            If an entity is not in the graph.
+        StoreError
+            If the source cannot be opened.
         """
         return source.open(self, watch=watch).ask(question, seed, reader, model, watch)
 
@@ -196,8 +205,8 @@ class Engine:
     ) -> Job:
         """Return a job that runs methods on a question; its `comparison` receives the results.
 
-        Calls with the same question and the same lines share one job, unless an operator of a line
-        is to be run anew each time. Of an ended job only complete lanes are kept. Lanes that
+        Calls with the same question and the same lines share one job, unless a line has an operator
+        whose result must not be reused. The complete lanes of an ended job are reused. Lanes that
         failed, were cancelled, searched only a part of the graph or got no answer are run again.
 
         Parameters
@@ -205,9 +214,9 @@ class Engine:
         ask : the question and its source.
         methods : the methods to compare, at most `MAX_LANES`.
         again : if true, run all lanes again.
-        waiter : the session that waits for the result. The job is cancelled once nobody waits for
-            it. A waiter waits for one comparison at a time, until it calls `leave` or is no longer
-            alive.
+        waiter : the session that waits for the result. The job is cancelled once no session waits
+            for it. A session waits for one comparison at a time, until `leave` is called for it or
+            it has ended.
         repairs : if true, changes of a single step are tried after all lanes have ended. On
             documents, the evidence of the answers is traced as well.
         before : an earlier comparison. Its complete lanes are reused if the question is the same.
@@ -215,7 +224,7 @@ class Engine:
         Raises
         ------
         BadInput
-            Without a method, or with more than `MAX_LANES`.
+            If there is no method, or more than `MAX_LANES`.
         """
         if not methods:
             raise BadInput("Choose at least one method.")
@@ -224,17 +233,15 @@ class Engine:
         incomplete = None if again else self._incomplete_comparison(ask, methods)
         complete_lanes = _complete_lanes(incomplete, ask) | _complete_lanes(before, ask)
         new_methods = [method for method in methods if repr(method.line) not in complete_lanes]
-        again = again or not all(
+        is_reusable = all(
             operator.remembered for method in new_methods for operator in method.line.parts()
         )
         is_alive = (lambda: True) if waiter is None else waiter.alive
-        again = again or incomplete is not None
-        begin = lambda job: self._begin(job, is_alive if repairs else None)
         job = self.jobs.start(
             self.key(ask, methods),
-            lambda: self._job(ask, methods, complete_lanes),
-            again,
-            begin,
+            lambda: self._make_job(ask, methods, complete_lanes),
+            again or not is_reusable or incomplete is not None,
+            partial(self._start, is_alive=is_alive if repairs else None),
         )
         if waiter is None:
             job.unattended = True
@@ -246,9 +253,9 @@ class Engine:
     def at_once(self, line: Line, source: AnswerSource, answering: bool = False) -> int:
         """Return how many leading operators of a line run without the user's consent.
 
-        The first operator that asks a language model or starts a user's program needs consent. A
-        model that writes the answer counts only with `answering`. The number is 0 if the line runs
-        on a graph of documents that is not built yet.
+        An operator that asks a language model or starts a user's program needs consent. The model
+        that writes the answer counts only with `answering`. The number is 0 if the line runs on a
+        graph of documents that is not built yet.
         """
         build = build_of(line)
         if build is not None and not self._built.digest(source.corpus, build):
@@ -258,14 +265,14 @@ class Engine:
     def wait(self, job: Job) -> QueueWait | None:
         """Return how long a comparison waits until its first lane begins.
 
-        None if it has begun or ended.
+        The result is None if it has begun or ended.
         """
         if job.ended or any(lane.states for lane in job.comparison.lanes):
             return None
         return self._queues.wait(job)
 
     def leave(self, waiter: str) -> None:
-        """Record that the waiter of that id waits for no comparison any more."""
+        """Record that the session with that id waits for no comparison any more."""
         self._waiters.leave(waiter)
 
     def key(self, ask: SourceQuestion, methods: Sequence[Method]) -> str:
@@ -280,40 +287,47 @@ class Engine:
             ask.model,
             [
                 (
-                    i.id,
-                    repr(i.line),
-                    *(operator.stamp(ask.source.graph, self.environment) for operator in i.line),
+                    method.id,
+                    repr(method.line),
+                    *(
+                        operator.stamp(ask.source.graph, self.environment)
+                        for operator in method.line
+                    ),
                 )
-                for i in methods
+                for method in methods
             ],
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def _graph_digest(self, ask: SourceQuestion, line: Line) -> str:
-        """Digest of the graph that a line runs on; empty if that graph is not built yet.
+        """Return the digest of the graph that a line runs on, empty if it is not built.
 
-        An unbuilt graph is built, or reported as missing, by its lane.
+        The lane builds the graph then, or reports that it is missing.
         """
-        build, source = build_of(line), ask.source
+        build = build_of(line)
         if not build:
-            return source.graph.digest
-        return self._built.digest(source.corpus, build) + _merges_digest(ask)
+            return ask.source.graph.digest
+        return self._built.digest(ask.source.corpus, build) + _merges_digest(ask)
 
-    def _job(
-        self, ask: SourceQuestion, methods: Sequence[Method], done: Mapping[str, MethodLane]
+    def _make_job(
+        self,
+        ask: SourceQuestion,
+        methods: Sequence[Method],
+        complete_lanes: Mapping[str, MethodLane],
     ) -> Job:
-        job, lanes = Job(self.key(ask, methods)), []
+        lanes = []
         for method in methods:
-            complete_lane = done.get(repr(method.line))
+            complete_lane = complete_lanes.get(repr(method.line))
             if complete_lane is None:
                 lanes.append(MethodLane.waiting(ask, method, self._answering_model(ask, method)))
             else:
                 lanes.append(replace(complete_lane, ask=ask, method=method, taken=True))
+        job = Job(self.key(ask, methods))
         job.comparison = MethodComparison(ask, lanes, _merges_digest(ask))
         return job
 
     def _answering_model(self, ask: SourceQuestion, method: Method) -> str | None:
-        """Title of the model that answers; None if none is used or none has that name."""
+        """Return the title of the answering model; None if it is unused or unknown."""
         role = answer_role(method.line)
         if not role or not ask.model:
             return None
@@ -331,17 +345,17 @@ class Engine:
             return None
         return job.comparison
 
-    def _begin(self, job: Job, is_alive: Callable[[], bool] | None) -> None:
+    def _start(self, job: Job, is_alive: Callable[[], bool] | None) -> None:
         """Start a comparison.
 
-        With `is_alive`, changes of single steps are tried afterwards, as long as it returns true.
+        With `is_alive`, changes of single steps are tried afterwards while it returns true.
         """
-        shared = job.comparison, self.environment, self._prefixes, self._queues, self._asks_chat
-        after = None if is_alive is None else RepairWork(*shared, is_alive)
-        ComparisonWork(*shared, after, self._waiters.looking).start(job)
+        shared = job.comparison, self.environment, self._prefixes, self._queues, self._is_slow_lane
+        repair_work = None if is_alive is None else RepairWork(*shared, is_alive)
+        ComparisonWork(*shared, repair_work, self._waiters.looking).start(job)
 
 
-def _load_answering(models: Models) -> None:
+def _load_answer_model(models: Models) -> None:
     """Load the model that answers, if it runs in this process."""
     if models.info("answer").present:
         getattr(models.chat("answer"), "load", lambda: None)()
@@ -353,42 +367,47 @@ def _start_encoding(
 ) -> Job:
     """Start the job that encodes a graph's texts in the background.
 
-    With the default encoder this is the same job as that of the page Indexes.
+    With the default encoder it is the same job as on the page Indexes.
     """
     requested_model = environment.models.encoder(encoder)
     default_model = environment.models.encoder()
     kind = INDEX_KINDS[f"vectors-{item_kind}"]
     if fingerprint(requested_model) == fingerprint(default_model):
         return start_index_job(jobs, graph, kind, environment)
-    name = f"{key(graph, kind)}-{fingerprint(requested_model)}"
-    work = lambda job: build_searchable_vectors(
-        graph, requested_model, item_kind, with_time_left(job)
+    return jobs.run(
+        f"{index_key(graph, kind)}-{fingerprint(requested_model)}",
+        lambda job: build_searchable_vectors(
+            graph, requested_model, item_kind, with_time_left(job)
+        ),
+        again=True,
     )
-    return jobs.run(name, work, again=True)
 
 
-def _asks_chat(models: Models, method: Method) -> bool:
+def _is_slow_lane(models: Models, method: Method) -> bool:
     """Return whether retrieval asks a language model or starts a user's program.
 
-    Such lanes may take long and wait in a queue of their own.
+    Such lanes may take long, so they wait in a separate queue.
     """
     return any(needs_consent(operator, models) for operator in method.line)
 
 
 def _merges_digest(ask: SourceQuestion) -> str:
-    """Digest of the saved name merges of the corpus; empty if there are none. Raises StoreError."""
+    """Return the digest of the corpus's saved name merges, empty if there are none.
+
+    Raises StoreError.
+    """
     return ask.source.mends.digest
 
 
 def _complete_lanes(earlier: MethodComparison | None, ask: SourceQuestion) -> dict[str, MethodLane]:
-    """Return the complete lanes of an earlier comparison of the same question, by their lines."""
+    """Return the complete lanes of an earlier comparison by line, if its question is the same."""
     if earlier is None or not ask.same(earlier.ask) or earlier.mends != _merges_digest(ask):
         return {}
     return {repr(lane.method.line): lane for lane in earlier.lanes if lane.complete}
 
 
 def _result_bytes(job: Job) -> int:
-    """Bytes that would be freed with the result of a job: the states of its lanes."""
+    """Return the memory of a job's result, in bytes: the states of its lanes."""
     comparison: MethodComparison | None = getattr(job, "comparison", None)
     if comparison is None:
         return 0

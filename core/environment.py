@@ -12,12 +12,12 @@ from core.models.base import Models
 from core.types import Question
 
 
-def none_solved(digest: str) -> Sequence[Question]:
+def no_solved_questions(digest: str) -> Sequence[Question]:
     """Default of `Environment.solved`: no question was solved."""
     return ()
 
 
-def none_built(corpus: Any, build: str, *_: Any) -> Any:
+def refuse_build(corpus: Any, build: str, *_: Any) -> Any:
     """Default of `Environment.built`: there is no corpus, so it raises BadInput."""
     raise BadInput("There is no corpus here to stand on.")
 
@@ -26,7 +26,7 @@ def none_built(corpus: Any, build: str, *_: Any) -> Any:
 class Environment:
     """Resources of a run, made by its caller and passed down to all operators.
 
-    No operator looks for resources of its own. Data derived from a graph is kept on the graph
+    No operator opens resources of its own. Data derived from a graph is cached on the graph
     (`core.runtime.derived_values`).
 
     Attributes
@@ -36,14 +36,13 @@ class Environment:
         digest.
     built : `built(corpus, build, watch, make)` returns the graph that a build made of a corpus. It
         raises StoreError if the graph is not built (see `core.comparison.built_graphs`).
-    encoding : `encoding(graph, encoder, of)` returns the job that encodes in the background. None
-        means
-        that a caller waits until all vectors are made.
-    clock : seconds since any fixed start.
+    encoding : `encoding(graph, encoder, of)` returns the job that encodes in the background. If it
+        is None, a caller waits until all vectors are made.
+    clock : returns the seconds since some fixed moment.
     """
 
     models: Models
-    solved: Callable[[str], Sequence[Question]] = none_solved
-    built: Callable[..., Any] = none_built
+    solved: Callable[[str], Sequence[Question]] = no_solved_questions
+    built: Callable[..., Any] = refuse_build
     encoding: Callable[..., Any] | None = None
     clock: Callable[[], float] = time.perf_counter

@@ -54,7 +54,7 @@ class StoreError(HopscopeError):
 
 
 class UnreadableData(StoreError):
-    """Stored data that the operating system does not let us read. The data may be intact."""
+    """Stored data that the operating system refuses to read. The data may be intact."""
 
 
 class ModelUnavailable(HopscopeError):
@@ -66,10 +66,7 @@ class ModelFailed(HopscopeError):
 
 
 class UnparsedReplies(ModelFailed):
-    """Replies of a model of which none could be parsed.
-
-    The work has nothing to go on with.
-    """
+    """A failure because no reply of a model could be parsed, so the work cannot continue."""
 
 
 class NotAllowed(HopscopeError):
@@ -80,7 +77,7 @@ class NotAllowed(HopscopeError):
 
 
 class RetrieverFailed(HopscopeError):
-    """A user's own retriever that gave no reply or a malformed one."""
+    """A failure of a user's own retriever: no reply, or a malformed one."""
 
 
 class RunCancelled(HopscopeError):
@@ -90,10 +87,11 @@ class RunCancelled(HopscopeError):
         super().__init__(message)
 
 
-def is_refusal(error: BaseException) -> bool:
-    """Return whether the operating system refused to read a file.
+def is_access_error(error: BaseException) -> bool:
+    """Return whether the operating system refused to read a file, such as for too many open files.
 
-    An example is too many open files. Such an error says nothing about the content of the file.
+    Such an error says nothing about the content of the file. A missing file, or a folder in its
+    place, is no refusal.
     """
     return (
         isinstance(error, OSError)
@@ -102,14 +100,14 @@ def is_refusal(error: BaseException) -> bool:
     )
 
 
-def damage_error(what: str, error: Exception, instead: str) -> StoreError:
-    """Return an error that describes stored data that could not be read.
+def damage_error(subject_and_verb: str, error: Exception, advice: str) -> StoreError:
+    """Return an error that says why stored data could not be read.
 
     Parameters
     ----------
-    what : the thing and its verb, such as “The graph in x is”.
+    subject_and_verb : the beginning of the sentence, such as “The graph in x is”.
     error : the exception of the reader.
-    instead : advice for the case that it is damaged.
+    advice : what to do if the data is damaged.
 
     >>> from core.errors import damage_error
     >>> print(damage_error("The graph in x is", ValueError("short"), "build it again"))
@@ -119,19 +117,19 @@ def damage_error(what: str, error: Exception, instead: str) -> StoreError:
     """
     if isinstance(error, UnreadableData):
         return error
-    if is_refusal(error):
+    if is_access_error(error):
         assert isinstance(error, OSError)
-        return UnreadableData(f"{what} not readable now: {error.strerror or error}.")
-    return StoreError(f"{what} damaged ({error}); {instead}.")
+        return UnreadableData(f"{subject_and_verb} not readable now: {error.strerror or error}.")
+    return StoreError(f"{subject_and_verb} damaged ({error}); {advice}.")
 
 
-MAX_LISTED_NAMES = 8  # known names that are listed if none is near
+MAX_LISTED_NAMES = 8  # known names that are listed if none is similar
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
-    """Return a sentence that suggests the known word nearest to `word`, or lists some.
+    """Return a sentence that suggests the known name most similar to `word`, or lists some.
 
-    The sentence begins with a space.
+    The sentence begins with a space, as it follows another one.
 
     >>> from core.errors import nearest
     >>> nearest("beem", ["beam", "rank"]), nearest("x", map(str, range(40)))
@@ -140,10 +138,11 @@ def nearest(word: str, names: Iterable[str]) -> str:
     names = list(names)
     if not names:
         return " There is none yet."
-    inside = [name for name in names if len(word) > 3 and word.casefold() in name.casefold()]
-    close = inside or difflib.get_close_matches(word, names, 1, 0.5)
-    if close:
-        return f" Did you mean “{close[0]}”?"
+    containing = [name for name in names if len(word) > 3 and word.casefold() in name.casefold()]
+    similar = containing or difflib.get_close_matches(word, names, 1, 0.5)
+    if similar:
+        return f" Did you mean “{similar[0]}”?"
+    # "and 1 more" is no shorter than the last name
     first_names = names if len(names) <= MAX_LISTED_NAMES + 1 else names[:MAX_LISTED_NAMES]
     more = f" and {len(names) - len(first_names)} more" if len(first_names) < len(names) else ""
     return f" Known: {', '.join(first_names)}{more}."
@@ -159,7 +158,7 @@ def shorten(text: object, limit: int = 80) -> str:
 
 
 def with_command(sentence: str, command: str) -> str:
-    """Return a message with a shell command that helps, on a line of its own.
+    """Return a message with a helpful shell command on a separate line.
 
     The command line, Python and HTTP show both. The app shows the sentence alone.
 
@@ -184,7 +183,7 @@ def split_command(message: str) -> tuple[str, str]:
 def plain_words(text: str, limit: int = 80) -> str:
     """Return a server's message on one short line without markup.
 
-    Empty for a whole HTML page.
+    The result is empty if the message is an HTML page.
 
     >>> from core.errors import plain_words
     >>> plain_words("Bad <b>query</b> at <http://x/a>"), plain_words("<html>Not found")

@@ -56,6 +56,10 @@ def param(
         Returns the texts that a form offers at the moment.
     lines
         True if the text may have several lines.
+
+    Returns
+    -------
+    A field with all of them in its metadata.
     """
     return field(
         default=default,
@@ -132,7 +136,7 @@ def parameters(cls: type[OperatorBase]) -> tuple[Parameter, ...]:
     return _parameters_by_class[cls]
 
 
-# cached, because one page asks for them hundreds of times
+# cached, because drawing a page needs them hundreds of times
 _parameters_by_class: WeakKeyDictionary[type[OperatorBase], tuple[Parameter, ...]] = (
     WeakKeyDictionary()
 )
@@ -143,13 +147,13 @@ def parameter_values(operator: OperatorBase) -> Mapping[str, Any]:
     return {p.name: getattr(operator, p.name) for p in parameters(type(operator))}
 
 
-def value_words(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a parameter's value as a person reads it, on one line.
 
-    Only the beginning of a long text is returned.
+    A long text is cut.
 
-    >>> from core.parameters import value_words
-    >>> value_words(True), value_words(1000), value_words(0.80), value_words("bm25")
+    >>> from core.parameters import format_value
+    >>> format_value(True), format_value(1000), format_value(0.80), format_value("bm25")
     ('yes', '1,000', '0.8', 'bm25')
     """
     if isinstance(value, bool):
@@ -161,8 +165,8 @@ def value_words(value: Any) -> str:
 
 def settings_text(cls: type[OperatorBase], values: Mapping[str, Any]) -> list[str]:
     """Return the values that differ from the defaults, each as `name=value`."""
-    rows = ((p.name, values.get(p.name, p.default), p.default) for p in parameters(cls))
-    return [f"{name}={value!r}" for name, value, default in rows if value != default]
+    values = {p.name: values.get(p.name, p.default) for p in parameters(cls)}
+    return [f"{p.name}={values[p.name]!r}" for p in parameters(cls) if values[p.name] != p.default]
 
 
 @contextmanager
@@ -177,7 +181,7 @@ def locate_errors(where: str) -> Iterator[None]:
 def check_names(
     cls: type[OperatorBase], values: Mapping[str, Any], title: str, where: str = ""
 ) -> None:
-    """Raise BadParameter for a name that is no parameter, and suggest the nearest one."""
+    """Raise BadParameter for a name that is no parameter, and suggest a similar one."""
     names = [p.name for p in parameters(cls)]
     for key in values:
         if key not in names:
@@ -191,8 +195,8 @@ def make_operator(cls: type[D], values: Mapping[str, Any], where: str = "") -> D
     Raises
     ------
     BadParameter
-        For an unknown name or a bad value. The message begins with `where` and suggests the
-        nearest valid name.
+        If a name is unknown or a value is bad. The message begins with `where` and suggests a
+        similar name.
     """
     check_names(cls, values, cls.__name__, where)
     with locate_errors(where):

@@ -26,32 +26,31 @@ def comparison_dict(comparison: MethodComparison) -> dict[str, Any]:
     """Return a comparison as values that JSON can hold.
 
     The keys are `question`, `entities`, `answers`, `graph`, `seed` and `lanes`. Some keys appear
-    only where they apply:
+    only if they apply:
 
     - `corpus` and `gold` (the documents that the answer rests on) for a question to a corpus,
-    - `aliases` (groups of names, one group an answer) where the question set has any,
-    - `edits` (what was removed from the graph or corpus, merged or renamed) where there are any.
+    - `aliases` (groups of names, one group an answer) if the question has any,
+    - `edits` (what was removed from the graph or corpus, merged or renamed) if there are any.
     """
     comparison = comparison.now
-    ask, lanes = comparison.ask, comparison.lanes
-    source_fields: dict[str, Any] = (
-        {"corpus": ask.source.name, "gold": list(ask.question.gold)} if ask.source.is_corpus else {}
-    )
-    source_fields |= (
-        {"aliases": [list(names) for names in ask.question.aliases]} if ask.question.aliases else {}
-    )
-    source_fields |= (
-        {"edits": [edit.words for edit in ask.source.edits]} if ask.source.edits else {}
-    )
-    return {
-        "question": ask.question.text,
-        "entities": list(ask.question.entities),
-        "answers": list(ask.question.answers),
-        "graph": ask.source.graph.name,
-        "seed": ask.seed,
-        **source_fields,
-        "lanes": [lane_dict(lane, lane_counts_by_model(comparison, lane)) for lane in lanes],
+    question, source = comparison.ask.question, comparison.ask.source
+    fields: dict[str, Any] = {
+        "question": question.text,
+        "entities": list(question.entities),
+        "answers": list(question.answers),
+        "graph": source.graph.name,
+        "seed": comparison.ask.seed,
     }
+    if source.is_corpus:
+        fields |= {"corpus": source.name, "gold": list(question.gold)}
+    if question.aliases:
+        fields["aliases"] = [list(names) for names in question.aliases]
+    if source.edits:
+        fields["edits"] = [edit.words for edit in source.edits]
+    fields["lanes"] = [
+        lane_dict(lane, lane_counts_by_model(comparison, lane)) for lane in comparison.lanes
+    ]
+    return fields
 
 
 def method_row_dict(row: Any) -> dict[str, Any]:
@@ -69,12 +68,13 @@ def _with_json_names(items: list[tuple[str, Any]]) -> dict[str, Any]:
 def lane_dict(lane: MethodLane, by_model: bool) -> dict[str, Any]:
     """Return a lane as values that JSON can hold.
 
-    A value is null where the method has no such output or nothing is known about it. `partly` is
-    how much of the searched data was available. `answer_fault` is the reason why the model's answer
-    is blank or cut. `beside` compares the answer with the one before the graph was edited. The
-    funnel counts the language model's answer if `by_model` is true, and the reader's otherwise.
+    A value is null if the method has no such output or nothing is known about it. `partly` is how
+    much of the searched data was available. `answer_fault` is the reason why the model's answer is
+    blank or cut. `beside` compares the answer with the one before the graph was edited. The funnel
+    counts the language model's answer if `by_model` is true, and the reader's otherwise.
     """
-    graph, state = lane.graph, lane.state
+    graph = lane.graph
+    state = lane.state
     return {
         "instance": lane.method.id,
         "line": repr(lane.line),
@@ -98,7 +98,7 @@ def lane_dict(lane: MethodLane, by_model: bool) -> dict[str, Any]:
         "funnel": funnel_dict(lane, by_model),
         "gold": gold_dict(lane),
         "beside": None if lane.beside is None else dataclasses.asdict(lane.beside),
-        "influence": [influence_dict(lane, one) for one in lane.influences],
+        "influence": [influence_dict(lane, influence) for influence in lane.influences],
         **prompt_dict(state),
         "operators": [step_dict(step) for step in state.trace],
         "error": lane.error,
@@ -112,19 +112,14 @@ def graph_dict(lane: MethodLane) -> dict[str, Any]:
     """
     graph = lane.graph
     nodes, edges = getattr(graph, "whole", (graph.n_nodes, graph.n_edges))[:2]
-    return {
-        "name": graph.name,
-        "build": build_of(lane.line),
-        "nodes": nodes,
-        "edges": edges,
-    }
+    return {"name": graph.name, "build": build_of(lane.line), "nodes": nodes, "edges": edges}
 
 
 def paths_list(graph, state: State) -> list[dict[str, Any]]:
-    """Return the kept paths, best first.
+    """Return the paths of a state, best first.
 
     The keys of a path are `text`, `score`, `nodes`, `relations` and `forward`. The score is null
-    where the order of the paths carries no scores.
+    if the order of the paths has no scores.
     """
     if state.paths is None:
         return []
@@ -141,68 +136,64 @@ def paths_list(graph, state: State) -> list[dict[str, Any]]:
 
 
 def funnel_dict(lane: MethodLane, by_model: bool) -> dict[str, list[str] | None] | None:
-    """Return the known answers that are alive at each stage of a lane.
+    """Return the correct answers that are still present after each stage of a lane.
 
-    A stage that the method does not have is null. The whole is null where no answer is known.
+    A stage that the method does not have is null. The result is null if no answer is known.
     """
-    ask = lane.ask
-    answers = answers_of(ask.question)
-    stages = funnel(ask.source, lane.graph, lane.state, answers, by_model, lane.saved_alive)
+    source = lane.ask.source
+    answers = answers_of(lane.ask.question)
+    stages = funnel(source, lane.graph, lane.state, answers, by_model, lane.saved_alive)
     alive = {stage.name: list(stage.alive) for stage in stages}
-    return {name: alive.get(name) for name in ask.source.stages} if stages else None
+    return {name: alive.get(name) for name in source.stages} if stages else None
 
 
 def gold_dict(lane: MethodLane) -> dict[str, Any] | None:
-    """Return the evidence passages that are alive at each stage, and the `fates` of all.
+    """Return the evidence passages still present after each stage, and the `fates` of all.
 
-    The result is null where no evidence passage is known.
+    The result is null if no evidence passage is known.
     """
-    source, gold = lane.ask.source, passages_of(lane.ask.question)
+    question, source = lane.ask.question, lane.ask.source
+    gold = passages_of(question)
     if not gold:
         return None
-    alive = {
-        stage.name: list(stage.alive)
-        for stage in funnel(source, lane.graph, lane.state, gold, survivors=lane.saved_alive)
-    }
-    outcomes = [
-        _fate_dict(fate, lane.state)
-        for fate in fates(lane.graph, lane.states, lane.ask.question.gold)
-    ]
+    stages = funnel(source, lane.graph, lane.state, gold, survivors=lane.saved_alive)
+    alive = {stage.name: list(stage.alive) for stage in stages}
     return {
         "alive": {name: alive.get(name) for name in source.stages[:-1]},
-        "fates": outcomes,
+        "fates": [
+            _fate_dict(fate, lane.state) for fate in fates(lane.graph, lane.states, question.gold)
+        ],
     }
 
 
 def _fate_dict(fate: Fate, state: State) -> dict[str, Any]:
-    cut = fate.step is not None and fate.cause is not Cause.NO_ROOM
-    shown = fate.cause is Cause.FOUND and state.prompt is not None
+    is_cut = fate.step is not None and fate.cause is not Cause.NO_ROOM
     return {
         "document": fate.document,
         "chunk": fate.chunk,
         "place": fate.place,
         "of": fate.of or 0,
-        "cut_by": fate.step.operator if fate.step is not None and cut else "",
-        "shown": shown,
+        "cut_by": fate.step.operator if fate.step is not None and is_cut else "",
+        "shown": fate.cause is Cause.FOUND and state.prompt is not None,
     }
 
 
 def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list[dict[str, Any]]]:
     """Return the hits by kind (chunk, node, relation, community), best first.
 
-    The keys of a hit are `id`, `score`, `text` and `source`. A hit that is a chunk, or a node that
-    stands for one, also says whether it is `gold`. `source` lists where the hit comes from: for a
+    The keys of a hit are `id`, `score`, `text` and `source`. A chunk, or a node made from one, also
+    has the key `gold`, which is true for evidence. `source` lists the origin of the hit: for a
     chunk its document, title and place, for an entity or a relation the chunks that mention it, and
     for a community its first members.
     """
     rows = gold_rows(graph, gold)
     return {
-        "relation" if hits.kind == "triple" else hits.kind: _hits(graph, hits, rows)
+        "relation" if hits.kind == "triple" else hits.kind: _hit_dicts(graph, hits, rows)
         for hits in state.hits
     }
 
 
-def _hits(graph, hits: Ranking, gold: frozenset[int]) -> list[dict[str, Any]]:
+def _hit_dicts(graph, hits: Ranking, gold: frozenset[int]) -> list[dict[str, Any]]:
     if hits.kind == "node":
         chunk_of_item = chunk_nodes(graph, hits.items)
     elif hits.kind == "chunk":
@@ -213,18 +204,18 @@ def _hits(graph, hits: Ranking, gold: frozenset[int]) -> list[dict[str, Any]]:
         hits.items,
         hit_names(graph, hits.kind, hits.items),
         hit_texts(graph, hits.kind, hits.items),
-        _sources(graph, hits),
+        _hit_sources(graph, hits),
     )
-    hit_rows = []
+    hit_dicts = []
     for index, (item, name, text, source) in enumerate(rows):
-        row = {"id": name, "score": hits.score(index), "text": text, "source": source}
-        hit_rows.append(
-            row | ({"gold": chunk_of_item[item] in gold} if item in chunk_of_item else {})
-        )
-    return hit_rows
+        hit_dict = {"id": name, "score": hits.score(index), "text": text, "source": source}
+        if item in chunk_of_item:
+            hit_dict["gold"] = chunk_of_item[item] in gold
+        hit_dicts.append(hit_dict)
+    return hit_dicts
 
 
-def _sources(graph, hits: Ranking) -> list[list[str]]:
+def _hit_sources(graph, hits: Ranking) -> list[list[str]]:
     if hits.kind in ("node", "triple"):
         chunks = chunk_lists(graph, "nodes" if hits.kind == "node" else "edges", hits.items)
         return [hit_names(graph, "chunk", rows) for rows in chunks]
@@ -234,14 +225,12 @@ def _sources(graph, hits: Ranking) -> list[list[str]]:
     if hits.kind == "community":
         members = table.lists("members")
         return [graph.names(members[row][:MAX_COMMUNITY_MEMBERS]) for row in hits.items]
-    return [
-        [text for name in ("document", "title", "place") if (text := table.text(name, row))]
-        for row in hits.items
-    ]
+    columns = ("document", "title", "place")
+    return [list(filter(None, (table.text(name, row) for name in columns))) for row in hits.items]
 
 
 def excerpt_dict(graph, state: State) -> dict[str, Any] | None:
-    """Return the sentence nearest to the question, where no language model was asked.
+    """Return the sentence nearest to the question, or null if a language model was asked.
 
     The keys are `text`, `chunk` and `score`.
     """
@@ -259,9 +248,9 @@ def prompt_dict(state: State) -> dict[str, Any]:
     """Return the prompt of a state and the counts of its contents.
 
     `prompt` is one text and `messages` are the messages that were sent. `prompt_paths` and
-    `prompt_hits` count the paths and hits that are shown. `prompt_tokens` is an estimate where no
-    model counted. `prompt_source` is the paper whose prompt is followed, or says that a person
-    wrote the prompt.
+    `prompt_hits` count the paths and hits that are shown. `prompt_tokens` is estimated if no model
+    counted the tokens. `prompt_source` names the paper whose prompt is followed, or says that a
+    person wrote the prompt.
     """
     if state.prompt is None:
         return {
@@ -288,10 +277,10 @@ def prompt_dict(state: State) -> dict[str, Any]:
 
 
 def step_dict(step: Step) -> dict[str, Any]:
-    """Return what one operator did and cost.
+    """Return the work and the cost of one operator.
 
-    The `seconds` contain neither the seconds of `waiting` nor those of what was `prepared` once for
-    all questions.
+    `seconds` include neither the seconds of `waiting` nor those of preparations that are made once
+    for all questions (`prepared`).
     """
     usage = step.usage
     return {
@@ -314,53 +303,54 @@ def step_dict(step: Step) -> dict[str, Any]:
 def answer_fault(state: State) -> str:
     """Return why the language model's answer is blank or cut.
 
-    The text is empty where the answer is whole or no model was asked.
+    The text is empty if the answer is whole or no model was asked.
     """
-    return next(
-        (step.fault for step in reversed(state.trace) if step.stage == "generate" and step.fault),
-        "",
-    )
+    faults = (step.fault for step in reversed(state.trace) if step.stage == "generate")
+    return next(filter(None, faults), "")
 
 
 def answer_thoughts(state: State) -> str:
     """Return the thoughts that the language model wrote before its answer.
 
-    They are no part of the answer. The text is empty where the model wrote none.
+    They are no part of the answer. The text is empty if the model wrote none.
     """
-    return "\n\n".join(
-        thought for step in state.trace if step.stage == "generate" for thought in step.thoughts
-    )
+    thoughts: list[str] = []
+    for step in state.trace:
+        if step.stage == "generate":
+            thoughts += step.thoughts
+    return "\n\n".join(thoughts)
 
 
-def influence_dict(lane: MethodLane, one: Influence) -> dict[str, Any]:
+def influence_dict(lane: MethodLane, influence: Influence) -> dict[str, Any]:
     """Return a measured influence: the items that an answer rests on.
 
     `by` is the reader or the model, and `text` is a summary. Each of the `items` was left out
-    alone: it has a `kind`, a `name` and an `influence`, and says whether the answer `changes`
-    without it and whether it is in the `smallest` set without which the answer changes. `exact` is
-    true where no smaller set changes the answer. `others` counts the items that were never left
-    out.
+    alone. It has a `kind`, a `name` and an `influence`. `changes` is true if the answer changes
+    without it, and `smallest` if it is in the smallest set without which the answer changes.
+    `exact` is true if no smaller set changes the answer. `others` counts the items that were never
+    left out.
     """
     items = []
-    for index, weight in enumerate(one.weights):
-        item = item_at(lane.state, one.by_model, weight.kind, weight.place)
+    for index, weight in enumerate(influence.weights):
+        item = item_at(lane.state, influence.by_model, weight.kind, weight.place)
         if weight.kind == "path":
             name = lane.graph.text(item)
         else:
             name = hit_names(lane.graph, weight.kind, [item])[0]
-        kind = "relation" if weight.kind == "triple" else weight.kind
-        influence_fields = {
-            "influence": weight.influence,
-            "changes": weight.changes,
-            "smallest": index in one.smallest,
-        }
-        items.append({"kind": kind, "name": name, **influence_fields})
-    text = influence_text(one)
+        items.append(
+            {
+                "kind": "relation" if weight.kind == "triple" else weight.kind,
+                "name": name,
+                "influence": weight.influence,
+                "changes": weight.changes,
+                "smallest": index in influence.smallest,
+            }
+        )
     return {
-        "by": "model" if one.by_model else "reader",
-        "text": text,
-        "exact": one.exact,
-        "others": one.others,
+        "by": "model" if influence.by_model else "reader",
+        "text": influence_text(influence),
+        "exact": influence.exact,
+        "others": influence.others,
         "items": items,
     }
 
@@ -368,18 +358,17 @@ def influence_dict(lane: MethodLane, one: Influence) -> dict[str, Any]:
 def points_list(graph, state: State) -> list[dict[str, Any]] | None:
     """Return the notes that a language model took on parts of the hits.
 
-    The keys of a note are `score`, `text`, `kind` and `of`, the hits that the part held. The result
-    is null for methods that take no notes.
+    The keys of a note are `score`, `text`, `kind`, and `of`, the hits of the part. The result is
+    null for methods that take no notes.
     """
     if state.points is None:
         return None
-    kinds = {"triple": "relation"}
     return [
         {
-            "score": one.score,
-            "text": one.text,
-            "kind": kinds.get(one.kind, one.kind),
-            "of": hit_names(graph, one.kind, one.items),
+            "score": point.score,
+            "text": point.text,
+            "kind": "relation" if point.kind == "triple" else point.kind,
+            "of": hit_names(graph, point.kind, point.items),
         }
-        for one in state.points
+        for point in state.points
     ]

@@ -3,9 +3,9 @@
 Things belong to the person who made them. Only the owner and the administrator may change them.
 A thing without a known owner may be changed by the administrator alone.
 
-Entry points say for whom they work (`set_person_source`): the app for the visitor of a page, the
-command line for the administrator. A job works for the person who started it (`acting_as`). Without
-sharing there is one person, who may do everything, and no owners are stored.
+Each entry point sets for whom it works (`set_person_source`): the app for the visitor of a page,
+the command line for the administrator. A job works for the person who started it (`acting_as`).
+Without sharing there is one person, who may do everything, and no owners are stored.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class Person:
     administrator: bool = False
 
 
-NO_PERSON, LOCAL_ADMINISTRATOR = Person(), Person(administrator=True)
+NO_PERSON = Person()
+LOCAL_ADMINISTRATOR = Person(administrator=True)
 
 
 def shared() -> bool:
@@ -65,12 +66,11 @@ def person_of_email(email: str) -> Person:
     >>> person_of_email("Ann@Example.com") == person_of_email("ann@example.com")
     True
     """
-    id, admins = _lower_email(email), os.environ.get("HOPSCOPE_ADMINS", "").split(",")
-    return (
-        Person(id, id in {_lower_email(one) for one in admins})
-        if _EMAIL_PATTERN.fullmatch(id)
-        else NO_PERSON
-    )
+    id = _lower_email(email)
+    if not _EMAIL_PATTERN.fullmatch(id):
+        return NO_PERSON
+    admins = os.environ.get("HOPSCOPE_ADMINS", "").split(",")
+    return Person(id, id in map(_lower_email, admins))
 
 
 def person_of_visit(token: str) -> Person:
@@ -85,22 +85,22 @@ def _lower_email(email: str) -> str:
     return email.strip().translate(_ASCII_LOWER)
 
 
-_asked: Callable[[], Person] = lambda: NO_PERSON
+_person_source: Callable[[], Person] = lambda: NO_PERSON
 _acting_person: ContextVar[Person | None] = ContextVar("acting", default=None)
 
 
-def set_person_source(who: Callable[[], Person]) -> None:
+def set_person_source(source: Callable[[], Person]) -> None:
     """Set the function that returns the current person of this process.
 
-    It is used wherever no block of `acting_as` is active.
+    It is used if no block of `acting_as` is active.
     """
-    global _asked
-    _asked = who
+    global _person_source
+    _person_source = source
 
 
 @contextmanager
 def acting_as(person: Person) -> Iterator[None]:
-    """Do the work of a `with` block for that person."""
+    """Let the work of a `with` block be done for that person."""
     token = _acting_person.set(person)
     try:
         yield
@@ -116,14 +116,15 @@ def current_person() -> Person:
     if not shared():
         return LOCAL_ADMINISTRATOR
     person = _acting_person.get()
-    return _asked() if person is None else person
+    return _person_source() if person is None else person
 
 
 def owner_of(kind: str, name: str) -> str:
     """Return the id of the owner of a thing; empty if it has none. Raises StoreError."""
-    if not _rows().file.exists():
+    table = _owner_table()
+    if not table.file.exists():
         return ""
-    rows = _rows().query("SELECT owner FROM owners WHERE kind = ? AND name = ?", (kind, name))
+    rows = table.query("SELECT owner FROM owners WHERE kind = ? AND name = ?", (kind, name))
     return rows[0][0] if rows else ""
 
 
@@ -132,7 +133,7 @@ def record_owner(kind: str, name: str) -> None:
     if not shared():
         forget_owner(kind, name)  # An earlier thing of that name may have had an owner.
         return
-    with _rows().writing() as database:
+    with _owner_table().writing() as database:
         database.execute(
             "INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)",
             (kind, name, current_person().id, time.time()),
@@ -140,21 +141,20 @@ def record_owner(kind: str, name: str) -> None:
 
 
 def forget_owner(kind: str, name: str) -> None:
-    """Remove the owner of a deleted thing.
-
-    A later thing of that name can have another owner.
+    """Remove the owner of a deleted thing, as a later one of that name may have another.
 
     Raises StoreError.
     """
-    if _rows().file.exists():
-        with _rows().writing() as database:
+    table = _owner_table()
+    if table.file.exists():
+        with table.writing() as database:
             database.execute("DELETE FROM owners WHERE kind = ? AND name = ?", (kind, name))
 
 
 def change_refusal(kind: str, name: str) -> str:
-    """Return a sentence why the current person may not change or delete a thing.
+    """Return the reason why the current person may not change or delete a thing.
 
-    It is empty if the person may. Raises StoreError.
+    It is a sentence, or empty if the person may. Raises StoreError.
     """
     person = current_person()
     if person.administrator:
@@ -175,32 +175,31 @@ def check_may_change(kind: str, name: str) -> None:
 
     Raises StoreError if the owners cannot be read.
     """
-    if sentence := change_refusal(kind, name):
-        raise NotAllowed(sentence)
+    reason = change_refusal(kind, name)
+    if reason:
+        raise NotAllowed(reason)
 
 
-def check_administrator(what: str) -> None:
+def check_administrator(action: str) -> None:
     """Raise NotAllowed if the current person is not the administrator.
 
-    `what` names the action in the message.
+    `action` is a verb with its object, for the message.
     """
     if not current_person().administrator:
-        raise NotAllowed(f"Where Hopscope is shared, only the administrator may {what}.")
+        raise NotAllowed(f"Where Hopscope is shared, only the administrator may {action}.")
 
 
 def owner_words(id: str) -> str:
-    """Return the words for the owner of that id.
+    """Return a description of the owner with that id.
 
     >>> from core.sharing import owner_words, person_of_visit
     >>> owner_words("ann@example.com"), owner_words(person_of_visit("a").id), owner_words("")
     ('ann@example.com', 'a visitor who did not sign in', 'the administrator')
     """
-    return (
-        "a visitor who did not sign in"
-        if id.startswith(VISIT_PREFIX)
-        else id or "the administrator"
-    )
+    if id.startswith(VISIT_PREFIX):
+        return "a visitor who did not sign in"
+    return id or "the administrator"
 
 
-def _rows() -> RowFile:
+def _owner_table() -> RowFile:
     return RowFile(home_folder() / "owners.sqlite", OWNER_SCHEMA)

@@ -1,7 +1,6 @@
-"""Data that operators hand on: questions, paths, subgraphs, rankings and states.
+"""Data that operators pass on: questions, paths, subgraphs, rankings and states.
 
-All of them are frozen and cheap to copy, with arrays inside. The module imports nothing of this
-project.
+All of them are frozen and cheap to copy. The module imports nothing of this project.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ class Question:
     options
         The answers to choose from, if there are any. The text contains them too.
     aliases
-        Groups of names of one answer each. The first name of a group is in `answers`. An answer
-        without a group has one name.
+        Groups of names, one group for an answer. The first name of a group is in `answers`. An
+        answer without a group has one name.
     abstract
         True if the question asks for an overview rather than for one fact. Its answer may be long
         (`core.operators.answer_length`).
@@ -61,38 +60,39 @@ class Question:
         """Return all names of a correct answer, its own name first.
 
         >>> from core.types import Question
-        >>> asked = Question(
+        >>> question = Question(
         ...     "who scored most", answers=("Daei", "Bican"), aliases=(("Daei", "Ali Daei"),)
         ... )
-        >>> asked.names("Daei"), asked.names("Bican")
+        >>> question.names("Daei"), question.names("Bican")
         (('Daei', 'Ali Daei'), ('Bican',))
         """
-        group_names = (name for group in self.aliases if group[0] == answer for name in group)
-        return tuple(dict.fromkeys(group_names)) or (answer,)
+        group_names = dict.fromkeys((answer,))
+        for group in self.aliases:
+            if group[0] == answer:
+                group_names |= dict.fromkeys(group)
+        return tuple(group_names)
 
     @property
     def parts(self) -> tuple[tuple[str, ...], ...]:
         """The parts of the answer, each given by its names.
 
-        Each group of aliases counts as one part, also if it is listed twice. Any other answer
-        counts once, even if it is repeated.
+        Each group of aliases is one part, and a group that is listed twice is two. Any other answer
+        is one part, even if it is repeated.
         """
-        groups = tuple(group for group in self.aliases if group[0] in self.answers)
+        groups = [group for group in self.aliases if group[0] in self.answers]
         grouped = {group[0] for group in groups}
-        return (
-            *groups,
-            *((answer,) for answer in dict.fromkeys(self.answers) if answer not in grouped),
-        )
+        others = [(answer,) for answer in dict.fromkeys(self.answers) if answer not in grouped]
+        return (*groups, *others)
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class Path:
-    """A walk in the graph.
+    """A path in the graph, which may visit a node several times.
 
     Attributes
     ----------
     nodes
-        The n + 1 node ids, in the order of the walk.
+        The n + 1 node ids, from the start to the end.
     edges
         The n edge ids.
     forward
@@ -167,8 +167,8 @@ def _contains_sorted(ascending: np.ndarray, value: int) -> bool:
     return index < len(ascending) and int(ascending[index]) == value
 
 
-# Hits of one kind that a page lists, a loss analysis reads and a saved case holds.
-# HippoRAG returns a million of them on a large graph.
+# Hits of one kind that a page lists, a loss analysis reads and a saved case contains, as HippoRAG
+# returns a million of them on a large graph.
 MAX_HITS = 5_000
 
 
@@ -185,7 +185,7 @@ class Ranking:
     scores
         Aligned with `items`, or None if the order has no scores.
     left_out
-        Number of further items that a saved case does not hold.
+        Number of further items that a saved case does not contain.
     """
 
     kind: Kind
@@ -260,16 +260,16 @@ class Usage:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One moment in an operator's work: a title and the items kept then.
+    """An intermediate result of an operator, such as the paths kept at a hop.
 
     Attributes
     ----------
     title
-        A few words for the moment.
+        A few words, such as "hop 2".
     ranking
-        The kept items, with scores.
+        The selected items, with scores.
     considered
-        Number of candidates, including those that were not kept.
+        Number of candidates, including those that were not selected.
     before_cut
         All candidates in the model's order, if the model ordered all of them.
     """
@@ -312,10 +312,10 @@ class Step:
     fault
         A sentence on the last reply that was blank or cut.
     partly
-        How much of the searched data was there, such as `31 % of the passages so far`. Empty if all
-        of it was.
+        How much of the searched data was available, such as `31 % of the passages so far`. Empty if
+        all of it was.
     warnings
-        Those of the notes without which the answer would be misread.
+        The notes that a reader needs, since the answer would be misread without them.
     """
 
     operator: str
@@ -350,9 +350,9 @@ class Repair:
     label
         The change and its result, such as `Keep 75 nodes → 5 of 5`.
     right
-        Number of correct answers found, by the score of the lane.
+        Number of correct answers that the changed line found.
     of
-        Number of correct answers.
+        Number of correct answers of the question.
     """
 
     spec: str
@@ -368,15 +368,15 @@ class SupportingSentence:
     Attributes
     ----------
     start, end
-        Where the sentence of the answer begins and ends in the answer, in characters.
+        First character of the sentence in the answer, and the first one after it.
     chunk
         Id of the chunk.
     place
-        Where the sentence of the chunk begins and ends in the chunk, in characters.
+        The same two positions of the chunk's sentence in the chunk.
     score
         Cosine similarity of the two sentences by an encoder.
     words
-        True if the sentence of the chunk holds all words of the answer's sentence.
+        True if the sentence of the chunk has all words of the answer's sentence.
     """
 
     start: int
@@ -389,14 +389,14 @@ class SupportingSentence:
 
 @dataclass(frozen=True)
 class ItemInfluence:
-    """The effect on an answer of leaving out one item behind it.
+    """The change of an answer if one item that it was made from is left out.
 
     Attributes
     ----------
     place
         Position of the item among those of its kind, from 0.
     influence
-        From 0 (nothing changes) to 1 (nothing of the answer is left).
+        From 0 (no change) to 1 (nothing of the answer remains).
     changes
         True if the answer changes.
     """
@@ -425,8 +425,8 @@ class Influence:
     unusable
         Number of replies of the language model that were blank or cut.
     lost
-        The part of the answer that is missing without the smallest set. Empty if most of its words
-        change.
+        The part of the answer that is missing without the smallest set. Empty if most of the
+        answer's words change.
     """
 
     by_model: bool
@@ -447,9 +447,9 @@ class EditComparison:
     read
         True if the lane had read the part that was changed.
     lost
-        Items of the answer that it gave before and gives no longer.
+        Items of the answer before the edit that are missing now.
     new
-        Items of the answer that it gives now and did not give before.
+        Items of the answer now that were missing before the edit.
     right
         Number of correct answers before and after; None if none is known.
     text
@@ -487,16 +487,16 @@ class Rating:
     up
         True if the person liked the answer.
     answers
-        The correct answers of the question, else the entities named in the answer, as far as they
-        are known.
+        The correct answers of the question if they are known, else the entities named in the
+        answer.
     size
-        Number of nodes of the subgraph that was first extracted.
+        Number of nodes of the first extracted subgraph.
     time
         Seconds since 1970.
     """
 
     question: str
-    digest: str  # of the graph
+    digest: str
     line: str
     answer: str
     up: bool
@@ -591,7 +591,7 @@ class AnswerPoint:
 
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """The messages sent to a language model, with the material they hold.
+    """The messages sent to a language model, and the counts of their contents.
 
     Attributes
     ----------
@@ -602,8 +602,8 @@ class Prompt:
     hits
         Number of hits in the messages, by kind.
     source
-        The paper whose printed prompt it follows, or a remark that the prompt is a person's own.
-        Empty for a prompt written for this project.
+        The paper whose printed prompt it follows, or a remark that a user wrote the prompt. Empty
+        for a prompt written for this project.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -639,9 +639,9 @@ class HiddenStates:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """All that is known about a question at one point of a line.
+    """The results of the operators so far for a question: what a line hands from step to step.
 
-    Operators return a changed copy (`replace`) and never change a state. On a graph made of texts
+    Operators return a changed copy (`replace`) and never change a state. On a graph of documents
     there is one ranking for each kind of hit.
 
     Attributes
@@ -660,7 +660,7 @@ class State:
 
     question: Question
     seeds: tuple[int, ...] = ()
-    hops: int | None = None  # predicted number of steps to the answer
+    hops: int | None = None  # predicted number of steps from a seed to the answer
     subgraph: Subgraph | None = None
     paths: Ranking | None = None
     reports: tuple[WrittenReport, ...] | None = None
@@ -704,9 +704,9 @@ class State:
 
     @property
     def partly(self) -> str:
-        """Share of the searched data that was there, as text.
+        """The share of the searched data that was available, as text.
 
-        It comes from the first step that did not have all of it; empty if every step had all.
+        It is that of the first step that did not have all data, or empty if every step had all.
         """
         return next((step.partly for step in self.trace if step.partly), "")
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 class Watch:
     """Cancellation and progress of one piece of work.
 
-    Without arguments it never cancels and reports nowhere.
+    Without arguments it never cancels and reports to nobody.
 
     Parameters
     ----------
     check : raises RunCancelled once the work was cancelled.
-    report : receives the current activity as text, and the fraction done (0 to 1) or None if that
-        is not known.
+    report : receives the current activity as text, and the fraction done (0 to 1) or None if the
+        fraction is unknown.
 
     Examples
     --------
@@ -47,9 +47,7 @@ class Watch:
             self._report(text, fraction)
 
     def step(self, fraction: float | None = None) -> None:
-        """Report the fraction done, with the text of the part. Raises RunCancelled after a
-        cancellation.
-        """
+        """Report the fraction done, with the last text. Raises RunCancelled once cancelled."""
         self.check()
         if fraction is not None:
             self.report("", fraction)
@@ -58,21 +56,24 @@ class Watch:
         """Return the watch of a part of the work.
 
         Fractions of the part, 0 to 1, are reported as `start` to `end` of the whole. `text` is
-        reported if the part reports no text itself. If the part is less than the whole, the last
-        fraction stays while none is known.
+        reported if the part reports no text itself. If the part is less than the whole and does not
+        know its fraction, its last one is reported again.
         """
-        last = None if (start, end) == (0.0, 1.0) else 0.0
+        is_whole = (start, end) == (0.0, 1.0)
+        last_fraction = None if is_whole else 0.0
 
-        def report(said: str, fraction: float | None = None) -> None:
-            nonlocal last
-            last = fraction if fraction is not None or (start, end) == (0.0, 1.0) else last
-            self.report(said or text, None if last is None else start + (end - start) * last)
+        def report(part_text: str, fraction: float | None = None) -> None:
+            nonlocal last_fraction
+            if fraction is not None or is_whole:
+                last_fraction = fraction
+            done = None if last_fraction is None else start + (end - start) * last_fraction
+            self.report(part_text or text, done)
 
         return Watch(self.check, report)
 
     @property
     def quiet(self) -> Watch:
-        """The watch of work that is cancelled together with this one and reports nowhere."""
+        """A watch that is cancelled together with this one and reports to nobody."""
         return self if self is NO_WATCH else Watch(self.check)
 
 

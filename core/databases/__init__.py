@@ -1,4 +1,4 @@
 """Graphs in external databases, copied with limits or queried live.
 
-The databases are SPARQL endpoints, and those that speak Bolt and Cypher.
+They are SPARQL endpoints, and databases with the Bolt protocol and Cypher.
 """

@@ -10,7 +10,8 @@ from core.models.api_keys import read_key_variable, saved_key
 from core.models.hosts import check_host
 from core.sharing import shared
 
-SPARQL, BOLT = "sparql", "bolt"
+SPARQL = "sparql"
+BOLT = "bolt"
 WEB_SCHEMES = ("http", "https")
 BOLT_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 ADDRESS_EXAMPLES = "sparql+https://example.org/sparql, or bolt://localhost:7687"
@@ -24,9 +25,9 @@ class Address:
     Parameters
     ----------
     kind : `SPARQL` or `BOLT`.
-    url : to which the driver connects.
+    url : the address to which the driver connects.
     title : its name in messages.
-    database : the one to query, if a Bolt server holds several.
+    database : name of the database, if a Bolt server has several.
     """
 
     kind: str
@@ -58,7 +59,7 @@ def is_address(text: str) -> bool:
 def address_of(text: str) -> Address:
     """Parse the address of a database; http:// and https:// are SPARQL endpoints.
 
-    Raises BadInput if it is no address or holds a password, and BadParameter if Hopscope is shared
+    Raises BadInput if it is no address or has a password, and BadParameter if Hopscope is shared
     and the host is not allowed (`core.models.hosts`).
 
     >>> from core.databases.address import address_of
@@ -72,13 +73,14 @@ def address_of(text: str) -> Address:
     try:
         parts = urlsplit(text.removeprefix("sparql+"))
         host = parts.hostname or ""
-        secret = parts.username is not None or parts.password is not None
-        _ = parts.port
+        has_secret = parts.username is not None or parts.password is not None
+        _ = parts.port  # raises ValueError if it is no number
     except ValueError:
+        without_secret = shorten(text.rpartition("@")[2])
         raise BadInput(
-            f"“{shorten(text.rpartition('@')[2])}” is no address of a database, such as {ADDRESS_EXAMPLES}."
+            f"“{without_secret}” is no address of a database, such as {ADDRESS_EXAMPLES}."
         ) from None
-    if secret:
+    if has_secret:
         raise BadInput(
             "An address holds no name and no password: others may see it. Put them into a "
             "variable, as the docs on graphs say."
@@ -88,8 +90,6 @@ def address_of(text: str) -> Address:
     elif parts.scheme in BOLT_SCHEMES and not text.startswith("sparql+"):
         kind = BOLT
     else:
-        kind = ""
-    if not kind:
         schemes = ("sparql+https", "sparql+http", *BOLT_SCHEMES)
         hint = nearest(text.partition("://")[0], schemes)
         raise BadInput(f"A database is named as {ADDRESS_EXAMPLES}; not “{shorten(text)}”.{hint}")

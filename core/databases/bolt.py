@@ -1,4 +1,4 @@
-"""Copy a database that speaks Bolt and Cypher into a GraphML file.
+"""Copy a database with the Bolt protocol and Cypher into a GraphML file.
 
 Such databases are Neo4j, Memgraph, ArcadeDB and others.
 """
@@ -38,7 +38,8 @@ NODE_PROPERTIES = tuple(sorted({*NODE_LABELS, *OTHER_NAMES, *NODE_ATTRIBUTES_REA
 EDGE_PROPERTIES = tuple(sorted({*EDGE_LABELS, *EDGE_ATTRIBUTES_READ} - {"type"}))
 NODES_PER_REQUEST = 1_000
 RECORDS_PER_FETCH = 500  # records that the driver fetches at a time
-MAX_PROPERTY_CHARACTERS = 20_000  # characters of a property
+CHECK_SECONDS = 0.2  # between two checks for cancellation
+MAX_PROPERTY_CHARACTERS = 20_000
 NON_XML_CHARACTERS = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Cypher functions; the second is for older servers
 ID_FUNCTION = "elementId"
@@ -62,31 +63,34 @@ class BoltDatabase:
     def __init__(self, address: Address, key: str, limits: CopyLimits):
         if driver_fault():
             raise BadInput(DRIVER_ADVICE)
-        self.address, self.limits, self._key = address, limits, key
-        # The driver warns of properties that no node has.
+        self.address = address
+        self.limits = limits
+        self._key = key
+        # The driver logs warnings about properties that no node has.
         logging.getLogger("neo4j").setLevel(logging.CRITICAL)
 
     def records(self, query: str, **parameters: Any) -> Iterator[list[Any]]:
         """Yield the records of a query.
 
-        Another thread reads them, so the caller can give up on a database that stops responding.
+        Another thread reads them, so that waiting for a silent database can end.
         """
         batches: Queue[list[list[Any]] | Exception | None] = Queue(4)
         abandoned = threading.Event()
         threading.Thread(
             target=self._read, args=(query, parameters, batches, abandoned), daemon=True
         ).start()
-        waited, wait = 0.0, min(PIECE_WAIT_SECONDS, self.limits.seconds)
+        max_wait = min(PIECE_WAIT_SECONDS, self.limits.seconds)
+        waited = 0.0
         try:
             while True:
                 self.limits.took(0, self.address.title)
                 try:
-                    batch = batches.get(timeout=0.2)
+                    batch = batches.get(timeout=CHECK_SECONDS)
                 except Empty:
-                    waited += 0.2
-                    if waited > wait:
+                    waited += CHECK_SECONDS
+                    if waited > max_wait:
                         raise BadInput(
-                            f"{self.address.title} did not answer within {wait:g} s."
+                            f"{self.address.title} did not answer within {max_wait:g} s."
                         ) from None
                     continue
                 waited = 0.0
@@ -104,10 +108,10 @@ class BoltDatabase:
     ) -> None:
         """Put the records into the queue in batches, then None or the error."""
 
-        def put(what: Any) -> None:
+        def put(item: Any) -> None:
             while not abandoned.is_set():
                 with suppress(Full):
-                    return batches.put(what, timeout=0.2)
+                    return batches.put(item, timeout=CHECK_SECONDS)
 
         try:
             with self._transaction() as transaction:
@@ -128,8 +132,12 @@ class BoltDatabase:
     def _transaction(self) -> Iterator[Any]:
         import neo4j
 
-        name, colon, word = self._key.partition(":")
-        auth = (name, word) if colon else neo4j.bearer_auth(self._key) if self._key else None
+        name, colon, password = self._key.partition(":")
+        auth: Any = None
+        if colon:
+            auth = (name, password)
+        elif self._key:
+            auth = neo4j.bearer_auth(self._key)
         with (
             neo4j.GraphDatabase.driver(
                 self.address.url,
@@ -151,13 +159,12 @@ class BoltDatabase:
                     transaction.rollback()
 
     def _fault(self, error: Exception) -> str:
-        """Return the driver's error as a sentence, without anything that was sent."""
+        """Return the driver's error as a sentence, without the query and the key."""
         from neo4j import exceptions
 
         title = self.address.title
-        if isinstance(
-            error, exceptions.AuthError | exceptions.AuthConfigurationError
-        ) or "Unauthorized" in str(getattr(error, "code", "")):
+        is_auth_error = isinstance(error, exceptions.AuthError | exceptions.AuthConfigurationError)
+        if is_auth_error or "Unauthorized" in str(getattr(error, "code", "")):
             return (
                 f"{title} wants a name and password, or refuses those given: "
                 f"{self.address.wants_key}."
@@ -179,9 +186,9 @@ def copy_bolt(
 ) -> list[str]:
     """Write the relationships of a database, or of a query, and their nodes as GraphML.
 
-    Only the properties that the reader of GraphML uses are requested. A node without a label, name
-    or title is named by its property id, uuid, fullName or code. A query must return relationships
-    or paths.
+    Only the properties that the reader of GraphML uses are requested. A node without the property
+    label, name or title is named by its property id, uuid, fullName or code. A query must return
+    relationships or paths.
 
     Returns
     -------
@@ -195,7 +202,7 @@ def copy_bolt(
     """
     database = BoltDatabase(address, key, limits)
     id = id_function(database)
-    total = None if query else _number(database, "MATCH ()-[r]->() RETURN count(r)")
+    total = None if query else _query_number(database, "MATCH ()-[r]->() RETURN count(r)")
     n_written, nodes, notes = write_edges_graphml(
         file, database, id, islice(_edges(database, id, query), limits.triples), total
     )
@@ -208,19 +215,14 @@ def copy_bolt(
             )
         raise BadInput(f"{address.title} gives no relationships{hint}.")
     of_total = f" of {total:,}" if total is not None and total > n_written else ""
-    cut_note = (
-        ", the most that were to be copied"
-        if n_written >= limits.triples and (query or of_total)
-        else ""
+    is_cut = n_written >= limits.triples and (query or of_total)
+    cut_note = ", the most that were to be copied" if is_cut else ""
+    plural = "" if n_written == 1 and not of_total else "s"
+    note = (
+        f"{n_written:,}{of_total} relationship{plural} and {nodes:,} nodes copied from "
+        f"{address.title}{cut_note}."
     )
-    several = "s" * (n_written != 1 or bool(of_total))
-    return [
-        (
-            f"{n_written:,}{of_total} relationship{several} and {nodes:,} nodes copied from "
-            f"{address.title}{cut_note}."
-        ),
-        *notes,
-    ]
+    return [note, *notes]
 
 
 def write_edges_graphml(
@@ -243,7 +245,8 @@ def write_edges_graphml(
     The numbers of edges and nodes, and sentences on the nodes.
     """
     nodes: dict[Any, None] = {}
-    n_written, limits = 0, database.limits
+    n_written = 0
+    limits = database.limits
     with file.open("w", encoding="utf-8") as out:
         out.write(
             '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph '
@@ -274,7 +277,8 @@ def id_function(database: BoltDatabase) -> str:
     return ID_FUNCTION
 
 
-def _number(database: BoltDatabase, query: str) -> int | None:
+def _query_number(database: BoltDatabase, query: str) -> int | None:
+    """Return the number that a query returns, or None if the database returns none."""
     with suppress(BadInput, ValueError, TypeError):
         [[number]] = database.records(query)
         return int(number)
@@ -286,31 +290,27 @@ def _edges(
 ) -> Iterator[tuple[Any, str, Any, list[Any]]]:
     """Yield source, type, target and properties of each relationship, without repetitions."""
     if not query:
-        all_of_them = ALL_EDGES_QUERY.format(id=id, taken=PROPERTIES_PATTERN.format("r", "wanted"))
+        all_edges = ALL_EDGES_QUERY.format(id=id, taken=PROPERTIES_PATTERN.format("r", "wanted"))
         for record in database.records(
-            all_of_them, wanted=list(EDGE_PROPERTIES), most=database.limits.triples + 1
+            all_edges, wanted=list(EDGE_PROPERTIES), most=database.limits.triples + 1
         ):
             yield record[0], record[1], record[2], record[3]
         return
-    seen_ids = set[str]()
+    seen_ids: set[str] = set()
     for record in database.records(query):
         for relationship in _relationships(record):
             if relationship.element_id in seen_ids or None in relationship.nodes:
                 continue
             seen_ids.add(relationship.element_id)
-            end_ids = [
+            source, target = (
                 node.element_id if id == ID_FUNCTION else node.id for node in relationship.nodes
-            ]
-            yield (
-                end_ids[0],
-                relationship.type,
-                end_ids[1],
-                [
-                    [key, value]
-                    for key, value in relationship.items()
-                    if key.lower() in EDGE_PROPERTIES
-                ],
             )
+            properties = [
+                [key, value]
+                for key, value in relationship.items()
+                if key.lower() in EDGE_PROPERTIES
+            ]
+            yield source, relationship.type, target, properties
 
 
 def _relationships(value: Any) -> Iterator[Any]:
@@ -323,8 +323,8 @@ def _relationships(value: Any) -> Iterator[Any]:
     elif isinstance(value, GraphPath):
         yield from value.relationships
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _relationships(one)
+        for item in value:
+            yield from _relationships(item)
 
 
 def _write_edge(out: TextIO, source: Any, kind: str, target: Any, pairs: list[Any]) -> None:
@@ -334,13 +334,13 @@ def _write_edge(out: TextIO, source: Any, kind: str, target: Any, pairs: list[An
 
 @dataclass
 class _CopiedProperties:
-    """Counts of properties that were not copied, and of those that nodes are called by."""
+    """Counts of the properties that were not copied, and of those that name nodes."""
 
     uncopied: Counter[str] = field(default_factory=Counter)
     naming: Counter[str] = field(default_factory=Counter)
 
     def notes(self) -> list[str]:
-        """Return a sentence on each name, and one on properties that were not copied."""
+        """Return a sentence on each property that names nodes, and one on those not copied."""
         notes = [
             f"{number:,} without a label, name or title: called by the property {key}."
             for key, number in self.naming.most_common()
@@ -369,15 +369,16 @@ def _write_batch(
     out: TextIO, database: BoltDatabase, query: str, ids: list[Any], tally: _CopiedProperties
 ) -> None:
     """Write each node that the database still has, then the deleted ones."""
-    wanted_keys = list(NODE_PROPERTIES)
-    seen_ids = set[Any]()
-    for node_id, labels, keys, properties in database.records(query, ids=ids, wanted=wanted_keys):
+    records = database.records(query, ids=ids, wanted=list(NODE_PROPERTIES))
+    seen_ids: set[Any] = set()
+    for node_id, labels, keys, properties in records:
         if node_id in seen_ids:
             continue
         seen_ids.add(node_id)
         tally.uncopied.update(key for key in keys if key.lower() not in NODE_PROPERTIES)
-        name, name_data = _naming_property(properties)
-        tally.naming.update([name] if name else [])
+        naming_key, name_data = _naming_property(properties)
+        if naming_key:
+            tally.naming[naming_key] += 1
         label_data = _data("labels", "".join(f":{label}" for label in labels)) if labels else ""
         other_properties = [
             [key, value] for key, value in properties if str(key).lower() not in OTHER_NAMES
@@ -390,15 +391,16 @@ def _write_batch(
 
 
 def _naming_property(properties: list[Any]) -> tuple[str, str]:
-    """Return the property that a node without a usual name is called by, and its data.
+    """Return the property that names a node without a usual name, and its data.
 
-    Both are empty for a node with a usual name, or with none at all.
+    Both are empty for a node with a usual name, or without any name.
     """
-    lower = {str(key).lower(): value for key, value in properties if value is not None}
-    if any(key in lower for key in NODE_LABELS):
-        return "", ""
-    name = next((key for key in OTHER_NAMES if key in lower), "")
-    return name, _data("name", lower[name]) if name else ""
+    values = {str(key).lower(): value for key, value in properties if value is not None}
+    if not any(key in values for key in NODE_LABELS):
+        for key in OTHER_NAMES:
+            if key in values:
+                return key, _data("name", values[key])
+    return "", ""
 
 
 def _properties(pairs: list[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Look up nodes by name, and their relationships, in a database that speaks Bolt and Cypher."""
+"""Look up nodes by name, and their relationships, in a database over Bolt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.graph.readers.graphml import NODE_LABELS
 from core.graph.readers.triple_file import TripleFile
 
 NODES_PER_EDGE_REQUEST = 64  # nodes per request for relationships
-MAX_ID_NAMES = 20  # names that may be ids
+MAX_ID_NAMES = 20  # with more names, none is looked up as an id
 NAME_WITH_ID = re.compile(r".{1,500} \(([^\s()]{1,200})\)")
 MAX_ALIKE_NODES = 50  # nodes whose names differ only in case
 EXACT_NAME_QUERY = "MATCH (n) WHERE {tests} RETURN {id}(n), [{properties}] LIMIT 10000"
@@ -44,7 +44,9 @@ class BoltLookup(DatabaseLookup):
     """A database over Bolt. Ids are those of its own function."""
 
     def __init__(self, database: BoltDatabase):
-        self.database, self.limits, self.batch = database, database.limits, NODES_PER_EDGE_REQUEST
+        self.database = database
+        self.limits = database.limits
+        self.batch = NODES_PER_EDGE_REQUEST
         self._id = id_function(database)
 
     def named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
@@ -58,9 +60,9 @@ class BoltLookup(DatabaseLookup):
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
         """Return nodes by name, ignoring case, in any property that names nodes.
 
-        A name that is an id, or has one behind it as in `Paris (4:a:7)`, finds the node of this id.
+        A name that is an id, or ends in one as `Paris (4:a:7)`, is looked up as this id.
         """
-        by_id = self._of_ids(names) if len(names) <= MAX_ID_NAMES else {}
+        by_id = self._find_by_ids(names) if len(names) <= MAX_ID_NAMES else {}
         names = [name for name in names if name not in by_id]
         if not names:
             return by_id
@@ -71,51 +73,42 @@ class BoltLookup(DatabaseLookup):
         )
         return {**by_id, **self._by_name(records, lower, lambda name: str(name).lower())}
 
-    def _of_ids(self, names: Sequence[str]) -> dict[str, list[Any]]:
-        """Return the nodes whose ids are the names, or stand behind them.
+    def _find_by_ids(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """Return the nodes whose ids are the names, or are at the end of the names.
 
-        Returns none if the database does not accept one of the texts as an id.
+        The result is empty if the database does not accept one of the texts as an id.
         """
-        texts = {
-            (behind[1] if (behind := NAME_WITH_ID.fullmatch(name)) else name): name
-            for name in names
-        }
-        ids: list[Any] = (
-            list(texts)
-            if self._id == ID_FUNCTION
-            else [int(text) for text in texts if text.isdecimal()]
-        )
+        name_by_id: dict[str, str] = {}
+        for name in names:
+            match = NAME_WITH_ID.fullmatch(name)
+            name_by_id[match[1] if match else name] = name
+        ids: list[Any] = list(name_by_id)
+        if self._id != ID_FUNCTION:
+            ids = [int(id) for id in ids if id.isdecimal()]
+        if not ids:
+            return {}
         with suppress(BadInput):
-            node_ids = []
-            if ids:
-                node_ids = [
-                    one for [one] in self.database.records(IDS_QUERY.format(id=self._id), ids=ids)
-                ]
-            return {texts[str(one)]: [one] for one in node_ids if str(one) in texts}
+            records = self.database.records(IDS_QUERY.format(id=self._id), ids=ids)
+            return {name_by_id[str(id)]: [id] for [id] in records if str(id) in name_by_id}
         return {}
 
     @staticmethod
     def _by_name(
         records: Iterable[list[Any]], keys: set[str], form: Any
     ) -> Mapping[str, Collection[Any]]:
+        """Return the nodes of records by their first name whose `form` is one of the keys."""
         nodes_by_name: dict[str, dict[Any, None]] = {}
         for node, node_names in records:
-            name = next(
-                (str(name) for name in node_names if name is not None and form(name) in keys),
-                None,
-            )
-            if name is not None:
-                nodes_by_name.setdefault(name, {})[node] = None
+            names = [name for name in node_names if name is not None and form(name) in keys]
+            if names:
+                nodes_by_name.setdefault(str(names[0]), {})[node] = None
         return {name: list(nodes) for name, nodes in nodes_by_name.items()}
 
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
         """Return the number of relationships of each node."""
-        return {
-            one: int(number)
-            for one, number in self.database.records(
-                DEGREES_QUERY.format(id=self._id), ids=list(things)
-            )
-        }
+        query = DEGREES_QUERY.format(id=self._id)
+        records = self.database.records(query, ids=list(things))
+        return {node: int(number) for node, number in records}
 
     def leads_on(self, thing: Any) -> bool:
         """Return True, as every node can be queried."""
@@ -123,14 +116,16 @@ class BoltLookup(DatabaseLookup):
 
     def edges(self, things: Sequence[Any], each: int) -> tuple[list[DatabaseEdge], set[Any]]:
         """Return the relationships out of nodes, then those into them."""
-        edges, full = [], set()
+        edges: list[DatabaseEdge] = []
+        full: set[Any] = set()
         for query in (OUT_EDGES_QUERY, IN_EDGES_QUERY):
             text = query.format(id=self._id, taken=PROPERTIES_PATTERN.format("r", "wanted"))
-            for node, some in self.database.records(
+            for node, rows in self.database.records(
                 text, ids=list(things), wanted=list(EDGE_PROPERTIES), most=each + 1
             ):
-                full.update([node] if len(some) > each else [])
-                for key, kind, other, properties in some[:each]:
+                if len(rows) > each:
+                    full.add(node)
+                for key, kind, other, properties in rows[:each]:
                     head, tail = (node, other) if query is OUT_EDGES_QUERY else (other, node)
                     edges.append(DatabaseEdge(key, head, tail, (head, kind, tail, properties)))
         return edges, full

@@ -1,4 +1,4 @@
-"""Copy a graph from a database into a file that is read like any other."""
+"""Copy a graph from a database into a file of triples."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def copy_graph(
 ) -> TripleFile:
     """Return the triples of a database, or of a query, as a file in `folder`.
 
-    The tally of the file says what was copied and left out. Things are named by their labels
-    (rdfs:label and others; in Neo4j the properties label, name or title).
+    The tally of the file has sentences on what was copied and left out. Things are named by their
+    labels (rdfs:label and others; in Neo4j the properties label, name or title).
 
     Parameters
     ----------
     language : code of the labels' language.
-    literals : how literals are treated, as by the reader of the file.
+    literals : the use of literals, as in the reader of the file.
 
     Raises
     ------

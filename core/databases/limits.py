@@ -13,20 +13,19 @@ from core.watch import NO_WATCH, Watch
 MAX_COPY_TRIPLES = 1_000_000
 MAX_COPY_BYTES = 1 << 30  # bytes of replies
 MAX_COPY_SECONDS = 1800.0  # for all requests together
-# seconds to connect, and until the next piece of a reply
 CONNECT_SECONDS = 10.0
-PIECE_WAIT_SECONDS = 60.0
+PIECE_WAIT_SECONDS = 60.0  # until the next piece of a reply
 
 
 @dataclass
 class CopyLimits:
-    """Limits of one copy, or of what is fetched for a question.
+    """Limits of one copy, or of the requests for a question.
 
     Parameters
     ----------
-    triples, size, seconds : numbers of triples, of bytes of replies, and of seconds.
-    watch : receives progress, and raises if a person has stopped it.
-    less : advice shown when a limit is exceeded.
+    triples, size, seconds : largest number of triples, of bytes of replies, and of seconds.
+    watch : receives progress, and raises RunCancelled if a person cancelled the work.
+    less : advice for the message that a limit is exceeded.
     """
 
     triples: int = MAX_COPY_TRIPLES
@@ -42,9 +41,9 @@ class CopyLimits:
             raise BadInput("At least one triple has to be copied.")
 
     def took(self, size: int, who: str) -> None:
-        """Count bytes that `who` sent.
+        """Count bytes that a server sent; `who` is its name.
 
-        Raises BadInput if they exceed a limit, and what `watch` raises.
+        Raises BadInput if a limit is exceeded, and RunCancelled.
         """
         self.watch.check()
         self._read += size

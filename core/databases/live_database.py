@@ -1,7 +1,7 @@
 """Graphs in databases that are queried live.
 
-For each question only the neighbourhood of its entities is fetched. Nothing is copied beforehand.
-The fetched part becomes a graph in memory with its own ids and degrees.
+Nothing is copied beforehand. For each question the neighbourhood of its entities is fetched into a
+graph in memory, with ids and degrees of its own.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from core.watch import NO_WATCH, Watch
 
 LIVE_FILE = "live.toml"
 LIVE_NOTE_START = "Asked live: "  # begins the sentences on what was fetched
-MAX_NEIGHBOURHOODS = 16  # neighbourhoods of a database; the least recently used are dropped
-# words of a name, and spans of a question that are looked up as names
+MAX_NEIGHBOURHOODS = 16  # cached for a database; the least recently used are dropped
+# Spans of a question that are looked up as names.
 MAX_SPAN_WORDS = 8
 MAX_QUESTION_SPANS = 300
 WORD_END = re.compile(r"\S{0,20}")
@@ -66,9 +66,9 @@ class LiveSettings:
     ----------
     key : name of the environment variable with the key; the key itself is in no file.
     language, literals : as for a copy.
-    hops : distance from the start nodes.
-    each : edges fetched out of a node, and into it.
-    edges : edges fetched for a question.
+    hops : largest distance from the start nodes.
+    each : largest number of edges fetched out of a node, and into it.
+    edges : largest number of edges fetched for a question.
     seconds : time after which no request begins.
     """
 
@@ -111,29 +111,30 @@ class LiveSettings:
         """Read the settings in a file. Raises StoreError if it is damaged."""
         try:
             values = tomllib.loads(file.read_text("utf-8"))
-            settings = {one.name: one for one in fields(cls)}
+            # the address is required, so it has no default
+            types = {one.name: type(one.default) for one in fields(cls)} | {"address": str}
             for name, value in values.items():
-                if name not in settings:
-                    raise BadInput(
-                        f"there is no setting “{shorten(name)}”.{nearest(name, settings)}"
-                    )
-                expected_type = str if name == "address" else type(settings[name].default)
-                if type(value) is not expected_type and not (
-                    expected_type is float and type(value) is int
-                ):
+                if name not in types:
+                    raise BadInput(f"there is no setting “{shorten(name)}”.{nearest(name, types)}")
+                is_whole_number = types[name] is float and type(value) is int
+                if type(value) is not types[name] and not is_whole_number:
                     raise BadInput(f"{name} cannot be {shorten(repr(value))}.")
             return cls(**values)
         except (OSError, ValueError, TypeError, BadInput) as error:
             raise StoreError(f"{file} cannot be read: {error}") from None
 
 
+# The name and id of a thing, and the number of things with that name.
+NamedThing = tuple[str, Id, int]
+
+
 class StartNodes(NamedTuple):
-    """The start nodes: the name and id of each, and the number of things with that name.
+    """The things at which the neighbourhood of a question begins.
 
     `partial` is a sentence if the database looked up names or degrees only in part.
     """
 
-    found: tuple[tuple[str, Id, int], ...]
+    found: tuple[NamedThing, ...]
     partial: str
 
 
@@ -141,30 +142,31 @@ class LiveDatabase:
     """A database that is queried live. Threads may share it."""
 
     def __init__(self, name: str, settings: LiveSettings):
-        self.name, self.settings, self.address = name, settings, address_of(settings.address)
+        self.name = name
+        self.settings = settings
+        self.address = address_of(settings.address)
         self._cache: LRUCache[tuple, Any] = LRUCache(MAX_NEIGHBOURHOODS)
         self._lock = threading.Lock()
 
     @property
     def graph(self) -> Graph:
         """The graph before any question: without nodes, and with this object as its `live`."""
-        none = np.empty(0, np.int64)
-        arrays, blob = arrays_and_names([], (none, none, none), 0)
-        digest = hashlib.sha256(
-            json.dumps(["live", self.name, {**asdict(self.settings), "key": ""}]).encode()
-        ).hexdigest()
-        parts: dict[str, Any] = {**arrays, "names_utf8": blob, "live": self}
+        no_ids = np.empty(0, np.int64)
+        arrays, names = arrays_and_names([], (no_ids, no_ids, no_ids), 0)
+        # the name of the key's variable does not change the graph
+        identity = json.dumps(["live", self.name, {**asdict(self.settings), "key": ""}])
+        digest = hashlib.sha256(identity.encode()).hexdigest()
+        parts: dict[str, Any] = {**arrays, "names_utf8": names, "live": self}
         return Graph(self.name, digest, self.settings.direction, (), **parts)
 
     @property
     def words(self) -> str:
-        """A sentence on its address and on how much is fetched."""
+        """A sentence with its address and the limits of a neighbourhood."""
         settings = self.settings
         return (
             f"Asked live at {self.address.title}: of each question {_hops(settings.hops)} around "
-            "its "
-            f"entities, at most {settings.edges:,} "
-            f"triples, {settings.each:,} each way at an entity."
+            f"its entities, at most {settings.edges:,} triples, {settings.each:,} each way at an "
+            "entity."
         )
 
     def forget(self) -> None:
@@ -174,20 +176,19 @@ class LiveDatabase:
 
     def try_it(self, watch: Watch = NO_WATCH) -> None:
         """Send a minimal query. Raises BadInput if the database does not answer."""
-        self._reach(watch.quiet)
+        self._open_lookup(watch.quiet)
 
     def around(self, text: str, entities: Sequence[str] = (), watch: Watch = NO_WATCH) -> Graph:
         """Return the neighbourhood of entities, or of those that the question names.
 
-        The graph's `fetched` describes what was fetched and left out. Each neighbourhood is fetched
-        once, while it is remembered. Raises UnknownEntity, BadInput if the database fails, and what
-        `watch` raises.
+        The graph's `fetched` has notes on what was fetched and left out. A neighbourhood is fetched
+        again only if it is not in the cache. Raises UnknownEntity, BadInput if the database fails,
+        and RunCancelled.
         """
-        query = tuple(
-            dict.fromkeys(" ".join(entity.split()) for entity in entities)
-        ) or check_question(text)
-        starts = self._get_or_make(("starts", query), lambda: self._starts(query, watch))
-        return self._get_or_make(("near", starts), lambda: self._neighbourhood(starts, watch))
+        names = tuple(dict.fromkeys(" ".join(entity.split()) for entity in entities))
+        query = names or check_question(text)
+        starts = self._get_or_make(("starts", query), lambda: self._find_starts(query, watch))
+        return self._get_or_make(("near", starts), lambda: self._fetch(starts, watch))
 
     def _get_or_make(self, key: tuple, make: Callable[[], Any]) -> Any:
         with self._lock:
@@ -197,7 +198,7 @@ class LiveDatabase:
         with self._lock:
             return self._cache.setdefault(key, value)
 
-    def _reach(self, watch: Watch = NO_WATCH) -> DatabaseLookup:
+    def _open_lookup(self, watch: Watch = NO_WATCH) -> DatabaseLookup:
         settings = self.settings
         advice = f"lower the bounds in its {LIVE_FILE}, or ask of an entity with fewer neighbours"
         limits = CopyLimits(
@@ -216,104 +217,85 @@ class LiveDatabase:
             )
         return BoltLookup(bolt.BoltDatabase(self.address, key, limits))
 
-    def _starts(self, query: str | tuple[str, ...], watch: Watch) -> StartNodes:
-        reach = self._reach(watch)
+    def _find_starts(self, query: str | tuple[str, ...], watch: Watch) -> StartNodes:
+        lookup = self._open_lookup(watch)
         watch.report("Looking for the entities", 0.0)
-        nodes = (
-            self._mentions(reach, query) if isinstance(query, str) else self._by_names(reach, query)
-        )
-        return StartNodes(nodes, reach.partial)
+        if isinstance(query, str):
+            return StartNodes(self._find_mentions(lookup, query), lookup.partial)
+        return StartNodes(self._find_named(lookup, query), lookup.partial)
 
-    def _by_names(
-        self, reach: DatabaseLookup, names: tuple[str, ...]
-    ) -> tuple[tuple[str, Id, int], ...]:
+    def _find_named(self, lookup: DatabaseLookup, names: tuple[str, ...]) -> tuple[NamedThing, ...]:
         """Return the things of these names."""
-        things_by_name = reach.named(names)
+        things_by_name = lookup.named(names)
         missing = [name for name in names if not things_by_name.get(name)]
-        alike = {}
-        if missing:
-            alike = {
-                fold(name): things for name, things in reach.alike(_typographies(missing)).items()
-            }
+        alike = lookup.alike(_typographies(missing)) if missing else {}
+        things_by_folded_name = {fold(name): things for name, things in alike.items()}
         for name in missing:
-            if fold(name) not in alike:
+            if fold(name) not in things_by_folded_name:
                 raise UnknownEntity(
                     name,
-                    (),
-                    (
-                        f"“{shorten(name)}” was not found by its name at "
-                        f"{self.address.title}.{_note_incomplete(reach.partial)}"
-                    ),
+                    message=f"“{shorten(name)}” was not found by its name at "
+                    f"{self.address.title}.{_note_incomplete(lookup.partial)}",
                 )
-        return tuple(
-            self._best(reach, name, things_by_name.get(name) or alike[fold(name)]) for name in names
-        )
+        named_things = []
+        for name in names:
+            things = things_by_name.get(name) or things_by_folded_name[fold(name)]
+            named_things.append(_choose_thing(lookup, name, things))
+        return tuple(named_things)
 
-    def _mentions(self, reach: DatabaseLookup, text: str) -> tuple[tuple[str, Id, int], ...]:
+    def _find_mentions(self, lookup: DatabaseLookup, text: str) -> tuple[NamedThing, ...]:
         """Return the things that a question names.
 
         They are chosen among its spans by the rules for names in local graphs.
         """
-        bracketed = BRACKETED_NAME.findall(text)
-        parts = bracketed or list(_name_spans(text))
-        things_by_name = reach.named(
-            list(dict.fromkeys(spelt for part in parts for spelt in _spellings(part)))
-        )
-        things_by_name = {
-            name: things for name, things in things_by_name.items() if things
-        } or reach.alike(_typographies(parts))
+        parts = BRACKETED_NAME.findall(text) or list(_name_spans(text))
+        spellings: dict[str, None] = {}
+        for part in parts:
+            spellings |= dict.fromkeys(_spellings(part))
+        named = lookup.named(list(spellings))
+        things_by_name = {name: things for name, things in named.items() if things}
+        if not things_by_name:
+            things_by_name = dict(lookup.alike(_typographies(parts)))
         if not things_by_name:
             raise UnknownEntity(
                 text,
-                (),
-                (
-                    f"No entity of {self.address.title} was found in the question; name one to "
-                    f"start from.{_note_incomplete(reach.partial)}"
-                ),
+                message=f"No entity of {self.address.title} was found in the question; name one to "
+                f"start from.{_note_incomplete(lookup.partial)}",
             )
+        # a graph of the names alone, in which the question's entities are linked
         names = build_in_memory([(name, "is", name) for name in things_by_name], self.name)
         return tuple(
-            self._best(reach, name, things_by_name[name])
+            _choose_thing(lookup, name, things_by_name[name])
             for name in names.names(seeds_of(names, text))
         )
 
-    @staticmethod
-    def _best(reach: DatabaseLookup, name: str, things: Collection[Id]) -> tuple[str, Id, int]:
-        """Return the thing with the most edges among those of a name."""
-        several = list(things)
-        counts = reach.degrees(several) if len(several) > 1 else {}
-        return name, max(several, key=lambda one: counts.get(one, 0)), len(several)
-
-    def _neighbourhood(self, start_nodes: StartNodes, watch: Watch) -> Graph:
-        reach, settings, start_things = self._reach(watch), self.settings, start_nodes.found
+    def _fetch(self, start_nodes: StartNodes, watch: Watch) -> Graph:
+        """Fetch the neighbourhood of some things, and return it as a graph."""
+        lookup = self._open_lookup(watch)
+        settings = self.settings
+        start_things = start_nodes.found
         starts = list(dict.fromkeys(thing for _, thing, _ in start_things))
         neighbourhood = fetch_neighbourhood(
-            reach, starts, settings.hops, settings.each, settings.edges, settings.seconds
+            lookup, starts, settings.hops, settings.each, settings.edges, settings.seconds
         )
-        names = ", ".join(name for name, _, _ in start_things)
+        names = shorten(", ".join(name for name, _, _ in start_things))
         if not neighbourhood.edges:
-            raise BadInput(f"{self.address.title} has no triples about {shorten(names)}.")
+            raise BadInput(f"{self.address.title} has no triples about {names}.")
         with tempfile.TemporaryDirectory() as folder:
-            file = reach.write(Path(folder), neighbourhood.edges.values(), starts)
+            file = lookup.write(Path(folder), neighbourhood.edges.values(), starts)
             triples = list(file.read())
+        # the last triples name the starts as the file's reader does, and are no part of the graph
         all_start_names = tuple(head for head, relation, _ in triples if relation == START_RELATION)
-        graph = build_in_memory(
-            triples[: len(triples) - len(all_start_names)],
-            self.name,
-            settings.direction,
-            file.attributes,
-        )
+        graph_triples = triples[: len(triples) - len(all_start_names)]
+        graph = build_in_memory(graph_triples, self.name, settings.direction, file.attributes)
         start_names = tuple(name for name in all_start_names if graph.nodes_named(name))
-        notes = [
-            *self._notes(
-                graph, neighbourhood, shorten(names), [one for one in start_things if one[2] > 1]
-            )
-        ]
+        ambiguous = [thing for thing in start_things if thing[2] > 1]
+        notes = list(self._notes(graph, neighbourhood, names, ambiguous))
+        missing = ", ".join(set(all_start_names).difference(start_names))
         if len(start_names) < len(all_start_names):
-            notes.append(
-                f"There are no triples about {shorten(', '.join(set(all_start_names).difference(start_names)))}."
-            )
-        notes += [_note_incomplete(start_nodes.partial).strip()] if start_nodes.partial else []
+            notes.append(f"There are no triples about {shorten(missing)}.")
+        if start_nodes.partial:
+            notes.append(_note_incomplete(start_nodes.partial).strip())
         return replace(graph, fetched=FetchedPart(start_names, tuple(notes)))
 
     def _notes(
@@ -321,21 +303,19 @@ class LiveDatabase:
         graph: Graph,
         part: DatabaseNeighbourhood,
         names: str,
-        several: Sequence[tuple[str, Id, int]],
+        ambiguous: Sequence[NamedThing],
     ) -> Iterator[str]:
         """Yield sentences on what was fetched and left out."""
         settings = self.settings
         yield (
             f"{LIVE_NOTE_START}{_count_text(graph.n_edges, 'triple')} within "
-            f"{_hops(settings.hops)} of "
-            f"{names}, from {self.address.title}."
+            f"{_hops(settings.hops)} of {names}, from {self.address.title}."
         )
         if part.full:
             subject_and_verb = "entity has" if len(part.full) == 1 else "entities have"
             yield (
                 f"{len(part.full):,} {subject_and_verb} more than {settings.each:,} triples one "
-                "way; the rest "
-                "was left out."
+                "way; the rest was left out."
             )
         if part.stopped:
             yield (
@@ -347,7 +327,7 @@ class LiveDatabase:
                 f"{_count_text(len(part.blank), 'thing')} without a name of its own, or a literal, "
                 "from which nothing more was asked."
             )
-        for name, thing, count in several:
+        for name, thing, count in ambiguous:
             yield (
                 f"{count:,} things are called “{shorten(name)}”; the one with most triples was "
                 f"taken: {shorten(thing)}."
@@ -379,13 +359,20 @@ def save_live(folder: Path, settings: LiveSettings) -> None:
         ) from None
 
 
-def _count_text(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
+def _choose_thing(lookup: DatabaseLookup, name: str, things: Collection[Id]) -> NamedThing:
+    """Return the thing with the most edges among those of a name."""
+    candidates = list(things)
+    degrees = lookup.degrees(candidates) if len(candidates) > 1 else {}
+    return name, max(candidates, key=lambda thing: degrees.get(thing, 0)), len(candidates)
 
 
-def _note_incomplete(said: str) -> str:
-    """Return a sentence to append on an incomplete look-up; empty if it was complete."""
-    return f" Not all names or degrees could be looked up. {said}" if said else ""
+def _count_text(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _note_incomplete(reason: str) -> str:
+    """Return a sentence to append on an incomplete look-up, empty if it was complete."""
+    return f" Not all names or degrees could be looked up. {reason}" if reason else ""
 
 
 def _hops(number: int) -> str:
@@ -395,24 +382,17 @@ def _hops(number: int) -> str:
 def _name_spans(text: str) -> Iterator[str]:
     """Yield spans of a question that may be names, longest first.
 
-    They end at words, and also at blanks for names such as Mother!
+    A span ends at its last word, and also at the next blank for names such as Mother!
     """
     words = words_of(text)
-    stops = {
-        word.end: WORD_END.match(text, word.end).end()  # type: ignore[union-attr]
-        for word in words
-    }
-    spans = [
-        (first, word_stop)
-        for length in range(MAX_SPAN_WORDS, 0, -1)
-        for first in range(len(words))
-        if (word_stop := first + length) <= len(words)
-    ]
-    for first_word, word_stop in spans[-MAX_QUESTION_SPANS:]:
-        start, end = words[first_word].start, words[word_stop - 1].end
-        yield from dict.fromkeys(
-            (text[start : stops[end]], text[start : stops[end]].rstrip("?.,;:"), text[start:end])
-        )
+    spans = []
+    for length in range(MAX_SPAN_WORDS, 0, -1):
+        for first in range(len(words) - length + 1):
+            spans.append((words[first].start, words[first + length - 1].end))
+    for start, end in spans[-MAX_QUESTION_SPANS:]:
+        blank = WORD_END.match(text, end).end()  # type: ignore[union-attr]
+        to_blank = text[start:blank]
+        yield from dict.fromkeys((to_blank, to_blank.rstrip("?.,;:"), text[start:end]))
 
 
 def _typographies(names: Iterable[str]) -> list[str]:
@@ -421,7 +401,7 @@ def _typographies(names: Iterable[str]) -> list[str]:
 
 
 def _spellings(part: str) -> tuple[str, ...]:
-    """Return a span of a question as it is, and with initial capitals."""
+    """Return a span of a question unchanged, and with initial capitals."""
     return (
         part,
         part[:1].upper() + part[1:],

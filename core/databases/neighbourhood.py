@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from core.databases.limits import CopyLimits
 from core.graph.readers.triple_file import TripleFile
 
-# The relation from each start to itself. It stands last in the file and identifies the starts.
+# The relation from each start to itself. Its triples are the last of a file and mark the starts.
 START_RELATION = "the-start-of-this-question"
 Id = Hashable  # id of a thing in the database
 
@@ -32,7 +32,7 @@ class DatabaseEdge(NamedTuple):
 class DatabaseLookup(ABC):
     """A database that finds things by name and returns their edges.
 
-    Methods raise BadInput, and what the limits raise.
+    Methods raise BadInput and the errors of the limits.
     """
 
     batch: int  # things per request
@@ -54,7 +54,7 @@ class DatabaseLookup(ABC):
 
     @abstractmethod
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:
-        """Return the things whose names differ from these only in case, by their own names.
+        """Return the things whose names differ from these only in case.
 
         This may read all names of the database.
 
@@ -64,7 +64,7 @@ class DatabaseLookup(ABC):
 
         Returns
         -------
-        Things by their own names, which differ from the given ones in case alone.
+        Things by the names in the database.
         """
 
     @abstractmethod
@@ -135,7 +135,8 @@ class DatabaseNeighbourhood:
     ----------
     full : things of which edges were left out.
     blank : things whose edges cannot be requested.
-    stopped : the reason why some things within the hops were not requested; empty if all were.
+    stopped : the reason why the edges of some things within the hops were not requested; empty if
+        all were.
     left : the number of these things.
     """
 
@@ -143,11 +144,11 @@ class DatabaseNeighbourhood:
     full: set[Id] = field(default_factory=set)
     blank: set[Id] = field(default_factory=set)
     stopped: str = ""
-    left: int = 0  # things that were not requested
+    left: int = 0
 
 
 def fetch_neighbourhood(
-    reach: DatabaseLookup, starts: Collection[Id], hops: int, each: int, limit: int, seconds: float
+    lookup: DatabaseLookup, starts: Collection[Id], hops: int, each: int, limit: int, seconds: float
 ) -> DatabaseNeighbourhood:
     """Return the edges within some hops of the starts, breadth first.
 
@@ -156,42 +157,41 @@ def fetch_neighbourhood(
 
     Parameters
     ----------
-    each : edges out of a thing, and into it.
-    limit : edges in all; no request begins once that many are found.
+    each : largest number of edges out of a thing, and into it.
+    limit : largest number of edges; no request begins once that many are found.
     seconds : time after which no request begins.
     """
-    deadline, neighbourhood = time.monotonic() + seconds, DatabaseNeighbourhood()
-    seen_things, frontier = dict.fromkeys(starts), list(starts)
+    deadline = time.monotonic() + seconds
+    edge_limit_reason = f"{limit:,} edges are the most that are fetched"
+    neighbourhood = DatabaseNeighbourhood()
+    seen = set(starts)
+    frontier = list(starts)
     for hop in range(hops):
-        expandable = [thing for thing in frontier if reach.leads_on(thing)]
+        expandable = [thing for thing in frontier if lookup.leads_on(thing)]
         neighbourhood.blank.update(set(frontier).difference(expandable))
         frontier = []
-        for batch_start in range(0, len(expandable), reach.batch):
-            neighbourhood.stopped = _why_stop(len(neighbourhood.edges), limit, deadline, seconds)
-            if neighbourhood.stopped:
-                neighbourhood.left = len(expandable) - batch_start
+        for batch_start in range(0, len(expandable), lookup.batch):
+            neighbourhood.left = len(expandable) - batch_start
+            if len(neighbourhood.edges) >= limit:
+                neighbourhood.stopped = edge_limit_reason
                 return neighbourhood
-            reach.limits.watch.report(
+            if time.monotonic() > deadline:
+                neighbourhood.stopped = f"{seconds:g} s had passed"
+                return neighbourhood
+            lookup.limits.watch.report(
                 f"Hop {hop + 1}: {len(neighbourhood.edges):,} edges",
                 (hop + batch_start / len(expandable)) / hops,
             )
-            edges, full = reach.edges(expandable[batch_start : batch_start + reach.batch], each)
+            edges, full = lookup.edges(expandable[batch_start : batch_start + lookup.batch], each)
             neighbourhood.full |= full
             for edge in edges:
                 if len(neighbourhood.edges) >= limit and edge.key not in neighbourhood.edges:
-                    neighbourhood.stopped, neighbourhood.left = (
-                        f"{limit:,} edges are the most that are fetched",
-                        len(expandable) - batch_start,
-                    )
+                    neighbourhood.stopped = edge_limit_reason
                     return neighbourhood
                 neighbourhood.edges.setdefault(edge.key, edge)
-                new_things = [end for end in (edge.head, edge.tail) if end not in seen_things]
-                seen_things.update(dict.fromkeys(new_things))
-                frontier += dict.fromkeys(new_things)
+                for end in (edge.head, edge.tail):
+                    if end not in seen:
+                        seen.add(end)
+                        frontier.append(end)
+    neighbourhood.left = 0
     return neighbourhood
-
-
-def _why_stop(edges: int, limit: int, deadline: float, seconds: float) -> str:
-    if edges >= limit:
-        return f"{limit:,} edges are the most that are fetched"
-    return f"{seconds:g} s had passed" if time.monotonic() > deadline else ""

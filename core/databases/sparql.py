@@ -1,7 +1,4 @@
-"""Copy the statements of a SPARQL endpoint page by page into a file of N-Triples.
-
-The file is then read like any other.
-"""
+"""Copy the statements of a SPARQL endpoint page by page into a file of N-Triples."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -48,7 +46,8 @@ class SparqlLimits:
 
 SPARQL_LIMITS = SparqlLimits()
 ENDPOINT_BUSY_STATUSES = (429, 502, 503, 504)
-ROWS_MEDIA_TYPE, TRIPLES_MEDIA_TYPE = "application/sparql-results+json", "application/n-triples"
+ROWS_MEDIA_TYPE = "application/sparql-results+json"
+TRIPLES_MEDIA_TYPE = "application/n-triples"
 COUNT_DIGITS = re.compile(r"\d{1,15}", re.ASCII)
 IRI = re.compile(r"<[^<>\s]{0,2000}>")
 COMMENT = re.compile(r"(?m)#[^\n]{0,2000}$")
@@ -61,12 +60,13 @@ REPEATED_ROWS_FAULT = (
     "It gives the same rows again whatever OFFSET says, so what is behind the first page is "
     "missing."
 )
-DEFAULT_GRAPH_PATTERN, NAMED_GRAPHS_PATTERN = "?s ?p ?o", "GRAPH ?g { ?s ?p ?o }"
+DEFAULT_GRAPH_PATTERN = "?s ?p ?o"
+NAMED_GRAPHS_PATTERN = "GRAPH ?g { ?s ?p ?o }"
 NO_LITERALS = " FILTER(!isLiteral(?o))"
 
 
 class SparqlEndpoint:
-    """A SPARQL endpoint that receives only queries that change nothing.
+    """A SPARQL endpoint to which only reading queries are sent.
 
     Methods raise BadInput with a sentence that names the endpoint.
     """
@@ -74,11 +74,12 @@ class SparqlEndpoint:
     def __init__(self, address: Address, key: str, limits: CopyLimits):
         import requests
 
-        self.address, self.limits = address, limits
-        self.partial = ""  # a sentence if the last answer was incomplete
-        self.overfull = False  # True if it had more rows than were requested
+        self.address = address
+        self.limits = limits
+        self.partial = ""  # a sentence if the last reply was incomplete
+        self.overfull = False  # True if the last reply had more rows than were requested
         self._session = requests.Session()
-        # The environment names proxies. A server on this computer is reached without one.
+        # The environment names proxies. A server on this computer is requested without one.
         self._session.trust_env = not bypasses_proxy(address.url)
         self._session.headers["User-Agent"] = (
             "Hopscope (graph retrieval; https://www.w3.org/TR/sparql11-protocol/)"
@@ -88,7 +89,7 @@ class SparqlEndpoint:
     def rows(
         self, query: str, names: tuple[str, ...] = (), max_rows: int | None = None
     ) -> Iterator[tuple[Any, ...]]:
-        """Read the values of a SELECT.
+        """Yield the rows of a SELECT.
 
         Afterwards `partial` is set if the server left out rows, and `overfull` if it sent more than
         `max_rows`.
@@ -96,15 +97,15 @@ class SparqlEndpoint:
         Parameters
         ----------
         query : a SELECT.
-        names : the variables that are wanted; empty for its first three.
-        max_rows : rows that are read; further rows are ignored.
+        names : the variables to return; empty for the first three.
+        max_rows : largest number of rows; further rows are ignored.
 
-        Returns
-        -------
-        Tuples of terms. A value that is no valid term is a `InvalidTerm`, and a missing one None.
+        Yields
+        ------
+        Tuples of terms. A value that is no valid term is an `InvalidTerm`, and a missing one None.
         """
         count = 0
-        with self._answer(query, ROWS_MEDIA_TYPE) as reply:
+        with self._request(query, ROWS_MEDIA_TYPE) as reply:
             for row in sparql_rows.result_rows(reply, self.address.title, names):
                 if count == max_rows:
                     self.overfull = True
@@ -118,22 +119,24 @@ class SparqlEndpoint:
         from pyoxigraph import RdfFormat, parse
 
         count = 0
-        with self._answer(query, f"{TRIPLES_MEDIA_TYPE}, text/turtle;q=0.9") as reply:
+        with self._request(query, f"{TRIPLES_MEDIA_TYPE}, text/turtle;q=0.9") as reply:
             format = RdfFormat.TURTLE if "turtle" in reply.type else RdfFormat.N_TRIPLES
             source: Any = NestingGuard(reply)
             parser = self._parse(lambda: parse(source, format=format, base_iri=self.address.url))
-            while (one := self._parse(lambda: next(parser, None))) is not None:
+            statement = self._parse(lambda: next(parser, None))
+            while statement is not None:
                 count += 1
-                yield one.subject, one.predicate, one.object
+                yield statement.subject, statement.predicate, statement.object
+                statement = self._parse(lambda: next(parser, None))
             self.partial = _note_left_out(reply.response.headers, count)
 
     def has_rows(self, pattern: str) -> bool:
-        """Return whether a pattern has rows; True if the server does not answer in time."""
+        """Return whether a pattern has rows; True if the server did not look at all data."""
         query = f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT 1"
         return any(True for _ in self.rows(query, ("s", "p", "o"))) or bool(self.partial)
 
     def count(self, pattern: str) -> int | None:
-        """Return the number of rows of a pattern; None if the endpoint does not answer in time."""
+        """Return the number of rows of a pattern; None if the endpoint cannot count them."""
         with suppress(BadInput):
             rows = list(self.rows(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}", ("n",), 1))
             return None if self.partial or not rows else count_in_term(rows[0][0])
@@ -148,28 +151,27 @@ class SparqlEndpoint:
             ) from None
 
     @contextmanager
-    def _answer(self, query: str, accept: str) -> Iterator[HttpReply]:
+    def _request(self, query: str, accept: str) -> Iterator[HttpReply]:
         """Send a query and yield the reply. A busy endpoint is asked a few times."""
         import requests
         import urllib3
 
-        title, wait = self.address.title, min(PIECE_WAIT_SECONDS, self.limits.seconds)
-        self.partial, self.overfull = "", False
+        title = self.address.title
+        wait = min(PIECE_WAIT_SECONDS, self.limits.seconds)
+        send = partial(self._send, query, accept, wait)
+        self.partial = ""
+        self.overfull = False
+        last_attempt = SPARQL_LIMITS.max_request_tries - 1
         try:
             for attempt in range(SPARQL_LIMITS.max_request_tries):
-                with HttpReply(
-                    lambda: self._sent(query, accept, wait), self.limits, title
-                ) as reply:
-                    response = reply.response
-                    if (
-                        response.status_code not in ENDPOINT_BUSY_STATUSES
-                        or attempt == SPARQL_LIMITS.max_request_tries - 1
-                    ):
+                with HttpReply(send, self.limits, title) as reply:
+                    is_busy = reply.response.status_code in ENDPOINT_BUSY_STATUSES
+                    if not is_busy or attempt == last_attempt:
                         self._check(reply)
                         yield reply
                         return
-                named_pause = retry_after(response.headers)
-                self._wait(2.0**attempt if named_pause is None else named_pause)
+                    pause = retry_after(reply.response.headers)
+                self._wait(2.0**attempt if pause is None else pause)
         except (requests.exceptions.SSLError, urllib3.exceptions.SSLError):
             raise BadInput(f"{title} has no certificate that this computer trusts.") from None
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError):
@@ -184,7 +186,7 @@ class SparqlEndpoint:
                 f"{title} cannot be reached, or broke off. Is the address right, and does it run?"
             ) from None
 
-    def _sent(self, query: str, accept: str, wait: float) -> Any:
+    def _send(self, query: str, accept: str, wait: float) -> Any:
         return self._session.post(
             self.address.url,
             data={"query": query},
@@ -203,7 +205,8 @@ class SparqlEndpoint:
     def _check(self, reply: HttpReply) -> None:
         """Raise BadInput if a reply is no result of a query."""
         response = reply.response
-        title, code = self.address.title, response.status_code
+        title = self.address.title
+        code = response.status_code
         check_packing(response, title)
         if code in (401, 403):
             raise BadInput(
@@ -221,14 +224,11 @@ class SparqlEndpoint:
                 "try later, or copy less."
             )
         if code != 200:
-            message = (
-                ""
-                if "html" in reply.type
-                else plain_words(reply.start(600), SPARQL_LIMITS.max_message_characters)
-            )
-            raise BadInput(
-                f"{title} refuses the query ({code}){': ' + message if message else ''}."
-            )
+            message = ""
+            if "html" not in reply.type:
+                message = plain_words(reply.start(600), SPARQL_LIMITS.max_message_characters)
+            reason = f": {message}" if message else ""
+            raise BadInput(f"{title} refuses the query ({code}){reason}.")
         if "html" in reply.type:
             raise BadInput(
                 f"{title} answers with a web page. Is this the address of its SPARQL endpoint?"
@@ -236,18 +236,19 @@ class SparqlEndpoint:
 
 
 def count_in_term(term: Any) -> int | None:
-    """Return the count that a term holds; None for texts, negative numbers and other terms."""
+    """Return the count in a term; None for texts, negative numbers and other terms."""
     text = getattr(term, "value", "")
     return int(text) if COUNT_DIGITS.fullmatch(text) else None
 
 
 def _note_left_out(headers: Mapping[str, str], count: int) -> str:
-    """Return a sentence if a server's header says that it left out rows, as Virtuoso does."""
+    """Return a sentence if a header of Virtuoso says that it left out rows."""
     if headers.get("X-SQL-State", "").strip() not in ("", "00000"):
-        said = plain_words(
+        message = plain_words(
             headers.get("X-SQL-Message", ""), SPARQL_LIMITS.max_message_characters
         ).rstrip(".")
-        return f"It gave a part of the rows only{': ' + said if said else ''}."
+        reason = f": {message}" if message else ""
+        return f"It gave a part of the rows only{reason}."
     max_rows = headers.get("X-SPARQL-MaxRows", "").strip()
     if COUNT_DIGITS.fullmatch(max_rows) and 0 < int(max_rows) <= count:
         return f"It gives {int(max_rows):,} rows of a query at most, so there may be more."
@@ -300,7 +301,7 @@ def copy_endpoint(
     Parameters
     ----------
     language : language of the labels; “none” for no labels.
-    literals : literals are not requested if this says that they are left out.
+    literals : with `LITERALS_LEFT_OUT`, literals are not requested.
 
     Returns
     -------
@@ -337,45 +338,53 @@ def labels_pattern(graphs: str, values: str = "") -> str:
     ----------
     graphs : `DEFAULT_GRAPH_PATTERN` or `NAMED_GRAPHS_PATTERN`.
     values : a pattern that binds ?s or ?o. It is repeated for each relation, as servers look up
-    bound
-        variables, but read everything to join unbound ones.
+        bound variables, but read everything to join unbound ones.
     """
-    parts = (
-        f"{{ {values} {graphs.replace(DEFAULT_GRAPH_PATTERN, f'?s <{one}> ?o')} BIND(<{one}> AS ?p) }}"
-        for one in LABEL_IRIS
-    )
+    parts = []
+    for iri in LABEL_IRIS:
+        statement = graphs.replace(DEFAULT_GRAPH_PATTERN, f"?s <{iri}> ?o")
+        parts.append(f"{{ {values} {statement} BIND(<{iri}> AS ?p) }}")
     return " UNION ".join(parts)
 
 
 class EndpointCopy:
-    """The state of a copy from an endpoint."""
+    """A running copy from an endpoint, with the counts of its rows."""
 
     def __init__(self, endpoint: SparqlEndpoint, file: Path, graphs: str = DEFAULT_GRAPH_PATTERN):
-        self.endpoint, self.limits, self.file, self.graphs = endpoint, endpoint.limits, file, graphs
-        self.written, self.odd, self.cut = 0, 0, False
-        self.example = ""  # a text that was no valid term
+        self.endpoint = endpoint
+        self.limits = endpoint.limits
+        self.file = file
+        self.graphs = graphs
+        self.written = 0  # number of statements
+        self.odd = 0  # number of rows that are no triples
+        self.example = ""  # the text of an invalid term
+        self.cut = False  # True if the limit of triples was reached
         self.labels_missing = ""  # a sentence if the server returned only some labels
-        self.there: int | None = None  # number of rows of the whole
-        self._line_hashes = set[int]()  # hashes of lines
-        self._things: dict[str, None] = {}
+        self.there: int | None = None  # number of rows in the endpoint, if known
+        self._line_hashes: set[int] = set()  # of the written lines
+        self._things: dict[str, None] = {}  # IRIs in the statements
         self._labelled_iris: set[str] = set()
 
     def own(self, out: BinaryIO, query: str, notes: list[str]) -> None:
-        """Copy the rows of a query. A note says if the server returned only some."""
+        """Copy the rows of a query. A note is added if the server returned only some."""
         rows = self.endpoint.rows if query_form(query) == "SELECT" else self.endpoint.triples
         self.take(out, rows(query))
         if self.endpoint.partial and not self.cut:
             notes.append(f"Not all is here. {self.endpoint.partial} {PAGES_ADVICE}")
 
     def all(self, out: BinaryIO, suffix: str, notes: list[str]) -> None:
-        """Copy page by page, until a page is empty."""
+        """Copy all statements page by page, until a page is empty.
+
+        `suffix` is a filter that is appended to the pattern of statements.
+        """
         pattern = DEFAULT_GRAPH_PATTERN + suffix
         variables: tuple[str, ...] = ("s", "p", "o")
         if not self.endpoint.has_rows(pattern):
-            pattern, variables = NAMED_GRAPHS_PATTERN + suffix, ("s", "p", "o", "g")
+            pattern = NAMED_GRAPHS_PATTERN + suffix
+            variables = ("s", "p", "o", "g")
             notes.append("Its default graph is empty; all its named graphs are read as one.")
         self.there = self.endpoint.count(pattern) or None
-        select = f"SELECT {' '.join(f'?{one}' for one in variables)} WHERE {{ {pattern} }}"
+        select = f"SELECT {' '.join(f'?{name}' for name in variables)} WHERE {{ {pattern} }}"
         offset = pages = 0
         last_page: set[int] = set()
         while not self.cut and offset != self.there:
@@ -384,11 +393,14 @@ class EndpointCopy:
             page_size = min(SPARQL_LIMITS.page_rows, self.limits.triples - self.written + 1)
             rows = self.endpoint.rows(f"{select} LIMIT {page_size} OFFSET {offset}", variables)
             page: set[int] = set()
-            read = self.take(out, rows, page)
-            if not read:
-                self._check_whole()
+            n_read = self.take(out, rows, page)
+            if not n_read:
+                if self.endpoint.partial:  # the page is empty because the server's time ran out
+                    title = self.endpoint.address.title
+                    raise BadInput(f"{title} breaks off. {self.endpoint.partial}")
                 break
-            offset, pages = offset + read, pages + 1
+            offset += n_read
+            pages += 1
             if page <= last_page:
                 notes.append(REPEATED_ROWS_FAULT)
                 break
@@ -399,11 +411,6 @@ class EndpointCopy:
                 "meanwhile may be missing."
             )
 
-    def _check_whole(self) -> None:
-        """Raise BadInput if the server returned an empty page because its time ran out."""
-        if self.endpoint.partial:
-            raise BadInput(f"{self.endpoint.address.title} breaks off. {self.endpoint.partial}")
-
     def take(
         self, out: BinaryIO, rows: Iterator[tuple[Any, ...]], page: set[int] | None = None
     ) -> int:
@@ -412,7 +419,7 @@ class EndpointCopy:
         Parameters
         ----------
         out : the file.
-        rows : subject, predicate and object of each, and further values that tell rows apart.
+        rows : subject, predicate and object of each, and further values by which rows differ.
         page : receives a hash of each row.
 
         Returns
@@ -422,7 +429,7 @@ class EndpointCopy:
         number = 0
         for number, row in enumerate(rows, 1):  # noqa: B007
             if page is not None:
-                page.add(hash(tuple(map(_key, row))))
+                page.add(hash(tuple(map(_term_key, row))))
             line = _line(row)
             if not line:
                 self._count_misfit(row)
@@ -448,11 +455,12 @@ class EndpointCopy:
         """Count a written statement and the things that it names."""
         from pyoxigraph import Literal, NamedNode
 
-        row = row[:3]
+        triple = row[:3]
+        subject, predicate, object = triple
         self.written += 1
-        if isinstance(row[2], Literal) and row[1].value in LABEL_IRIS:
-            self._labelled_iris.add(row[0].value)
-        self._things.update((term.value, None) for term in row if isinstance(term, NamedNode))
+        if isinstance(object, Literal) and predicate.value in LABEL_IRIS:
+            self._labelled_iris.add(subject.value)
+        self._things.update((term.value, None) for term in triple if isinstance(term, NamedNode))
         if not self.written % 1000:
             total = min(self.limits.triples, self.there or self.limits.triples)
             self.limits.watch.report(
@@ -462,91 +470,78 @@ class EndpointCopy:
     def labels(self, out: BinaryIO, language: str, notes: list[str]) -> None:
         """Write labels of copied things that have none yet.
 
-        Labels are taken in the language, in all languages at once (“mul”), in English, or without a
-        language. Things that have none of these get labels in any language. If the endpoint fails,
-        a note says so.
+        Labels are requested in the language, in all languages at once (“mul”), in English, and
+        without a language. Things without any of these get labels in any language. If the endpoint
+        fails, a note says so.
         """
-        missing = dict.fromkeys(
-            one
-            for thing in self._things
-            if thing not in self._labelled_iris
-            for one in (_label_owner(thing),)
-            if one
-        )
+        missing: dict[str, None] = {}
+        for thing in self._things:
+            if thing not in self._labelled_iris:
+                missing[_label_owner(thing)] = None
+        max_things = SPARQL_LIMITS.max_labelled_things
+        batch_size = SPARQL_LIMITS.labels_per_request
         targets = [
-            one for one in missing if one not in self._labelled_iris and IRI.fullmatch(f"<{one}>")
-        ][: SPARQL_LIMITS.max_labelled_things]
-        if len(missing) > SPARQL_LIMITS.max_labelled_things:
+            iri for iri in missing if iri not in self._labelled_iris and IRI.fullmatch(f"<{iri}>")
+        ][:max_things]
+        if len(missing) > max_things:
             notes.append(
-                f"Labels were asked for of {SPARQL_LIMITS.max_labelled_things:,} of "
-                f"{len(missing):,} things without one."
+                f"Labels were asked for of {max_things:,} of {len(missing):,} things without one."
             )
         tags = " || ".join(
             f'LANGMATCHES(LANG(?o), "{tag}")' for tag in languages_of_labels(language)
         )
-        rules = [f'FILTER(LANG(?o) = "" || {tags})', ""]
-        for rule in rules:
-            remaining = [one for one in targets if one not in self._labelled_iris]
-            for batch_start in range(0, len(remaining), SPARQL_LIMITS.labels_per_request):
-                self.limits.watch.report("Labels", 0.9 + 0.1 * batch_start / len(remaining))
+        for rule in (f'FILTER(LANG(?o) = "" || {tags})', ""):
+            remaining = [iri for iri in targets if iri not in self._labelled_iris]
+            for start in range(0, len(remaining), batch_size):
+                self.limits.watch.report("Labels", 0.9 + 0.1 * start / len(remaining))
                 try:
-                    self._label(
-                        out,
-                        remaining[batch_start : batch_start + SPARQL_LIMITS.labels_per_request],
-                        rule,
-                    )
+                    self._write_labels(out, remaining[start : start + batch_size], rule)
                 except BadInput as error:
                     notes.append(
-                        f"Labels of {len(remaining) - batch_start:,} things could not be asked for: {error}"
+                        f"Labels of {len(remaining) - start:,} things could not be asked for: "
+                        f"{error}"
                     )
                     return
 
-    def _label(self, out: BinaryIO, things: Sequence[str], rule: str) -> None:
+    def _write_labels(self, out: BinaryIO, iris: Sequence[str], rule: str) -> None:
+        """Write the labels of some things; `rule` is a filter of their languages."""
         from pyoxigraph import Literal, NamedNode
 
-        values = f"VALUES ?s {{ {' '.join(f'<{one}>' for one in things)} }}"
+        values = f"VALUES ?s {{ {' '.join(f'<{iri}>' for iri in iris)} }}"
         query = f"SELECT ?s ?p ?o WHERE {{ {labels_pattern(self.graphs, values)} {rule} }}"
-        for row in self.endpoint.rows(query, ("s", "p", "o")):
-            if (
-                isinstance(row[0], NamedNode)
-                and isinstance(row[1], NamedNode)
-                and isinstance(row[2], Literal)
-            ):
-                out.write(f"{row[0]} {row[1]} {row[2]} .\n".encode())
-                self._labelled_iris.add(row[0].value)
+        for subject, predicate, label in self.endpoint.rows(query, ("s", "p", "o")):
+            are_iris = isinstance(subject, NamedNode) and isinstance(predicate, NamedNode)
+            if are_iris and isinstance(label, Literal):
+                out.write(f"{subject} {predicate} {label} .\n".encode())
+                self._labelled_iris.add(subject.value)
         self.labels_missing = self.labels_missing or self.endpoint.partial
 
     def said(self) -> str:
         """Return a sentence on what was copied and left out."""
-        total = (
-            f" of {self.there:,}" if self.there is not None and self.there != self.written else ""
-        )
+        has_other_total = self.there is not None and self.there != self.written
+        total = f" of {self.there:,}" if has_other_total else ""
         text = f"{self.written:,}{total} triples copied from {self.endpoint.address.title}"
-        if not self.cut and self.there and self.there > self.written + self.odd:
-            text += ", the others being the same in another graph, or not given"
         if self.cut:
-            text += (
-                ", the most that were to be "
-                f"copied{'' if self.there is not None else '; there are more'}"
-            )
+            more = "" if self.there is not None else "; there are more"
+            text += f", the most that were to be copied{more}"
+        elif self.there and self.there > self.written + self.odd:
+            text += ", the others being the same in another graph, or not given"
         if not self.odd:
             return f"{text}."
-        rows = (
-            "1 row that is no triple" if self.odd == 1 else f"{self.odd:,} rows that are no triples"
-        )
+        rows = f"{self.odd:,} rows that are no triples"
+        if self.odd == 1:
+            rows = "1 row that is no triple"
         example = f", such as one with “{self.example}”" if self.example else ""
         return f"{text}; {rows} left out{example}."
 
 
-def _key(term: Any) -> str:
+def _term_key(term: Any) -> str:
+    """Return a text by which the terms of rows are compared."""
     return f"misfit {term.text}" if isinstance(term, InvalidTerm) else str(term)
 
 
 def _line(row: tuple[Any, ...]) -> bytes:
-    """Return a row as a statement of N-Triples.
-
-    Empty if it is none, or too long for a line.
-    """
+    """Return a row as a line of N-Triples, empty if it is no triple or too long."""
     from pyoxigraph import BlankNode, Literal, NamedNode
 
     if len(row) < 3:
@@ -563,9 +558,6 @@ def _line(row: tuple[Any, ...]) -> bytes:
 
 
 def _label_owner(iri: str) -> str:
-    """Return the thing that carries a thing's label.
-
-    For a relation of Wikidata this is its property, else the thing itself.
-    """
+    """Return the IRI of the thing with the label: for a relation of Wikidata, its property."""
     match = WIKIDATA_PROPERTY.fullmatch(iri)
     return f"http://www.wikidata.org/entity/{match[1]}" if match else iri

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ MAX_NAME_ROWS = 10_000  # rows per look-up of names
 THINGS_PER_REQUEST = 16  # things per request for statements
 LITERALS_PER_REQUEST = 400  # literals per request
 MAX_ALIKE_THINGS = 50  # things whose names differ only in case
-# languages in which a name is looked up, besides the wanted one; mul is Wikidata's
+# languages in which a name is always looked up; in Wikidata, mul is for all languages
 LABEL_LANGUAGES = ("", "en", "mul")
 NAME_WITH_IRI = re.compile(r".{1,500} \((https?://[^\s()]{1,2000}|urn:[^\s()]{1,2000})\)")
 LAST_ROW = -1  # the number of the last row of a reply
@@ -37,19 +38,17 @@ class SparqlLookup(DatabaseLookup):
     """
 
     def __init__(self, endpoint: SparqlEndpoint, language: str = "", literals: str = "triples"):
-        self.endpoint, self.limits, self.language, self.literals = (
-            endpoint,
-            endpoint.limits,
-            language,
-            literals,
-        )
+        self.endpoint = endpoint
+        self.limits = endpoint.limits
+        self.language = language
+        self.literals = literals
         in_default = endpoint.has_rows(DEFAULT_GRAPH_PATTERN)
         self._graphs = DEFAULT_GRAPH_PATTERN if in_default else NAMED_GRAPHS_PATTERN
-        if language == NO_LABELS:
-            rules = []
-        else:
-            rules = [f"?p NOT IN ({', '.join(f'<{one}>' for one in LABEL_IRIS)})"]
-        rules += ["!isLiteral(?o)"] if literals == LITERALS_LEFT_OUT else []
+        rules = []
+        if language != NO_LABELS:
+            rules.append(f"?p NOT IN ({', '.join(f'<{iri}>' for iri in LABEL_IRIS)})")
+        if literals == LITERALS_LEFT_OUT:
+            rules.append("!isLiteral(?o)")
         # A statement may be in several named graphs.
         self._select = "SELECT" if in_default else "SELECT DISTINCT"
         self._filter = f" FILTER({' && '.join(rules)})" if rules else ""
@@ -64,22 +63,15 @@ class SparqlLookup(DatabaseLookup):
         }
         if self.language == NO_LABELS:
             return things_by_name
-        tags = dict.fromkeys(
-            (*LABEL_LANGUAGES, *([self.language.lower()] if self.language else []))
-        )
-        labels = [
-            str(Literal(name, language=tag) if tag else Literal(name))
-            for name in names
-            if name not in things_by_name
-            for tag in tags
-        ]
-        for batch_start in range(0, len(labels), LITERALS_PER_REQUEST):
-            label_batch = " ".join(labels[batch_start : batch_start + LITERALS_PER_REQUEST])
-            self._add_named(
-                things_by_name,
-                labels_pattern(self._graphs, f"VALUES ?o {{ {label_batch} }}"),
-                lambda label: label.value,
-            )
+        # the empty language is that of a label without one
+        tags = dict.fromkeys((*LABEL_LANGUAGES, self.language.lower()))
+        labels = []
+        for name in names:
+            if name not in things_by_name:
+                labels += [str(Literal(name, language=tag or None)) for tag in tags]
+        for start in range(0, len(labels), LITERALS_PER_REQUEST):
+            values = f"VALUES ?o {{ {' '.join(labels[start : start + LITERALS_PER_REQUEST])} }}"
+            self._add_named(things_by_name, labels_pattern(self._graphs, values))
         return things_by_name
 
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
@@ -93,30 +85,27 @@ class SparqlLookup(DatabaseLookup):
         lower_names = ", ".join(str(Literal(name.lower())) for name in names)
         if self.language != NO_LABELS:
             pattern = f"{labels_pattern(self._graphs)} FILTER(LCASE(STR(?o)) IN ({lower_names}))"
-            self._add_named(things_by_name, pattern, lambda label: label.value)
+            self._add_named(things_by_name, pattern)
         if not things_by_name:
             rule = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({lower_names}))'
             query = (
-                "SELECT DISTINCT ?s WHERE "
-                f"{{ {{ {self._scope('?s ?p ?o')} }} UNION {{ {self._scope('?x ?p ?s')} }} {rule} }} "
-                f"LIMIT {MAX_ALIKE_THINGS}"
+                f"SELECT DISTINCT ?s WHERE {{ {{ {self._scope('?s ?p ?o')} }} UNION {{ "
+                f"{self._scope('?x ?p ?s')} }} {rule} }} LIMIT {MAX_ALIKE_THINGS}"
             )
             for (thing,) in self._look_up(query, ("s",), MAX_ALIKE_THINGS):
                 if isinstance(thing, NamedNode):
-                    things_by_name.setdefault(
-                        thing.value.rstrip("/#").replace("#", "/").rpartition("/")[2], {}
-                    )[thing] = None
+                    last_part = thing.value.rstrip("/#").replace("#", "/").rpartition("/")[2]
+                    things_by_name.setdefault(last_part, {})[thing] = None
         return things_by_name
 
-    def _add_named(
-        self, things: dict[str, dict[Any, None]], pattern: str, name_of: Callable[[Any], str]
-    ) -> None:
+    def _add_named(self, things: dict[str, dict[Any, None]], pattern: str) -> None:
+        """Add the things that a pattern of labels finds, by their labels."""
         from pyoxigraph import Literal, NamedNode
 
         query = f"SELECT DISTINCT ?s ?o WHERE {{ {pattern} }} LIMIT {MAX_NAME_ROWS}"
         for thing, label in self._look_up(query, ("s", "o"), MAX_NAME_ROWS):
             if isinstance(thing, NamedNode) and isinstance(label, Literal):
-                things.setdefault(name_of(label), {})[thing] = None
+                things.setdefault(label.value, {})[thing] = None
 
     def _look_up(
         self, query: str, names: tuple[str, ...], max_rows: int
@@ -127,16 +116,15 @@ class SparqlLookup(DatabaseLookup):
 
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
         """Return the number of statements with each thing as subject."""
-        some = " ".join(map(str, things))
+        values = f"VALUES ?s {{ {' '.join(map(str, things))} }}"
         query = (
-            "SELECT ?s (COUNT(*) AS ?n) WHERE "
-            f"{{ VALUES ?s {{ {some} }} {self._scope('?s ?p ?o')} }} GROUP BY ?s"
+            f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ {values} {self._scope('?s ?p ?o')} }} GROUP BY ?s"
         )
         rows = self._look_up(query, ("s", "n"), len(things))
         return {thing: self._number(number) for thing, number in rows}
 
     def leads_on(self, thing: Any) -> bool:
-        """Return whether a thing has the same name in every request. Blank nodes do not."""
+        """Return whether a thing has the same name in every request, as blank nodes have not."""
         from pyoxigraph import BlankNode, Literal
 
         return not isinstance(thing, BlankNode) and (
@@ -149,15 +137,18 @@ class SparqlLookup(DatabaseLookup):
         An incomplete reply is requested again in two halves.
         """
         rows = list(self._rows(things, each))
+        full: set[Any] = set()
         if self.endpoint.overfull:
-            full = set(things)  # which things' rows were cut is unknown
+            full.update(things)  # which things' rows were cut is unknown
         elif LAST_ROW not in [number for number, _ in rows] or self.endpoint.partial:
             if len(things) > 1:
-                return self._halves(things, each)
-            full = {things[0]}  # the server returns fewer rows than requested
-        else:
-            full = set()
-        edges, counts = [], dict.fromkeys(range(2 * len(things)), 0)
+                middle = len(things) // 2
+                first_edges, first_full = self.edges(things[:middle], each)
+                other_edges, other_full = self.edges(things[middle:], each)
+                return first_edges + other_edges, first_full | other_full
+            full.add(things[0])  # the server returns fewer rows than requested
+        edges: list[DatabaseEdge] = []
+        counts: Counter[int] = Counter()
         for number, triple in rows:
             if number == LAST_ROW:
                 continue
@@ -167,14 +158,6 @@ class SparqlLookup(DatabaseLookup):
             else:
                 edges.append(DatabaseEdge(triple, triple[0], triple[2], triple))
         return edges, full
-
-    def _halves(self, things: Sequence[Any], each: int) -> tuple[list[DatabaseEdge], set[Any]]:
-        middle = len(things) // 2
-        (some, full), (others, more) = (
-            self.edges(things[:middle], each),
-            self.edges(things[middle:], each),
-        )
-        return some + others, full | more
 
     def _rows(self, things: Sequence[Any], each: int) -> Iterator[tuple[int, tuple[Any, Any, Any]]]:
         """Yield the statements, each with the number of its part of the query.
@@ -189,9 +172,9 @@ class SparqlLookup(DatabaseLookup):
                 if end == "s" and isinstance(thing, Literal):
                     continue
                 values_clause = f"VALUES (?n ?{end}) {{ ({2 * index + direction} {thing}) }}"
+                statements = f"{self._scope('?s ?p ?o')}{self._filter}"
                 parts.append(
-                    f"{{ {self._select} ?n ?s ?p ?o WHERE "
-                    f"{{ {values_clause} {self._scope('?s ?p ?o')}{self._filter} }} "
+                    f"{{ {self._select} ?n ?s ?p ?o WHERE {{ {values_clause} {statements} }} "
                     f"LIMIT {each + 1} }}"
                 )
         query = (
@@ -221,13 +204,13 @@ class SparqlLookup(DatabaseLookup):
         return number
 
     def _scope(self, pattern: str) -> str:
-        """Return a pattern in the default graph, or in any named graph if that is empty."""
+        """Return a pattern in the default graph, or in any named graph if it is empty."""
         return self._graphs.replace(DEFAULT_GRAPH_PATTERN, pattern)
 
     def write(
         self, folder: Path, edges: Iterable[DatabaseEdge], starts: Sequence[Any]
     ) -> TripleFile:
-        """Write the statements, and the labels of what they name, as N-Triples."""
+        """Write the statements, and the labels of things in them, as N-Triples."""
         file = TripleFile(
             folder / "near.nt",
             "ntriples",
@@ -250,12 +233,16 @@ def _is_end(term: Any) -> bool:
 
 
 def _iri(name: str) -> str:
-    """Return the IRI that a name is or has behind it; empty if there is none.
+    """Return the IRI that a name is or ends in, empty if there is none.
 
     Examples are `<http://x/Paris>` and `Paris (http://x/Paris)`.
     """
+    iri = name
     match = NAME_WITH_IRI.fullmatch(name)
-    iri = match[1] if match else name[1:-1] if name.startswith("<") and name.endswith(">") else name
+    if match:
+        iri = match[1]
+    elif name.startswith("<") and name.endswith(">"):
+        iri = name[1:-1]
     is_iri = (
         iri.startswith(("http://", "https://", "urn:"))
         and not any(sign in iri for sign in ' <>"{}|\\^`')

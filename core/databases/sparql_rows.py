@@ -18,7 +18,7 @@ NO_ROWS_FAULT = "{who} did not answer with rows."
 
 
 class InvalidTerm:
-    """A value that is no valid RDF term, such as an IRI with a blank.
+    """A value that is no valid RDF term, such as an IRI with a space.
 
     `text` is its text, shortened.
     """
@@ -32,20 +32,22 @@ def result_rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[A
 
     Parameters
     ----------
-    source : the bytes; its `name` begins messages on what is no JSON.
-    who : the server.
+    source : the bytes; its `name` is the beginning of messages on invalid JSON.
+    who : the name of the server.
     names : variables; empty for the first three that the reply names.
 
-    Returns
-    -------
-    A term of pyoxigraph for each variable, None if the row has none, or a `InvalidTerm`.
+    Yields
+    ------
+    A term of pyoxigraph for each variable, None if the row has none, or an `InvalidTerm`.
 
     Raises
     ------
     BadInput
-        If the reply is no JSON, holds no rows, or lacks the variables.
+        If the reply is no JSON, has no rows, or lacks the variables.
     """
-    pieces, variables, has_results = JsonPieces(source), None, False
+    pieces = JsonPieces(source)
+    variables = None
+    has_results = False
     waiting: list[Any] = []  # rows that come before the variables, if these are needed
     for key in pieces.keys():
         if key == "head":
@@ -68,8 +70,10 @@ def result_rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[A
 
 
 def _variables(who: str, head: Any, names: Sequence[str]) -> Sequence[str]:
+    """Return the variables whose values are read. Raises BadInput if the reply lacks one."""
     columns = head.get("vars", []) if isinstance(head, dict) else []
-    columns = [one for one in columns if isinstance(one, str)] if isinstance(columns, list) else []
+    columns = columns if isinstance(columns, list) else []
+    columns = [name for name in columns if isinstance(name, str)]
     required = tuple(names) or tuple(columns[:3])
     if not required or not set(required) <= set(columns):
         raise BadInput(f"{who} did not answer with the variables {', '.join(required)}.")
@@ -95,9 +99,9 @@ def _values(row: Any, names: Sequence[str]) -> tuple[Any, ...]:
 
 
 def parse_term(term: Any) -> Any:
-    """Return the term of a row's value, or a `InvalidTerm` if it is none.
+    """Return the term of a row's value, or an `InvalidTerm` if it is none.
 
-    Blank nodes get distinct names that N-Triples allows. A triple is a misfit.
+    Blank nodes get distinct names that N-Triples allows. A triple as value is invalid.
 
     >>> from core.databases.sparql_rows import parse_term
     >>> parse_term({"type": "bnode", "value": "nodeID://b1"}).value
@@ -107,7 +111,8 @@ def parse_term(term: Any) -> Any:
 
     if not isinstance(term, Mapping):
         return InvalidTerm(term)
-    kind, value = term.get("type"), term.get("value")
+    kind = term.get("type")
+    value = term.get("value")
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or (kind == "bnode" and not value):
@@ -120,24 +125,25 @@ def parse_term(term: Any) -> Any:
         if kind in ("literal", "typed-literal"):
             return _literal(value, term)
     except ValueError:
-        pass  # the misfit reports it
+        pass  # the caller counts invalid terms
     return InvalidTerm(value)
 
 
 def _literal(value: str, term: Mapping[str, Any]) -> Any:
     from pyoxigraph import Literal, NamedNode
 
-    language, type = term.get("xml:lang"), term.get("datatype")
-    value.encode()  # half a surrogate pair is no text and raises here
+    language = term.get("xml:lang")
+    datatype = term.get("datatype")
+    value.encode()  # raises UnicodeEncodeError for half a surrogate pair, which is no text
     if isinstance(language, str) and language:
         return Literal(value, language=language)
-    if isinstance(type, str) and type not in ("", XSD_STRING):
-        return Literal(value, datatype=NamedNode(type))
+    if isinstance(datatype, str) and datatype not in ("", XSD_STRING):
+        return Literal(value, datatype=NamedNode(datatype))
     return Literal(value)
 
 
 def _label(label: str) -> str:
-    """Return a blank node's label in a form that N-Triples allows, distinct for each label."""
+    """Return a blank node's label as N-Triples allows it, distinct for each label."""
     if PLAIN_LABEL.fullmatch(label):
         return label
     first = "" if label[:1].isalpha() and label[:1].isascii() else "_"

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from core.errors import is_refusal
+from core.errors import is_access_error
 from core.watch import NO_WATCH, Watch
 
 DIGESTS_FILE = "files.json"
@@ -113,7 +113,7 @@ class DeferredCheck:
         try:
             check_digests(self.folder)
         except (ValueError, OSError) as error:
-            if is_refusal(error):
+            if is_access_error(error):
                 # This says nothing about the content, so the next use reads the folder.
                 self._is_started = False
                 return

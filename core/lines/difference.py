@@ -10,9 +10,9 @@ from core.lines.line import OperatorLine
 from core.parameters import (
     MAX_VALUE_CHARACTERS,
     OperatorBase,
+    format_value,
     parameter_values,
     parameters,
-    value_words,
 )
 
 MAX_SETTINGS_NAMED = 3  # most settings in a name
@@ -105,7 +105,7 @@ def _setting_words(old_operator: OperatorBase, new_operator: OperatorBase) -> st
     """Return the changed settings of one operator: `Rank: keep 32 → 8`."""
     labels = {p.name: f"{p.label[:1].lower()}{p.label[1:]}" for p in parameters(type(new_operator))}
     changed = [
-        f"{labels[name]} {value_words(old)} → {value_words(new)}"
+        f"{labels[name]} {format_value(old)} → {format_value(new)}"
         for name, (old, new) in changed_values(old_operator, new_operator).items()
     ]
     return f"{_titles([new_operator])}: {', '.join(changed) or 'changed inside'}"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from core.types import Question
 
-# tokens of an answer to an abstract question, which may take a quarter of the model's context
-MAX_ANSWER_TOKENS, CONTEXT_DIVISOR = (4096, 4)
+# An answer to an abstract question may take a quarter of the model's context, at most this.
+MAX_ANSWER_TOKENS = 4096
+CONTEXT_DIVISOR = 4
 
 
 def answer_length(question: Question, max_tokens: int, context: int) -> int:
     """Return the maximum length of an answer, in tokens.
 
-    It is `max_tokens`. For an abstract question it is a quarter of the model's context, at most
-    4,096, if that is more. This limit is the same for all lines of a comparison.
+    It is `max_tokens`. For an abstract question it is at least a quarter of the model's context, or
+    4,096 if that is less.
 
     >>> from core.operators.answer_length import answer_length
     >>> from core.types import Question
@@ -24,8 +25,6 @@ def answer_length(question: Question, max_tokens: int, context: int) -> int:
     ... )
     (2048, 4096, 256)
     """
-    return (
-        max(max_tokens, min(MAX_ANSWER_TOKENS, context // CONTEXT_DIVISOR))
-        if question.abstract
-        else max_tokens
-    )
+    if question.abstract:
+        return max(max_tokens, min(MAX_ANSWER_TOKENS, context // CONTEXT_DIVISOR))
+    return max_tokens

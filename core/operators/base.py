@@ -21,7 +21,7 @@ from core.runtime.meter import Meter, ProgressReport, metered
 from core.types import Frame, Ranking, State, Step, Usage
 from core.watch import NO_WATCH, Watch
 
-MAX_TEXTS = 200_000  # texts that a model is given at once; far above usual subgraphs
+MAX_TEXTS = 200_000  # texts that one call of a model may have, far above usual subgraphs
 RETRIEVAL_STAGES = (
     "graph",
     "convert",
@@ -33,27 +33,27 @@ RETRIEVAL_STAGES = (
     "generate",
 )
 NODE_WORD_PATTERN = re.compile(r"\b(entities|nodes)\b")
-MIN_PREPARATION_SECONDS = 0.001  # seconds; shorter preparations are not recorded
+MIN_PREPARATION_SECONDS = 0.001  # shorter preparations are not recorded
 DIRECTIONS = ("graph", "out", "in", "both")
 
 
 class Recorder:
-    """Notes, costs and frames of an operator at work; they become its `Step`."""
+    """Notes, costs and frames of a running operator; they become its `Step`."""
 
     def __init__(self) -> None:
         self.usage = Usage()
-        # a function is called only when the step is made
+        # A function makes a note that is costly to write. It is called when the step is made.
         self.notes: list[str | Callable[[], str]] = []
         self.frames: list[Frame] = []
         self.before_cut: Ranking | None = None
-        self.partly = ""  # how much of the searched data was there, if not all
+        self.partly = ""  # how much of the searched data was available, if not all
         self.fault = ""  # why the last reply was blank or cut
-        self.sizes: dict[str, int] = {}  # added to the sizes of what the operator writes
-        # a state that is worth keeping if the operator fails later
+        self.sizes: dict[str, int] = {}  # added to the sizes of the fields that were written
+        # a state that is reported if the operator fails later
         self.so_far: State | None = None
 
     def include(self, part: Recorder) -> None:
-        """Add the costs, notes and last fault of an operator within this one.
+        """Add the costs, notes and last fault of an operator inside this one.
 
         Parameters
         ----------
@@ -84,7 +84,8 @@ class Recorder:
         fault = reply.fault(what)
         if fault and reply.finish != "unreadable":
             self.fault = fault
-            self.notes += [fault] if fault not in self.notes else []
+            if fault not in self.notes:
+                self.notes.append(fault)
         return reply
 
     def choice(self, choice: Choice) -> Choice:
@@ -107,27 +108,29 @@ class Recorder:
 
 @dataclass(frozen=True)
 class Context:
-    """Everything that operators work with apart from the state.
+    """The graph, models and callbacks that operators use besides the state.
 
     Attributes
     ----------
     seed
         Seed of all random numbers.
     watch
-        Receives what is being done. It raises RunCancelled if the person cancelled.
+        Receives the current activity. It raises RunCancelled if the person cancelled.
     on_text
         Receives the answer while it is written.
     answering
         False if language models must not be asked for answers.
     far
         Receives the progress of a ranking or a prompt.
+    seen
+        Requests to models in this run. A repeated request does not count as saved time.
     partly
         Receives the last state of an operator that fails.
     preview
-        Receives the progress of a working operator in words, and a function that returns its state
+        Receives the progress of a running operator as text, and a function that returns its state
         so far. None if nobody is watching.
     whole
-        False if a search may use vectors that are not all made yet.
+        False if a search may begin before all vectors are made.
     """
 
     graph: Any
@@ -136,8 +139,7 @@ class Context:
     watch: Watch = NO_WATCH
     on_text: Callable[[str], None] = lambda text: None
     answering: bool = True
-    far: Callable[[ProgressReport], None] = lambda far: None
-    # models that were asked in this run, with what they were asked for
+    far: Callable[[ProgressReport], None] = lambda report: None
     seen: set = field(default_factory=set, repr=False, compare=False)
     partly: Callable[[State], None] = lambda state: None
     preview: Callable[[str, Callable[[Recorder], State]], None] | None = None
@@ -157,8 +159,8 @@ class Context:
     ) -> Callable[[np.ndarray, np.ndarray], None] | None:
         """Return a callback that previews a ranking of `number` candidates, for `Task.preview`.
 
-        A part of the candidates may be scored again, as by a more expensive model. Then nothing is
-        shown until more candidates are scored than before.
+        If a more expensive model scores a part of the candidates again, nothing is shown until it
+        has scored more candidates than the first model.
 
         Parameters
         ----------
@@ -170,27 +172,28 @@ class Context:
             Takes a recorder, the positions of the scored candidates and their scores. It returns
             the state that the operator would reach with these candidates alone.
         where
-            Text before the progress.
+            Prefix of the progress, such as "hop 2 of 4, ".
 
         Returns
         -------
         Callable[[np.ndarray, np.ndarray], None] | None
             The callback, or None if nobody is watching.
         """
-        preview, most = self.preview, 0
+        preview = self.preview
         if preview is None:
             return None
+        n_shown = 0
 
-        def scored(positions: np.ndarray, scores: np.ndarray) -> None:
-            nonlocal most
-            if most < len(positions):
-                most = len(positions)
+        def show(positions: np.ndarray, scores: np.ndarray) -> None:
+            nonlocal n_shown
+            if n_shown < len(positions):
+                n_shown = len(positions)
                 preview(
-                    f"{where}{most:,} of {format_count(number, unit)} read",
+                    f"{where}{n_shown:,} of {format_count(number, unit)} read",
                     lambda recorder: state(recorder, positions, scores),
                 )
 
-        return scored
+        return show
 
     def rng(self, question: str, operator: Operator) -> np.random.Generator:
         """Return a random generator that depends on the seed, the question and the operator.
@@ -217,69 +220,63 @@ class Operator(OperatorBase):
     """A step of a retrieval line.
 
     Subclasses are frozen dataclasses whose fields are made by `param`. `reads` and `writes` name
-    fields of `State`. A line is refused if an operator reads a field that none before it writes.
+    fields of `State`. A line with an operator that reads a field which none before it writes raises
+    BadParameter when it is made. `apply` may therefore assert that the fields of `reads` are set.
     """
 
     stage: ClassVar[str]
     title: ClassVar[str]  # a few words for a person
-    # everyday words with the parameters in braces; empty for a step that need not be told
+    # everyday description with the parameters in braces; empty for a step that needs none
     plain: ClassVar[str | None] = None
-    # word for the nodes of the graph that the operator builds on, if they are no entities
+    # word for the graph's nodes if they are no entities, such as "passages"
     called_nodes: str = ""
     reads: ClassVar[tuple[str, ...]] = ()
-    reads_any: ClassVar[tuple[str, ...]] = ()  # fields of which one is enough
+    reads_any: ClassVar[tuple[str, ...]] = ()  # fields of which at least one must be written
     writes: ClassVar[tuple[str, ...]] = ()
-    # True if its paths have no target, so that an answer may lie anywhere on them
+    # True if its paths have no target, so that any of their nodes may be the answer
     wanders: ClassVar[bool] = False
-    # True if it does something else when no language model may be asked
+    # True if it has a substitute for the language model, used if none may be asked
     without_model: ClassVar[bool] = False
-    # True if it searches the documents of a corpus without naming a graph of them
+    # True if it searches the documents of a corpus without a graph of them
     on_documents: ClassVar[bool] = False
-    # True if its result may be taken from an earlier run of the same question
+    # True if its result may be reused in a later run of the same question
     remembered: ClassVar[bool] = True
 
     def __call__(self, state: State, ctx: Context) -> State:
         """Return the state after this operator, with one more step in its trace."""
         ctx.watch.check()
-        recorder, start = Recorder(), ctx.environment.clock()
-        if not state.trace and (fetched := getattr(ctx.graph, "fetched", None)) is not None:
+        recorder = Recorder()
+        clock = ctx.environment.clock
+        start = clock()
+        fetched = getattr(ctx.graph, "fetched", None)
+        if not state.trace and fetched is not None:
             recorder.notes.append(fetched.text)
-        recorder.notes += notes_on_language(
-            [self], ctx.graph, ctx.environment.models, state.question.text
-        )
+        recorder.notes += notes_on_language([self], ctx.graph, ctx.models, state.question.text)
         try:
             with metered(ctx.far, ctx.seen) as meter:
                 result = self.apply(state, ctx, recorder)
         except HopscopeError:
-            if recorder.so_far is not None:
-                ctx.partly(
-                    self._with_step(
-                        recorder.so_far,
-                        state.trace,
-                        recorder,
-                        meter,
-                        ctx.environment.clock() - start,
-                    )
-                )
+            partial_state = recorder.so_far
+            if partial_state is not None:
+                seconds = clock() - start
+                ctx.partly(self._with_step(partial_state, state.trace, recorder, meter, seconds))
             raise
-        return self._with_step(
-            result, state.trace, recorder, meter, ctx.environment.clock() - start
-        )
+        return self._with_step(result, state.trace, recorder, meter, clock() - start)
 
     def previewed(self, state: State, make_state: Callable[[Recorder], State]) -> State:
-        """Return the state so far, with a step in its trace that took no time.
+        """Return an intermediate state, with a step in its trace that took no time.
 
         Parameters
         ----------
-        before
+        state
             The state before this operator.
-        so_far
-            Takes a recorder and returns the state that is reached so far.
+        make_state
+            Takes a recorder and returns the intermediate state.
 
         Returns
         -------
         State
-            The state so far, with the additional step.
+            The intermediate state, with the additional step.
         """
         recorder = Recorder()
         return self._with_step(make_state(recorder), state.trace, recorder, Meter(), 0.0)
@@ -315,7 +312,7 @@ class Operator(OperatorBase):
         return state.replace(trace=(*trace, step))
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        """Do the work of the operator; each subclass overrides it.
+        """Run the operator; each subclass overrides this method.
 
         Parameters
         ----------
@@ -339,20 +336,20 @@ class Operator(OperatorBase):
         raise TypeError(f"{type(self).__name__} does not say what it does.")
 
     def recorded(self) -> Mapping[str, Any]:
-        """Return the settings on which the result depends, for the step: the parameters."""
+        """Return the settings on which the result depends: by default the parameters."""
         return parameter_values(self)
 
     def parts(self) -> tuple[Operator, ...]:
         """Return the operators that may run for this one.
 
-        These are the operator itself, those of a branch's arms, or those that a loop repeats.
+        These are the operator itself, or all operators in the lines of a combinator.
         """
         return (self,)
 
     def stamp(self, graph: Any, environment: Environment) -> str:
-        """Return as text what else the result depends on.
+        """Return text for cache keys on data other than state, graph and models.
 
-        State, graph and models are not included. It is empty for most operators.
+        An example is the digest of a file that the operator reads. Most operators read none.
 
         Parameters
         ----------
@@ -369,27 +366,34 @@ class Operator(OperatorBase):
         return ""
 
     def outcome(self, state: State) -> str:
-        """Return the result as text, for an operator whose result is not cached.
+        """Return the result as text for cache keys, if the operator itself is not cached.
 
         The cache keys of the steps after it contain this text.
+
+        Parameters
+        ----------
+        state
+            The state after this operator.
         """
         return ""
 
     def words(self) -> str:
-        """Return a few words for this operator, with the parameters that matter."""
+        """Return a few words for this operator, with its main parameters."""
         return self.title
 
     def plain_words(self) -> str:
-        """Return everyday words for what it does: "looks at 1,000 nodes near the entities".
+        """Return an everyday description: "looks at 1,000 nodes near the entities".
 
-        The text is empty for a step that need not be told.
+        The text is empty for a step that needs no description.
         """
         if self.plain is None:
             return self.words()
         placeholders: dict[str, Any] = dict(parameter_values(self))
         if "{by" in self.plain:
-            whom = plain_name(placeholders["model"])
-            placeholders |= {"by": "at random" if whom == "lot" else f"by {whom}", "by_whom": whom}
+            chooser = plain_name(placeholders["model"])
+            # "lot" is the everyday name of the random chooser
+            by = "at random" if chooser == "lot" else f"by {chooser}"
+            placeholders |= {"by": by, "by_whom": chooser}
         return self.plain.format(**placeholders)
 
     def __rshift__(self, other: Operator | Line) -> Line:
@@ -399,24 +403,28 @@ class Operator(OperatorBase):
 def _step_seconds(meter: Meter, total: float) -> dict[str, Any]:
     """Return the fields of a step that hold seconds."""
     waiting = meter.seconds.get("waiting", 0.0)
+    ranking = meter.seconds.get("ranking", 0.0)
+    model = meter.seconds.get("model", 0.0)
+    fields = dict(
+        seconds=max(ranking + model, total - waiting - sum(meter.prepared.values())),
+        ranking=ranking,
+        model=model,
+        waiting=waiting,
+        saved=meter.saved,
+    )
     preparations = tuple(
         (label, round(seconds, 6))
         for label, seconds in meter.prepared.items()
         if seconds >= MIN_PREPARATION_SECONDS
     )
-    ranking, model = meter.seconds.get("ranking", 0.0), meter.seconds.get("model", 0.0)
-    operator_seconds = max(ranking + model, total - waiting - sum(meter.prepared.values()))
-    each = dict(
-        seconds=operator_seconds, ranking=ranking, model=model, waiting=waiting, saved=meter.saved
-    )
-    return {name: round(seconds, 6) for name, seconds in each.items()} | {"prepared": preparations}
+    return {name: round(value, 6) for name, value in fields.items()} | {"prepared": preparations}
 
 
 @dataclass(frozen=True, repr=False)
 class Line(OperatorLine[Operator]):
-    """Operators one after the other.
+    """A sequence of operators.
 
-    A line is refused if an operator reads a field that none before it writes.
+    BadParameter is raised if an operator reads a field that none before it writes.
     """
 
     @staticmethod
@@ -426,25 +434,23 @@ class Line(OperatorLine[Operator]):
     def words(self) -> str:
         """Return a short text: `PageRank 1,000 → shortest paths → best 32 by encoder`.
 
-        The answering operator is named only if it stands alone.
+        The answering operator is named only if it is the only one.
         """
         operators = self.without("generate").operators or self.operators
         return self._with_nodes(" → ".join(operator.words() for operator in operators))
 
     def plain_words(self) -> str:
-        """Return a sentence in everyday words.
+        """Return an everyday description as a sentence.
 
         Example: `Looks at 1,000 nodes near the entities, then finds the shortest paths.`
         """
         line = self.without("generate")
-        sentences = [words for operator in line if (words := operator.plain_words())]
+        clauses = list(filter(None, (operator.plain_words() for operator in line)))
         if all(operator.stage == "graph" for operator in line):
-            sentences = ["answers from the question alone"]
-        sentence = (
-            sentences[0]
-            if len(sentences) == 1
-            else f"{', '.join(sentences[:-1])}, then {sentences[-1]}"
-        )
+            clauses = ["answers from the question alone"]
+        sentence = clauses[-1]
+        if len(clauses) > 1:
+            sentence = f"{', '.join(clauses[:-1])}, then {sentence}"
         return self._with_nodes(f"{sentence[0].upper()}{sentence[1:]}.")
 
     def _with_nodes(self, text: str) -> str:
@@ -482,19 +488,19 @@ MISSING_FIELD_WORDS = {
 
 
 def missing_fields(operators: Iterable[Operator]) -> tuple[str, ...]:
-    """Return the fields of a state that operators read but do not write first.
+    """Return the fields of a state that operators read before one of them writes them.
 
     The fields are in the order of reading.
     """
     missing: dict[str, None] = {}
     written_fields: set[str] = set()
     for operator in operators:
-        missing |= dict.fromkeys(need for need in operator.reads if need not in written_fields)
+        missing |= dict.fromkeys(name for name in operator.reads if name not in written_fields)
         written_fields.update(operator.writes)
     return tuple(missing)
 
 
-# rankings of a state by kind of hit, on a graph made of texts
+# fields of a state with the rankings of hits, on a graph of documents
 HIT_FIELDS = ("nodes", "relations", "chunks", "communities")
 
 
@@ -506,14 +512,10 @@ def order_fault(previous: Iterable[Operator], operator: Operator) -> str | None:
         return f"{name} cannot come after the answer was generated."
     if previous and operator.stage == "graph":
         return f"{name} says on which graph the line stands, and must come first."
-    written_fields = (
-        set(INITIAL_FIELDS).union(*(other.writes for other in previous))
-        if previous
-        else set(INITIAL_FIELDS)
-    )
-    for need in operator.reads:
-        if need not in written_fields:
-            return f"{name} reads {MISSING_FIELD_WORDS[need]}."
+    written_fields = set(INITIAL_FIELDS).union(*(other.writes for other in previous))
+    for field_name in operator.reads:
+        if field_name not in written_fields:
+            return f"{name} reads {MISSING_FIELD_WORDS[field_name]}."
     if operator.reads_any and not written_fields.intersection(operator.reads_any):
         return f"{name} reads {' or '.join(operator.reads_any)}, and nothing before it finds any."
     return None
@@ -522,22 +524,16 @@ def order_fault(previous: Iterable[Operator], operator: Operator) -> str | None:
 def field_sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
     """Return the sizes of the fields that an operator wrote.
 
-    They are the number of nodes and edges of the subgraph, of hops, paths, reports and hits.
+    They are the numbers of nodes and edges of the subgraph, of hops, paths, reports and hits.
     """
-    sizes_by_field: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     if "subgraph" in writes and state.subgraph is not None:
-        sizes_by_field |= {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)}
+        sizes |= {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)}
     if "hops" in writes and state.hops is not None:
-        sizes_by_field["hops"] = state.hops
-    if "paths" in writes and state.paths is not None:
-        sizes_by_field["paths"] = len(state.paths)
-    if "reports" in writes and state.reports is not None:
-        sizes_by_field["reports"] = len(state.reports)
-    hits = {
-        "entities" if name == "nodes" else name: getattr(state, name)
-        for name in HIT_FIELDS
-        if name in writes
-    }
-    return sizes_by_field | {
-        name: len(ranking) for name, ranking in hits.items() if ranking is not None
-    }
+        sizes["hops"] = state.hops
+    for name in ("paths", "reports", *HIT_FIELDS):
+        items = getattr(state, name) if name in writes else None
+        if items is not None:
+            # "nodes" is the size of the subgraph
+            sizes["entities" if name == "nodes" else name] = len(items)
+    return sizes

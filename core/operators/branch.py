@@ -1,4 +1,4 @@
-"""An operator that chooses by the question which operators run."""
+"""An operator that selects which operators run, by the predicted number of hops."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from core.errors import BadParameter
-from core.operators.base import Context, missing_fields
-from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_words
+from core.operators.base import Context
+from core.operators.combinator import (
+    Arm,
+    Combinator,
+    arm_plain_words,
+    arm_words,
+    written_fields,
+)
 from core.parameters import locate_errors
 from core.types import State
 
 BRANCH_FIELDS = ("hops",)  # fields of State that a branch can depend on
-OTHERWISE_ARM = "otherwise"  # the arm for all other questions; `else` in a TOML row
-OTHERWISE_KEY = "else"
+OTHERWISE_ARM = "otherwise"  # the arm for all other questions
+OTHERWISE_KEY = "else"  # its key in a TOML row
 BRANCH_SYNTAX = "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...)."
 
 
@@ -25,9 +31,9 @@ class Branch(Combinator):
 
     The field `on` of the state holds the number. `otherwise` runs if no arm has that number.
 
-    A branch reads each field that an arm reads and did not write itself. It writes the fields that
-    every arm writes. Its operators appear in the trace like all others. The branch itself does no
-    work and has no step of its own.
+    A branch reads each field that an arm reads before it writes it. It writes the fields that every
+    arm writes. The operators of the selected arm appear in the trace like all others. The branch
+    itself has no step.
 
     >>> line = (
     ...     "PredictHops(source='own') >> "
@@ -53,17 +59,12 @@ class Branch(Combinator):
                 f"A branch looks at {' or '.join(BRANCH_FIELDS)}, not at {self.on!r}."
             )
         keys = [key for key, _ in self.arms]
-        if (
-            not keys
-            or len(set(keys)) < len(keys)
-            or any(type(key) is not int or key < 0 for key in keys)
-        ):
+        if not keys or not _are_hop_numbers(keys):
             raise BadParameter(
                 "A branch needs arms, each for a whole number of its own, and “else”."
             )
-        for arm in self.every_arm():
-            if not arm:
-                raise BadParameter("An arm of a branch has no operator.")
+        if not all(self.every_arm()):
+            raise BadParameter("An arm of a branch has no operator.")
         super().__post_init__()
 
     def rows(self) -> dict[str, Arm]:
@@ -87,25 +88,18 @@ class Branch(Combinator):
     def of_text(
         cls, arguments: Mapping[str, ast.expr]
     ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
-        field_name, arms, otherwise = (
-            arguments.get(name) for name in ("on", "arms", OTHERWISE_ARM)
-        )
-        if (
-            len(arguments) != 3
-            or not isinstance(field_name, ast.Constant)
-            or field_name.value not in BRANCH_FIELDS
-        ):
+        if arguments.keys() != {"on", "arms", OTHERWISE_ARM}:
             raise BadParameter(BRANCH_SYNTAX)
-        if not isinstance(arms, ast.Dict) or otherwise is None:
+        field_name, arms = arguments["on"], arguments["arms"]
+        if not isinstance(field_name, ast.Constant) or field_name.value not in BRANCH_FIELDS:
             raise BadParameter(BRANCH_SYNTAX)
-        numbers: list[Any] = [
-            key.value if isinstance(key, ast.Constant) else None for key in arms.keys
-        ]
-        is_valid = all(type(number) is int and number >= 0 for number in numbers)
-        if not is_valid or len(set(numbers)) < len(numbers):
+        if not isinstance(arms, ast.Dict):
+            raise BadParameter(BRANCH_SYNTAX)
+        numbers = [key.value if isinstance(key, ast.Constant) else None for key in arms.keys]
+        if not _are_hop_numbers(numbers):
             raise BadParameter(BRANCH_SYNTAX)
         rows = {str(number): row for number, row in zip(numbers, arms.values)}
-        return {**rows, OTHERWISE_ARM: otherwise}, {"on": field_name.value}
+        return {**rows, OTHERWISE_ARM: arguments[OTHERWISE_ARM]}, {"on": field_name.value}
 
     def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
         arms = {OTHERWISE_KEY if name == OTHERWISE_ARM else name: row for name, row in rows.items()}
@@ -139,29 +133,16 @@ class Branch(Combinator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(
-            dict.fromkeys(
-                [self.on, *(need for arm in self.every_arm() for need in missing_fields(arm))]
-            )
-        )
+        return tuple(dict.fromkeys([self.on, *self.fields_read_by_arms()]))
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
-        fields_by_arm = [
-            [field for operator in arm for field in operator.writes] for arm in self.every_arm()
-        ]
-        return tuple(
-            dict.fromkeys(
-                field
-                for field in fields_by_arm[0]
-                if all(field in fields for fields in fields_by_arm)
-            )
-        )
+        first_arm, *other_arms = map(written_fields, self.every_arm())
+        return tuple(name for name in first_arm if all(name in arm for arm in other_arms))
 
     def arm(self, state: State) -> Arm:
         """Return the operators that run for this state."""
-        value = getattr(state, self.on)
-        return next((arm for key, arm in self.arms if key == value), self.otherwise)
+        return dict(self.arms).get(getattr(state, self.on), self.otherwise)
 
     def __call__(self, state: State, ctx: Context) -> State:
         for operator in self.arm(state):
@@ -174,3 +155,9 @@ class Branch(Combinator):
 
     def plain_words(self) -> str:
         return f"by the number of {self.on} {' or '.join(map(arm_plain_words, self.every_arm()))}"
+
+
+def _are_hop_numbers(keys: list[Any]) -> bool:
+    """Return whether the keys of arms are different whole numbers from 0 on."""
+    are_numbers = all(type(key) is int and key >= 0 for key in keys)
+    return are_numbers and len(set(keys)) == len(keys)

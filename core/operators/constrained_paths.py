@@ -12,22 +12,25 @@ from core.parameters import param
 from core.prompts import make_messages, one_line
 from core.types import Path, Ranking, State
 
+MAX_PATH_REPLY_TOKENS = 512
+JSON_FRAME_TOKENS = 16  # tokens of the JSON around a path
+
 
 @dataclass(frozen=True, repr=False)
 class DecodedPaths(Operator):
-    """`keep` of the paths, written by a language model that can write nothing else.
+    """`keep` paths that a language model writes by decoding constrained to the graph's paths.
 
     The paths are written one by one. The model is shown the question and its entities, but not the
-    paths. Its output is constrained to the trie of the paths' texts, so it can name only what is in
-    the graph. The first `limit` paths make the trie.
+    paths. Its output is constrained to the trie of the paths' texts, so it can name only paths of
+    the graph. The first `limit` paths form the trie.
 
-    Each written path is taken out of the trie before the next one is asked for, because greedy
-    decoding gives the same bytes each time. Graph-constrained Reasoning (2024) keeps 10 beams at
-    once instead, with a language model trained for it and paths of at most two hops.
+    Each written path is removed from the trie before the next request, because greedy decoding
+    gives the same bytes each time. Graph-constrained Reasoning (2024) keeps 10 beams at once
+    instead, with a language model trained for it and paths of at most two hops.
 
-    A server that cannot constrain the output may reply with none of the paths. Such a reply ends
-    the writing. If it is the first reply, the first `keep` paths are taken in their order. Both are
-    noted.
+    A server that cannot constrain the output may reply with none of the paths. No further path is
+    requested then. If it is the first reply, the first `keep` paths are returned. A note reports
+    either case.
 
     >>> written = says('{"path": "A -> r1 -> C"}')
     >>> answers(
@@ -56,12 +59,11 @@ class DecodedPaths(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.paths is not None  # a line in which nothing writes it is refused
+        assert state.paths is not None
         first_paths = state.paths.items[: self.limit]
-        path_of_text = {
-            one_line(text): path
-            for text, path in reversed(list(zip(ctx.graph.texts(first_paths), first_paths)))
-        }
+        path_of_text: dict[str, Path] = {}
+        for text, path in zip(ctx.graph.texts(first_paths), first_paths):
+            path_of_text.setdefault(one_line(text), path)  # of paths with one text, the first
         remaining = dict(sorted(path_of_text.items()))
         if len(state.paths) > self.limit:
             recorder.notes.append(
@@ -73,11 +75,11 @@ class DecodedPaths(Operator):
                 f"Writing path {len(written_paths) + 1} of {self.keep}",
                 len(written_paths) / self.keep,
             )
-            text, reply_text = self._write(state, ctx, recorder, list(remaining))
+            text, reply_text = self._request_path(state, ctx, recorder, list(remaining))
             if text is None:
                 recorder.notes.append(
                     f"The model wrote “{shorten(reply_text)}”, which is none of the paths; no more "
-                    f"were asked for."
+                    "were asked for."
                 )
                 break
             written_paths.append(remaining.pop(text))
@@ -88,35 +90,36 @@ class DecodedPaths(Operator):
             return state.replace(paths=Ranking("path", state.paths.items[: self.keep]))
         return state.replace(paths=Ranking("path", tuple(written_paths)))
 
-    def _write(
+    def _request_path(
         self, state: State, ctx: Context, recorder: Recorder, texts: list[str]
     ) -> tuple[str | None, str]:
-        """Return the written path and the reply; the path is None if there is no such path."""
+        """Return the text of the written path, or None if it is no path, and the reply."""
         prompt_messages = make_messages(
             "relations",
             "path",
             question=one_line(state.question.text),
             entities=", ".join(ctx.graph.names(state.seeds)),
         )
-        path = {
+        schema = {
             "type": "object",
             "properties": {"path": {"type": "string", "enum": texts}},
             "required": ["path"],
+            "additionalProperties": False,
         }
-        max_path_tokens = 16 + max(len(text.encode()) for text in texts)
-        schema = path | {"additionalProperties": False}
+        # a token has at least one byte
+        max_tokens = JSON_FRAME_TOKENS + max(len(text.encode()) for text in texts)
         reply = request_reply(
             ctx.models.chat(self.role),
             prompt_messages,
             ctx,
             recorder,
-            min(512, max_path_tokens),
+            min(MAX_PATH_REPLY_TOKENS, max_tokens),
             schema=schema,
         )
         reply_fields = json_reply(reply.text, ("path",))
         reply_path = reply.text if reply_fields is None else reply_fields.value["path"]
         path_text = one_line(reply_path) if isinstance(reply_path, str) else ""
-        return (path_text if path_text in set(texts) else None), reply.text
+        return (path_text if path_text in texts else None), reply.text
 
     def words(self) -> str:
         return f"{self.keep:,} written by a constrained language model"

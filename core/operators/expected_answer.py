@@ -1,12 +1,13 @@
 """Expected answer of a question: a person, a time, a number or a thing.
 
-Nothing is trained and no relation is known by name. "who" asks for a person, "when" and "which
+The rules need no training and no list of relations. "who" asks for a person, "when" and "which
 year" for a time, "how many" for a number. The word after "what" or "which", or next to "who", is
 compared with the words of the graph's relations.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,10 @@ from core.languages import Language, language
 from core.languages.spelling import fold
 from core.types import Path
 
-PERSON_ANSWER, TIME_ANSWER, NUMBER_ANSWER, THING_ANSWER = "person", "time", "number", "thing"
+PERSON_ANSWER = "person"
+TIME_ANSWER = "time"
+NUMBER_ANSWER = "number"
+THING_ANSWER = "thing"
 PERSON_NOUNS = frozenset(
     "person people man men woman women human individual someone somebody guy".split()
 )
@@ -46,7 +50,7 @@ PERSON_ROLE_PATTERN = re.compile(
     r"|parents?|sibling|person)$"
 )
 MAX_ANSWER_FIT = 2  # highest value of AnswerFit
-MAX_QUESTION_WORDS_READ = 4  # words after the question word that are read
+MAX_QUESTION_WORDS_READ = 4  # words near the question word in which a relation is sought
 YEAR_NAME_PATTERN = re.compile(
     r"(?:c\. ?)?-?\d{3,4}(?:-\d\d){0,2}(?:T[\d:.Z+-]+)?(?:\D{0,3}(?:BC|AD|BCE|CE))?$"
 )
@@ -64,9 +68,9 @@ class ExpectedAnswer:
 
     Attributes
     ----------
-    answer_type : one of the four types above; empty if the words do not tell.
-    word : stem of the word that names the relation which leads to the answer.
-    code : language of the question, if it is not English.
+    answer_type : one of the four types above; empty if it is unknown.
+    word : stem of the word that names the relation to the answer; empty if there is none.
+    code : code of the question's language; empty for English.
     """
 
     answer_type: str = ""
@@ -81,13 +85,14 @@ def expect_answer(
 
     In a language other than English it depends on the question words of that language.
     """
-    if question_language := language(language_code(graph, question)):
+    question_language = language(language_code(graph, question))
+    if question_language:
         return _expect_in_language(graph, question, question_language, names)
     for name in sorted(names, key=len, reverse=True):
         question = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " X ", question, flags=re.IGNORECASE)
     words = [word.text for word in words_of(question)]
     for position, word in enumerate(words):
-        if word in ("when",):
+        if word == "when":
             return ExpectedAnswer(TIME_ANSWER)
         if word == "how" and words[position + 1 : position + 2] in (["many"], ["much"]):
             return ExpectedAnswer(NUMBER_ANSWER)
@@ -110,28 +115,25 @@ def _expect_in_language(
     text = fold(question)
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(fold(name), " ")
-    positions = [
-        (start, phrase)
+    starts = {
+        phrase: _phrase_position(text, phrase, question_language)
         for phrase in question_language.asks
-        if (start := _phrase_position(text, phrase, question_language)) >= 0
-    ]
-    if not positions:
+    }
+    phrases = [phrase for phrase, start in starts.items() if start >= 0]
+    if not phrases:
         return ExpectedAnswer()
-    start, phrase = min(positions, key=lambda one: (one[0], -len(one[1])))
-    kind = question_language.asks[phrase]
-    if kind not in (PERSON_ANSWER, THING_ANSWER):
-        return (
-            ExpectedAnswer(kind, code=question_language.code)
-            if kind in (TIME_ANSWER, NUMBER_ANSWER)
-            else ExpectedAnswer()
-        )
+    phrase = min(phrases, key=lambda phrase: (starts[phrase], -len(phrase)))
+    answer_type = question_language.asks[phrase]
+    if answer_type in (TIME_ANSWER, NUMBER_ANSWER):
+        return ExpectedAnswer(answer_type, code=question_language.code)
+    if answer_type not in (PERSON_ANSWER, THING_ANSWER):
+        return ExpectedAnswer()
+    start = starts[phrase]
     remainder = text[:start] + " " + text[start + len(phrase) :]
     word = _relation_word(graph, remainder, question_language)
-    return (
-        ExpectedAnswer(kind, word, question_language.code)
-        if word or kind == PERSON_ANSWER
-        else ExpectedAnswer()
-    )
+    if not word and answer_type == THING_ANSWER:
+        return ExpectedAnswer()
+    return ExpectedAnswer(answer_type, word, question_language.code)
 
 
 def _phrase_position(text: str, phrase: str, question_language: Language) -> int:
@@ -139,33 +141,29 @@ def _phrase_position(text: str, phrase: str, question_language: Language) -> int
     if not question_language.spaced:
         return text.find(phrase)
     match = re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text)
-    if (
-        match is None
-        or phrase in question_language.words
-        and any(map(str.isalnum, text[: match.start()]))
-    ):
+    if match is None:
         return -1
-    return match.start()
+    is_at_beginning = not any(map(str.isalnum, text[: match.start()]))
+    return match.start() if is_at_beginning or phrase not in question_language.words else -1
 
 
 def _relation_word(graph: KnowledgeGraph, text: str, question_language: Language) -> str:
     """Return the stem of the first word that names a relation.
 
-    In a script without blanks it is the name of the relation that comes last in the text, because
-    there the wanted thing follows its owner.
+    In a script without blanks it is the relation name that ends last in the text, because in these
+    languages the thing that is asked for follows its owner.
     """
-    stems = relation_stems(graph.relation_names, question_language.code)
+    code = question_language.code
     if not question_language.spaced:
-        names_in_text = {name for names in stems for name in names if name in text}
+        all_stems = itertools.chain.from_iterable(relation_stems(graph.relation_names, code))
         return max(
-            names_in_text, key=lambda name: (text.rfind(name) + len(name), len(name)), default=""
+            {one for one in all_stems if one in text},
+            key=lambda one: (text.rfind(one) + len(one), len(one)),
+            default="",
         )
     for word in words_of(text):
-        word_stem = stem(word.text, question_language.code)
-        if word.text not in question_language.common and any(
-            holds_stem(one, word_stem) for names in stems for one in names
-        ):
-            return word_stem
+        if word.text not in question_language.common and _names_relation(graph, word.text, code):
+            return stem(word.text, code)
     return ""
 
 
@@ -173,8 +171,8 @@ def _expect_thing(graph: KnowledgeGraph, next_words: Sequence[str]) -> ExpectedA
     """Return the expected answer of "what" or "which", by the words after it.
 
     A thing is expected only in graphs with few and plain relations, such as WikiMovies. In a graph
-    of typed names, such as Freebase, a word like "country" is in many relations, and each of these
-    has an inverse.
+    whose relation names have types, such as Freebase, a word like "country" is in many relations,
+    and each of these has an inverse.
     """
     expected_thing = _expect_by_words(graph, next_words)
     if expected_thing.answer_type == THING_ANSWER and _has_typed_heads(tuple(graph.relation_names)):
@@ -189,14 +187,12 @@ def _has_typed_heads(relations: tuple[str, ...]) -> bool:
 
 
 def _expect_by_words(graph: KnowledgeGraph, next_words: Sequence[str]) -> ExpectedAnswer:
-    for position, word in enumerate(next_words[: MAX_QUESTION_WORDS_READ + 2]):
+    for position, word in enumerate(next_words):
         if word == "x" or (position == 0 and word in ("does", "did", "do", "has", "have")):
             return ExpectedAnswer()
-        if (
-            word in TIME_NOUNS
-            or TIME_NOUNS & set(next_words[position : position + 2])
-            and _names_relation(graph, word)
-        ):
+        # “release date” asks for a time if a relation is named by “release”
+        is_before_time = not TIME_NOUNS.isdisjoint(next_words[position + 1 : position + 2])
+        if word in TIME_NOUNS or (is_before_time and _names_relation(graph, word)):
             return ExpectedAnswer(TIME_ANSWER)
         if word in PERSON_NOUNS:
             return ExpectedAnswer(PERSON_ANSWER, _person_relation(graph, next_words, position))
@@ -204,74 +200,67 @@ def _expect_by_words(graph: KnowledgeGraph, next_words: Sequence[str]) -> Expect
             continue
         if word in VAGUE_NOUNS:
             return ExpectedAnswer()
-        if _names_relation(graph, word):
-            return ExpectedAnswer(THING_ANSWER, stem(word))
-        return ExpectedAnswer(THING_ANSWER)
+        return ExpectedAnswer(THING_ANSWER, stem(word) if _names_relation(graph, word) else "")
     return ExpectedAnswer()
 
 
 def _person_relation(graph: KnowledgeGraph, words: Sequence[str], position: int) -> str:
-    """Return the stem of the word that says what the person did.
+    """Return the stem of the word that names the person's relation, such as "directed".
 
-    It is the first word after "who" that names a relation, or a word before "who" if that comes
-    last.
+    It is the first word after "who" that names a relation. If "who" is the last word or the one
+    before it, the words before "who" follow, the nearest first.
     """
-    next_words = list(words[position + 1 : position + 1 + MAX_QUESTION_WORDS_READ])
-    previous_words = (
-        list(reversed(words[max(0, position - MAX_QUESTION_WORDS_READ) : position]))
-        if len(words) - position <= 2
-        else []
-    )
-    for word in [*next_words, *previous_words]:
-        if word == "x":
+    candidates = list(words[position + 1 : position + 1 + MAX_QUESTION_WORDS_READ])
+    if len(words) - position <= 2:
+        candidates += reversed(words[max(0, position - MAX_QUESTION_WORDS_READ) : position])
+    for word in candidates:
+        if word == "x":  # the mark of an entity's name
             break
         if word not in SKIPPED_WORDS and _names_relation(graph, word):
             return stem(word)
     return ""
 
 
-def _names_relation(graph: KnowledgeGraph, word: str) -> bool:
-    """Return whether a word names one of the graph's relations."""
-    word_stem = stem(word)
-    return any(
-        holds_stem(one, word_stem)
-        for stems in relation_stems(graph.relation_names)
-        for one in stems
-    )
+def _names_relation(graph: KnowledgeGraph, word: str, code: str = "") -> bool:
+    """Return whether a word of a language names one of the graph's relations."""
+    word_stem = stem(word, code)
+    all_stems = itertools.chain.from_iterable(relation_stems(graph.relation_names, code))
+    return any(holds_stem(one, word_stem) for one in all_stems)
 
 
 class AnswerFit:
-    """Fit of a path's end to the expected answer.
+    """Function that rates how well a path's end fits the expected answer.
 
-    The value is 0 for no fit, 1 for a fit of its type, and 2 if the relation that leads to it fits
-    too.
+    The value is 0 for no fit, 1 for a fit of the type, and 2 if the relation to the end fits too.
     """
 
     def __init__(self, graph: KnowledgeGraph, expected: ExpectedAnswer, relations: dict[int, int]):
-        self.graph, self.wanted, self.relations = graph, expected, relations
+        self.graph = graph
+        self.wanted = expected
+        self.relations = relations  # relation of each edge of the paths
         self.stems = relation_stems(graph.relation_names, expected.code)
         self._person: dict[int, bool] = {}
         self._tails: dict[int, set[int]] = {}
 
     def __call__(self, path: Path) -> int:
-        answer_type, relation = self.wanted.answer_type, self.relations[path.edges[-1]]
+        answer_type = self.wanted.answer_type
         if answer_type in (TIME_ANSWER, NUMBER_ANSWER):
-            looks_like = type_of_name(self.graph.node_name(path.end))
-            return int(
-                answer_type == looks_like
-                or (answer_type, looks_like) == (NUMBER_ANSWER, TIME_ANSWER)
-            )
+            name_type = type_of_name(self.graph.node_name(path.end))
+            # a name such as “1999” looks like a time and may be a number
+            is_year_as_number = (answer_type, name_type) == (NUMBER_ANSWER, TIME_ANSWER)
+            return int(answer_type == name_type or is_year_as_number)
         is_named = (
             bool(self.wanted.word)
             and path.forward[-1]
-            and (self.names_relation(relation) or self.beside(path.nodes[-2], path.end))
+            and (
+                self.names_relation(self.relations[path.edges[-1]])
+                or self.beside(path.nodes[-2], path.end)
+            )
         )
         # relation names in other languages do not tell persons
-        if answer_type == PERSON_ANSWER and self.wanted.code:
-            return 2 * is_named
-        if answer_type == PERSON_ANSWER:
+        if answer_type == PERSON_ANSWER and not self.wanted.code:
             return self.person(path.end) * (1 + is_named)
-        if self.wanted.word:
+        if answer_type == PERSON_ANSWER or self.wanted.word:
             return 2 * is_named
         return int(not path.forward[-1])
 
@@ -285,33 +274,35 @@ class AnswerFit:
         It need not be the triple on the path: a director may also have written the film.
         """
         if head not in self._tails:
-            is_small = self.graph.degree(head) <= MAX_EDGES_READ
-            steps = self.graph.steps_from(np.array([head]), "out") if is_small else None
-            pairs = zip(steps.nodes.tolist(), steps.relations.tolist()) if steps else ()
-            self._tails[head] = {node for node, relation in pairs if self.names_relation(relation)}
+            self._tails[head] = set()
+            if self.graph.degree(head) <= MAX_EDGES_READ:
+                steps = self.graph.steps_from(np.array([head]), "out")
+                pairs = zip(steps.nodes.tolist(), steps.relations.tolist())
+                self._tails[head].update(
+                    node for node, relation in pairs if self.names_relation(relation)
+                )
         return tail in self._tails[head]
 
     def person(self, node: int) -> bool:
         """Return whether a node is a person.
 
-        The relations that lead to it name a role, or its own relations have a person as their head
-        type.
+        A relation to it names a role, or a relation from it has persons as its head type.
         """
         if node not in self._person:
-            self._person[node] = not type_of_name(self.graph.node_name(node)) and self._plays(node)
+            is_value = bool(type_of_name(self.graph.node_name(node)))
+            self._person[node] = not is_value and self._has_person_relation(node)
         return self._person[node]
 
-    def _plays(self, node: int) -> bool:
+    def _has_person_relation(self, node: int) -> bool:
         if self.graph.degree(node) > MAX_EDGES_READ:
             return False
         steps = self.graph.steps_from(np.array([node]), "both")
-        incoming, outgoing = (
-            np.unique(steps.relations[steps.forward == direction]).tolist()
-            for direction in (False, True)
-        )
         names = self.graph.relation_names
-        return any(leads_to_person(names[code]) for code in incoming) or any(
-            PERSON_NOUNS & set(relation_phrase(names[code]).head_type.split()) for code in outgoing
+        incoming = np.unique(steps.relations[~steps.forward]).tolist()
+        outgoing = np.unique(steps.relations[steps.forward]).tolist()
+        return any(leads_to_person(names[relation]) for relation in incoming) or any(
+            PERSON_NOUNS.intersection(relation_phrase(names[relation]).head_type.split())
+            for relation in outgoing
         )
 
 
@@ -320,19 +311,13 @@ def leads_to_person(relation: str) -> bool:
     """Return whether a relation leads to persons: “directed_by”, “starred_actors”, `spouse`."""
     phrase = relation_phrase(relation)
     tie_words = phrase.tie.split()
-    is_done_by = (
-        tie_words[-1:] == ["by"]
-        and len(tie_words) > 1
-        and agent_noun(tie_words[-2]) != tie_words[-2]
-    )
-    return is_done_by or bool(PERSON_ROLE_PATTERN.search(phrase.noun.split()[-1]))
+    if len(tie_words) > 1 and tie_words[-1] == "by" and agent_noun(tie_words[-2]) != tie_words[-2]:
+        return True
+    return bool(PERSON_ROLE_PATTERN.search(phrase.noun.split()[-1]))
 
 
 def type_of_name(name: str) -> str:
-    """Return the type that a name looks like: a time, a number or neither.
-
-    The text is empty for neither.
-    """
+    """Return the type that a name looks like, `TIME_ANSWER`, `NUMBER_ANSWER` or empty."""
     name = name.strip()
     if YEAR_NAME_PATTERN.match(name) or DATE_NAME_PATTERN.match(name):
         return TIME_ANSWER

@@ -42,17 +42,17 @@ class PersonalizedPageRank(Operator):
     """The nodes closest to the question's entities (personalised PageRank), with their edges.
 
     p = damping * P^T p + (1 - damping) * s, with s uniform on the seeds. The mass of nodes without
-    edges returns to s. Nodes that the walk never reaches are left out; the papers' code pads with
-    them.
+    edges returns to s. Nodes that the walk never reaches are left out, while the papers' code adds
+    some of them up to `keep`.
 
-    LEGO-GraphRAG, technical report, Table 1 (keep is max_ent 1000). Its "restart_prob 0.8" is
-    passed to igraph as damping, so 0.8 is the probability of following an edge. This is the papers'
-    code; their formula reads the other way.
+    LEGO-GraphRAG, technical report, Table 1 (keep is max_ent 1000). Its code passes "restart_prob
+    0.8" to igraph as damping, so 0.8 is the probability of following an edge. In the printed
+    formula it is the probability of a restart.
 
     `method` is one of core/graph/pagerank/top_nodes.py; `push` is a former name of `auto`. A note
     in the trace names the method that ran. The report's table 5 has RBS, FORA and TopPPR, its table
-    6 Leiden clusters. The distributed methods of table 5 (HGPA, PAFO, Delta-Push) are quoted there
-    from others' work and are not implemented here.
+    6 Leiden clusters. The distributed methods of table 5 (HGPA, PAFO, Delta-Push), which the report
+    quotes from other papers, are not implemented.
 
     >>> part = retrieve("PersonalizedPageRank(keep=2, damping=0.5, direction='out')", "A").subgraph
     >>> # p(A) = 1/2 + p(C) / 4 and p(C) = 3/8 p(A), so 16/29 and 6/29
@@ -97,7 +97,10 @@ class PersonalizedPageRank(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("PageRank from the question's entities")
         report = PageRankReport()
-        arguments = (
+        random_seed = 0
+        if self.method in RANDOM_METHODS:
+            random_seed = int(ctx.rng(state.question.text, self).integers(1 << 31))
+        nodes, scores = top_pagerank(
             ctx.graph,
             state.seeds,
             self.keep,
@@ -105,22 +108,17 @@ class PersonalizedPageRank(Operator):
             self.direction,
             self.method,
             self.recall,
-        )
-        random = (
-            int(ctx.rng(state.question.text, self).integers(1 << 31))
-            if self.method in RANDOM_METHODS
-            else 0
-        )
-        nodes, scores = top_pagerank(
-            *arguments, random=random, report=report, watch=ctx.watch, clusters=pagerank_clusters
+            random=random_seed,
+            report=report,
+            watch=ctx.watch,
+            clusters=pagerank_clusters,
         )
         recorder.notes.append(report.note)  # names the method that ran
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, scores))
 
     def words(self) -> str:
-        return f"PageRank {self.keep:,}" + (
-            f" by {self.method}" if self.method in (*RANDOM_METHODS, "partition") else ""
-        )
+        suffix = f" by {self.method}" if self.method in (*RANDOM_METHODS, "partition") else ""
+        return f"PageRank {self.keep:,}{suffix}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,10 +159,15 @@ class PageRank(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("PageRank of the whole graph")
-        graph, seeds = ctx.graph, np.unique(seed_array(ctx.graph, state.seeds))
+        graph = ctx.graph
+        seeds = seed_array(graph, state.seeds)
         settings = (graph.n_nodes, self.damping, self.direction, "exact")
-        make = lambda: top_pagerank(graph, range(graph.n_nodes), *settings, watch=ctx.watch)
-        nodes, scores = graph.derived.once("pagerank of all nodes", settings, make)
+        # restarting at all nodes alike is PageRank without personalisation
+        nodes, scores = graph.derived.once(
+            "pagerank of all nodes",
+            settings,
+            lambda: top_pagerank(graph, range(graph.n_nodes), *settings, watch=ctx.watch),
+        )
         mask = (np.arange(len(nodes)) < self.keep) | np.isin(nodes, seeds)
         return state.replace(subgraph=subgraph_on(graph, nodes[mask], scores[mask]))
 
@@ -177,9 +180,8 @@ class RandomWalks(Operator):
     """All nodes that random walks from the question's entities visit, with their edges.
 
     The walks have a fixed length. Scores are visit counts. LEGO-GraphRAG v1, method 1, has 64
-    walks of 4 steps, without restart in its code; a restart above 0 gives walks with restart. Its
-    code walks inside the subgraph that PageRank extracted before (`inside`); the paper walks in the
-    whole graph.
+    walks of 4 steps, without restart in its code. Its code walks inside the subgraph that PageRank
+    extracted before (`inside`), while the paper walks in the whole graph.
 
     >>> part = retrieve("RandomWalks(walks=5, steps=1, direction='out')", "B").subgraph
     >>> toy.names(part.nodes), part.scores  # the only step from B leads to C
@@ -216,7 +218,6 @@ class RandomWalks(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("Random walks from the question's entities")
         rng = ctx.rng(state.question.text, self)
-        boundary = state.subgraph if self.inside else None
         nodes, visits = random_walks(
             ctx.graph,
             state.seeds,
@@ -225,7 +226,7 @@ class RandomWalks(Operator):
             self.restart,
             self.direction,
             rng,
-            boundary,
+            state.subgraph if self.inside else None,
         )
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, visits))
 

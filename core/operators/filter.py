@@ -17,17 +17,17 @@ from core.types import State, Subgraph
 class FilterSubgraph(Operator):
     """The part of the subgraph whose relations, triples or nodes a model picks.
 
-    The seeds always stay. unit "relation": the distinct relation names are ranked, and the edges of
-    the best `keep` stay (LEGO-GraphRAG, technical report, SAE: its max_edge 64 counts relation
-    types). "triple": each edge is read as `A -> r -> B` (the report's code for MetaQA). "node":
-    names are read, and the edges between the kept nodes stay.
+    The seeds always stay. With `unit` "relation" the distinct relation names are ranked, and the
+    edges of the best `keep` stay (LEGO-GraphRAG, technical report, SAE: its max_edge 64 counts
+    relation types). With "triple" each edge is read as `A -> r -> B` (the report's code for
+    MetaQA). With "node" the names of nodes are read, and the edges between the best nodes stay.
 
     Section 4.1 of v1 scores nodes and edges against the question's entities and relations, S(v,
     e_q), and keeps those above two thresholds. Its code ranks relations against the whole question
-    and keeps the best. The code is followed here, because an entity's name alone says little about
-    the question. Thresholds are `model="above(encoder, 0.3)"`.
+    and keeps the best. This operator follows the code, because an entity's name alone says little
+    about the question. `model="above(encoder, 0.3)"` sets a threshold.
 
-    mode "edges" keeps the picked edges and their ends (the report); "induced" keeps every edge
+    With `mode` "edges" the picked edges and their ends stay (the report), with "induced" every edge
     between these ends (v1).
 
     >>> part = retrieve(
@@ -61,7 +61,7 @@ class FilterSubgraph(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, subgraph = ctx.graph, state.subgraph
-        assert subgraph is not None  # a line without a subgraph is refused
+        assert subgraph is not None
         candidates = self._candidates(graph, subgraph)
         if len(candidates) > MAX_TEXTS:
             recorder.notes.append(
@@ -70,12 +70,11 @@ class FilterSubgraph(Operator):
             candidates = candidates[:MAX_TEXTS]
         texts = self._texts(graph, candidates)
         ctx.watch.report(f"Choosing from {len(texts):,} {self.unit}s")
-        task = Task(
-            state.question.text, self.unit, ctx.seed, ctx.watch, tuple(ctx.graph.names(state.seeds))
-        )
+        entities = tuple(graph.names(state.seeds))
+        task = Task(state.question.text, self.unit, ctx.seed, ctx.watch, entities)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         selected = candidates[np.sort(np.asarray(choice.positions, np.int64))]
-        return state.replace(subgraph=self._part(graph, subgraph, selected, state.seeds))
+        return state.replace(subgraph=self._restrict(graph, subgraph, selected, state.seeds))
 
     def _candidates(self, graph, subgraph: Subgraph) -> np.ndarray:
         if self.unit == "relation":
@@ -87,18 +86,17 @@ class FilterSubgraph(Operator):
             return [graph.relation_names[relation] for relation in candidates]
         return graph.names(candidates) if self.unit == "node" else graph.triple_texts(candidates)
 
-    def _part(
+    def _restrict(
         self, graph, subgraph: Subgraph, selected: np.ndarray, seeds: tuple[int, ...]
     ) -> Subgraph:
+        """Return the subgraph of the selected relations, edges or nodes, and the seeds."""
         edges = subgraph.edges
         heads, relations, tails = graph.triples(edges)
-        if self.unit == "node":
-            nodes = np.union1d(selected, np.asarray(seeds, np.int64))
-        else:
+        nodes = selected
+        if self.unit != "node":
             is_chosen = np.isin(relations if self.unit == "relation" else edges, selected)
-            nodes = np.union1d(
-                np.union1d(heads[is_chosen], tails[is_chosen]), np.asarray(seeds, np.int64)
-            )
+            nodes = np.concatenate([heads[is_chosen], tails[is_chosen]])
+        nodes = np.union1d(nodes, np.asarray(seeds, np.int64))
         if self.unit == "node" or self.mode == "induced":
             is_chosen = np.isin(heads, nodes) & np.isin(tails, nodes)
         return Subgraph(nodes, edges[is_chosen], _former_scores(subgraph, nodes))
@@ -108,9 +106,9 @@ class FilterSubgraph(Operator):
 
 
 def _former_scores(subgraph: Subgraph, nodes: np.ndarray) -> np.ndarray | None:
-    """Return the former scores of `nodes`.
+    """Return the scores of nodes in the subgraph, or None if it has none.
 
-    A seed that was outside the subgraph has 0. Returns None if there were no scores.
+    A seed outside the subgraph has 0.
     """
     if subgraph.scores is None or not len(subgraph.nodes):
         return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from core.operators.base import Context, Operator, Recorder
 from core.operators.model_replies import fit_prompt, request_reply
 from core.parameters import param
 from core.prompts import OWN_SOURCE, load_prompts, own_prompt, with_examples
-from core.types import Path, Prompt, Question, State, WrittenReport
+from core.types import Prompt, Question, State, WrittenReport
 
 PROMPT_READS = {name: tuple(prompt["reads"]) for name, prompt in load_prompts("answer").items()}
 ANSWER_PROMPTS = tuple(PROMPT_READS)
@@ -29,11 +30,10 @@ PATH_TEMPLATE_HELP = (
     "A prompt of your own in the place of that one: a text with {question}, and {paths} or "
     "{reports} where they belong. What comes before a line --- is the system message."
 )
-# before each answer, in prompts that ask for one answer a line
+# mark before each answer of a prompt that asks for one answer a line
 ANSWER_MARK_PATTERN = re.compile(r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE)
-# letters that are not Latin
 NON_LATIN_PATTERN = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]")
-PROMPT_CHARACTERS_PER_TOKEN = 3.5  # used only to estimate a prompt's size if no model is asked
+PROMPT_CHARACTERS_PER_TOKEN = 3.5  # for an estimate if no model is asked
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,21 +42,20 @@ class Answer(Operator):
 
     LEGO-GraphRAG's generation, at temperature 0: zero-shot, or with one or a few solved examples
     before the question. If the paths do not fit into the model's context, the last ones are left
-    out, and the trace says how many. If no path was found, the model is asked all the same and told
-    so.
+    out, and the trace says how many. If no path was found, the prompt says so.
 
     Prompts: "paths-and-reports" shows community reports before the paths (LEGO-GraphRAG's GRAG-M).
-    "walks" shows the paths as sentences joined by semicolons, and gives the model a sentence for
-    what it does not know (Walk&Retrieve, Fig. 2b). "question-or-decline" does so without paths.
-    "triples" shows the triples of each path and asks for one answer a line (SubgraphRAG).
-    "rewritten" shows the text that a language model made of the paths (Retrieve-Rewrite-Answer).
-    "question-in-words" and "paths-in-words" ask for a long answer to an abstract question; the
-    others always ask for names.
+    "walks" shows the paths as sentences joined by semicolons, and gives the model a sentence to
+    reply if it does not know the answer (Walk&Retrieve, Fig. 2b). "question-or-decline" has that
+    sentence and no paths. "triples" shows the triples of each path and asks for one answer a line
+    (SubgraphRAG). "rewritten" shows the text that a language model made of the paths
+    (Retrieve-Rewrite-Answer). "question-in-words" and "paths-in-words" ask for a long answer to an
+    abstract question; the others always ask for names.
 
     "lego-graphrag" and "walk-and-retrieve" have the structure of the prompts that LEGO-GraphRAG
-    (technical report, B.13; with examples v1, A.2) and Walk&Retrieve (Fig. 2b) print, in words of
-    this project. A `template` is a person's own prompt with the places {question}, {paths} and
-    {reports}. Its paths are written as in `prompt`.
+    (technical report, B.13; with examples v1, A.2) and Walk&Retrieve (Fig. 2b) print, in the words
+    of this project. A `template` is a user's own prompt with the placeholders {question}, {paths}
+    and {reports}. Its paths are written as in `prompt`.
 
     >>> state = retrieve(
     ...     "EgoNetwork() >> ShortestPaths(direction='out') >> Answer(paths=2)",
@@ -94,85 +93,94 @@ class Answer(Operator):
         return PROMPT_READS[self.prompt]
 
     @property
-    def _row(self) -> dict[str, Any]:
+    def _prompt_row(self) -> dict[str, Any]:
         """The prompt, from the table of prompts or from the template."""
         row = load_prompts("answer")[self.prompt]
         if self.template:
             return own_prompt(self.template, PATH_PLACES) | {"between": row.get("between", "\n")}
         return row
 
+    @property
+    def _source(self) -> str:
+        """The paper that the prompt follows, or a remark on a user's own prompt."""
+        if self.template:
+            return OWN_SOURCE
+        paper = load_prompts("answer")[self.prompt].get("source", "")
+        return f"after {paper}" if paper else ""
+
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         texts = self._texts(ctx.graph, state) if state.paths and "paths" in self.reads else []
         reports = (state.reports or ()) if "reports" in self.reads else ()
-        paper = load_prompts("answer")[self.prompt].get("source", "")
-        source = OWN_SOURCE if self.template else f"after {paper}" if paper else ""
+
+        def make_messages(count: int) -> tuple[dict[str, str], ...]:
+            return self._messages(state.question, texts[:count], reports)
+
+        n_texts = len(texts)
         if not ctx.answering:
-            sent = self._messages(state.question, texts, reports)
-            return state.replace(
-                prompt=Prompt(sent, len(texts), reports=len(reports), source=source)
-            )
+            messages = make_messages(n_texts)
+            prompt = Prompt(messages, n_texts, reports=len(reports), source=self._source)
+            return state.replace(prompt=prompt)
         ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
         reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
-        make_prompt = lambda count: self._messages(state.question, texts[:count], reports)
         overflow_words = (
             "question and the community reports alone need" if reports else "question alone needs"
         )
-        messages, count, tokens = fit_prompt(
-            chat, make_prompt, len(texts), reply_tokens, alone=overflow_words
+        shown_messages, count, tokens = fit_prompt(
+            chat, make_messages, n_texts, reply_tokens, alone=overflow_words
         )
-        prompt = Prompt(tuple(messages), count, tokens, len(reports), source=source)
-        if prompt.paths < len(texts):
+        if count < n_texts:
             recorder.notes.append(
-                f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of "
+                f"Only {count} of {n_texts} paths fit into the model's context of "
                 f"{chat.context:,} tokens."
             )
-        has_marks = self.prompt == "triples" and not self.template
         ctx.watch.report("Reading the paths")
-        reply = request_reply(chat, prompt.messages, ctx, recorder, reply_tokens, "answer")
-        prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
-        return state.replace(
-            prompt=prompt,
-            answer=strip_answer_marks(reply.text) if has_marks else reply.text.strip(),
-        )
+        messages = tuple(shown_messages)
+        reply = request_reply(chat, messages, ctx, recorder, reply_tokens, "answer")
+        tokens = reply.tokens_in or tokens
+        prompt = Prompt(messages, count, tokens, len(reports), source=self._source)
+        answer = reply.text.strip()
+        if self.prompt == "triples" and not self.template:
+            answer = strip_answer_marks(reply.text)
+        return state.replace(prompt=prompt, answer=answer)
 
     def _texts(self, graph, state: State) -> list[str]:
         """Return the paths as the prompt shows them.
 
-        Walks are shown in the words of a language model if one rewrote them.
+        Walks are shown as a language model wrote them, if one did.
         """
         assert state.paths is not None  # called only if there are paths
         paths = state.paths.items[: self.paths]
         if self.prompt in WALK_PROMPTS:
             texts = [report.text for report in state.reports or ()]
-            return (
-                texts[: self.paths] if len(texts) == len(state.paths) else word_paths(graph, paths)
-            )
+            # one report for each walk is written by the verbaliser of `NodesThenWalks`
+            if len(texts) == len(state.paths):
+                return texts[: self.paths]
+            return word_paths(graph, paths)
         if self.prompt == "triples":
-            return [" ".join(_triples_of_path(graph, path)) for path in paths]
+            return [" ".join(bracketed_triples(graph, path.edges)) for path in paths]
         return graph.texts(paths)
 
     def _messages(
         self, question: Question, texts: list[str], reports: tuple[WrittenReport, ...] = ()
     ) -> tuple[dict[str, str], ...]:
-        prompt = self._row
-        paths = (
-            prompt.get("between", "\n").join(" ".join(text.split()) for text in texts)
-            or "(no path was found)"
-        )
-        report_lines = (
-            "\n".join(f"{report.title}: {report.text}" for report in reports) or "(no report)"
-        )
-        values = {"paths": paths, "reports": report_lines, "question": question.text}
+        prompt = self._prompt_row
+        paths = prompt.get("between", "\n").join(" ".join(text.split()) for text in texts)
+        report_lines = "\n".join(f"{report.title}: {report.text}" for report in reports)
+        values = {
+            "paths": paths or "(no path was found)",
+            "reports": report_lines or "(no report)",
+            "question": question.text,
+        }
         return with_examples("answer", prompt, self.shots, question.abstract, **values)
 
     def words(self) -> str:
         return "answer" if self.reads else "answer from the question alone"
 
 
-def _triples_of_path(graph, path: Path) -> list[str]:
-    """Return the triples of a path, each as `(head, relation, tail)`."""
-    heads, relations, tails = graph.triples(np.array(path.edges, np.int64))
+def bracketed_triples(graph, edges: Sequence[int]) -> list[str]:
+    """Return the triples of some edges, each as `(head, relation, tail)`."""
+    heads, relations, tails = graph.triples(np.array(edges, np.int64))
     triples = zip(graph.names(heads), relations.tolist(), graph.names(tails))
     return [
         f"({head}, {graph.relation_names[relation]}, {tail})" for head, relation, tail in triples
@@ -182,7 +190,7 @@ def _triples_of_path(graph, path: Path) -> list[str]:
 def strip_answer_marks(reply: str) -> str:
     """Return the answers after "ans:" in a reply, joined by commas.
 
-    The reply has one answer a line. A reply without such lines is returned unchanged.
+    The reply has one answer a line. A reply without such lines is returned whole.
 
     >>> from core.operators.generate import strip_answer_marks
     >>> strip_answer_marks("These fit.\\nans: Rope\\nans: Vertigo")
@@ -201,6 +209,6 @@ def estimate_prompt_tokens(messages) -> int:
 
     A letter that is not Latin counts as nearly one token.
     """
-    said = [message["content"] for message in messages]
-    strange = sum(len(NON_LATIN_PATTERN.findall(text)) for text in said if not text.isascii())
-    return round((sum(map(len, said)) + 2 * strange) / PROMPT_CHARACTERS_PER_TOKEN)
+    texts = [message["content"] for message in messages]
+    n_non_latin = sum(len(NON_LATIN_PATTERN.findall(text)) for text in texts if not text.isascii())
+    return round((sum(map(len, texts)) + 2 * n_non_latin) / PROMPT_CHARACTERS_PER_TOKEN)

@@ -1,7 +1,4 @@
-"""Warnings about models, questions and texts in different languages.
-
-They are shown before a run costs anything.
-"""
+"""Warnings about models, questions and texts in different languages."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from core.languages import is_english, language_of_question
 from core.languages.language import name_of
 from core.models.combine import model_names
 from core.models.languages import MULTILINGUAL_ADVICE, other_trained_languages
-from core.parameters import parameters
+from core.parameters import Parameter, parameters
 
 WORD_MODELS = ("bm25", "tfidf", "tf-idf", "n-gram", "lsa", "lda")  # models that compare words only
 
@@ -21,7 +18,7 @@ WORD_MODELS = ("bm25", "tfidf", "tf-idf", "n-gram", "lsa", "lda")  # models that
 def language_mismatches(
     operators: Iterable[Any], models: Any, text_language: str, question: str, noun: str = "texts"
 ) -> tuple[str, ...]:
-    """Return sentences on models or words that do not fit the languages.
+    """Return sentences on models and word searches that do not fit the languages.
 
     A model may not be trained on the language of the question or of the texts. A question in
     another language than the texts shares few words with them, so word search finds little.
@@ -39,18 +36,17 @@ def language_mismatches(
     )
     if is_english(text_language) and is_english(question_language):
         return ()
-    operators, sentences = tuple(operators), list[str]()
-    for name in dict.fromkeys(_models(operators)):
+    operators = tuple(operators)
+    sentences: list[str] = []
+    for name in dict.fromkeys(_model_names(operators)):
         sentences += _model_mismatch(models, name, text_language, question_language, noun)
-    if (
-        question_language
-        and text_language
-        and question_language != text_language
-        and any(_compares_words(operator) for operator in operators)
-    ):
-        question_clause = f"The question is in {name_of(question_language)}"
-        clause = f"{question_clause} and the {noun} are in {name_of(text_language)}"
-        sentences.append(f"{clause}: they share few words, so that a search by words finds little.")
+    is_known = question_language and text_language
+    if is_known and question_language != text_language and _has_word_search(operators):
+        sentences.append(
+            f"The question is in {name_of(question_language)} and the {noun} are in "
+            f"{name_of(text_language)}: they share few words, so that a search by words finds "
+            "little."
+        )
     return tuple(sentences)
 
 
@@ -59,7 +55,7 @@ def notes_on_language(
 ) -> tuple[str, ...]:
     """Return the mismatches of operators that run on a graph.
 
-    The result is empty if the language of the graph cannot be determined.
+    The result is empty for a graph that cannot store its language.
     """
     if graph is None or not hasattr(graph, "derived"):
         return ()
@@ -68,42 +64,45 @@ def notes_on_language(
 
 
 def _model_mismatch(
-    models: Any, name: str, text_code: str, asked_code: str, noun: str
-) -> Iterator[str]:
-    theirs = other_trained_languages(models, name, text_code)
-    its = other_trained_languages(models, name, asked_code)
-    what = [f"the question is in {name_of(asked_code)}"] if its else []
-    if theirs and text_code != asked_code:
-        what.append(f"the {noun} are in {name_of(text_code)}")
-    if its and theirs and text_code == asked_code:
-        what = [f"the question and the {noun} are in {name_of(text_code)}"]
-    if what:
-        title = models.title(name)
-        yield (
-            f"{title} was trained on {its or theirs} alone, and {' and '.join(what)}: what it "
-            f"holds near in meaning says little. {MULTILINGUAL_ADVICE}"
-        )
+    models: Any, name: str, text_code: str, question_code: str, noun: str
+) -> list[str]:
+    """Return a sentence if a model was not trained on the language of question or texts."""
+    # the languages that the model was trained on; empty if it knows the language
+    trained_for_texts = other_trained_languages(models, name, text_code)
+    trained_for_question = other_trained_languages(models, name, question_code)
+    clauses = []
+    if trained_for_question and trained_for_texts and text_code == question_code:
+        clauses.append(f"the question and the {noun} are in {name_of(text_code)}")
+    else:
+        if trained_for_question:
+            clauses.append(f"the question is in {name_of(question_code)}")
+        if trained_for_texts and text_code != question_code:
+            clauses.append(f"the {noun} are in {name_of(text_code)}")
+    if not clauses:
+        return []
+    return [
+        f"{models.title(name)} was trained on {trained_for_question or trained_for_texts} alone, "
+        f"and {' and '.join(clauses)}: what it holds near in meaning says little. "
+        f"{MULTILINGUAL_ADVICE}"
+    ]
 
 
-def _models(operators: Iterable[Any]) -> Iterator[str]:
-    """Yield the models, other than language models, that operators name."""
+def _text_parameters(operators: Iterable[Any]) -> Iterator[tuple[Parameter, str]]:
+    """Yield the text parameters of all operators, with their values."""
     for operator in operators:
         for part in operator.parts():
             for parameter in parameters(type(part)):
                 value = getattr(part, parameter.name)
-                if (
-                    parameter.model
-                    and not parameter.chat
-                    and isinstance(value, str)
-                    and value not in parameter.also
-                ):
-                    yield from model_names(value)
+                if isinstance(value, str):
+                    yield parameter, value
 
 
-def _compares_words(operator: Any) -> bool:
-    values = (
-        getattr(part, parameter.name)
-        for part in operator.parts()
-        for parameter in parameters(type(part))
-    )
-    return any(value in WORD_MODELS for value in values if isinstance(value, str))
+def _model_names(operators: Iterable[Any]) -> Iterator[str]:
+    """Yield the models, other than language models, that operators name."""
+    for parameter, value in _text_parameters(operators):
+        if parameter.model and not parameter.chat and value not in parameter.also:
+            yield from model_names(value)
+
+
+def _has_word_search(operators: Iterable[Any]) -> bool:
+    return any(value in WORD_MODELS for _, value in _text_parameters(operators))

@@ -6,8 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.errors import BadParameter
-from core.operators.base import Context, Operator, Recorder, missing_fields
-from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_words
+from core.operators.base import Context, Operator, Recorder
+from core.operators.combinator import (
+    Arm,
+    Combinator,
+    arm_plain_words,
+    arm_words,
+    written_fields,
+)
 from core.operators.nodes.expansion import ExpandNodes
 from core.operators.nodes.smoothing import GraphRerank
 from core.parameters import param
@@ -21,11 +27,11 @@ class Loop(Combinator):
     """Operators repeated until `budget` nodes are found, or a round adds no node.
 
     FastInsight's loop (algorithm 1). As printed, it never ends in a component smaller than the
-    budget; here it ends after a round that adds no node. Nodes beyond the budget are cut off before
-    the next operator runs.
+    budget; this one ends after a round that adds no node. Nodes beyond the budget are cut off
+    before the next operator runs.
 
-    The loop has one step in the trace. In each round every operator that changed the nodes has a
-    frame. If an operator only adds nodes, the frame lists the new ones.
+    The loop has one step in the trace, with a frame for every operator of a round that changed the
+    nodes. If an operator only adds nodes, the frame lists the new ones.
 
     >>> line = (
     ...     "SparseNodes(keep=1) >> EmbedQuery() >> "
@@ -65,11 +71,11 @@ class Loop(Combinator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(dict.fromkeys(["nodes", *missing_fields(self.body)]))
+        return tuple(dict.fromkeys(["nodes", *self.fields_read_by_arms()]))
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(dict.fromkeys(field for operator in self.body for field in operator.writes))
+        return written_fields(self.body)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         recorder.frames.append(
@@ -77,25 +83,25 @@ class Loop(Combinator):
         )
         notes: list[str | Callable[[], str]] = []
         for number in range(1, MAX_LOOP_ROUNDS):
-            before = _node_count(state)
-            if before >= self.budget:
+            n_nodes = _node_count(state)
+            if n_nodes >= self.budget:
                 break
             ctx.watch.check()
             ctx.watch.report(
-                f"Round {number}: {before:,} of {self.budget:,} nodes", before / self.budget
+                f"Round {number}: {n_nodes:,} of {self.budget:,} nodes", n_nodes / self.budget
             )
-            state, round_notes = self._round(number, state, ctx, recorder)
-            if _node_count(state) <= before:
+            state, round_notes = self._run_round(number, state, ctx, recorder)
+            if _node_count(state) <= n_nodes:
                 notes.append(
-                    f"No node is left to be found after {before:,} of {self.budget:,}; the "
-                    f"loop ends."
+                    f"No node is left to be found after {n_nodes:,} of {self.budget:,}; the loop "
+                    "ends."
                 )
                 break
             notes = round_notes
         recorder.notes += notes
         return state
 
-    def _round(
+    def _run_round(
         self, number: int, state: State, ctx: Context, recorder: Recorder
     ) -> tuple[State, list[str | Callable[[], str]]]:
         """Run one round and return the state and its notes.
@@ -104,7 +110,8 @@ class Loop(Combinator):
         """
         notes: list[str | Callable[[], str]] = []
         for operator in self.body:
-            inner, known_nodes = Recorder(), state.nodes.items if state.nodes else ()
+            inner = Recorder()
+            known_nodes = state.nodes.items if state.nodes else ()
             state = operator.apply(state, ctx, inner)
             if state.nodes is not None and len(state.nodes) > self.budget:
                 state = state.replace(nodes=state.nodes.head(self.budget))
@@ -112,14 +119,8 @@ class Loop(Combinator):
             inner.notes = []  # the loop keeps only the notes of its last round
             recorder.include(inner)
             if state.nodes is not None and state.nodes.items != known_nodes:
-                recorder.frames.append(
-                    _frame_of_round(
-                        f"Round {number}: {type(operator).__name__}",
-                        known_nodes,
-                        state.nodes,
-                        inner,
-                    )
-                )
+                title = f"Round {number}: {type(operator).__name__}"
+                recorder.frames.append(_make_frame(title, known_nodes, state.nodes, inner))
         return state, notes
 
     def words(self) -> str:
@@ -129,31 +130,23 @@ class Loop(Combinator):
         return f"until {self.budget:,} nodes are read {arm_plain_words(self.body)}"
 
 
-def _frame_of_round(
-    title: str, previous: tuple[int, ...], nodes: Ranking, inner: Recorder
-) -> Frame:
-    """Return a frame with the added nodes in the order of their choice.
+def _make_frame(title: str, known_nodes: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:
+    """Return a frame with the added nodes, best first.
 
-    If none was added, the frame lists all nodes in their order.
+    If the nodes were reordered, the frame lists all of them.
     """
-    fresh = nodes.items[len(previous) :] if nodes.items[: len(previous)] == previous else ()
+    n_known = len(known_nodes)
+    fresh = nodes.items[n_known:] if nodes.items[:n_known] == known_nodes else ()
     if not fresh:
         return Frame(title, nodes, len(nodes))
     order = inner.before_cut
-    choice_scores = (
-        dict(zip(order.items[: len(fresh)], order.scores or ())) if order is not None else {}
-    )
-    scores = (
-        tuple(choice_scores[node] for node in fresh)
-        if all(node in choice_scores for node in fresh)
-        else None
-    )
-    return Frame(
-        title,
-        Ranking("node", fresh, scores),
-        len(order) if order is not None else len(fresh),
-        order,
-    )
+    if order is None:
+        return Frame(title, Ranking("node", fresh), len(fresh))
+    choice_scores = dict(zip(order.items[: len(fresh)], order.scores or ()))
+    scores = None
+    if all(node in choice_scores for node in fresh):
+        scores = tuple(choice_scores[node] for node in fresh)
+    return Frame(title, Ranking("node", fresh, scores), len(order), order)
 
 
 def _node_count(state: State) -> int:

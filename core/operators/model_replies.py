@@ -11,13 +11,13 @@ from core.operators.base import Context, Recorder
 
 NO_MODEL_NOTE = "No language model is asked"  # beginning of a note
 T = TypeVar("T")
-CHAT_TEMPLATE_TOKENS = 8  # tokens that a chat template may need more than was counted
+CHAT_TEMPLATE_TOKENS = 8  # most tokens of a chat template beyond the counted ones
 
 
-def skips_model_call(ctx: Context, recorder: Recorder, instead: str) -> bool:
-    """Return whether no language model may be asked, and note what is done `instead`."""
+def skips_model_call(ctx: Context, recorder: Recorder, substitute: str) -> bool:
+    """Return whether no language model may be asked, and add a note on the substitute."""
     if not ctx.answering:
-        recorder.notes.append(f"{NO_MODEL_NOTE}: {instead}.")
+        recorder.notes.append(f"{NO_MODEL_NOTE}: {substitute}.")
     return not ctx.answering
 
 
@@ -37,15 +37,16 @@ def request_reply(
     Parameters
     ----------
     what : word for the reply in notes. The text of an "answer" is shown while it is written.
-    how : other settings of the reply.
+    how : further arguments of `Chat.reply`, which replace those of the context.
     """
     options: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, watch=ctx.watch)
-    callbacks = {"on_text": ctx.on_text} if what == "answer" else {}
-    return recorder.replied(chat.reply(messages, **(options | callbacks | how)), what)
+    if what == "answer":
+        options["on_text"] = ctx.on_text
+    return recorder.replied(chat.reply(messages, **(options | how)), what)
 
 
 def reduce_count(count: int, share: float) -> int:
-    """Return about that share of a number, and at least one less."""
+    """Return about that share of a number, but at most the number minus one."""
     return min(count - 1, int(count * share))
 
 
@@ -57,16 +58,16 @@ def fit_prompt(
     shrink: Callable[[T, float], T] = reduce_count,  # type: ignore[assignment]
     alone: str = "question alone needs",
 ) -> tuple[Messages, T, int]:
-    """Return a prompt with as many items as leave room for a reply.
+    """Return a prompt with as many items as fit into the model's context with a reply.
 
-    Tokens are counted again after each reduction. No exact search is needed, as few prompts are too
-    long.
+    The items are reduced until the prompt fits. The largest number that fits is not sought, as few
+    prompts are too long.
 
     Parameters
     ----------
     prompt : makes the messages from the shown items.
     items : the items to show, or their number.
-    max_tokens : room for the reply, in tokens.
+    max_tokens : largest length of the reply.
     shrink : reduces the shown items to about a given share.
     alone : words for a prompt without items, for the error message.
 
@@ -79,12 +80,14 @@ def fit_prompt(
     BadInput
         If not even the prompt without items fits.
     """
-    room = chat.context - max_tokens - CHAT_TEMPLATE_TOKENS
+    max_prompt_tokens = chat.context - max_tokens - CHAT_TEMPLATE_TOKENS
     while True:
         messages = prompt(items)
         tokens = chat.count_tokens(messages)
-        if tokens <= room:
+        if tokens <= max_prompt_tokens:
             return messages, items, tokens
         if not items:
-            raise BadInput(f"The {alone} {tokens:,} tokens; the model has room for {room:,}.")
-        items = shrink(items, room / tokens)
+            raise BadInput(
+                f"The {alone} {tokens:,} tokens; the model has room for {max_prompt_tokens:,}."
+            )
+        items = shrink(items, max_prompt_tokens / tokens)

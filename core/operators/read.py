@@ -22,7 +22,7 @@ ITSELF_HELP = (
     "An entity of the question counts as an answer where a path comes back to it, as for “the "
     "spouse of the spouse of Ann”."
 )
-MAX_PATHS_READ = 5_000  # paths among which one with the expected answer is sought
+MAX_PATHS_READ = 5_000  # paths, the best first, in which the expected answer is sought
 RelationChain = tuple[tuple[int, bool], ...]  # the relation and direction of each step
 
 
@@ -30,19 +30,19 @@ RelationChain = tuple[tuple[int, bool], ...]  # the relation and direction of ea
 class GraphReader(Operator):
     """The entities at the ends of the best paths, best first.
 
-    The relations and directions of the best path are taken as the meaning of the question. Every
-    path along the same relations gives its end, in the order of the paths. The question entities
-    are no answers, so the best path is the first that ends elsewhere, at an entity with a name.
+    The relations and directions of the best path are taken as the meaning of the question. The ends
+    of all paths along the same relations are the answers, in the order of the paths. The question
+    entities are no answers, so the best path is the first one to another entity with a name.
 
-    With `itself` a question entity may be an answer if a path returns to it by a triple that it had
-    not used before ("the spouse of the spouse"). Of the retrievers, beam search finds such paths.
+    With `itself` a question entity may be an answer if a path returns to it by a triple that it did
+    not use before ("the spouse of the spouse"). Of the retrievers, beam search finds such paths.
 
-    `anywhere` is for walks and single triples, which have no target. Each is read as the paths on
-    it from the question entity to every other node, in both directions. The path to its end comes
-    first and gives the answer, unless another node fits the question better. Then come the paths to
-    nodes near the entity.
+    `anywhere` is for walks and single triples, which have no target. Each is split into the paths
+    on it from the question entity to every other node, in both directions. The path to its end
+    comes first and gives the answer, unless another node fits the question better. The paths to the
+    nodes nearest to the entity follow.
 
-    Answers given by a person's own retriever are left unchanged.
+    Answers given by a user's own retriever are left unchanged.
 
     >>> # r0 leads to B alone
     >>> line = "EgoNetwork() >> ShortestPaths(direction='out') >> GraphReader()"
@@ -77,14 +77,13 @@ class GraphReader(Operator):
 
     def _paths_to_answers(self, state: State, ctx: Context) -> list[Path]:
         """Return the paths whose end may be an answer and has a name."""
-        assert state.paths is not None  # a line in which nothing writes it is refused
+        assert state.paths is not None
         seeds = frozenset(state.seeds)
         paths: Iterable[Path] = state.paths.items
         if self.anywhere:
-            parts_by_walk = (paths_along_walk(walk, seeds) for walk in state.paths.items)
-            paths = itertools.chain.from_iterable(parts_by_walk)
-        ending = [path for path in paths if self._may_answer(path, seeds)]
-        return [path for path in ending if not is_unnamed(ctx.graph.node_name(path.end))]
+            paths = itertools.chain.from_iterable(paths_along_walk(walk, seeds) for walk in paths)
+        answering = [path for path in paths if self._may_answer(path, seeds)]
+        return [path for path in answering if not is_unnamed(ctx.graph.node_name(path.end))]
 
     def _may_answer(self, path: Path, seeds: frozenset[int]) -> bool:
         """Return whether the end of a path may be an answer, whatever its name."""
@@ -93,7 +92,7 @@ class GraphReader(Operator):
         return self.itself and _ends_with_new_triple(path)
 
     def _answering_paths(self, paths: list[Path], state: State, ctx: Context) -> list[Path]:
-        """Return the paths that are read as the best one is, in their order."""
+        """Return the paths along the relations of the best one, in their order."""
         relations = relations_of(ctx.graph, paths)
         expected_answer = ExpectedAnswer()
         if self.asked:
@@ -112,8 +111,8 @@ class GraphReader(Operator):
 def paths_along_walk(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
     """Yield the paths along a walk from its nearest seed to each other node.
 
-    The path to the end of the walk comes first, then the short ones. A walk without a seed is read
-    from its start, and its start is reached by its first step.
+    The path to the end of the walk comes first, then the others, the shortest first. A walk without
+    a seed is read from its start, and the path to its start is its first step backwards.
 
     >>> from core.operators.read import paths_along_walk
     >>> from core.types import Path
@@ -124,40 +123,43 @@ def paths_along_walk(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
     if not walk.edges:
         return
     seed_positions = [position for position, node in enumerate(walk.nodes) if node in seeds]
-    nearest = [
-        min(seed_positions or [1 if to == 0 else 0], key=lambda position: abs(position - to))
-        for to in range(len(walk.nodes))
-    ]
+    starts = []  # for each position, that of the nearest seed
+    for target in range(len(walk.nodes)):
+        candidates = seed_positions or [1 if target == 0 else 0]
+        starts.append(min(candidates, key=lambda position: abs(position - target)))
+    last = len(starts) - 1
     seen_nodes = set(seeds)
-    last = len(nearest) - 1
-    for target in sorted(range(len(nearest)), key=lambda to: (to != last, abs(to - nearest[to]))):
+    for target in sorted(
+        range(len(starts)), key=lambda target: (target != last, abs(target - starts[target]))
+    ):
         if walk.nodes[target] not in seen_nodes:
             seen_nodes.add(walk.nodes[target])
-            yield _part_of_walk(walk, nearest[target], target)
+            yield _part_of_walk(walk, starts[target], target)
 
 
 def _part_of_walk(walk: Path, start: int, end: int) -> Path:
     """Return the part of a walk between two positions, reversed if needed."""
     low, high = sorted((start, end))
-    slices = walk.nodes[low : high + 1], walk.edges[low:high], walk.forward[low:high]
+    part = Path(walk.nodes[low : high + 1], walk.edges[low:high], walk.forward[low:high])
     if start < end:
-        return Path(*slices)
-    nodes, edges, forward = (one[::-1] for one in slices)
-    return Path(nodes, edges, tuple(not is_forward for is_forward in forward))
+        return part
+    reversed_forward = tuple(not is_forward for is_forward in reversed(part.forward))
+    return Path(part.nodes[::-1], part.edges[::-1], reversed_forward)
 
 
 def _ends_with_new_triple(path: Path) -> bool:
-    """Return whether a path reached its end by a new triple."""
+    """Return whether a path reaches its end by a triple that it did not use before."""
     return bool(path.edges) and path.edges[-1] not in path.edges[:-1]
 
 
 def _best_fitting(paths: Sequence[Path], fit: AnswerFit) -> Path:
     """Return the first of the paths that best fit the expected answer."""
-    best_path, best_value = paths[0], 0
+    best_path = paths[0]
+    best_value = 0
     for path in paths[:MAX_PATHS_READ]:
-        fits = fit(path)
-        if fits > best_value:
-            best_path, best_value = path, fits
+        value = fit(path)
+        if value > best_value:
+            best_path, best_value = path, value
         if best_value == MAX_ANSWER_FIT:
             break
     return best_path
@@ -168,7 +170,8 @@ def _paths_of_named_relation(
 ) -> list[Path]:
     """Return the paths to the ends of the relation that the question names.
 
-    They share all but the last step of the best chain; any triple may have led a path to its end.
+    They share all but the last step of the best chain. Their last triple may have another relation,
+    if a triple of the named relation joins the same nodes.
     """
     names_relation = fit.names_relation(best_chain[-1][0])
     answering = []

@@ -23,17 +23,16 @@ RECALL_HELP = (
 
 
 def part_words(read: int, recall: float) -> str:
-    """Return words for a ranking that reads only a part of the candidates.
+    """Return words for a ranking in which the model reads only a part of the candidates.
 
     Examples: `, 512 read` and `, 99 % expected`. The text is empty if all are read.
     """
-    return (f", {read:,} read" if read else "") + (
-        f", {100 * recall:g} % expected" if recall < 1 else ""
-    )
+    words = f", {read:,} read" if read else ""
+    return words + (f", {100 * recall:g} % expected" if recall < 1 else "")
 
 
 def reads_part(parameters: Mapping[str, Any]) -> bool:
-    """Return whether a step reads only a part of its candidates.
+    """Return whether the model of a step reads only a part of the candidates.
 
     >>> from core.operators.refine import reads_part
     >>> reads_part({"read": 0, "recall": 1.0}), reads_part({"read": 0, "recall": 0.98})
@@ -46,11 +45,12 @@ def reads_part(parameters: Mapping[str, Any]) -> bool:
 
 def chosen_items(candidates: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
     """Return the chosen items, and all items in the chooser's order if known."""
-    items, kind = candidates.items, candidates.kind
-    selected = Ranking(kind, tuple(items[i] for i in choice.positions), choice.scores)
+    kind = candidates.kind
+    chosen = Ranking(kind, tuple(candidates.items[i] for i in choice.positions), choice.scores)
     if choice.order is None:
-        return selected, None
-    return selected, Ranking(kind, tuple(items[i] for i in choice.order), choice.order_scores)
+        return chosen, None
+    order = tuple(candidates.items[i] for i in choice.order)
+    return chosen, Ranking(kind, order, choice.order_scores)
 
 
 def rank_positions(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> Ranking:
@@ -65,7 +65,7 @@ def rank_positions(items: Ranking, positions: np.ndarray, scores: np.ndarray) ->
 
 @dataclass(frozen=True)
 class ItemRanking:
-    """The best `keep` items of a field of the state, by a model.
+    """Function that keeps the best `keep` items of a field of the state, by a model.
 
     The model reads each text once.
     """
@@ -92,12 +92,11 @@ class ItemRanking:
 
         task = replace(task, preview=ctx.while_scored(len(candidates), task.unit, so_far))
         chooser = ctx.models.chooser(self.model)
-        selected, order = chosen_items(
-            candidates, recorder.choice(chooser.choose(task, texts, self.keep))
-        )
+        choice = recorder.choice(chooser.choose(task, texts, self.keep))
+        chosen, order = chosen_items(candidates, choice)
         if order is not None:
             recorder.before_cut = order
-        return state.replace(**{self.field: selected})
+        return state.replace(**{self.field: chosen})
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,9 +108,9 @@ class Rank(Operator):
     list.)
 
     With `read` the model reads at most that many texts: first some of each relation chain, then
-    those that the scores so far promise most (`core.models.reading_order`). With a `recall` below 1
-    it stops once that share of the best `keep` is expected among the texts read. The others are
-    left out. Both are Hopscope's own additions; a search without them reads all.
+    those with the best expected scores (`core.models.reading_order`). With a `recall` below 1 it
+    stops once that share of the best `keep` is expected among the texts read. The others are left
+    out. Both are Hopscope's own additions. By default the model reads all texts.
 
     >>> table = {"A -> r1 -> C": 0.9, "A -> r0 -> B": 0.2}
     >>> answers(
@@ -152,7 +151,7 @@ class Rank(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.paths is not None  # a line in which nothing writes it is refused
+        assert state.paths is not None
         ctx.watch.report(f"Ranking {len(state.paths):,} paths")
         texts = ctx.graph.texts(state.paths.items)
         task = Task(
@@ -192,11 +191,11 @@ class RandomSelect(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         paths = state.paths
-        assert paths is not None  # a line in which nothing writes it is refused
+        assert paths is not None
         order = ctx.rng(state.question.text, self).permutation(len(paths))
-        sample = Ranking("path", tuple(paths.items[int(i)] for i in order))
-        recorder.before_cut = sample
-        return state.replace(paths=sample.head(self.keep))
+        shuffled = Ranking("path", tuple(paths.items[int(i)] for i in order))
+        recorder.before_cut = shuffled
+        return state.replace(paths=shuffled.head(self.keep))
 
     def words(self) -> str:
         return f"{self.keep:,} at random"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-
-import numpy as np
 
 from core.indexes.path_sentences import word_paths
 from core.operators.base import Context, Operator, Recorder
+from core.operators.generate import bracketed_triples
 from core.operators.model_replies import request_reply
 from core.parameters import param
-from core.prompts import fill_template, load_prompts
+from core.prompts import make_messages
 from core.types import Path, State, WrittenReport
 
 
@@ -19,8 +19,8 @@ class RewritePaths(Operator):
     """A paragraph with the facts of the first `paths` paths, for the prompt.
 
     This is the rewriting of Retrieve-Rewrite-Answer. Its fine-tuned rewriter is not published, so a
-    language model is asked in plain words. If no language model may be asked, a template says the
-    paths, and the trace says so. Without a path there is no report.
+    language model is prompted instead. If none may be asked, a template words the paths, and a note
+    says so. Without a path there is no paragraph.
 
     >>> line = "EgoNetwork() >> ShortestPaths(direction='out') >> RewritePaths(paths=1)"
     >>> retrieve(line, "A", models=says("A leads to B.")).reports
@@ -39,7 +39,7 @@ class RewritePaths(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.paths is not None  # a line in which nothing writes it is refused
+        assert state.paths is not None
         paths = state.paths.items[: self.paths]
         if not paths:
             recorder.notes.append("There is no path to tell of.")
@@ -49,27 +49,16 @@ class RewritePaths(Operator):
         else:
             text = "; ".join(word_paths(ctx.graph, paths))
             recorder.notes.append("No language model is asked: the paths are said by a template.")
-        return state.replace(
-            reports=(WrittenReport("Facts in words", text, tuple(ctx.graph.names(state.seeds))),)
-        )
+        report = WrittenReport("Facts in words", text, tuple(ctx.graph.names(state.seeds)))
+        return state.replace(reports=(report,))
 
     def _request_text(
         self, question: str, paths: tuple[Path, ...], ctx: Context, recorder: Recorder
     ) -> str:
         """Return the language model's text on the triples, each given once."""
-        edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
-        heads, relations, tails = ctx.graph.triples(np.array(edges, np.int64))
-        rows = zip(ctx.graph.names(heads), relations.tolist(), ctx.graph.names(tails))
-        triples = "\n".join(
-            f"({head}, {ctx.graph.relation_names[relation]}, {tail})"
-            for head, relation, tail in rows
-        )
-        prompt = load_prompts("rewrite")["facts"]
-        user = fill_template(prompt["user"], question=question, triples=triples)
-        messages = (
-            {"role": "system", "content": prompt["system"]},
-            {"role": "user", "content": user},
-        )
+        edges = dict.fromkeys(itertools.chain.from_iterable(path.edges for path in paths))
+        triples = "\n".join(bracketed_triples(ctx.graph, list(edges)))
+        messages = make_messages("rewrite", "facts", question=question, triples=triples)
         ctx.watch.report("Waiting for the language model to put the facts into words")
         reply = request_reply(ctx.models.chat(self.role), messages, ctx, recorder, self.max_tokens)
         if not reply.text.strip():

@@ -30,7 +30,7 @@ def are_paths_sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[
 
     Returns
     -------
-    True for a yes, the cost of the reply, and a sentence on it.
+    True for a yes, the cost of the reply, and a clause on the reply for a note.
     """
     path_texts = list(map(one_line, texts))
     stop_prompt = _stop_prompt(task, path_texts)
@@ -45,23 +45,24 @@ def are_paths_sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[
         watch=task.watch,
     )
     verdict = _read_yes_no(reply.text)
-    if verdict is None and not reply.text.strip():
-        sentence = (
-            f"the language model said nothing, which counts as no: "
-            f"{reply.fault()[:1].lower()}{reply.fault().rstrip('.')[1:]}"
-        )
-    elif verdict is None:
-        sentence = (
+    if verdict:
+        clause = "the language model found the paths sufficient"
+    elif verdict is False:
+        clause = "the language model wanted more paths"
+    elif reply.text.strip():
+        clause = (
             f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and "
-            f"counts as no"
+            "counts as no"
         )
     else:
-        sentence = "the language model wanted more paths"
-        if verdict:
-            sentence = "the language model found the paths sufficient"
+        fault = reply.fault()
+        clause = (
+            "the language model said nothing, which counts as no: "
+            f"{fault[:1].lower()}{fault.rstrip('.')[1:]}"
+        )
     if len(path_texts) < len(texts):
-        sentence += f" (shown {len(path_texts)} of {len(texts)})"
-    return verdict is True, Usage(1, reply.tokens_in, reply.tokens_out), sentence
+        clause += f" (shown {len(path_texts)} of {len(texts)})"
+    return verdict is True, Usage(1, reply.tokens_in, reply.tokens_out), clause
 
 
 def _stop_prompt(task: Task, paths: Sequence[str]) -> Messages:
@@ -71,12 +72,11 @@ def _stop_prompt(task: Task, paths: Sequence[str]) -> Messages:
 
 
 def _read_yes_no(reply: str) -> bool | None:
-    """Return the yes or no of a reply as true or false.
+    """Return the yes or no of a reply as a bool, or None if it has neither.
 
-    It is the JSON value, else a yes or no at the beginning of the reply. Returns None if the reply
-    says neither.
+    It is the JSON value, else a yes or no at the beginning of the reply.
     """
     parsed = json_reply(reply, ("sufficient",))
-    said = reply if parsed is None else str(parsed.value["sufficient"])
-    match = YES_NO_PATTERN.match(said)
+    text = reply if parsed is None else str(parsed.value["sufficient"])
+    match = YES_NO_PATTERN.match(text)
     return None if match is None else match[1].lower() == "yes"

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.errors import BadParameter
-from core.operators.base import HIT_FIELDS, Context, Recorder, missing_fields
-from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_words
+from core.operators.base import HIT_FIELDS, Context, Recorder
+from core.operators.combinator import (
+    Arm,
+    Combinator,
+    arm_plain_words,
+    arm_words,
+    written_fields,
+)
 from core.operators.texts.merge import MERGE_ORDER_HELP, MERGE_ORDERS, merge_rankings
 from core.operators.texts.sparse import SparseNodes
 from core.operators.texts.vectors import VectorNodes
@@ -18,9 +24,9 @@ from core.types import Frame, State
 class Union(Combinator):
     """The merged hits of two lines that begin at the same state: `a | b`.
 
-    Each hit is listed once. Each line runs as if it were alone. The hits of every kind are merged
-    as in `Merge`. Everything else stays as it was before both lines. If hits are merged by score,
-    the order of the lines does not matter.
+    Each hit is listed once. Neither line sees the results of the other. The hits of every kind are
+    merged as in `Merge`. All other fields stay as they were before both lines. If hits are merged
+    by score, the order of the lines does not matter.
 
     >>> line = "EmbedQuery() >> (VectorNodes(keep=1) | SparseNodes(keep=1))"
     >>> state = retrieve(line, graph=story, question="a lame nephew cheerful", models=scores({}))
@@ -40,44 +46,41 @@ class Union(Combinator):
     def __post_init__(self) -> None:
         super().__post_init__()
         for arm in self.every_arm():
-            if not any(field in HIT_FIELDS for operator in arm for field in operator.writes):
+            if not set(written_fields(arm)).intersection(HIT_FIELDS):
                 raise BadParameter("A line of a union finds no hits.")
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(
-            dict.fromkeys(need for arm in self.every_arm() for need in missing_fields(arm))
-        )
+        return tuple(self.fields_read_by_arms())
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
-        fields = {
-            field for arm in self.every_arm() for operator in arm for field in operator.writes
-        }
+        fields = {*written_fields(self.first), *written_fields(self.second)}
         return tuple(field for field in HIT_FIELDS if field in fields)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        arm_hits = []
-        for name, arm in zip(("First", "Second"), self.every_arm()):
-            arm_state = state
-            for operator in arm:
-                ctx.watch.check()
-                inner = Recorder()
-                arm_state = operator.apply(arm_state, ctx, inner)
-                recorder.include(inner)
-            hits_by_field = {field: getattr(arm_state, field) for field in self.writes}
-            recorder.frames += [
-                Frame(f"{name}: {field}", hits, len(hits))
-                for field, hits in hits_by_field.items()
-                if hits is not None
-            ]
-            arm_hits.append(hits_by_field)
-        return state.replace(
-            **{
-                field: merge_rankings(arm_hits[0][field], arm_hits[1][field], self.order)
-                for field in self.writes
-            }
-        )
+        first_state = self._run_arm("First", self.first, state, ctx, recorder)
+        second_state = self._run_arm("Second", self.second, state, ctx, recorder)
+        merged_hits = {}
+        for field in self.writes:
+            first, second = getattr(first_state, field), getattr(second_state, field)
+            merged_hits[field] = merge_rankings(first, second, self.order)
+        return state.replace(**merged_hits)
+
+    def _run_arm(
+        self, name: str, arm: Arm, state: State, ctx: Context, recorder: Recorder
+    ) -> State:
+        """Return the state after an arm, and record its hits as frames."""
+        for operator in arm:
+            ctx.watch.check()
+            inner = Recorder()
+            state = operator.apply(state, ctx, inner)
+            recorder.include(inner)
+        for field in self.writes:
+            hits = getattr(state, field)
+            if hits is not None:
+                recorder.frames.append(Frame(f"{name}: {field}", hits, len(hits)))
+        return state
 
     def words(self) -> str:
         suffix = " by reciprocal rank" if self.order == "reciprocal rank" else ""

@@ -37,18 +37,18 @@ class VectorSearch(Operator):
 
     LEGO-GraphRAG, technical report, B.7 (3): the names of nodes are encoded, the most similar ones
     retrieved, and their one-hop neighbours merged. It also proposes triples and more hops. It says
-    neither how many are retrieved nor in which direction neighbours lie. The question entities are
-    no part of it; they are added here, because paths start at them.
+    neither how many are retrieved nor in which direction neighbours lie. The report's subgraph does
+    not include the question entities. This operator adds them, because paths start at them.
 
     A node's score is the cosine of the match that leads to it; the score of the question entities
     is 1. If there are more than `keep` nodes, these entities come first, then the matches, then
-    nodes that are fewer steps from a better match. `connected` is Hopscope's own: the report leaves
-    its 12.86 pieces unconnected.
+    nodes by the number of steps from a match and its score. `connected` is Hopscope's own: the
+    report leaves its 12.86 components unconnected.
 
     >>> part = retrieve(
     ...     "VectorSearch(matches=1, hops=0)", "A", question="D", models=scores({})
     ... ).subgraph
-    >>> toy.names(part.nodes), part.scores  # in two pieces: no triple connecting_paths A and D
+    >>> toy.names(part.nodes), part.scores  # in two pieces, as no triple joins A and D
     (['A', 'D'], array([1., 1.]))
     """
 
@@ -117,8 +117,10 @@ class VectorSearch(Operator):
         names = texts_of_items(ctx.graph, self.of, items[:MAX_MATCHES_NAMED])
         best = "; ".join(f"{name} ({score:.2f})" for name, score in zip(names, scores))
         recorder.notes.append(f"The nearest of {len(index):,} {self.of}: {best}.")
+        if self.of == "nodes":
+            return dict(zip(items.tolist(), scores.tolist()))
         match_scores: dict[int, float] = {}
-        heads, _, tails = ctx.graph.triples(items) if self.of == "triples" else (items, None, items)
+        heads, _, tails = ctx.graph.triples(items)
         for head, tail, score in zip(heads.tolist(), tails.tolist(), scores.tolist()):
             match_scores.setdefault(head, score)
             match_scores.setdefault(tail, score)
@@ -136,13 +138,9 @@ class VectorSearch(Operator):
         for end, path in paths.items():
             start |= {node: matches[end] for node in path if node not in start}
         if len(paths) < len(matches):
-            distance_note = (
-                f"{len(matches) - len(paths):,} of {len(matches):,} nodes that matched lie more "
-                "than "
-                f"{self.reach} steps away"
-            )
             recorder.notes.append(
-                f"{distance_note} from the question's entities and were left out."
+                f"{len(matches) - len(paths):,} of {len(matches):,} nodes that matched lie more "
+                f"than {self.reach} steps away from the question's entities and were left out."
             )
         return {node: score for node, score in matches.items() if node in paths}, start
 
@@ -156,11 +154,11 @@ def _connected_part(
     graph, subgraph: Subgraph, seeds: Sequence[int], recorder: Recorder
 ) -> Subgraph:
     """Return the part of a subgraph that is connected with a seed."""
-    stays = mark_connected(graph, subgraph.nodes, subgraph.edges, seeds)
-    if not stays.all():
+    is_connected = mark_connected(graph, subgraph.nodes, subgraph.edges, seeds)
+    if not is_connected.all():
         recorder.notes.append(
-            f"{int((~stays).sum()):,} nodes in pieces without an entity of the question were "
-            f"left out."
+            f"{int((~is_connected).sum()):,} nodes in pieces without an entity of the question "
+            "were left out."
         )
     assert subgraph.scores is not None  # the subgraph was made with scores
-    return subgraph_on(graph, subgraph.nodes[stays], subgraph.scores[stays])
+    return subgraph_on(graph, subgraph.nodes[is_connected], subgraph.scores[is_connected])

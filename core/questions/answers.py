@@ -1,13 +1,15 @@
-"""The known answers in a row of a question set, each with one or several names."""
+"""Correct answers in a row of a question set, each with one or several names."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from core.questions.values import as_list
 
-SHORT_ANSWERS_KEY, QA_PAIRS_KEY = "short_answers", "qa_pairs"
+SHORT_ANSWERS_KEY = "short_answers"
+QA_PAIRS_KEY = "qa_pairs"
 ALIAS_KEYS = ("answer_aliases", "alt_ans")  # other names of a single answer (MuSiQue, CRAG)
 # Usual keys of an answer besides `answer`. The last ones belong to evaluation tools.
 OTHER_ANSWER_KEYS = (
@@ -21,27 +23,25 @@ OTHER_ANSWER_KEYS = (
     "expected",
     "ideal",
 )
-ANY_OF_ANSWERS_KEYS = (
-    "possible_answers",
-    "golden_answers",
-)  # lists of names of one answer (PopQA, FlashRAG)
+# Keys of lists that have the names of one answer (PopQA, FlashRAG).
+ANY_OF_ANSWERS_KEYS = ("possible_answers", "golden_answers")
 # Keys of the first name of an answer that is an object.
 ANSWER_NAME_KEYS = ("value", "answer", "name", "text", "spans")
 OTHER_NAME_KEYS = ("aliases", "alias")  # keys of the other names of such an answer
 POPQA_NAME_KEYS = ("obj", "o_wiki_title", "o_aliases")  # keys of an answer's names in PopQA
-NamedAnswers = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
+NameGroups = tuple[tuple[str, ...], ...]
 
 
 def known_answers(
     row: Mapping[str, Any], keys: Iterable[str], text: Callable[[Any, str], str]
-) -> NamedAnswers:
+) -> tuple[tuple[str, ...], NameGroups]:
     """Return the answers of a row by their first names, and their groups of names.
 
-    The groups are empty where each answer has one name.
+    The groups are empty if each answer has one name.
 
     `short_answers` is a list of groups, one for each part of the answer (ALCE), or one group.
     ALCE's own files have it in each of their `qa_pairs`. Else the answers are under the first of
-    `keys` that has a value. A list inside that list is a group (QAMPARI). A single answer also gets
+    `keys` that has a value. A list inside that list is a group (QAMPARI). A single answer also has
     the names under `ALIAS_KEYS`. A list under one of `ANY_OF_ANSWERS_KEYS` is one group.
 
     Parameters
@@ -61,28 +61,31 @@ def known_answers(
     >>> known_answers({"answers": ["Ann", "Bob"]}, ("answers",), lambda value, key: value)
     (('Ann', 'Bob'), ())
     """
-    key, groups = _groups(row, keys)
-    name_groups = [
-        tuple(dict.fromkeys(said for name in group if (said := text(name, key)).strip()))
-        for group in groups
-    ]
-    name_groups = [names for names in name_groups if names]
+    key, groups = _find_groups(row, keys)
+    name_groups = []
+    for group in groups:
+        texts = [text(name, key) for name in group]
+        names = tuple(dict.fromkeys(name for name in texts if name.strip()))
+        if names:
+            name_groups.append(names)
     answers = tuple(names[0] for names in name_groups)
-    several = any(len(names) > 1 for names in name_groups) or (
+    # two parts of a short answer may have the same first name
+    needs_groups = any(len(names) > 1 for names in name_groups) or (
         key == SHORT_ANSWERS_KEY and len(set(answers)) < len(answers)
     )
-    return answers, tuple(name_groups) if several else ()
+    return answers, tuple(name_groups) if needs_groups else ()
 
 
-def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list[Any]]]:
-    """Return the key of the answers, and their groups of names as the file has them."""
+def _find_groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list[Any]]]:
+    """Return the key of the answers, and the groups of names in the file."""
     short_answers = _short_answers(row)
     if short_answers:
         return SHORT_ANSWERS_KEY, short_answers
     key = next((key for key in keys if row.get(key) is not None), "")
     groups = _groups_in(row.get(key))
     if len(groups) == 1:
-        return key, [[*groups[0], *_listed_under(row, ALIAS_KEYS)]]
+        aliases = [name for alias_key in ALIAS_KEYS for name in _to_list(row.get(alias_key))]
+        return key, [[*groups[0], *aliases]]
     any_of_key = next((key for key in ANY_OF_ANSWERS_KEYS if row.get(key)), "")
     if any_of_key and not groups:
         return any_of_key, [_any_of_names(row, any_of_key)]
@@ -109,38 +112,34 @@ def _any_of_names(row: Mapping[str, Any], key: str) -> list[Any]:
     return names
 
 
-def _listed_under(row: Mapping[str, Any], keys: Iterable[str]) -> list[Any]:
-    """Return the values under several keys as one list."""
-    return [name for key in keys for name in _to_list(row.get(key))]
-
-
 def _groups_in(value: Any) -> list[list[Any]]:
     """Return the groups of names in an answer field: texts, lists of names, objects, or booleans.
 
-    Objects with texts are one answer as several people gave it (SQuAD, NarrativeQA). Any other
-    object is an answer of its own (TriviaQA).
+    If all objects have a text, they are one answer in the words of several people (SQuAD,
+    NarrativeQA). Any other object is a separate answer (TriviaQA).
     """
     items = as_list(value) if isinstance(value, Mapping) else _to_list(value)
+    groups = [_names_in(item) for item in items]
     if items and all(
-        isinstance(one, Mapping) and isinstance(one.get("text"), str) for one in items
+        isinstance(item, Mapping) and isinstance(item.get("text"), str) for item in items
     ):
-        return [[name for one in items for name in _names_in(one)]]
-    return [_names_in(one) for one in items]
+        return [list(itertools.chain.from_iterable(groups))]
+    return groups
 
 
 def _names_in(value: Any) -> list[Any]:
-    """Return the names of one answer; an object without names is kept unchanged."""
+    """Return the names of one answer; an object without names is returned unchanged."""
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     if not isinstance(value, Mapping):
         return _to_list(value)
     names = next((_to_list(value[key]) for key in ANSWER_NAME_KEYS if value.get(key)), [])
-    return (
-        [*names, *(name for key in OTHER_NAME_KEYS for name in as_list(value.get(key)))]
-        if names
-        else [value]
-    )
+    if not names:
+        return [value]
+    return [*names, *(name for key in OTHER_NAME_KEYS for name in as_list(value.get(key)))]
 
 
 def _to_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]

@@ -1,4 +1,4 @@
-"""The questions collected from one file, with unique ids and within a memory bound."""
+"""The questions collected from a file, with unique ids and within a memory bound."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from core.io.files import size_text
 from core.types import Question
 
 MAX_QUESTION_BYTES = 1 << 28  # memory for the questions of one file, in bytes
-MAX_NOTED_COLUMNS = 1_000  # most keys or columns of a file that are noted
-# Memory in bytes of a question with its two tuples, of a name in a tuple, and of an entry in the
-# table of names.
-QUESTION_BYTES, TUPLE_NAME_BYTES, NAME_ENTRY_BYTES = (280, 8, 100)
+MAX_NOTED_COLUMNS = 1_000  # keys or columns of a file that are noted
+# Memory in bytes.
+QUESTION_BYTES = 280  # of a question with its two tuples
+TUPLE_NAME_BYTES = 8  # of a name in a tuple
+NAME_ENTRY_BYTES = 100  # of an entry in the table of names
 
 
 class QuestionCollector:
@@ -25,11 +26,13 @@ class QuestionCollector:
     """
 
     def __init__(self, file: str, name: str, hops: int | None):
-        self.file, self.name, self.hops = file, name, hops
+        self.file = file
+        self.name = name  # prefix of the ids
+        self.hops = hops  # of questions without a number of hops
         self.questions: list[Question] = []
         self.seen: set[str] = set()  # keys or columns that were read
         self.there: dict[str, None] = {}  # keys or columns with a value, in their order
-        self.unanswerable = 0  # questions marked as unanswerable, which are left out
+        self.unanswerable = 0  # number of questions left out, as they are marked as unanswerable
         self._ids: Counter[str] = Counter()
         self._names: dict[str, str] = {}
         self._bytes = 0
@@ -37,29 +40,25 @@ class QuestionCollector:
     def add(self, where: str, question: Question) -> None:
         """Add a question that was found at `where` in the file.
 
-        An id that occurs again gets its place in the file appended. Raises BadInput once the
+        If an id occurs again, its position in the file is appended. Raises BadInput once the
         questions take more than `MAX_QUESTION_BYTES` bytes of memory.
         """
         row_id = f"{self.name}-{where.split()[-1]}"
-        own_id = question.id or row_id
-        self._ids[own_id] += 1
-        id = own_id if self._ids[own_id] == 1 else f"{own_id}-{row_id}"
+        id = question.id or row_id
+        self._ids[id] += 1
+        if self._ids[id] > 1:
+            id = f"{id}-{row_id}"
         entities = self._intern_names(question.entities)
         answers = self._intern_names(dict.fromkeys(question.answers))
         aliases = tuple(map(self._intern_names, question.aliases))
-        self._bytes += (
-            QUESTION_BYTES
-            + getsizeof(id)
-            + getsizeof(question.text)
-            + TUPLE_NAME_BYTES * (len(entities) + len(answers))
-        )
+        self._bytes += QUESTION_BYTES + getsizeof(id) + getsizeof(question.text)
+        self._bytes += TUPLE_NAME_BYTES * (len(entities) + len(answers))
         self._bytes += sum(getsizeof(group) for group in aliases)
         if self._bytes > MAX_QUESTION_BYTES:
             raise BadInput(
                 f"{self.file}, {where}: the questions up to here take more than "
-                f"{size_text(MAX_QUESTION_BYTES)} of memory; "
-                f"that is more than can be kept. Split the file: {len(self.questions):,} "
-                "questions fit."
+                f"{size_text(MAX_QUESTION_BYTES)} of memory; that is more than can be kept. Split "
+                f"the file: {len(self.questions):,} questions fit."
             )
         hops = question.hops or self.hops
         self.questions.append(
@@ -71,14 +70,13 @@ class QuestionCollector:
         return tuple(name for name in self.there if name not in self.seen)
 
     def left_out(self) -> tuple[str, ...]:
-        """Return a sentence about the questions that were left out; empty where none was."""
+        """Return a sentence about the questions that were left out; empty if none was."""
+        if not self.unanswerable:
+            return ()
+        questions = f"{self.unanswerable:,} questions that are"
         if self.unanswerable == 1:
-            what = "1 question that is"
-        else:
-            what = f"{self.unanswerable:,} questions that are"
-        if self.unanswerable:
-            return (f"Left out of {self.file}: {what} marked as unanswerable.",)
-        return ()
+            questions = "1 question that is"
+        return (f"Left out of {self.file}: {questions} marked as unanswerable.",)
 
     def note(self, names: Iterable[str]) -> None:
         """Note that keys or columns have a value, up to `MAX_NOTED_COLUMNS` of them."""
@@ -86,6 +84,7 @@ class QuestionCollector:
             self.there.update(dict.fromkeys(names))
 
     def _intern_names(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the stored copies of the names, and count the memory of new ones."""
         shared_names = []
         for name in names:
             if name not in self._names:

@@ -22,8 +22,13 @@ ANSWER_OBJECT_KEYS = (
 INPUT_KEYS = ("inputs", "input")  # keys of objects that hold a question
 # Keys of objects that hold a known answer.
 OUTPUT_KEYS = (
-    *("outputs", "expected_output", "expected_outputs", "reference_outputs", "expected"),
-    *("expectations", "output"),
+    "outputs",
+    "expected_output",
+    "expected_outputs",
+    "reference_outputs",
+    "expected",
+    "expectations",
+    "output",
 )
 EVIDENCE_TEXT_KEYS = ("reference_contexts", "reference_context")  # keys of the evidence texts
 RENAMED_KEYS = frozenset({*INPUT_KEYS, *OUTPUT_KEYS, *EVIDENCE_TEXT_KEYS, "user_input"})
@@ -53,10 +58,9 @@ def usual_name(name: str) -> str:
 def question_rows(row: Row) -> list[Row]:
     """Return the questions of a row as rows with the usual keys.
 
-    The result is the row itself, or the questions that it holds, each with the values that all of
-    them share. Several questions are under `questions` (QuALITY) or in the `paragraphs` of SQuAD.
-    LlamaIndex maps ids to `queries`. Question and answer may be in objects of their own (LangSmith,
-    Langfuse).
+    The result is the row itself, or the several questions in it, each with the values that they
+    share. They are under `questions` (QuALITY) or in the `paragraphs` of SQuAD. LlamaIndex maps ids
+    to `queries`. Question and answer may be in separate objects (LangSmith, Langfuse).
 
     >>> from core.questions.forms import question_rows
     >>> question_rows({"article": "Once.",
@@ -70,8 +74,8 @@ def question_rows(row: Row) -> list[Row]:
         key in row for key in QUESTION_OBJECT_KEYS
     ):
         shared_fields = {key: value for key, value in row.items() if key != NESTED_QUESTIONS_KEY}
-        return [{**shared_fields, **one} for one in nested_rows]
-    if any("qas" in one for one in _objects(row.get("paragraphs"))):
+        return [{**shared_fields, **nested_row} for nested_row in nested_rows]
+    if any("qas" in paragraph for paragraph in _objects(row.get("paragraphs"))):
         return list(_squad_rows(row))
     if isinstance(row.get("queries"), Mapping) and isinstance(row.get("relevant_docs"), Mapping):
         return list(_llama_index_rows(row))
@@ -79,9 +83,9 @@ def question_rows(row: Row) -> list[Row]:
 
 
 def _objects(value: Any) -> list[Row]:
-    """Return a list that holds objects only; any other value gives an empty list."""
+    """Return a list of objects unchanged, and an empty list for any other value."""
     items = value if isinstance(value, list) else []
-    return items if all(isinstance(one, Mapping) for one in items) else []
+    return items if all(isinstance(item, Mapping) for item in items) else []
 
 
 def _squad_rows(row: Row) -> Iterator[Row]:
@@ -89,11 +93,11 @@ def _squad_rows(row: Row) -> Iterator[Row]:
     for paragraph in row["paragraphs"]:
         for question in as_list(paragraph.get("qas")):
             if isinstance(question, Mapping):
-                answerable = (
-                    {ANSWERABLE_KEY: False} if question.get("is_impossible") is True else {}
-                )
                 context = paragraph.get("context")
-                yield {"title": row.get("title"), "context": context, **question, **answerable}
+                question_row = {"title": row.get("title"), "context": context, **question}
+                if question.get("is_impossible") is True:
+                    question_row[ANSWERABLE_KEY] = False
+                yield question_row
 
 
 def _llama_index_rows(row: Row) -> Iterator[Row]:
@@ -110,33 +114,33 @@ def _llama_index_rows(row: Row) -> Iterator[Row]:
 
 
 def _flatten_row(row: Row) -> Row:
-    """Flatten the objects that hold the question and the answer into the row, under usual names."""
+    """Return the row with the fields of its question and answer objects, under usual names."""
     flat_row: dict[str, Any] = {}
     for key, value in row.items():
         name = usual_name(str(key))
         inner = _object(value) if name in (*INPUT_KEYS, *OUTPUT_KEYS) else None
-        for part, item in (inner or {}).items():
-            flat_row.setdefault(usual_name(f"{name}.{part}"), item)
-        if inner is None:
-            is_usual = "." in str(key) or name in RENAMED_KEYS
-            flat_row.setdefault(
-                name if is_usual else key,
-                question_text_of(value) if name in QUESTION_OBJECT_KEYS else value,
-            )
+        if inner is not None:
+            for inner_key, inner_value in inner.items():
+                flat_row.setdefault(usual_name(f"{name}.{inner_key}"), inner_value)
+            continue
+        if name in QUESTION_OBJECT_KEYS:
+            value = question_text_of(value)
+        is_renamed = "." in str(key) or name in RENAMED_KEYS
+        flat_row.setdefault(name if is_renamed else key, value)
     if "expected_output" in flat_row and isinstance(flat_row.get("context"), list):
         flat_row[EVIDENCE_TEXT_KEYS[0]] = flat_row.pop("context")  # DeepEval's evidence texts
     return flat_row
 
 
 def _object(value: Any) -> Row | None:
-    """Return the object that a value is or that its text encodes; None where there is none."""
+    """Return the object that a value is or that its text encodes, else None."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         value = next(iter(as_list(value)), None)
     return value if isinstance(value, Mapping) else None
 
 
 def question_text_of(value: Any) -> Any:
-    """Return the text of an object or conversation that holds a question.
+    """Return the text of an object or a conversation with a question.
 
     Any other value is returned unchanged.
 
@@ -149,14 +153,11 @@ def question_text_of(value: Any) -> Any:
         return next(
             (value[key] for key in (*QUESTION_OBJECT_KEYS, "content") if key in value), value
         )
-    if isinstance(value, list) and value and all(_is_turn(one) for one in value):
-        user_turns = [one for one in value if USER_ROLES & {one.get("role"), one.get("type")}]
-        return (user_turns or value)[-1]["content"]
+    turns = _objects(value)
+    if turns and all("content" in turn for turn in turns):
+        user_turns = [turn for turn in turns if USER_ROLES & {turn.get("role"), turn.get("type")}]
+        return (user_turns or turns)[-1]["content"]
     return value
-
-
-def _is_turn(value: Any) -> bool:
-    return isinstance(value, Mapping) and "content" in value
 
 
 def evidence_texts(row: Row) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""Passages in a row of a question set: the ones included, and the ones an answer rests on."""
+"""Passages in a row of a question set: the included ones, and the evidence of the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,33 +10,34 @@ from core.questions.forms import evidence_texts
 from core.questions.values import Row, UnfitRow, as_list, text_of
 
 GOLD_KEYS = (
-    *(
-        "gold",
-        "gold_titles",
-        "gold_docs",
-        "gold_documents",
-        "gold_passages",
-        "gold_ids",
-        "gold_doc_ids",
-        "gold_document_ids",
-    ),
-    *(
-        "relevant_docs",
-        "relevant_documents",
-        "relevant_ids",
-        "relevant_doc_ids",
-        "positive_passages",
-        "positive_ctxs",
-        "positive_doc_ids",
-    ),
-    *("supporting_docs", "supporting_documents", "article_ids", "cited_doc_ids", "evidence_list"),
+    "gold",
+    "gold_titles",
+    "gold_docs",
+    "gold_documents",
+    "gold_passages",
+    "gold_ids",
+    "gold_doc_ids",
+    "gold_document_ids",
+    "relevant_docs",
+    "relevant_documents",
+    "relevant_ids",
+    "relevant_doc_ids",
+    "positive_passages",
+    "positive_ctxs",
+    "positive_doc_ids",
+    "supporting_docs",
+    "supporting_documents",
+    "article_ids",
+    "cited_doc_ids",
+    "evidence_list",
 )
 """Usual keys and columns of the documents that an answer rests on.
 
 Some belong to one data set: `article_ids` to BSARD, `cited_doc_ids` to SciFact, `evidence_list` to
 MultiHop-RAG, `positive_ctxs` to DPR, and `positive_passages` to Tevatron.
 """
-SUPPORTING_FACTS_KEY, IS_SUPPORTING_KEY = "supporting_facts", "is_supporting"
+SUPPORTING_FACTS_KEY = "supporting_facts"
+IS_SUPPORTING_KEY = "is_supporting"
 PASSAGE_KEYS = (
     "context",
     "contexts",
@@ -59,8 +60,8 @@ ID_SEPARATOR = ","  # separates several numeric ids in one text (BSARD)
 class Passage:
     """A passage included in a row of a question set.
 
-    `page` is true where the text is HTML. `whole` is true where the passage is the row's only text
-    and all questions of the row are about it.
+    `page` is true if the text is HTML. `whole` is true if the passage is the row's only text and
+    all questions of the row are about it.
     """
 
     title: str
@@ -74,40 +75,39 @@ def passages(row: Row) -> list[Passage]:
     """Return the passages included in a row, from the first of `PASSAGE_KEYS` that has any.
 
     Known forms are pairs of title and sentences (HotpotQA, 2WikiMultihopQA), objects (MuSiQue,
-    HippoRAG, ALCE), web pages (CRAG), and a single text (UltraDomain, QuALITY). Raises Unfit for
+    HippoRAG, ALCE), web pages (CRAG), and a single text (UltraDomain, QuALITY). Raises UnfitRow for
     any other form.
     """
     for key in PASSAGE_KEYS:
-        if isinstance(row.get(key), str) and not row[key].lstrip().startswith(("[", "{")):
-            text, metadata = row[key], row.get("meta")
-            title = _first(row, PASSAGE_TITLE_KEYS) or _first(
-                metadata if isinstance(metadata, Mapping) else {}, PASSAGE_TITLE_KEYS
-            )
-            if text.strip():
-                return [
-                    Passage(
-                        title,
-                        text,
-                        _first(row, ROW_DOCUMENT_ID_KEYS),
-                        text.lstrip().startswith("<"),
-                        True,
-                    )
-                ]
-            return []
-        if found_passages := [
-            one for one in (_passage(one, key) for one in as_list(row.get(key))) if one is not None
-        ]:
+        value = row.get(key)
+        if isinstance(value, str) and not value.lstrip().startswith(("[", "{")):
+            return _single_passage(row, value)
+        found = [_to_passage(item, key) for item in as_list(value)]
+        found_passages = [passage for passage in found if passage is not None]
+        if found_passages:
             return found_passages
     return []
+
+
+def _single_passage(row: Row, text: str) -> list[Passage]:
+    """Return the only text of a row as a passage, or nothing if it is blank."""
+    metadata = row.get("meta")
+    title = _first_text(row, PASSAGE_TITLE_KEYS) or _first_text(
+        metadata if isinstance(metadata, Mapping) else {}, PASSAGE_TITLE_KEYS
+    )
+    if not text.strip():
+        return []
+    is_html = text.lstrip().startswith("<")
+    return [Passage(title, text, _first_text(row, ROW_DOCUMENT_ID_KEYS), is_html, True)]
 
 
 def gold_passages_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     """Return the passages that the answer of a row rests on.
 
-    The first source with a value is taken:
+    They are those of the first of these sources that has any:
 
     - the first of `keys` with a value: ids or titles, or objects with them. An object with a text
-      gives its title, a line break and the text.
+      is returned as its title, a line break and the text.
     - the reference contexts (RAGAS), as texts without a title.
     - the titles in `supporting_facts` (HotpotQA).
     - title and text of the included passages that are `is_supporting` (MuSiQue).
@@ -122,19 +122,19 @@ def gold_passages_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     facts = as_list(row.get(SUPPORTING_FACTS_KEY))
     if facts:
         return tuple(dict.fromkeys(map(_title_of, facts)))
-    marked_passages = _marked_passages(row)
-    if marked_passages:
-        supporting = [_passage(one, key) for one, key in marked_passages]
+    marked = _marked_passages(row)
+    if marked:
+        supporting = [_to_passage(item, key) for item, key in marked]
         return tuple(f"{one.title}\n{one.text}" for one in supporting if one is not None)
-    return tuple(one.id for one in passages(row) if one.whole and one.id)
+    return tuple(passage.id for passage in passages(row) if passage.whole and passage.id)
 
 
 def _listed_passages(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     """Return the passages under the first of some keys that has any."""
     for key in keys:
         names: dict[str, None] = {}
-        for one in as_list(row.get(key)):
-            names.update(dict.fromkeys(_passage_names(one, key)))
+        for item in as_list(row.get(key)):
+            names |= dict.fromkeys(_passage_names(item, key))
         if names:
             return tuple(names)
     return ()
@@ -142,12 +142,12 @@ def _listed_passages(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
 
 def _marked_passages(row: Row) -> list[tuple[Mapping[str, Any], str]]:
     """Return the included passages that are marked as supporting, each with its key."""
-    marked_passages = []
+    marked = []
     for key in PASSAGE_KEYS:
-        for one in as_list(row.get(key)):
-            if isinstance(one, Mapping) and one.get(IS_SUPPORTING_KEY) is True:
-                marked_passages.append((one, key))
-    return marked_passages
+        for item in as_list(row.get(key)):
+            if isinstance(item, Mapping) and item.get(IS_SUPPORTING_KEY) is True:
+                marked.append((item, key))
+    return marked
 
 
 def _title_of(fact: Any) -> str:
@@ -161,52 +161,53 @@ def _title_of(fact: Any) -> str:
     )
 
 
-def _passage_names(one: Any, key: str) -> Iterator[str]:
-    """Names of an evidence passage. A text of several numbers gives several ids."""
-    if isinstance(one, Mapping):
-        title, text = _first(one, PASSAGE_TITLE_KEYS), _first(one, PASSAGE_TEXT_KEYS)
-        id = _first(one, PASSAGE_ID_KEYS)
+def _passage_names(value: Any, key: str) -> list[str]:
+    """Return the names of an evidence passage; a text of several numbers has several ids."""
+    if isinstance(value, Mapping):
+        title = _first_text(value, PASSAGE_TITLE_KEYS)
+        text = _first_text(value, PASSAGE_TEXT_KEYS)
+        id = _first_text(value, PASSAGE_ID_KEYS)
         if not (title or id):
             raise UnfitRow(f"“{key}” should name documents by id or title")
-        yield f"{title}\n{text}" if title and text else title or id
-        return
-    name = text_of(one, key).strip()
+        return [f"{title}\n{text}" if title and text else title or id]
+    name = text_of(value, key).strip()
     parts = [part.strip() for part in name.split(ID_SEPARATOR)]
-    yield from parts if all(part.isdecimal() for part in parts) else [name] if name else []
+    if all(part.isdecimal() for part in parts):
+        return parts
+    return [name] if name else []
 
 
-def _passage(one: Any, key: str) -> Passage | None:
-    """Convert a passage of one of the published forms; None where it has no text."""
-    if isinstance(one, str):
-        return Passage("", one) if one.strip() else None
-    if isinstance(one, list) and len(one) == 2 and isinstance(one[0], str):
-        return Passage(one[0], _as_text(one[1], key))
-    if isinstance(one, Mapping):
-        title, page = _first(one, PASSAGE_TITLE_KEYS), _first(one, WEB_PAGE_KEYS)
-        text = page or next(
-            (_as_text(one[name], key) for name in PASSAGE_TEXT_KEYS if one.get(name) is not None),
-            "",
-        )
-        if text.strip():
-            return Passage(
-                title, text, _first(one, PASSAGE_ID_KEYS), bool(page and one.get(WEB_PAGE_KEYS[0]))
-            )
+def _to_passage(value: Any, key: str) -> Passage | None:
+    """Convert a passage of one of the published forms; None if it has no text."""
+    if isinstance(value, str):
+        return Passage("", value) if value.strip() else None
+    if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str):
+        return Passage(value[0], _join_sentences(value[1], key))
+    if not isinstance(value, Mapping):
+        raise UnfitRow(f"“{key}” should hold passages: a title and a text each")
+    title = _first_text(value, PASSAGE_TITLE_KEYS)
+    page = _first_text(value, WEB_PAGE_KEYS)
+    texts = (value[name] for name in PASSAGE_TEXT_KEYS if value.get(name) is not None)
+    text = page or _join_sentences(next(texts, ""), key)
+    if not text.strip():
         return None
-    raise UnfitRow(f"“{key}” should hold passages: a title and a text each")
+    is_html = bool(page and value.get(WEB_PAGE_KEYS[0]))  # a snippet is plain text
+    return Passage(title, text, _first_text(value, PASSAGE_ID_KEYS), is_html)
 
 
-def _as_text(value: Any, key: str) -> str:
-    """Return a text, or the sentences of a list as one text.
+def _join_sentences(value: Any, key: str) -> str:
+    """Return a text unchanged, or the sentences of a list as one text.
 
-    Blanks are inserted where the sentences bring none: HotpotQA's bring them, 2WikiMultihopQA's do
-    not.
+    Spaces are inserted unless the sentences begin with them, as in HotpotQA but not in
+    2WikiMultihopQA.
     """
     if not isinstance(value, list):
         return text_of(value, key)
-    sentences = [text_of(one, key) for one in value]
-    spaced = any(one[:1].isspace() for one in sentences[1:])
-    return ("" if spaced else " ").join(sentences)
+    sentences = [text_of(sentence, key) for sentence in value]
+    have_spaces = any(sentence[:1].isspace() for sentence in sentences[1:])
+    return ("" if have_spaces else " ").join(sentences)
 
 
-def _first(row: Row, keys: Sequence[str]) -> str:
+def _first_text(row: Row, keys: Sequence[str]) -> str:
+    """Return the text under the first of some keys that has one, or an empty text."""
     return next((text_of(row[key], key) for key in keys if row.get(key) not in (None, "", [])), "")

@@ -30,16 +30,18 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 BRACKETED_ENTITY = re.compile(r"\[([^\[\]]+)\]")
-# Bytes of text in a file of questions. RoG's files include graphs, and CRAG's include web pages.
+# RoG's files include graphs, and CRAG's include web pages.
 MAX_QUESTION_FILE_BYTES = 1 << 36
-MAX_QUESTION_ROW_BYTES = 1 << 25  # bytes of a JSON row; a row of CRAG holds five web pages
-# PathQuestion's mark at the end of a path; the most lines and characters that show a format.
-PATH_END_MARK, MAX_FORMAT_LINES, MAX_FORMAT_CHARACTERS = "<end>", 100, 1 << 20
+MAX_QUESTION_ROW_BYTES = 1 << 25  # a row of CRAG has five web pages
+# The beginning of a file by which its format is recognised.
+MAX_FORMAT_LINES = 100
+MAX_FORMAT_CHARACTERS = 1 << 20
+PATH_END_MARK = "<end>"  # the end of a path in PathQuestion
 FREEBASE_PREFIX = "www.freebase.com/"
 
 CSV_FORMAT = "csv"
 TOPICS_FORMAT = "topics"
-ROW_GRAPH_KEY = "graph"  # key of a row's own graph, which is read elsewhere
+ROW_GRAPH_KEY = "graph"  # key of a row's own graph, which another module reads
 # The beginning of LlamaIndex's sets for embeddings, a single object over many lines.
 LLAMA_INDEX_BEGINNING = '{"queries":{'
 MAX_LISTED_KEYS = 12  # keys that a sentence lists
@@ -60,7 +62,7 @@ class QuestionFile:
     """The questions of a file, and notes on how it was read.
 
     `QuestionFile.ignored` are the keys or columns with a value that were not read. `left_out` are
-    sentences on how the file was read and what was left out.
+    sentences on the encoding and on questions that were left out.
     """
 
     questions: tuple[Question, ...]
@@ -70,7 +72,7 @@ class QuestionFile:
     columns: tuple[str, ...] = ()  # all keys or columns with a value
 
     def note(self, name: str = "") -> str:
-        """Return what was left out and not read, in sentences; empty where all was read.
+        """Return sentences on what was left out and not read, empty if all was read.
 
         `name` replaces the file's name in the text.
         """
@@ -79,29 +81,28 @@ class QuestionFile:
     def check_known(self) -> None:
         """Raise BadInput if keys were ignored and no question has a known answer.
 
-        Gold documents and questions that ask for an overview count as known too. A score of other
+        Evidence is enough, and questions that ask for an overview need no answer. Scores on other
         questions would mean nothing. The message names the columns that were found and those that
         were looked for.
         """
         if self.ignored and not any(
-            one.answers or one.gold or one.abstract for one in self.questions
+            question.answers or question.gold or question.abstract for question in self.questions
         ):
             column_names = ", ".join(shorten(name, 40) for name in self.columns[:MAX_LISTED_KEYS])
             raise BadInput(
                 f"{self.file} has no answers and no evidence (gold documents) under a known name. "
-                f"It has the columns {column_names}. Looked for "
-                f"{', '.join(ANSWER_KEYS_READ)} and {', '.join(GOLD_KEYS)}. Rename the column, or name the "
-                "columns of a table in their order."
+                f"It has the columns {column_names}. Looked for {', '.join(ANSWER_KEYS_READ)} and "
+                f"{', '.join(GOLD_KEYS)}. Rename the column, or name the columns of a table in "
+                "their order."
             )
 
     def _ignored_note(self, name: str) -> str:
+        if not self.ignored:
+            return ""
         keys = ", ".join(f"“{shorten(key, 40)}”" for key in self.ignored[:MAX_LISTED_KEYS])
-        suffix = (
-            f" and {len(self.ignored) - MAX_LISTED_KEYS:,} more"
-            if len(self.ignored) > MAX_LISTED_KEYS
-            else ""
-        )
-        return f"Not read in {name or self.file}: {keys}{suffix}." if self.ignored else ""
+        n_more = len(self.ignored) - MAX_LISTED_KEYS
+        more = f" and {n_more:,} more" if n_more > 0 else ""
+        return f"Not read in {name or self.file}: {keys}{more}."
 
 
 def read_questions(
@@ -125,37 +126,38 @@ def read_question_file(
 ) -> QuestionFile:
     """Read the questions of a file, plain or packed.
 
-    A question's id is the one in its row, else `name-` and the line from 1. An id that occurs again
-    gets its place appended. Answers keep their order, without repeats.
+    A question's id is the one in its row, else `name-` and the line from 1. If an id occurs again,
+    its line is appended. Answers are in their order, without repeats.
 
     Parameters
     ----------
     path : the file.
-    name : prefix of the ids; the file's own name where empty.
-    hops : the number of hops of questions whose row does not tell it.
-    format : one of `FORMATS`; `auto` takes what most of the first lines or rows look like.
-    only : a field that a JSON row must hold as true to be read.
-    most : the most bytes of text; None for no bound.
+    name : prefix of the ids; if empty, the file's own name.
+    hops : the number of hops of questions whose row has none.
+    format : one of `FORMATS`; `auto` recognises it by the first lines or rows.
+    only : a field that must be true in a JSON row for it to be read.
+    most : largest number of bytes of text; None for no limit.
     columns : the columns of a table or of lines without a header, in their order, as in
         `id,question,answers,-`.
-    watch : receives the share that was read, and can cancel.
-    gold : keys under which rows may name the documents that their answer rests on, for questions to
-        a corpus; a table has the columns `gold` or `gold_titles` for them.
+    watch : receives the fraction that was read, and can cancel.
+    gold : keys of the documents that the answer rests on, for questions to a corpus; in a table
+        they are in the columns `gold` or `gold_titles`.
     encoding : the encoding of a file that is not UTF-8.
 
     Raises
     ------
-    BadInput : names file and line, for text that cannot be read, a file without questions, more
-        than `most` bytes of text, and more than `core.questions.collector.MAX_QUESTION_BYTES` bytes
-        of memory.
+    BadInput : if text cannot be read, the file has no questions, its text has more than `most`
+        bytes, or its questions take more than `core.questions.collector.MAX_QUESTION_BYTES` bytes
+        of memory. The message names file and line.
     """
-    path, notes = FilePath(path), list[str]()
+    path = FilePath(path)
+    notes: list[str] = []
     if format != "auto" and format not in FORMATS:
         raise BadInput(f"There is no format “{format}” of questions.{nearest(format, FORMATS)}")
     column_names = parse_columns(columns)
     if column_names and format not in ("auto", CSV_FORMAT):
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
-    file = _text(path, most, encoding, notes.append)
+    file = _open_text(path, most, encoding, notes.append)
     file_format = _recognise_format(file, most, bool(column_names)) if format == "auto" else format
     collector = QuestionCollector(path.name, name or path.name.split(".")[0], hops)
     if file_format in LINE_READERS:
@@ -180,7 +182,7 @@ def read_question_file(
     )
 
 
-def _text(
+def _open_text(
     path: FilePath, max_bytes: int | None, encoding: str = "", note: Note = ignore_note
 ) -> FilePath | FileSource:
     """Return a file of questions as UTF-8; a columnar file is returned unchanged."""
@@ -196,7 +198,7 @@ def _row_questions(
     watch: Watch,
     gold: Sequence[str],
 ) -> Iterator[tuple[str, Question]]:
-    """Yield the questions of a file of rows, and note which keys they have and which were read."""
+    """Yield the questions of a file of rows, and note the keys that it has and those read."""
     rows = file_rows(path, watch, max_bytes, (ROW_GRAPH_KEY,), MAX_QUESTION_ROW_BYTES)
     if (
         not is_columnar(path)
@@ -206,7 +208,8 @@ def _row_questions(
             (where, row) for _, where, row in numbered_rows(path, watch, max_bytes, (), single=True)
         )
     for where, row in rows:
-        if not only or row.get(only) in (True,):  # also true for 1, the value of CRAG's `split`
+        # `in` also accepts 1, the value of CRAG's `split`
+        if not only or row.get(only) in (True,):
             yield from questions_of_row(row, path.name, where, collector, format, gold)
 
 
@@ -218,17 +221,19 @@ def questions_of_row(
     format: str = "auto",
     gold: Sequence[str] = (),
 ) -> Iterator[tuple[str, Question]]:
-    """Yield the questions of a row with their place.
+    """Yield the questions of a row with their position in the file.
 
     `collector` notes the keys with a value, the keys that were read, and the unanswerable
     questions. Raises BadInput.
     """
-    for one in question_rows(row):
-        collector.note(key for key, value in one.items() if value not in (None, "", [], {}))
-        if one.get(ANSWERABLE_KEY) is False:
+    for question_row in question_rows(row):
+        collector.note(
+            key for key, value in question_row.items() if value not in (None, "", [], {})
+        )
+        if question_row.get(ANSWERABLE_KEY) is False:
             collector.unanswerable += 1
         else:
-            yield where, question_of_row(file, where, one, format, gold, collector.seen)
+            yield where, question_of_row(file, where, question_row, format, gold, collector.seen)
 
 
 def count_rows_with_graphs(
@@ -236,15 +241,13 @@ def count_rows_with_graphs(
 ) -> int:
     """Return how many rows of a file of questions include a graph.
 
-    Raises BadInput where the file cannot be read.
+    Raises BadInput if the file cannot be read.
     """
-    file = _text(FilePath(path), max_bytes)
-    if holds_rows(file, max_bytes):
-        return sum(
-            bool(row.get(ROW_GRAPH_KEY))
-            for _, row in file_rows(file, watch, max_bytes, longest=MAX_QUESTION_ROW_BYTES)
-        )
-    return 0
+    file = _open_text(FilePath(path), max_bytes)
+    if not holds_rows(file, max_bytes):
+        return 0
+    rows = file_rows(file, watch, max_bytes, longest=MAX_QUESTION_ROW_BYTES)
+    return sum(bool(row.get(ROW_GRAPH_KEY)) for _, row in rows)
 
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
@@ -262,55 +265,50 @@ def text_without_brackets(
 ) -> str | None:
     """Return the text of a file of questions on one line, without square brackets.
 
-    It serves to see if a question can be in the file before all questions are read. The result is
-    None for JSON, CSV and topics, whose text may be encoded in other ways. Raises BadInput where
-    the file cannot be read.
+    By it a caller can check if a question may be in the file before all questions are read. The
+    result is None for JSON, CSV and topics, whose text may be encoded in other ways. Raises
+    BadInput if the file cannot be read.
     """
-    file = _text(FilePath(path), MAX_QUESTION_FILE_BYTES, encoding)
-    if (
-        _recognise_format(file, MAX_QUESTION_FILE_BYTES, bool(columns))
-        if format == "auto"
-        else format
-    ) not in LINE_READERS:
+    file = _open_text(FilePath(path), MAX_QUESTION_FILE_BYTES, encoding)
+    if format == "auto":
+        format = _recognise_format(file, MAX_QUESTION_FILE_BYTES, bool(columns))
+    if format not in LINE_READERS:
         return None
     texts = (text for _, text in numbered_lines(file, max_bytes=MAX_QUESTION_FILE_BYTES))
     return " ".join(" ".join(texts).replace("[", "").replace("]", "").split())
 
 
-def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, named: bool) -> str:
+def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, has_names: bool) -> str:
     """Recognise the format by a file's first lines.
 
-    It is `auto` for JSON, whose rows are examined one by one. It is `csv` for a table, which has a
-    known header or whose columns are `named`. Else it is the text format that most of the lines
-    have. Raises BadInput where no format fits.
+    It is `auto` for JSON, as each row is recognised separately. It is `csv` for a table, which has
+    a known header or whose columns are named (`has_names`). Else it is the text format that most of
+    the lines have. Raises BadInput if no format fits.
     """
     if holds_rows(path, max_bytes):
-        if named:
+        if has_names:
             raise BadInput(
                 f"Columns can be named in lines of text only; {path.name} holds "
                 f"{'named columns' if is_columnar(path) else 'JSON'}."
             )
         return "auto"
     first_lines = list(_first_lines(path, max_bytes))
-    if named:
+    if has_names:
         return TOPICS_FORMAT if first_lines and is_topics(first_lines[0]) else CSV_FORMAT
     best, share = format_of_lines(path.name, first_lines)
-    width = (
-        Counter(line.count("\t") + 1 for line in first_lines).most_common(1)[0][0]
-        if first_lines
-        else 0
-    )
-    if share < 0.5 and width > 2:
-        raise BadInput(
-            f"{path.name}: most of its lines hold {width} columns that no format is known for; if "
-            "these are questions, name them, as in "
-            "question,answers,entities, in a first row or by themselves."
-        )
+    if share < 0.5 and first_lines:
+        [(width, _)] = Counter(line.count("\t") + 1 for line in first_lines).most_common(1)
+        if width > 2:
+            raise BadInput(
+                f"{path.name}: most of its lines hold {width} columns that no format is known for; "
+                "if these are questions, name them, as in question,answers,entities, in a first "
+                "row or by themselves."
+            )
     return best if share else "metaqa"
 
 
 def format_of_lines(name: str, lines: Sequence[str]) -> tuple[str, float]:
-    """Return the format that a file's first lines indicate, and the share that fits it."""
+    """Return the format that a file's first lines indicate, and the share of lines in it."""
     rows = [line.split("\t") for line in lines]
     if rows and is_topics(rows[0][0]):
         return TOPICS_FORMAT, 1.0
@@ -346,7 +344,7 @@ def _text_questions(
         yield f"line {number}", replace(question, text=" ".join(question.text.split()))
 
 
-def _metaqa(columns: list[str]) -> Question | None:
+def _read_metaqa(columns: list[str]) -> Question | None:
     if len(columns) != 2:
         return None
     text, answers = columns
@@ -357,7 +355,7 @@ def _metaqa(columns: list[str]) -> Question | None:
     )
 
 
-def _pathquestion(columns: list[str]) -> Question | None:
+def _read_pathquestion(columns: list[str]) -> Question | None:
     """Read a line of PathQuestion.
 
     The answers are `answer(answer1/answer2/)`, and the path is
@@ -367,17 +365,17 @@ def _pathquestion(columns: list[str]) -> Question | None:
         return None
     steps = columns[2].split("#")
     steps = steps[: steps.index(PATH_END_MARK)] if PATH_END_MARK in steps else steps
-    answers = _answer_set(columns[1].strip())
+    answers = _parse_answer_set(columns[1].strip())
     if len(steps) < 3 or len(steps) % 2 == 0 or not steps[0].strip() or answers is None:
         return None
     return Question(columns[0].strip(), entities=(steps[0],), answers=answers, hops=len(steps) // 2)
 
 
-def _answer_set(text: str) -> tuple[str, ...] | None:
-    """Return the answers of `answer(answer1/answer2/)`; None where the text has no such form.
+def _parse_answer_set(text: str) -> tuple[str, ...] | None:
+    """Return the answers of `answer(answer1/answer2/)`; None if the text has no such form.
 
-    Names may hold brackets. The bracket that opens the set is one whose preceding answer is in the
-    set.
+    Names may have brackets. The bracket that opens the set is one with an answer of the set before
+    it.
     """
     for start in (index for index, letter in enumerate(text) if letter == "("):
         answers = tuple(part for part in text[start + 1 : -1].split("/") if part)
@@ -386,7 +384,7 @@ def _answer_set(text: str) -> tuple[str, ...] | None:
     return None
 
 
-def _simple(columns: list[str]) -> Question | None:
+def _read_simplequestions(columns: list[str]) -> Question | None:
     """Read a line of SimpleQuestions: subject, relation, object and question.
 
     Entities such as `www.freebase.com/m/abc` are written as their ids, `m.abc`.
@@ -402,12 +400,15 @@ def _simple(columns: list[str]) -> Question | None:
 
 
 LINE_READERS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {
-    "metaqa": ("a question, a tab and its answers separated by “|”", _metaqa),
+    "metaqa": ("a question, a tab and its answers separated by “|”", _read_metaqa),
     "pathquestion": (
         "question, answer(answer1/answer2/) and subject#relation#...#answer, separated by tabs",
-        _pathquestion,
+        _read_pathquestion,
     ),
-    "simplequestions-text": ("subject, relation, object and question, separated by tabs", _simple),
+    "simplequestions-text": (
+        "subject, relation, object and question, separated by tabs",
+        _read_simplequestions,
+    ),
     "queries": ("an id, a tab and a query", read_query),
 }
 LINE_SHAPES: dict[str, Callable[[list[str]], bool]] = {

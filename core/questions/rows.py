@@ -14,6 +14,7 @@ from core.questions.answers import (
     OTHER_ANSWER_KEYS,
     QA_PAIRS_KEY,
     SHORT_ANSWERS_KEY,
+    NameGroups,
     known_answers,
 )
 from core.questions.gold import gold_passages_of
@@ -73,20 +74,23 @@ ANSWER_KEYS_READ = (
     *ANY_OF_ANSWERS_KEYS,
 )
 LIKELY_ANSWER_NAMES = (
-    *(
-        "answer",
-        "answers",
-        "label",
-        "labels",
-        "gold",
-        "golds",
-        "target",
-        "targets",
-        "output",
-        "outputs",
-        "solution",
-    ),
-    *("ground_truths", "gold_answers", "gold_ans", "answer_text", "reference", "references"),
+    "answer",
+    "answers",
+    "label",
+    "labels",
+    "gold",
+    "golds",
+    "target",
+    "targets",
+    "output",
+    "outputs",
+    "solution",
+    "ground_truths",
+    "gold_answers",
+    "gold_ans",
+    "answer_text",
+    "reference",
+    "references",
 )
 # Last words of names such as “possible_answers”.
 ANSWER_LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")
@@ -98,7 +102,8 @@ class TrackedRow(Mapping[str, Any]):
     """A row that records the keys that are read from it in `keys_read`."""
 
     def __init__(self, row: Row, keys_read: set[str]):
-        self._row, self._keys_read = row, keys_read
+        self._row = row
+        self._keys_read = keys_read
 
     def __getitem__(self, key: str) -> Any:
         value = self._row[key]
@@ -125,11 +130,11 @@ def question_of_row(
 ) -> Question:
     """Return the question in a row.
 
-    Its id is empty where the row has none. Raises BadInput, naming file and place.
+    Its id is empty if the row has none. Raises BadInput, naming file and position.
 
     Parameters
     ----------
-    file, where : the file and the place in it, for error messages.
+    file, where : the file and the position in it, for error messages.
     row : the row, with the usual keys.
     format : one of `ROW_FORMATS`; `auto` recognises it by the row's keys.
     gold : the keys that may hold the documents that the answer rests on.
@@ -137,15 +142,16 @@ def question_of_row(
     """
     row_format = format if format != "auto" else format_of_row(row)
     try:
-        others = (
-            key
-            for key, value in row.items()
-            if key not in gold and value is not None and not isinstance(value, bool)
-        )
-        if not any(key in row for key in (*ANSWER_KEYS_READ, *_right_option_keys(row))) and (
-            likely_name := likely_answer_name(others)
-        ):
-            raise UnfitRow(f"“{likely_name}” seems to hold the answers; call it “answers”")
+        has_options = bool(row.get("options")) and row.get(CORRECT_OPTION_KEY) is not None
+        if not has_options and not any(key in row for key in ANSWER_KEYS_READ):
+            other_keys = (
+                key
+                for key, value in row.items()
+                if key not in gold and value is not None and not isinstance(value, bool)
+            )
+            likely_name = likely_answer_name(other_keys)
+            if likely_name:
+                raise UnfitRow(f"“{likely_name}” seems to hold the answers; call it “answers”")
         tracked_row = TrackedRow(row, set() if keys_read is None else keys_read)
         question = ROW_READERS[row_format](tracked_row)
         return replace(question, gold=gold_passages_of(tracked_row, gold)) if gold else question
@@ -157,11 +163,8 @@ def format_of_row(row: Row) -> str:
     """Return the format that the keys of a row indicate."""
     if "Parses" in row:
         return "webqsp"
-    if (
-        "graph_query" in row
-        or "s_expression" in row
-        or _first_key(row.get("answer"), "answer_argument")
-    ):
+    has_grailqa_query = "graph_query" in row or "s_expression" in row
+    if has_grailqa_query or _first_has_key(row.get("answer"), "answer_argument"):
         return "grailqa"
     if "compositionality_type" in row and "q_entity" not in row:
         return "cwq"
@@ -173,20 +176,14 @@ def format_of_row(row: Row) -> str:
 
 
 def likely_answer_name(names: Iterable[str]) -> str:
-    """Return the first name that is usual for answers and is not read here.
+    """Return the first name that is usual for answers, such as “gold” or “correctAnswer”.
 
-    Such names are “gold”, “possible_answers” or “correctAnswer”. The result is empty where there is
-    none.
+    The result is empty if there is none.
     """
-    return next(
-        (
-            name
-            for name in names
-            if name.strip().casefold() in LIKELY_ANSWER_NAMES
-            or _last_word(name) in ANSWER_LAST_WORDS
-        ),
-        "",
-    )
+    for name in names:
+        if name.strip().casefold() in LIKELY_ANSWER_NAMES or _last_word(name) in ANSWER_LAST_WORDS:
+            return name
+    return ""
 
 
 def with_options(text: str, options: Sequence[str]) -> str:
@@ -201,12 +198,14 @@ def with_options(text: str, options: Sequence[str]) -> str:
 
 
 def _last_word(name: str) -> str:
-    """Return the last word of a name whose words are separated by dashes, blanks or capitals."""
+    """Return the last word of a name with dashes, blanks or capitals between its words."""
     return (KEY_WORD_PATTERN.findall(name) or [""])[-1].casefold()
 
 
-def _first_key(value: Any, key: str) -> bool:
-    return isinstance(first := next(iter(as_list(value)), None), Mapping) and key in first
+def _first_has_key(value: Any, key: str) -> bool:
+    """Return whether the first item of a list is an object with this key."""
+    items = as_list(value)
+    return bool(items) and isinstance(items[0], Mapping) and key in items[0]
 
 
 def _hops(row: Row) -> int | None:
@@ -214,10 +213,10 @@ def _hops(row: Row) -> int | None:
     return hops if isinstance(hops, int) and not isinstance(hops, bool) and hops > 0 else None
 
 
-def _topics(row: Row) -> tuple[str, ...]:
+def _topic_entities(row: Row) -> tuple[str, ...]:
     """Return the names in `topic_entity`, a mapping from machine ids to names.
 
-    An entity without a name gives its id.
+    For an entity without a name its id is returned.
     """
     topics = row.get("topic_entity")
     if not isinstance(topics, Mapping):
@@ -227,51 +226,39 @@ def _topics(row: Row) -> tuple[str, ...]:
     )
 
 
-def _rows(row: Row) -> Question:
-    entities = first_texts(row, "q_entity", "entities", "subj") or _topics(row)
-    options = tuple(text_of(one, "options") for one in as_list(row.get("options")))
-    keys = (
-        ("answers", "answer", *OTHER_ANSWER_KEYS)
-        if row.get("answers")
-        else ("answer", *OTHER_ANSWER_KEYS)
-    )
-    correct_option = _right_option(row, options)
-    answers, aliases = (correct_option, ()) if correct_option else known_answers(row, keys, text_of)
-    answers = answers or first_texts(row, "a_entity")
-    question_text = with_options(first_text(row, *ROW_QUESTION_KEYS), options)
-    further_fields: dict[str, Any] = {
-        "options": options,
-        "aliases": aliases,
-        "abstract": row.get("abstract") is True,
-    }
+def _read_row(row: Row) -> Question:
+    entities = first_texts(row, "q_entity", "entities", "subj") or _topic_entities(row)
+    options = tuple(text_of(option, "options") for option in as_list(row.get("options")))
+    keys = ("answer", *OTHER_ANSWER_KEYS)
+    if row.get("answers"):
+        keys = ("answers", *keys)
+    answers = _correct_option(row, options)
+    aliases: NameGroups = ()
+    if not answers:
+        answers, aliases = known_answers(row, keys, text_of)
+        answers = answers or first_texts(row, "a_entity")
     return Question(
-        question_text,
+        with_options(first_text(row, *ROW_QUESTION_KEYS), options),
         id_of(row, *QUESTION_ID_KEYS),
         tuple(dict.fromkeys(entities)),
         answers,
         _hops(row),
-        **further_fields,
+        options=options,
+        aliases=aliases,
+        abstract=row.get("abstract") is True,
     )
 
 
-def _right_option_keys(row: Row) -> tuple[str, ...]:
-    """Return the key of the correct option's number, where a row has options and such a number."""
-    return (
-        (CORRECT_OPTION_KEY,)
-        if row.get("options") and row.get(CORRECT_OPTION_KEY) is not None
-        else ()
-    )
-
-
-def _right_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
-    """Return the correct option where a row has its number.
+def _correct_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
+    """Return the correct option if a row has its number, else nothing.
 
     `gold_label` counts from 1 (QuALITY), `answer` from 0 (QuALITY's rows on HuggingFace). Raises
-    Unfit for a number that is out of range.
+    UnfitRow for a number that is out of range.
     """
-    key = next(
-        (key for key in (CORRECT_OPTION_KEY, "answer") if options and type(row.get(key)) is int), ""
-    )
+    if not options:
+        return ()
+    key = next((key for key in (CORRECT_OPTION_KEY, "answer") if type(row.get(key)) is int), "")
+    # an option may itself be a number
     if not key or str(row[key]) in options:
         return ()
     option_index = row[key] - (key == CORRECT_OPTION_KEY)
@@ -280,49 +267,50 @@ def _right_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
     return (options[option_index],)
 
 
-def _webqsp(row: Row) -> Question:
+def _texts_in_list(row: Row, list_key: str, *keys: str) -> tuple[str, ...]:
+    """Return the texts of all objects in a list, each under the first of `keys` with a value."""
+    texts: list[str] = []
+    for item in list_of_objects(row, list_key):
+        texts += first_texts(item, *keys)
+    return tuple(texts)
+
+
+def _read_webqsp_row(row: Row) -> Question:
     """Read a row of the official WebQSP file.
 
     Entities and answers are those of all parses. The hops are those of the first parse's
     inferential chain.
     """
-    parses = list(list_of_objects(row, "Parses"))
-    entities = [
-        name for parse in parses for name in first_texts(parse, "TopicEntityName", "TopicEntityMid")
-    ]
-    answer_rows = [answer for parse in parses for answer in list_of_objects(parse, "Answers")]
+    parses = list_of_objects(row, "Parses")
+    entities = _texts_in_list(row, "Parses", "TopicEntityName", "TopicEntityMid")
+    answers: list[str] = []
+    for parse in parses:
+        answers += _texts_in_list(parse, "Answers", "EntityName", "AnswerArgument")
     chain = parses[0].get("InferentialChain") if parses else None
     return Question(
         first_text(row, "RawQuestion", "ProcessedQuestion"),
         id_of(row, "QuestionId"),
         tuple(dict.fromkeys(entities)),
-        tuple(
-            text
-            for answer in answer_rows
-            for text in first_texts(answer, "EntityName", "AnswerArgument")
-        ),
+        tuple(answers),
         len(chain) if isinstance(chain, list) and chain else None,
     )
 
 
-def _cwq(row: Row) -> Question:
+def _read_cwq_row(row: Row) -> Question:
     """Read a row of ComplexWebQuestions.
 
     The official file has `answers`, each with its `answer`. Think-on-Graph's file has `answer` and
     `topic_entity`.
     """
-    if _first_key(row.get("answers"), "answer"):
-        answers = tuple(
-            text
-            for part in list_of_objects(row, "answers")
-            for text in first_texts(part, "answer", "answer_id")
-        )
+    if _first_has_key(row.get("answers"), "answer"):
+        answers = _texts_in_list(row, "answers", "answer", "answer_id")
     else:
         answers = first_texts(row, "answer", "answers")
-    return Question(first_text(row, "question"), id_of(row, "ID", "id"), _topics(row), answers)
+    text = first_text(row, "question")
+    return Question(text, id_of(row, "ID", "id"), _topic_entities(row), answers)
 
 
-def _grailqa(row: Row) -> Question:
+def _read_grailqa_row(row: Row) -> Question:
     """Read a row of GrailQA.
 
     The entities are the topic entities, else the entities of the query graph. The answers are
@@ -330,40 +318,33 @@ def _grailqa(row: Row) -> Question:
     """
     query = row.get("graph_query")
     nodes = list_of_objects(query, "nodes") if isinstance(query, Mapping) else []
-    entities = [
-        first_text(node, "friendly_name", "id")
-        for node in nodes
-        if node.get("node_type") == "entity"
-    ]
-    answers = tuple(
-        text
-        for part in list_of_objects(row, "answer")
-        for text in first_texts(part, "entity_name", "answer_argument")
-    )
+    entity_nodes = [node for node in nodes if node.get("node_type") == "entity"]
+    entities = [first_text(node, "friendly_name", "id") for node in entity_nodes]
+    answers = _texts_in_list(row, "answer", "entity_name", "answer_argument")
     return Question(
         first_text(row, "question"),
         id_of(row, "qid", "id"),
-        _topics(row) or tuple(dict.fromkeys(entities)),
+        _topic_entities(row) or tuple(dict.fromkeys(entities)),
         answers,
         _hops(row),
     )
 
 
-def _simplequestions(row: Row) -> Question:
+def _read_simplequestions_row(row: Row) -> Question:
     return Question(
         first_text(row, "question"),
         id_of(row, "id", "qid"),
-        _topics(row),
+        _topic_entities(row),
         first_texts(row, "answer", "answers"),
         1,
     )
 
 
-def _webquestions(row: Row) -> Question:
+def _read_webquestions_row(row: Row) -> Question:
     """Read a row of WebQuestions.
 
-    `targetValue` holds `(list (description "A") (description B))`. The entity in `url` is not a
-    name, so entities are left to be found in the text.
+    `targetValue` is `(list (description "A") (description B))`. The `url` has no name of the
+    entity, so entities are linked from the text later.
     """
     answers = first_texts(row, "answers", "answer")
     if not answers and row.get("targetValue") is not None:
@@ -375,10 +356,10 @@ def _webquestions(row: Row) -> Question:
 
 
 ROW_READERS: dict[str, Callable[[Row], Question]] = {
-    "rows": _rows,
-    "webqsp": _webqsp,
-    "cwq": _cwq,
-    "grailqa": _grailqa,
-    "simplequestions": _simplequestions,
-    "webquestions": _webquestions,
+    "rows": _read_row,
+    "webqsp": _read_webqsp_row,
+    "cwq": _read_cwq_row,
+    "grailqa": _read_grailqa_row,
+    "simplequestions": _read_simplequestions_row,
+    "webquestions": _read_webquestions_row,
 }

@@ -1,6 +1,6 @@
 """Questions from a table, such as a CSV file saved by a spreadsheet.
 
-The first row names the columns, unless the caller does.
+The first row has the names of the columns, unless the caller gives them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 TABLE_EXAMPLE = (
-    "question,answers,entities\n"
-    "who directed Inception,Christopher Nolan,Inception\n"
+    "question,answers,entities\nwho directed Inception,Christopher Nolan,Inception\n"
     '"who starred in The Good, the Bad and the Ugly",Clint Eastwood|Eli Wallach,"The Good, the '
     'Bad and the Ugly"\n'
 )
 GOLD_EXAMPLE = (
-    "question,answers,gold\n"
-    "Who directed Inception?,Christopher Nolan,films.csv:17\n"
+    "question,answers,gold\nWho directed Inception?,Christopher Nolan,films.csv:17\n"
     '"In which towns, if any, do they live?",Turku|Malmö,may.pdf|june.pdf\n'
 )
 COLUMN_NAMES = {
@@ -49,15 +47,16 @@ GOLD_COLUMNS = ("gold", "contexts")  # columns of the documents that an answer r
 # Names of evaluation tools, used where no column has a usual name.
 TOOL_COLUMN_NAMES = {"question": ("user_input", "input")}
 COLUMN_SEPARATORS = ",;\t"  # spreadsheets write semicolons in some languages
-# The separator of several values in a cell, and the name of a column that is left out.
-VALUE_SEPARATOR, SKIPPED_COLUMN = "|", "-"
-MAX_CELL_CHARACTERS = 1 << 20  # characters
+VALUE_SEPARATOR = "|"  # separates several values in a cell
+SKIPPED_COLUMN = "-"  # name of a column that is left out
+MAX_CELL_CHARACTERS = 1 << 20
 
 
 def is_table(name: str, first_line: str) -> bool:
     """Return whether a file with that name and first line is a table.
 
-    Its header names a “question”, or its name ends in `.csv` and the line has no tab.
+    Its header has the name of a question's column, or its name ends in `.csv` and the line has no
+    tab.
     """
     return find_separator(first_line) is not None or (
         ".csv" in FilePath(name.lower()).suffixes and "\t" not in first_line
@@ -67,26 +66,24 @@ def is_table(name: str, first_line: str) -> bool:
 def find_separator(header: str) -> str | None:
     """Return the separator of the columns in a header.
 
-    The result is None where no column is called “question”.
+    The result is None if no column has a usual name of questions.
     """
-    for mark in COLUMN_SEPARATORS:
-        question_names = (*COLUMN_NAMES["question"], *TOOL_COLUMN_NAMES["question"])
-        if any(name in question_names for name in _names(header, mark)):
-            return mark
+    question_names = {*COLUMN_NAMES["question"], *TOOL_COLUMN_NAMES["question"]}
+    for separator in COLUMN_SEPARATORS:
+        if not question_names.isdisjoint(map(usual_name, _cells(header, separator))):
+            return separator
     return None
 
 
 def parse_columns(text: str) -> tuple[str, ...]:
     """Return the column names in a text such as `id,question,answers,-`, in their order.
 
-    “-” stands for a column to leave out. An empty text gives no names. Raises BadInput for an
-    unknown name, for a name that occurs twice, and where the question's column is missing.
+    A column “-” is left out. An empty text has no names. Raises BadInput for an unknown name, for a
+    name that occurs twice, and if the question's column is missing.
     """
-    names = (
-        tuple(part.strip().casefold() or SKIPPED_COLUMN for part in text.split(","))
-        if text.strip()
-        else ()
-    )
+    if not text.strip():
+        return ()
+    names = tuple(part.strip().casefold() or SKIPPED_COLUMN for part in text.split(","))
     for name in names:
         if name != SKIPPED_COLUMN and name not in COLUMN_NAMES:
             raise BadInput(
@@ -94,7 +91,7 @@ def parse_columns(text: str) -> tuple[str, ...]:
             )
         if name != SKIPPED_COLUMN and names.count(name) > 1:
             raise BadInput(f"The column “{name}” is named twice.")
-    if names and "question" not in names:
+    if "question" not in names:
         raise BadInput("One of the columns must be the question, as in question,answers,entities.")
     return names
 
@@ -111,22 +108,22 @@ def table_questions(
 
     The header is row 1. Columns are found by name, in any order. `question` is needed. `answers`,
     `entities`, `options`, `hops` and `id` are optional. Other columns are left out and noted in
-    `collector`. A cell holds several values separated by “|”, or as a list. Raises BadInput, naming
-    file and row, for a row that cannot be read.
+    `collector`. A cell may have several values, separated by “|” or as a list. Raises BadInput,
+    naming file and row, for a row that cannot be read.
 
     Parameters
     ----------
     path : the file.
     collector : the questions so far; it notes the columns with a value and those that were read.
-    max_bytes : the most bytes of text to read; None for no bound.
+    max_bytes : largest number of bytes of text to read; None for no limit.
     columns : the columns in their order, as `parse_columns` returns them. No header is needed then,
-        and one that is there is skipped.
-    watch : receives the share that was read, and can cancel.
+        and a header is skipped.
+    watch : receives the fraction that was read, and can cancel.
     gold : True if columns of the documents that an answer rests on are read.
 
     Returns
     -------
-    Pairs of a place such as `row 2` and the question.
+    Pairs of a position such as `row 2` and the question.
     """
     path = FilePath(path) if isinstance(path, str) else path
     rows = _rows(path, max_bytes, watch)
@@ -141,10 +138,8 @@ def table_questions(
                 f"{path.name}, row {number}: {len(columns)} columns are named, but this row has "
                 f"{width}."
             )
-        if (
-            " ".join(header[column_indices["question"]].casefold().split())
-            not in COLUMN_NAMES["question"]
-        ):
+        first_question = " ".join(header[column_indices["question"]].casefold().split())
+        if first_question not in COLUMN_NAMES["question"]:  # the first row is no header
             rows = chain([(number, header)], rows)
     else:
         column_indices, width = _locate_columns(path.name, header, gold)
@@ -163,17 +158,18 @@ def table_questions(
             for column, index in column_indices.items()
         }
         if any(row.values()):
-            yield where, _question(path.name, where, row)
+            yield where, _make_question(path.name, where, row)
 
 
-def _question(file: str, where: str, row: dict[str, str]) -> Question:
-    flat_row = question_rows({"input": row["question"], "expected_output": row.get("answers", "")})[
-        0
-    ]
-    row = {**row, "question": _text(flat_row, "question", "input")}
+def _make_question(file: str, where: str, row: dict[str, str]) -> Question:
+    # cells of evaluation tools may be objects, from which `question_rows` takes the texts
+    cells = {"input": row["question"], "expected_output": row.get("answers", "")}
+    (flat_row,) = question_rows(cells)
+    row = {**row, "question": _first_cell(flat_row, "question", "input")}
     if "expected_output" not in flat_row:
-        row["answers"] = _text(flat_row, "answer")
-    text, hops = " ".join(row["question"].split()), row.get("hops", "")
+        row["answers"] = _first_cell(flat_row, "answer")
+    text = " ".join(row["question"].split())
+    hops = row.get("hops", "")
     if not text:
         raise BadInput(f"{file}, {where}: the question is empty.")
     if hops and not (hops.isascii() and hops.isdecimal() and 0 < int(hops) < 100):
@@ -192,15 +188,14 @@ def _question(file: str, where: str, row: dict[str, str]) -> Question:
         ("answers",),
         text_of,
     )
-    gold_fields = {
-        "gold": _split_cell(row.get("gold", "")),
-        EVIDENCE_TEXT_KEYS[0]: _split_cell(row.get("contexts", "")),
+    gold_row = {
+        "gold": list(_split_cell(row.get("gold", ""))),
+        EVIDENCE_TEXT_KEYS[0]: list(_split_cell(row.get("contexts", ""))),
     }
-    gold = gold_passages_of({key: list(texts) for key, texts in gold_fields.items()}, ("gold",))
-    id = row.get("id", "")
+    gold = gold_passages_of(gold_row, ("gold",))
     return Question(
         with_options(text, options),
-        id,
+        row.get("id", ""),
         entities,
         answers,
         int(hops) if hops else None,
@@ -210,7 +205,7 @@ def _question(file: str, where: str, row: dict[str, str]) -> Question:
     )
 
 
-def _text(row: Mapping[str, Any], *keys: str) -> str:
+def _first_cell(row: Mapping[str, Any], *keys: str) -> str:
     return next((str(row[key]) for key in keys if row.get(key) is not None), "")
 
 
@@ -225,9 +220,9 @@ def _rows(
     path: FilePath | FileSource, max_bytes: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that is not blank with its number, the header first. Raises BadInput."""
-    line_numbers: list[int] = []  # numbers of the lines of the row that is being read
+    line_numbers: list[int] = []  # of the lines of the row that is being read
 
-    def recorded() -> Iterator[str]:
+    def read_lines() -> Iterator[str]:
         size = 0
         for number, line in numbered_lines(path, watch, max_bytes):
             size = len(line) + (size if line_numbers else 0)
@@ -239,18 +234,18 @@ def _rows(
             line_numbers.append(number)
             yield line + "\n"
 
-    source = recorded()
-    header = next(source, "")
+    lines = read_lines()
+    header = next(lines, "")
     separator_line = EXCEL_SEPARATOR.match(header)
-    header = next(source, "") if separator_line else header
-    mark = (
-        separator_line[1] if separator_line else find_separator(header) or _likely_separator(header)
-    )
+    if separator_line:
+        header = next(lines, "")
+        separator = separator_line[1]
+    else:
+        separator = find_separator(header) or _likely_separator(header)
     csv.field_size_limit(MAX_CELL_CHARACTERS)
-    yield (line_numbers or [1])[-1], _cells(header, mark)
-    # `within` counts the line breaks inside cells so far.
-    reader = csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True)
-    inner_breaks = 0
+    yield (line_numbers or [1])[-1], _cells(header, separator)
+    reader = csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=True)
+    inner_breaks = 0  # line breaks inside cells so far
     while True:
         line_numbers.clear()
         try:
@@ -271,15 +266,11 @@ def _likely_separator(line: str) -> str:
     return "\t" if "\t" in line else max(COLUMN_SEPARATORS, key=line.count)
 
 
-def _cells(line: str, mark: str) -> list[str]:
+def _cells(line: str, separator: str) -> list[str]:
     try:
-        return next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
+        return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
     except csv.Error:
         return []
-
-
-def _names(header: str, mark: str) -> list[str]:
-    return list(map(usual_name, _cells(header, mark)))
 
 
 def _locate_columns(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int], int]:
@@ -321,7 +312,7 @@ def _find_columns(
 
 
 def _indices(names: Sequence[str], column: str, spellings: Sequence[str]) -> list[int]:
-    """Return the indices of a column by its usual names, else the first by those of tools."""
+    """Return the indices of a column by its usual names, else one by the names of tools."""
     indices = [index for index, name in enumerate(names) if name in spellings]
     if indices:
         return indices
@@ -347,7 +338,7 @@ def _check_answers_named(file: str, header: Sequence[str], columns: Mapping[str,
 def _check_misspelt(
     file: str, header: Sequence[str], columns: Mapping[str, int], missing_columns: Sequence[str]
 ) -> None:
-    """Raise BadInput if a column that is not read is called nearly like a missing one."""
+    """Raise BadInput if the name of an unread column is similar to that of a missing one."""
     for index, name in enumerate(map(usual_name, header)):
         if index in columns.values():
             continue
@@ -360,5 +351,5 @@ def _check_misspelt(
 
 
 def _quote_surplus(cells: Sequence[str], width: int) -> str:
-    """Return the surplus cells and the one before them as one quoted cell, for an error message."""
+    """Return the surplus cells and the one before them as one quoted cell, for a message."""
     return '"' + ", ".join(cell.strip() for cell in cells[: len(cells) - width + 1]) + '"'

@@ -1,4 +1,4 @@
-"""Queries in formats of information retrieval: lines of id, tab and query, or TREC topics."""
+"""Queries in the formats of information retrieval: lines of id and query, or TREC topics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.io.files import File, open_unpacked, size_text
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-MAX_TOPICS_FILE_BYTES = 1 << 26  # bytes of a file of TREC topics, which is read at once
+MAX_TOPICS_FILE_BYTES = 1 << 26  # bytes of a file of TREC topics, which is read whole
 QUERY_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:#/-]*")
 TOPIC_TAG = re.compile(r"<top(?:ic)?(?=[\s>])[^>]{0,200}>", re.IGNORECASE)
 TOPIC_FIELD_TAG = re.compile(
@@ -23,7 +23,7 @@ QUERY_FIELDS = ("title", "query", "question", "desc")
 
 
 def are_queries(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether lines are queries, each with an id.
+    """Return whether lines are queries with ids.
 
     The ids have no blanks and are all different. The texts have several words.
 
@@ -43,7 +43,7 @@ def are_queries(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def read_query(columns: Sequence[str]) -> Question | None:
-    """Return the query of a line, with its id; None where the line has other columns."""
+    """Return the query of a line, with its id; None if the line has other columns."""
     return Question(columns[1].strip(), columns[0].strip()) if len(columns) == 2 else None
 
 
@@ -55,7 +55,7 @@ def is_topics(line: str) -> bool:
 def read_topics(
     file: File, max_bytes: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[str, Question]]:
-    """Yield the queries of a file of TREC topics with their places.
+    """Yield the queries of a file of TREC topics, each with its position, such as `line 3`.
 
     The number is the id. The title is the query, else the description. Raises BadInput for a file
     that is too large and for a topic without a text.

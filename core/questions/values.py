@@ -22,7 +22,7 @@ class UnfitRow(ValueError):
 def text_of(value: Any, key: str = "text") -> str:
     """Return a text or a number as text.
 
-    Raises Unfit for any other value, and for a text that cannot be written as UTF-8.
+    Raises UnfitRow for any other value, and for a text that cannot be written as UTF-8.
     """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise UnfitRow(f"“{key}” should be a text, not “{shorten(str(value), 40)}”")
@@ -36,19 +36,20 @@ def text_of(value: Any, key: str = "text") -> str:
 def first_texts(row: Row, *keys: str) -> tuple[str, ...]:
     """Return the texts under the first of `keys` that has a value.
 
-    The value may be a list or one text. The result is empty where no key has a value.
+    The value may be a list or one text. The result is empty if no key has a value.
     """
     key = next((key for key in keys if row.get(key) not in (None, "")), None)
     if key is None:
         return ()
     values = row[key] if isinstance(row[key], list) else [row[key]]
-    return tuple(text for value in values if (text := text_of(value, key)).strip())
+    texts = [text_of(value, key) for value in values]
+    return tuple(text for text in texts if text.strip())
 
 
 def first_text(row: Row, *keys: str) -> str:
     """Return the text under the first of `keys` that has a value, as one line.
 
-    Raises Unfit where no key has a value or the text is blank.
+    Raises UnfitRow if no key has a value or the text is blank.
     """
     for key in keys:
         if row.get(key) is not None:
@@ -67,9 +68,8 @@ def id_of(row: Row, *keys: str) -> str:
 def as_list(value: Any) -> list[Any]:
     """Return a value as a list: lists stay, None becomes empty, and others become one item.
 
-    HuggingFace stores a list of objects as an object of lists of one length. It becomes the list of
-    objects again. A text that is a list or an object of JSON or Python, as tables store them, is
-    parsed.
+    HuggingFace stores a list of objects as an object of lists of one length. It is converted back.
+    A text that is a list or an object of JSON or Python, as in tables, is parsed.
 
     >>> from core.questions.values import as_list
     >>> as_list({"title": ["Ann", "Bo"], "sent_id": [0, 1]})
@@ -80,17 +80,21 @@ def as_list(value: Any) -> list[Any]:
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         value = _parse_literal(value)
     if isinstance(value, Mapping):
-        lists = list(value.values())
-        if lists and all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
-            return [dict(zip(value, one)) for one in zip(*lists)]
+        columns = list(value.values())
+        if columns and all(
+            isinstance(column, list) and len(column) == len(columns[0]) for column in columns
+        ):
+            return [dict(zip(value, cells)) for cells in zip(*columns)]
         return [value]
-    return value if isinstance(value, list) else [] if value is None else [value]
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
 
 
 def list_of_objects(row: Row, key: str) -> list[Row]:
-    """Return the list of objects under `key`; empty where the key is absent.
+    """Return the list of objects under `key`; empty if the key is absent.
 
-    Raises Unfit where the list holds anything else.
+    Raises UnfitRow if the list has anything else.
     """
     parts = as_list(row.get(key))
     if not all(isinstance(part, Mapping) for part in parts) or parts == [{}]:

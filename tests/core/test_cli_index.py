@@ -19,7 +19,7 @@ def films(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr("core.models.registry.Registry.encoder", lambda self, name="encoder": Bag())
     engine = Engine(registry())
-    monkeypatch.setattr("core.cli._engine", lambda: engine)
+    monkeypatch.setattr("core.cli._make_engine", lambda: engine)
     return build(TRIPLES, tmp_path / "films", "films", "both")
 
 

@@ -32,7 +32,7 @@ def films(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     graph, writer = build(TRIPLES, tmp_path / "films", "films", "both"), ReportWriter()
     engine = Engine(Written(writer))
-    monkeypatch.setattr("core.cli._engine", lambda: engine)
+    monkeypatch.setattr("core.cli._make_engine", lambda: engine)
     return graph, writer
 
 

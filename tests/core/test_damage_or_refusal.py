@@ -11,7 +11,7 @@ import pytest
 
 from core.corpus.corpus import Corpus, write_corpus
 from core.corpus.document import Document
-from core.errors import StoreError, UnreadableData, damage_error, is_refusal
+from core.errors import StoreError, UnreadableData, damage_error, is_access_error
 from core.graph.building.build import build
 from core.graph.columns import Table
 from core.graph.store import Graph, read_meta
@@ -34,7 +34,7 @@ def test_a_refusal_is_told_as_such(number):
     [ValueError("short"), OSError(errno.ENOENT, "No such file"), OSError("cut"), EOFError()],
 )
 def test_other_faults_are_damage(error):
-    assert not is_refusal(error)
+    assert not is_access_error(error)
     assert "damaged" in str(damage_error("The graph in x is", error, "build it again"))
 
 

@@ -75,7 +75,7 @@ def room(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_SHARED", "1")
     monkeypatch.setenv("HOPSCOPE_ADMINS", " Root@Example.com, other@example.com")
     monkeypatch.delenv("HOPSCOPE_ALLOWED_HOSTS", raising=False)
-    monkeypatch.setattr(sharing, "_asked", lambda: NO_PERSON)
+    monkeypatch.setattr(sharing, "_person_source", lambda: NO_PERSON)
     return tmp_path
 
 

@@ -1,4 +1,4 @@
 """Operators that retrieve and rerank the nodes of a corpus graph.
 
-Nodes are documents and the things that these are linked to.
+The nodes are documents, or entities that documents mention.
 """

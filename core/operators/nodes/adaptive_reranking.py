@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,11 +25,11 @@ class AdaptiveRerank(Operator):
 
     GAR (MacAvaney et al., CIKM 2022): batches are taken in turn from the retrieved nodes and from
     the frontier, the unread neighbours of read nodes. A node of the frontier has the best score of
-    the read nodes that it is linked to. A node's neighbours join the frontier if that is smaller
-    than the rest of the budget, or if the node's score is at least that of the worst in the
-    frontier. Of equal scores those that joined first are read first, neighbours in the order of the
-    corpus graph: by the weight of their link, then by name. With `backfill`, retrieved nodes that
-    were not read follow after the others.
+    the read nodes that it is linked to. A node's neighbours join the frontier if the frontier is
+    smaller than the rest of the budget, or if the node's score is at least that of the worst in the
+    frontier. Of equal scores the nodes that joined first are read first, neighbours in the order of
+    the corpus graph: by the weight of their link, then by name. With `backfill`, retrieved nodes
+    that were not read follow the others.
 
     >>> line = "SparseNodes(keep=1) >> AdaptiveRerank(budget=3, batch=1)"
     >>> table = {
@@ -62,41 +63,30 @@ class AdaptiveRerank(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        pool = state.nodes or Ranking("node", (), ())
+        retrieved = state.nodes or Ranking("node", (), ())
         first_scores = dict(
-            zip(pool.items, pool.scores or [-float(rank) for rank in range(len(pool))])
+            zip(retrieved.items, retrieved.scores or [-float(i) for i in range(len(retrieved))])
         )
         if not first_scores:
             return state.replace(nodes=Ranking("node", (), ()))
 
-        def scored(nodes: Sequence[int]) -> list[float]:
+        def score(nodes: Sequence[int]) -> list[float]:
             nonlocal state
             ctx.watch.check()
             ctx.watch.report("Re-ranking adaptively")
-            state = state.replace(
-                hidden=read_hidden_states(state, nodes, self.model, ctx, recorder)
-            )
-            assert state.hidden is not None
-            return np.round(
-                state.hidden.head(state.hidden.vectors[state_rows(state.hidden, nodes)]),
-                HIT_SCORE_DIGITS,
-            ).tolist()
+            hidden = read_hidden_states(state, nodes, self.model, ctx, recorder)
+            state = state.replace(hidden=hidden)
+            scores = hidden.head(hidden.vectors[state_rows(hidden, nodes)])
+            return np.round(scores, HIT_SCORE_DIGITS).tolist()
 
         reranking = rerank_adaptively(
-            first_scores, neighbour_lookup(ctx.graph), scored, self.budget, self.batch
+            first_scores, neighbour_lookup(ctx.graph), score, self.budget, self.batch
         )
-        for number, (source, batch_nodes) in enumerate(reranking.batches):
-            title = f"Batch {number + 1}: {'found first' if source == 'first' else 'neighbours'}"
-            best_nodes = tuple(sorted(batch_nodes, key=lambda node: -reranking.scores[node]))
-            recorder.frames.append(
-                Frame(
-                    title,
-                    Ranking(
-                        "node", best_nodes, tuple(reranking.scores[node] for node in best_nodes)
-                    ),
-                    len(batch_nodes),
-                )
-            )
+        for number, (source, nodes) in enumerate(reranking.batches, 1):
+            title = f"Batch {number}: {'found first' if source == 'first' else 'neighbours'}"
+            items = tuple(sorted(nodes, key=lambda node: -reranking.scores[node]))
+            scores = tuple(reranking.scores[node] for node in items)
+            recorder.frames.append(Frame(title, Ranking("node", items, scores), len(nodes)))
         order = reranking.order(first_scores if self.backfill else {})
         recorder.notes.append(
             f"{len(reranking.scores):,} read; the best: {best_names(ctx.graph, order)}."
@@ -123,18 +113,17 @@ class AdaptiveRanking:
     def order(self, first_scores: Mapping[int, float]) -> Ranking:
         """Return the nodes by score, then the unread nodes of `first_scores`.
 
-        Of equal scores those of a later batch come first, as the library sorts them.
+        Of equal scores those of a later batch come first, as in the authors' library.
         """
-        turn = {node: number for number, (_, part) in enumerate(self.batches) for node in part}
-        nodes = sorted(self.scores, key=lambda node: (-self.scores[node], -turn[node]))
-        not_read = sorted(
-            (node for node in first_scores if node not in self.scores),
-            key=lambda node: -first_scores[node],
-        )
-        last = min(self.scores.values(), default=0.0)
-        scores = [self.scores[node] for node in nodes] + [
-            last - 1.0 - rank for rank in range(len(not_read))
-        ]
+        batch_numbers: dict[int, int] = {}
+        for number, (_, batch_nodes) in enumerate(self.batches):
+            batch_numbers |= dict.fromkeys(batch_nodes, number)
+        nodes = sorted(self.scores, key=lambda node: (-self.scores[node], -batch_numbers[node]))
+        not_read = [node for node in first_scores if node not in self.scores]
+        not_read.sort(key=lambda node: -first_scores[node])
+        lowest = min(self.scores.values(), default=0.0)
+        scores = [self.scores[node] for node in nodes]
+        scores += [lowest - 1.0 - rank for rank in range(len(not_read))]
         return Ranking("node", (*nodes, *not_read), tuple(scores))
 
 
@@ -148,16 +137,16 @@ def neighbour_lookup(graph: KnowledgeGraph) -> Callable[[int], list[int]]:
     [1, 2, 4]
     """
     weights = edge_weights(graph)
-    weights_or_ones = weights if weights is not None else np.ones(graph.n_edges)
+    weights = weights if weights is not None else np.ones(graph.n_edges)
 
-    def near(node: int) -> list[int]:
+    def find_neighbours(node: int) -> list[int]:
         others, edges, _ = graph.steps(node, "both")
         best_weights: dict[int, float] = {}
-        for other, weight in zip(others.tolist(), weights_or_ones[edges].tolist()):
+        for other, weight in zip(others.tolist(), weights[edges].tolist()):
             best_weights[other] = max(weight, best_weights.get(other, weight))
         return sorted(best_weights.keys() - {node}, key=lambda other: (-best_weights[other], other))
 
-    return near
+    return find_neighbours
 
 
 def rerank_adaptively(
@@ -169,8 +158,8 @@ def rerank_adaptively(
 ) -> AdaptiveRanking:
     """Run GAR and return the scores and batches.
 
-    Of equal scores the node found first comes first, by the order of `first_scores` and of
-    `neighbours`.
+    Of equal scores the node that comes first in `first_scores`, or among the `neighbours`, is read
+    first.
 
     Parameters
     ----------
@@ -185,32 +174,33 @@ def rerank_adaptively(
     >>> from core.operators.nodes.adaptive_reranking import rerank_adaptively
     >>> near = {0: [2], 1: [], 2: []}.__getitem__
     >>> score = lambda nodes: [float(node) for node in nodes]
-    >>> found = rerank_adaptively({0: 2.0, 1: 1.0}, near, score, 3, 1)
-    >>> found.batches, found.scores
+    >>> reranking = rerank_adaptively({0: 2.0, 1: 1.0}, near, score, 3, 1)
+    >>> reranking.batches, reranking.scores
     ((('first', (0,)), ('frontier', (2,)), ('first', (1,))), {0: 0.0, 2: 2.0, 1: 1.0})
     """
     pools: dict[str, dict[int, float]] = {"first": dict(first_scores), "frontier": {}}
     scores: dict[int, float] = {}
     batches: list[tuple[str, tuple[int, ...]]] = []
-    frontier, turn = pools["frontier"], 0
-    while len(scores) < budget and any(pools.values()):
-        source = ("first", "frontier")[turn % 2]
-        turn += 1
-        if not pools[source]:
+    frontier = pools["frontier"]
+    for source in itertools.cycle(pools):
+        if len(scores) >= budget or not any(pools.values()):
+            break
+        pool = pools[source]
+        if not pool:
             continue
-        size = min(batch, budget - len(scores))
-        batch_nodes = sorted(pools[source], key=lambda node: -pools[source][node])[:size]
-        for pool in pools.values():
-            for node in batch_nodes:
-                pool.pop(node, None)
-        fresh = dict(zip(batch_nodes, score(batch_nodes)))
-        scores |= fresh
+        n_left = budget - len(scores)
+        batch_nodes = sorted(pool, key=lambda node: -pool[node])[: min(batch, n_left)]
+        for node in batch_nodes:
+            pools["first"].pop(node, None)
+            frontier.pop(node, None)
+        new_scores = dict(zip(batch_nodes, score(batch_nodes)))
+        scores |= new_scores
         batches.append((source, tuple(batch_nodes)))
-        for node in sorted(fresh, key=lambda node: (fresh[node], node), reverse=True):
-            if len(frontier) < budget - len(scores) or fresh[node] >= min(
-                frontier.values(), default=fresh[node]
-            ):
+        for node in sorted(new_scores, key=lambda node: (new_scores[node], node), reverse=True):
+            node_score = new_scores[node]
+            has_place = len(frontier) < budget - len(scores)
+            if has_place or node_score >= min(frontier.values(), default=node_score):
                 for other in neighbours(node):
                     if other not in scores:
-                        frontier[other] = max(frontier.get(other, -np.inf), fresh[node])
+                        frontier[other] = max(frontier.get(other, -np.inf), node_score)
     return AdaptiveRanking(scores, tuple(batches))

@@ -15,9 +15,9 @@ from core.types import Ranking, State
 class DocumentsOfNodes(Operator):
     """The chunks that mention the retrieved nodes, those of the best node first.
 
-    In a corpus graph these are the documents themselves. FastInsight and its baselines give the
-    first 10 to the language model and measure recall on them. A chunk has the score of the first
-    node that it mentions.
+    In a corpus graph whose nodes are documents, these are the documents themselves. FastInsight and
+    its baselines give the first 10 to the language model and measure recall on them. A chunk has
+    the score of the best node that it mentions.
 
     >>> line = "SparseNodes(keep=2) >> DocumentsOfNodes(keep=2)"
     >>> found = retrieve(line, graph=story, question="cheerful Fred, lonely Scrooge").chunks
@@ -40,9 +40,8 @@ class DocumentsOfNodes(Operator):
         for rank, rows in enumerate(chunk_lists(ctx.graph, "nodes", nodes)):
             for row in rows:
                 best_scores.setdefault(row, 0.0 if scores is None else scores[rank])
-        order = Ranking(
-            "chunk", tuple(best_scores), None if scores is None else tuple(best_scores.values())
-        )
+        chunk_scores = None if scores is None else tuple(best_scores.values())
+        order = Ranking("chunk", tuple(best_scores), chunk_scores)
         recorder.before_cut = order.head(max(self.keep, MAX_HITS_BEFORE_CUT))
         return state.replace(chunks=order.head(self.keep))
 

@@ -25,11 +25,12 @@ class ExpandNodes(Operator):
 
     Neighbours are chosen by structure and by similarity to the question.
 
-    FastInsight, STeX (algorithm 3): score = v_q . v_n + beta * structure. Structure has two parts.
-    For the best rank r of a neighbour among the N retrieved nodes, the first is 1 - (r - 1) / (N -
-    1). For a of them that are neighbours, the second is (a - 1) / (min(degree, N) - 1). A part with
-    the divisor 0 counts 0. Both parts lie in [0, 1], so `beta` 1 weighs structure above the cosine
-    of most encoders. Ties are broken by id.
+    FastInsight, STeX (algorithm 3): score = v_q . v_n + beta * structure. Structure is the sum of
+    two parts in [0, 1]. N is the number of retrieved nodes. The first part is 1 - (r - 1) / (N - 1),
+    where r is the best rank of a retrieved node that the neighbour is linked to. The second is
+    (a - 1) / (min(degree, N) - 1), where a is the number of retrieved nodes that it is linked to. A
+    part with the divisor 0 counts 0. With `beta` 1 structure weighs more than the cosine of most
+    encoders. Ties are broken by id.
 
     If no neighbour is left, as in a component smaller than the budget, nothing is added. With
     `backfill` "vector" the nodes nearest to the question are added then.
@@ -69,7 +70,7 @@ class ExpandNodes(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         nodes = state.nodes.items if state.nodes else ()
-        assert state.vector is not None  # a line in which nothing writes it is refused
+        assert state.vector is not None
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.watch)
@@ -85,44 +86,42 @@ class ExpandNodes(Operator):
         if not len(added) and self.backfill == "vector":
             order = added = self._nearest(state, index)
         recorder.before_cut = order
-        recorder.notes.append(lambda: _summary(ctx.graph, added, total))
-        last = min(state.nodes.scores, default=0.0) if state.nodes and state.nodes.scores else 0.0
-        scores = (*(state.nodes.scores or () if state.nodes else ()), *(last for _ in added.items))
-        return state.replace(
-            nodes=Ranking(
-                "node",
-                (*nodes, *added.items),
-                scores if len(scores) == len(nodes) + len(added) else None,
-            )
-        )
+        recorder.notes.append(lambda: _expansion_note(ctx.graph, added, total))
+        scores = state.nodes.scores or () if state.nodes else ()
+        all_scores = None
+        if len(scores) == len(nodes):
+            # a neighbour ranks after the retrieved nodes, so it has their lowest score
+            all_scores = (*scores, *[min(scores, default=0.0)] * len(added))
+        return state.replace(nodes=Ranking("node", (*nodes, *added.items), all_scores))
 
     def _nearest(self, state: State, index: VectorIndex) -> Ranking:
         """Return the nearest nodes that are not retrieved yet."""
         assert state.vector is not None
-        seen_nodes = set(state.nodes.items if state.nodes else ())
-        ids, scores = index.nearest(state.vector, min(len(index), len(seen_nodes) + self.keep))
-        fresh = [row for row, node in enumerate(ids.tolist()) if node not in seen_nodes]
-        return best_hits("node", ids[fresh], scores[fresh], self.keep)
+        retrieved = set(state.nodes.items if state.nodes else ())
+        ids, scores = index.nearest(state.vector, min(len(index), len(retrieved) + self.keep))
+        rows = [row for row, node in enumerate(ids.tolist()) if node not in retrieved]
+        return best_hits("node", ids[rows], scores[rows], self.keep)
 
     def words(self) -> str:
         return f"{self.keep} neighbours more, beta {self.beta:g}"
 
 
-def _summary(graph: KnowledgeGraph, new_nodes: Ranking, total: int) -> str:
+def _expansion_note(graph: KnowledgeGraph, new_nodes: Ranking, total: int) -> str:
     if len(new_nodes):
         return f"Of {max(total, len(new_nodes)):,} neighbours: {best_names(graph, new_nodes)}."
     return "No neighbour is left."
 
 
 class SimilarityCache:
-    """Dot products of the question's vector with those of nodes, each computed once.
+    """Function that returns the dot products of the question's and nodes' vectors, cached.
 
     They agree with those of searches to six digits.
     """
 
     def __init__(self, index: VectorIndex, vector: np.ndarray):
-        self._index, self._vector = index, vector
-        self._similarities = np.full(len(index), np.nan)
+        self._index = index
+        self._vector = vector
+        self._similarities = np.full(len(index), np.nan)  # NaN until computed
 
     def __call__(self, nodes: np.ndarray) -> np.ndarray:
         missing = nodes[np.isnan(self._similarities[nodes])]
@@ -134,7 +133,7 @@ class SimilarityCache:
 def cached_similarity(
     graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray
 ) -> NodeSimilarity:
-    """Return the similarity of nodes to the question, cached for the next round."""
+    """Return the similarity function of a question, cached for the next round of a loop."""
     return graph.derived.once(
         "likeness", (id(index), vector.tobytes()), lambda: SimilarityCache(index, vector)
     )
@@ -143,20 +142,20 @@ def cached_similarity(
 def best_neighbours(
     nodes: tuple[int, ...], links: SimpleGraph, similar: NodeSimilarity, beta: float, keep: int = 0
 ) -> tuple[Ranking, int]:
-    """Return the best neighbours of the ranked nodes, and their total number.
+    """Return the best neighbours of the ranked nodes, and the number of all neighbours.
 
-    Nodes that are ranked already do not count. The score is likeness + beta * structure. `keep` 0
+    Nodes that are ranked already are left out. The score is similarity + beta * structure. `keep` 0
     keeps all.
     """
-    node_ids = np.array(nodes, np.int64)
-    fresh, structure = structure_scores(node_ids, links)
-    return best_hits("node", fresh, similar(fresh) + beta * structure, keep), len(fresh)
+    neighbours, structure = structure_scores(np.array(nodes, np.int64), links)
+    scores = similar(neighbours) + beta * structure
+    return best_hits("node", neighbours, scores, keep), len(neighbours)
 
 
 def structure_scores(node_ids: np.ndarray, links: SimpleGraph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the new neighbours of ranked nodes, and their structure scores.
+    """Return the neighbours of ranked nodes that are not ranked, and their structure scores.
 
-    The scores are float64 in [0, 2]. Example: a node next to the second and the third of three
+    The scores are float64 in [0, 2]. Example: a node linked to the second and the third of three
     nodes, with five neighbours in all, has 1 - 1/2 plus (2 - 1) / (3 - 1).
 
     >>> from core.graph.algorithms.simple_graph import SimpleGraph

@@ -25,34 +25,27 @@ def read_hidden_states(
 ) -> HiddenStates:
     """Return the hidden states of these nodes and of those read before.
 
-    Only nodes that were not read before are read now. The states are kept after the first weights
-    of the head. These weights are linear, so they commute with any smoothing of the states.
+    Only nodes that were not read before are read. The states are those after the first weights of
+    the head. These weights are linear, so they commute with any smoothing of the states.
     """
     old_states = state.hidden if state.hidden is not None and state.hidden.model == model else None
     read_nodes = set(old_states.nodes) if old_states else set()
-    fresh = [node for node in nodes if node not in read_nodes]
-    if old_states is not None and not fresh:
+    new_nodes = [node for node in nodes if node not in read_nodes]
+    if old_states is not None and not new_nodes:
         return old_states
     reranker, note = with_hidden_states(ctx.models.chooser(model), _reranker_title(ctx, model))
     if note and note not in recorder.notes:
         recorder.notes.append(note)
     with count_time("ranking"):
-        task = Task(
-            state.question.text,
-            "document" if has_chunk_nodes(ctx.graph) else "node",
-            ctx.seed,
-            ctx.watch,
-        )
-        vectors, head = reranker.head.enter(reranker.hidden(task, node_labels(ctx.graph, fresh)))
-    recorder.usage += Usage(texts=len(fresh))
+        unit = "document" if has_chunk_nodes(ctx.graph) else "node"
+        task = Task(state.question.text, unit, ctx.seed, ctx.watch)
+        texts = node_labels(ctx.graph, new_nodes)
+        vectors, head = reranker.head.enter(reranker.hidden(task, texts))
+    recorder.usage += Usage(texts=len(new_nodes))
     if old_states is None:
-        return HiddenStates(model, tuple(fresh), vectors, head)
-    return HiddenStates(
-        model,
-        (*old_states.nodes, *fresh),
-        np.concatenate([old_states.vectors, vectors]),
-        head,
-    )
+        return HiddenStates(model, tuple(new_nodes), vectors, head)
+    vectors = np.concatenate([old_states.vectors, vectors])
+    return HiddenStates(model, (*old_states.nodes, *new_nodes), vectors, head)
 
 
 def _reranker_title(ctx: Context, model: str) -> str:
@@ -64,5 +57,5 @@ def _reranker_title(ctx: Context, model: str) -> str:
 
 def state_rows(hidden: HiddenStates, nodes: Sequence[int]) -> np.ndarray:
     """Return the rows of some nodes in the hidden states, int64 [n]."""
-    row = {node: index for index, node in enumerate(hidden.nodes)}
-    return np.array([row[node] for node in nodes], np.int64)
+    rows = {node: row for row, node in enumerate(hidden.nodes)}
+    return np.array([rows[node] for node in nodes], np.int64)

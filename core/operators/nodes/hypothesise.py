@@ -19,10 +19,10 @@ MAX_PASSAGE_TOKENS = 512  # largest length of a written passage
 class Hypothesise(Operator):
     """The mean of the question's vector and the vectors of passages written for it.
 
-    A language model writes the passages. HyDE (Gao et al., ACL 2023): the passages answer the
-    question. The original has 8 passages of 512 tokens at temperature 0.7; FastInsight does not say
-    how many its baseline writes. The mean is scaled to a unit vector, which keeps the order of
-    nodes. An empty reply adds nothing. If no language model is asked, the question's own vector is
+    A language model writes passages that answer the question (HyDE, Gao et al., ACL 2023). The
+    original has 8 passages of 512 tokens at temperature 0.7; FastInsight does not say how many its
+    baseline writes. The mean is scaled to a unit vector, which does not change the order of nodes.
+    An empty reply adds nothing. If no language model may be asked, the question's own vector is
     used.
 
     >>> line = "Hypothesise() >> VectorNodes(keep=1)"
@@ -49,32 +49,27 @@ class Hypothesise(Operator):
     encoder: str = param("encoder", "Encoder", "The sentence encoder.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        if skips_model_call(ctx, recorder, "the question itself was encoded"):
-            passages = []
-        else:
-            passages = self._write_passages(state, ctx, recorder)
-        vectors = ctx.models.encoder(self.encoder).encode(
-            [state.question.text, *passages], ctx.watch
-        )
+        texts = [state.question.text]
+        if not skips_model_call(ctx, recorder, "the question itself was encoded"):
+            texts += self._request_passages(state, ctx, recorder)
+        vectors = ctx.models.encoder(self.encoder).encode(texts, ctx.watch)
         recorder.usage += Usage(texts=len(vectors))
         mean = vectors.astype(np.float64).mean(axis=0)
-        return state.replace(
-            vector=(mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
-        )
+        length = max(float(np.linalg.norm(mean)), 1e-12)
+        return state.replace(vector=(mean / length).astype(np.float32))
 
-    def _write_passages(self, state: State, ctx: Context, recorder: Recorder) -> list[str]:
+    def _request_passages(self, state: State, ctx: Context, recorder: Recorder) -> list[str]:
         """Return the written passages that are not empty."""
-        chat, passages_written = ctx.models.chat(self.model), []
+        chat = ctx.models.chat(self.model)
+        messages = make_messages("corpus_graphs", "hypothesis", question=state.question.text)
+        passages = []
         for number in range(self.passages):
             ctx.watch.report(
                 f"Writing passage {number + 1} of {self.passages}", number / self.passages
             )
-            prompt_messages = make_messages(
-                "corpus_graphs", "hypothesis", question=state.question.text
-            )
             reply = request_reply(
                 chat,
-                prompt_messages,
+                messages,
                 ctx,
                 recorder,
                 MAX_PASSAGE_TOKENS,
@@ -82,8 +77,8 @@ class Hypothesise(Operator):
                 seed=ctx.seed + number,
                 temperature=self.temperature,
             )
-            passages_written.append(reply.text.split("\n\n\n")[0].strip())
-        passages = [text for text in passages_written if text]
+            passages.append(reply.text.split("\n\n\n")[0].strip())
+        passages = list(filter(None, passages))
         if not passages:
             recorder.notes.append(
                 "The language model wrote nothing; the question itself was encoded."

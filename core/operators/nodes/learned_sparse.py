@@ -9,7 +9,7 @@ import numpy as np
 from core.errors import BadParameter
 from core.indexes.sparse_vectors import sparse_nodes
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import MAX_HITS_BEFORE_CUT, best_hits, best_names
+from core.operators.texts.hits import best_names, keep_best_hits
 from core.parameters import param
 from core.types import Ranking, State, Usage
 
@@ -19,8 +19,8 @@ class LearnedSparseNodes(Operator):
     """The `keep` nodes whose sparse vectors have the largest dot product with the question's.
 
     SPLADE (Formal et al., SIGIR 2021): a masked language model gives every word of its vocabulary a
-    weight for a text, also words that are not in the text. Vectors of nodes are computed with the
-    first question and kept. A node without a common word is no hit.
+    weight for a text, also words that are not in the text. The vectors of nodes are computed for
+    the first question and stored. A node that shares no word with the question is no hit.
 
     >>> from core.models.base import NoModels
     >>> from scipy.sparse import csr_array
@@ -60,8 +60,7 @@ class LearnedSparseNodes(Operator):
         recorder.usage += Usage(texts=1)
         scores = np.round(np.asarray((index @ question.T).todense(), np.float64).ravel(), 6)
         ids = np.flatnonzero(scores > 0)
-        order = best_hits("node", ids, scores[ids], max(self.keep, MAX_HITS_BEFORE_CUT))
-        recorder.before_cut, hits = order, order.head(self.keep)
+        hits = keep_best_hits(recorder, "node", ids, scores[ids], self.keep)
         recorder.notes.append(
             f"The best: {best_names(ctx.graph, hits) or 'none shares a word with the question'}."
         )

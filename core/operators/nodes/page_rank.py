@@ -19,16 +19,16 @@ from core.types import Ranking, State
 class SimilarPageRank(Operator):
     """The nodes of largest personalised PageRank, restarting at the nodes similar to the question.
 
-    HippoRAG 2 adapted to corpus graphs, which have no facts to choose from; FastInsight's authors
-    do not say how they adapted it. The restart is the cosine of the `seeds` nodes nearest to the
-    question, plus `everywhere` times the cosine of every node, scaled to 0 .. 1 between the
-    smallest and the largest. Edges are followed in both directions, by their weights.
+    HippoRAG 2 adapted to corpus graphs, which have no facts; FastInsight's authors do not say how
+    they adapted it. The restart weight of a node is `everywhere` times its cosine with the
+    question, scaled to 0 .. 1 over all nodes. The `seeds` nodes nearest to the question have their
+    cosine in addition. Edges are followed in both directions, by their weights.
 
     HippoRAG 2 lets a language model choose which of the five facts nearest to the question help,
-    and starts at their ends. `at` does this: the walk restarts at the retrieved relations, at their
-    ends as in `PassagesOfFacts`, or at the retrieved nodes if a corpus graph has no facts.
-    `RankHits` with a language model before it is that filter. If nothing is left there is no walk,
-    and the nodes nearest to the question are taken, as in HippoRAG 2.
+    and restarts at their ends. `RankHits` with a language model is that filter. With `at`
+    "relations" the walk restarts at the ends of the retrieved relations, as in `PassagesOfFacts`,
+    and with "nodes" at the retrieved nodes, for a corpus graph without facts. If there are none,
+    the nodes nearest to the question are returned without a walk, as in HippoRAG 2.
 
     On a graph of more than 250,000 edges with weights PageRank is approximated by a push, as a note
     says. With `damping` 0 and `everywhere` 0 only the seeds are left.
@@ -77,22 +77,20 @@ class SimilarPageRank(Operator):
         return ("vector",) if self.at == "nearest" else ("vector", self.at)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.vector is not None  # a line in which nothing writes it is refused
+        assert state.vector is not None
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.watch)
         index.fits(state.vector)
-        cosines = np.round(
-            index.of(np.arange(len(index))).astype(np.float64) @ state.vector.astype(np.float64), 6
-        )
-        seeds = self._seeds(state, ctx, cosines, recorder)
+        vectors = index.of(np.arange(len(index))).astype(np.float64)
+        cosines = np.round(vectors @ state.vector.astype(np.float64), 6)
+        seeds = self._choose_seeds(state, ctx, cosines, recorder)
         if not len(seeds):
             recorder.notes.append(
                 "Nothing is left to start from; the nodes are those nearest to the question."
             )
-            return state.replace(
-                nodes=best_hits("node", np.arange(len(cosines)), cosines, self.keep)
-            )
+            nearest = best_hits("node", np.arange(len(cosines)), cosines, self.keep)
+            return state.replace(nodes=nearest)
         if self.at != "nearest":
             recorder.notes.append(f"Restarted at: {best_names(ctx.graph, seeds)}.")
         shares = node_shares(cosines, seeds, self.everywhere)
@@ -106,7 +104,7 @@ class SimilarPageRank(Operator):
         recorder.notes.append(f"The best: {best_names(ctx.graph, ranking)}.")
         return state.replace(nodes=ranking)
 
-    def _seeds(
+    def _choose_seeds(
         self, state: State, ctx: Context, cosines: np.ndarray, recorder: Recorder
     ) -> Ranking:
         """Return the best `seeds` nodes to restart at, with their restart weights."""
@@ -127,20 +125,20 @@ class SimilarPageRank(Operator):
         On a graph of more than `MAX_EDGES_SOLVED` edges it is only as exact as the best
         `keep` need.
         """
-        graph, solve = ctx.graph, weighted_pagerank
+        graph = ctx.graph
         if graph.n_edges <= MAX_EDGES_SOLVED:
-            return solve(graph, shares, self.damping, True, ctx.watch)
+            return weighted_pagerank(graph, shares, self.damping, True, ctx.watch)
         from core.graph.pagerank.many_restarts import push_everywhere  # loads numba
 
         links = pagerank_problem(graph, shares, self.damping, True, ctx.watch).links
         if not len(links.strength):
-            return solve(graph, shares, self.damping, True, ctx.watch)
+            return weighted_pagerank(graph, shares, self.damping, True, ctx.watch)
         nodes = np.arange(graph.n_nodes)
         even = np.full(len(nodes), 1 / len(nodes))
         start_state = graph.derived.once(
             "PageRank from everywhere",
             self.damping,
-            lambda: solve(graph, even, self.damping, True, ctx.watch),
+            lambda: weighted_pagerank(graph, even, self.damping, True, ctx.watch),
         )
         result = push_everywhere(
             links, shares, nodes, start_state, self.damping, slice(None), self.keep, ctx.watch

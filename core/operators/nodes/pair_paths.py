@@ -1,19 +1,21 @@
-"""PathRAG: paths between the retrieved nodes, ranked by a flow along them."""
+"""PathRAG: paths between the retrieved nodes, ranked by the flow along them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
 from core.graph.algorithms.simple_graph import SimpleGraph, simple_graph
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import best_names
+from core.operators.texts.khop import extend_path
+from core.operators.texts.merge import score_by_position
 from core.parameters import param
 from core.types import Path, Ranking, State
 
-Walk = tuple[int, ...]
-Follow = dict[int, list[int]]
+Walk = tuple[int, ...]  # the nodes of a path
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,13 +23,13 @@ class PairPaths(Operator):
     """The nodes on the best paths between the retrieved nodes, then the other nodes.
 
     PathRAG considers, for each ordered pair of nodes, every simple path of at most 3 edges. The
-    first node shares a resource of 1 among its next nodes on these paths. Each further step passes
-    on `alpha` of what reached it, shared again, as long as more than `theta` arrived. An edge
-    reached twice carries the sum. The weight of a path is the mean over its edges.
+    first node divides a flow of 1 equally among its next nodes on these paths. A node that more
+    than `theta` reaches passes on `alpha` of it, divided again. The flows of an edge that is
+    reached several times are added. The weight of a path is the mean flow of its edges.
 
-    Of paths with the same nodes the best counts once, and `paths` are kept. At most `pairs` of the
-    retrieved nodes are paired. The exhaustive search of the original is replaced by one that meets
-    in the middle, with the same weights.
+    Of paths with the same nodes only the best is considered, and the best `paths` are returned. At
+    most `pairs` of the retrieved nodes are paired. Instead of the original's exhaustive search the
+    neighbours of both nodes are joined, which gives the same weights.
 
     >>> line = "SparseNodes(keep=2) >> PairPaths()"
     >>> # joined over Scrooge and Cratchit, with 1, 0.8 and 0.64 along the path
@@ -61,7 +63,8 @@ class PairPaths(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        nodes, links = state.nodes.items if state.nodes else (), simple_graph(ctx.graph)
+        nodes = state.nodes.items if state.nodes else ()
+        links = simple_graph(ctx.graph)
         ctx.watch.report("Paths between the nodes found")
         best_walks: dict[frozenset[int], tuple[float, Walk]] = {}
         for source, target in permutations(nodes[: self.pairs], 2):
@@ -70,19 +73,16 @@ class PairPaths(Operator):
                 previous = best_walks.get(frozenset(walk))
                 if previous is None or (-weight, walk) < (-previous[0], previous[1]):
                     best_walks[frozenset(walk)] = (weight, walk)
-        selected = sorted(best_walks.values(), key=lambda one: (-one[0], one[1]))[: self.paths]
-        order = dict.fromkeys([node for _, walk in selected for node in walk] + list(nodes))
-        scores = tuple(1.0 / rank for rank in range(1, len(order) + 1))
-        node_ranking = Ranking("node", tuple(order), scores)
+        selected = sorted(best_walks.values(), key=lambda pair: (-pair[0], pair[1]))[: self.paths]
+        weights = tuple(weight for weight, _ in selected)
+        walks = [walk for _, walk in selected]
+        node_ranking = score_by_position("node", itertools.chain(*walks, nodes))
         recorder.notes.append(
             f"{len(selected)} of {len(best_walks):,} paths; the first nodes: "
             f"{best_names(ctx.graph, node_ranking) or 'none'}."
         )
-        paths = tuple(_path_along(ctx.graph, walk) for _, walk in selected)
-        return state.replace(
-            nodes=node_ranking,
-            paths=Ranking("path", paths, tuple(weight for weight, _ in selected)),
-        )
+        paths = tuple(_path_along(ctx.graph, walk) for walk in walks)
+        return state.replace(nodes=node_ranking, paths=Ranking("path", paths, weights))
 
     def words(self) -> str:
         return f"{self.paths} paths between them"
@@ -102,11 +102,12 @@ def weighted_paths(
     [(0.54, (1, 0, 2, 3)), (0.61, (1, 2, 3))]
     """
     walks = list(simple_paths_between(links, source, target))
-    weights = edge_flows(walks, source, target, alpha, theta)
-    mean = lambda walk: round(
-        sum(weights.get(edge, 0.0) for edge in zip(walk, walk[1:])) / (len(walk) - 1), 6
-    )
-    return [(mean(walk), walk) for walk in walks]
+    flows = edge_flows(walks, source, target, alpha, theta)
+    weighted = []
+    for walk in walks:
+        total = sum(flows.get(edge, 0.0) for edge in zip(walk, walk[1:]))
+        weighted.append((round(total / (len(walk) - 1), 6), walk))
+    return weighted
 
 
 def simple_paths_between(links: SimpleGraph, source: int, target: int) -> Iterator[Walk]:
@@ -132,34 +133,25 @@ def edge_flows(
 ) -> dict[tuple[int, int], float]:
     """Return the flow along each edge of some paths, up to three steps.
 
-    Nothing flows on from the target.
+    The target passes nothing on.
     """
-    follow: Follow = {}
+    next_nodes: dict[int, set[int]] = {}
     for walk in walks:
-        for node, after in zip(walk, walk[1:]):
-            if after not in follow.setdefault(node, []):
-                follow[node].append(after)
+        for node, next_node in zip(walk, walk[1:]):
+            next_nodes.setdefault(node, set()).add(next_node)
     flows: dict[tuple[int, int], float] = {}
 
-    def on(node: int, amount: float, steps: int) -> None:
-        for after in sorted(follow.get(node, ())):
-            edge = (node, after)
-            flows[edge] = flows.get(edge, 0.0) + amount / len(follow[node])
-            if after != target and steps > 1 and flows[edge] > theta:
-                on(after, flows[edge] * alpha, steps - 1)
+    def pass_on(node: int, amount: float, steps: int) -> None:
+        for next_node in sorted(next_nodes.get(node, ())):
+            edge = (node, next_node)
+            flows[edge] = flows.get(edge, 0.0) + amount / len(next_nodes[node])
+            if next_node != target and steps > 1 and flows[edge] > theta:
+                pass_on(next_node, flows[edge] * alpha, steps - 1)
 
-    on(source, 1.0, 3)
+    pass_on(source, 1.0, 3)
     return flows
 
 
 def _path_along(graph, walk: Walk) -> Path:
-    """Return the path along some nodes; of parallel edges the first is taken."""
-    path = Path((walk[0],))
-    step: Callable[[int, int], tuple[int, bool]] = lambda node, target: next(
-        (int(edge), bool(ahead))
-        for neighbour, edge, ahead in zip(*graph.steps(node, "both"))
-        if neighbour == target
-    )
-    for node, target in zip(walk, walk[1:]):
-        path = path.extended(target, *step(node, target))
-    return path
+    """Return the path along some nodes, by the first of parallel edges."""
+    return extend_path(graph, Path((walk[0],)), walk, "both")

@@ -9,25 +9,26 @@ from core.indexes.vectors import vector_index
 from core.models.base import question_vectors
 from core.operators.base import Context, Operator, Recorder
 from core.operators.model_replies import request_reply, skips_model_call
-from core.operators.texts.hits import best_hits, best_names, count_tokens_roughly
+from core.operators.texts.hits import best_hits, best_names, count_fitting_texts
 from core.operators.texts.merge import score_by_position
 from core.parameters import param
-from core.prompts import make_messages
+from core.prompts import make_messages, one_line
 from core.types import Frame, Ranking, State, Usage
 
 PASSAGE_BUDGET_TOKENS = 2400  # tokens of passages in a prompt
+MAX_SENTENCE_TOKENS = 96
 ANSWER_PHRASE = "the answer is"  # beginning of a sentence that ends the search
 
 
 @dataclass(frozen=True, repr=False)
 class ReasonAndRetrieve(Operator):
-    """Nodes retrieved in turn with reasoning; each written sentence is the next search.
+    """Nodes retrieved in turn with reasoning; each written sentence is the next query.
 
     IRCoT (Trivedi et al., ACL 2023): `steps` searches of `keep` nodes each, the first by the
     question's vector. After each search but the last, the language model writes the next sentence
-    of its reasoning from the retrieved nodes. It ends early with the answer. Nodes are in the order
-    in which they were retrieved, each once. If no language model is asked, only the first search
-    runs.
+    of its reasoning from the retrieved nodes. A sentence with the answer ends the search early.
+    Nodes are in the order in which they were retrieved, each once. If no language model may be
+    asked, only the first search runs.
 
     >>> line = "EmbedQuery() >> ReasonAndRetrieve(keep=1)"
     >>> state = retrieve(
@@ -61,7 +62,7 @@ class ReasonAndRetrieve(Operator):
         thoughts: list[str] = []
         vector = state.vector
         for number in range(self.steps):
-            assert vector is not None  # a line in which nothing writes it is refused
+            assert vector is not None
             nearest_nodes = best_hits("node", *index.nearest(vector, min(len(index), self.keep)))
             retrieved |= dict.fromkeys(nearest_nodes.items)
             recorder.frames.append(
@@ -72,40 +73,33 @@ class ReasonAndRetrieve(Operator):
             ):
                 break
             ctx.watch.report(f"Reasoning, step {number + 1}", number / self.steps)
-            thoughts.append(self._thought(state, list(retrieved), thoughts, ctx, recorder))
-            if not thoughts[-1] or thoughts[-1].casefold().startswith(ANSWER_PHRASE):
+            thought = self._request_thought(state, list(retrieved), thoughts, ctx, recorder)
+            thoughts.append(thought)
+            if not thought or thought.casefold().startswith(ANSWER_PHRASE):
                 break
-            vector = question_vectors(encoder, [thoughts[-1]], ctx.watch)[0]
+            vector = question_vectors(encoder, [thought], ctx.watch)[0]
             recorder.usage += Usage(texts=1)
         recorder.notes += [f"Thought: {thought}" for thought in thoughts if thought]
         nodes = score_by_position("node", retrieved)
         recorder.notes.append(f"Found: {best_names(ctx.graph, nodes)}.")
         return state.replace(nodes=nodes)
 
-    def _thought(
+    def _request_thought(
         self, state: State, nodes: list[int], thoughts: list[str], ctx: Context, recorder: Recorder
     ) -> str:
-        """Return the next sentence of reasoning from the passages found.
-
-        Only passages that fit into the prompt are shown.
-        """
-        shown_nodes, room = [], PASSAGE_BUDGET_TOKENS
-        for text in node_labels(ctx.graph, nodes):
-            room -= count_tokens_roughly(text)
-            if room < 0:
-                break
-            shown_nodes.append(text)
-        prompt_messages = make_messages(
+        """Return the next sentence of reasoning from the first passages within the budget."""
+        texts = node_labels(ctx.graph, nodes)
+        n_shown = count_fitting_texts(texts, PASSAGE_BUDGET_TOKENS)
+        messages = make_messages(
             "corpus_graphs",
             "thought",
-            passages="\n\n".join(shown_nodes),
+            passages="\n\n".join(texts[:n_shown]),
             question=state.question.text,
             thoughts=" ".join(thoughts) or "-",
         )
-        reply = request_reply(
-            ctx.models.chat(self.model), prompt_messages, ctx, recorder, 96, "sentence"
-        )
-        return " ".join(reply.text.split())
+        chat = ctx.models.chat(self.model)
+        reply = request_reply(chat, messages, ctx, recorder, MAX_SENTENCE_TOKENS, "sentence")
+        return one_line(reply.text)
 
     def words(self) -> str:
         return f"{self.steps} searches of {self.keep}, with reasoning between"

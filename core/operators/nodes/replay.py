@@ -1,18 +1,16 @@
-"""FastInsight's loop with other settings, on hidden states that are known.
+"""FastInsight's loop run again with other settings, on stored hidden states.
 
-No model reads anything.
+No model is asked.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
-import numpy as np
-
 from core.graph.algorithms.simple_graph import SimpleGraph
-from core.operators.nodes.expansion import NodeSimilarity, structure_scores
+from core.operators.nodes.expansion import NodeSimilarity, best_neighbours
 from core.operators.nodes.smoothing import smoothed_order
-from core.operators.texts.hits import best_hits
 from core.types import Frame, HiddenStates, Ranking
 
 
@@ -22,10 +20,10 @@ class LoopReplay:
 
     Attributes
     ----------
-    nodes : the nodes in their order.
+    nodes : the nodes, best first.
     came : for each node, the round in which it was added; 0 for the start.
-    not_ranked : number of neighbours that the loop would have added, but that were not read when
-        the question was asked.
+    not_ranked : number of neighbours that the loop would have added, but that the original run did
+        not read.
     """
 
     nodes: Ranking
@@ -45,8 +43,8 @@ def replay_loop(
 ) -> LoopReplay:
     """Run FastInsight's loop from the nodes `start` on the nodes that were read.
 
-    With the settings of the original run the result is the same. Other settings may need nodes that
-    were not read; these are skipped and counted.
+    With the settings of the original run the result is the same. With other settings the loop may
+    need nodes that were not read. These are skipped and counted.
 
     Parameters
     ----------
@@ -67,43 +65,34 @@ def replay_loop(
     >>> from core.types import HiddenStates
     >>> hidden = HiddenStates("reranker", (0, 1, 2), np.array([[0.5], [0.1], [0.9]]), Head())
     >>> alike = lambda nodes: np.zeros(len(nodes))
-    >>> found = replay_loop(hidden, (0,), simple_graph(toy), alike, alpha=0.0, batch=2, budget=4)
+    >>> replay = replay_loop(hidden, (0,), simple_graph(toy), alike, alpha=0.0, batch=2, budget=4)
     >>> # A, then B and C; D and E were never read
-    >>> toy.names(found.nodes.items), found.came, found.not_ranked
+    >>> toy.names(replay.nodes.items), replay.came, replay.not_ranked
     (['C', 'A', 'B'], {0: 0, 1: 1, 2: 1}, 2)
     """
     read_nodes = frozenset(hidden.nodes)
     nodes = smoothed_order(
         hidden, tuple(node for node in start if node in read_nodes), links, alpha
     )
-    round_of_node, skipped, number = dict.fromkeys(nodes.items, 0), set[int](), 0
-    while 0 < len(nodes) < budget:
-        number += 1
-        fresh, structure = structure_scores(np.array(nodes.items, np.int64), links)
-        order = best_hits("node", fresh, similar(fresh) + beta * structure).items
-        added, not_read = _read_nodes(order, read_nodes, min(batch, budget - len(nodes)))
-        skipped |= not_read
+    round_of_node = dict.fromkeys(nodes.items, 0)
+    skipped: set[int] = set()
+    for number in itertools.count(1):
+        if not 0 < len(nodes) < budget:
+            break
+        order, _ = best_neighbours(nodes.items, links, similar, beta)
+        added: list[int] = []
+        for node in order.items:
+            if len(added) == min(batch, budget - len(nodes)):
+                break
+            if node in read_nodes:
+                added.append(node)
+            else:
+                skipped.add(node)
         if not added:
             break
         round_of_node |= dict.fromkeys(added, number)
         nodes = smoothed_order(hidden, (*nodes.items, *added), links, alpha)
     return LoopReplay(nodes, round_of_node, len(skipped))
-
-
-def _read_nodes(
-    order: tuple[int, ...], available: frozenset[int], room: int
-) -> tuple[list[int], set[int]]:
-    """Return the first `room` read nodes, and the unread nodes before their last."""
-    added: list[int] = []
-    skipped: set[int] = set()
-    for node in order:
-        if len(added) == room:
-            break
-        if node in available:
-            added.append(node)
-        else:
-            skipped.add(node)
-    return added, skipped
 
 
 def node_origins(
@@ -120,17 +109,15 @@ def node_origins(
     order: tuple[int, ...] = ()
     number = 0
     for index, frame in enumerate(frames):
-        fresh = [node for node in frame.ranking.items if node not in origins]
-        number += bool(fresh) and index > 0
-        for node in fresh:
+        ranking = frame.ranking
+        new_nodes = [node for node in ranking.items if node not in origins]
+        if new_nodes and index:
+            number += 1
+        for node in new_nodes:
             neighbours = set(links.of(node).tolist())
-            source_node = next((one for one in order if one in neighbours), None) if index else None
-            origins[node] = (
-                number,
-                source_node,
-                frame.ranking.scores[frame.ranking.positions[node]]
-                if frame.ranking.scores
-                else None,
-            )
-        order = frame.ranking.items if len(frame.ranking) == len(origins) else (*order, *fresh)
+            source_node = next((one for one in order if one in neighbours), None)
+            score = ranking.score(ranking.positions[node]) if ranking.scores else None
+            origins[node] = (number, source_node, score)
+        # a frame lists all nodes, or only the new ones
+        order = ranking.items if len(ranking) == len(origins) else (*order, *new_nodes)
     return origins

@@ -27,11 +27,11 @@ class GraphRerank(Operator):
     FastInsight, GRanker (algorithm 2): H' = (1 - alpha) H + alpha P H, scores = head(H'). H are the
     hidden states of the re-ranker, P the rows of A D^-1 scaled to one, A the links among the
     retrieved nodes, D the degrees in the whole graph, read as an undirected simple graph. The
-    printed equation has P H' on the right, which would need a solver. Of equal scores the former
-    order is kept. Each node is read once per question.
+    printed equation has P H' on the right, which would need a solver. Nodes of equal score keep
+    their order. The re-ranker reads each node once per question.
 
-    With `alpha` 0 it is an ordinary re-ranker. In the example, Scrooge is linked to Marley and
-    Cratchit, who has a second neighbour.
+    With `alpha` 0 this is an ordinary re-ranker. In the example, Scrooge is linked to Marley and
+    Cratchit, and Cratchit has a second neighbour.
 
     >>> table = {"Marley: person: Dead for seven years.": 1.0}
     >>> line = "SparseNodes(keep=3) >> GraphRerank(alpha=0.5)"
@@ -81,12 +81,12 @@ def smoothed_order(
 
     Nodes of equal score keep their order.
     """
-    ids, rows = np.array(nodes, np.int64), state_rows(hidden, nodes)
-    states = (
-        smooth_states(hidden.vectors, rows, ids, links, alpha, lonely)
-        if alpha
-        else hidden.vectors[rows]
-    )
+    ids = np.array(nodes, np.int64)
+    rows = state_rows(hidden, nodes)
+    if alpha:
+        states = smooth_states(hidden.vectors, rows, ids, links, alpha, lonely)
+    else:
+        states = hidden.vectors[rows]
     scores = np.round(hidden.head(states), HIT_SCORE_DIGITS)
     order = np.argsort(-scores, kind="stable")
     return Ranking("node", tuple(ids[order].tolist()), tuple(scores[order].tolist()))
@@ -123,12 +123,5 @@ def smooth_states(
     """
     from core.graph.kernels import mix_neighbour_states  # imported here because it loads numba
 
-    return mix_neighbour_states(
-        states,
-        rows,
-        nodes,
-        links.indptr,
-        links.near,
-        alpha,
-        1.0 if lonely == "keep" else 1.0 - alpha,
-    )
+    lonely_factor = 1.0 if lonely == "keep" else 1.0 - alpha
+    return mix_neighbour_states(states, rows, nodes, links.indptr, links.near, alpha, lonely_factor)

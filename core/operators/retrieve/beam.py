@@ -22,6 +22,7 @@ from core.types import Frame, Path, Ranking, State
 NEVER_STOP = "never"  # value of `stop` that asks no language model
 SCORER_NEEDED = "only with a scorer, as a language model gives no scores"
 RANK_BY_STEPS = "steps"  # value of `rank` that needs no model: the mean of a path's step scores
+PathScores = dict[Path, tuple[float, ...]]  # paths as found, each with the scores of its steps
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,21 +30,21 @@ class BeamSearch(Operator):
     """The paths that a beam keeps at any hop, ranked once more at the end.
 
     Each seed is searched separately. Every kept path is extended by every step from its end. The
-    candidates are scored as texts (the whole path, or with unit "triple" only the new triple), and
-    the best `width` are kept and added to the result. Scores do not accumulate. Steps may return to
-    a visited node, as in the paper. At the end all paths of all seeds are ranked by `rank`.
+    candidates are scored as texts (the whole path, or with `unit` "triple" only the new triple),
+    and the best `width` are kept and added to the result. Scores do not accumulate. Steps may
+    return to a visited node, as in the paper. At the end `rank` ranks all paths of all seeds.
     (LEGO-GraphRAG, technical report, Algorithm 1 and section B.8)
 
-    prune "mean" or "percentile" keeps, instead of a fixed number, the candidates whose
+    With `prune` "mean" or "percentile" no fixed number is kept, but the candidates whose
     min-max-normalised score reaches the mean or the given percentile, at most `limit`. `fanout`
     limits the steps tried from one node to the first in edge order (32 and 64 in the report's code,
     none in its Algorithm 1); 0 is no limit. `stop` names a language model that is shown the kept
     paths after each hop but the last, and may end the search (the report's LLMs-ES).
 
     `read` and `recall` are Hopscope's own. If a hop has more than `read` candidates, some of each
-    relation chain are read first, then those that the scores so far promise most. With a `recall`
-    below 1 reading stops once that share of the best is expected among those read; the scores of
-    earlier hops count too. Candidates that are not read are left out.
+    relation chain are read first, then those with the best expected scores. With a `recall` below 1
+    reading stops once that share of the best is expected among those read. The expectation uses the
+    scores of earlier hops too. Candidates that are not read are left out.
 
     >>> table = {"A -> r1 -> C": 0.8, "A -> r1 -> C -> r4 -> D": 0.9}
     >>> answers(
@@ -129,27 +130,24 @@ class BeamSearch(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line in which nothing writes it is refused
+        assert state.subgraph is not None
         local = LocalAdjacency(ctx.graph, state.subgraph, self.direction)
-        entities = tuple(ctx.graph.names(state.seeds))
-        beam_width = self.width if self.prune == "top" else self.limit
         task = Task(
             state.question.text,
-            "path" if self.unit == "path" else "triple",
+            self.unit,
             ctx.seed,
             ctx.watch,
-            entities,
+            tuple(ctx.graph.names(state.seeds)),
             read=self.read,
             recall=self.recall,
-            best=beam_width,
+            best=self.width if self.prune == "top" else self.limit,
             earlier={} if self.recall < 1 else None,
         )
-        # paths in the order of finding, each with the scores of its steps
-        path_scores: dict[Path, tuple[float, ...]] = {}
+        found: PathScores = {}
         for seed in dict.fromkeys(state.seeds):
             if seed in state.subgraph:
-                self._search(local, seed, state, task, ctx, recorder, path_scores)
-        return state.replace(paths=self._rank_paths(path_scores, task, ctx, recorder))
+                self._search(local, seed, state, task, ctx, recorder, found)
+        return state.replace(paths=self._rank_paths(found, task, ctx, recorder))
 
     def _search(
         self,
@@ -159,104 +157,100 @@ class BeamSearch(Operator):
         task: Task,
         ctx: Context,
         recorder: Recorder,
-        scored: dict,
+        found: PathScores,
     ) -> None:
-        beam: dict[Path, tuple[float, ...]] = {Path((seed,)): ()}
-        label = f" from {ctx.graph.node_name(seed)}" if len(set(state.seeds)) > 1 else ""
+        """Search from one seed, and add the kept paths of all hops to `found`."""
+        beam: PathScores = {Path((seed,)): ()}
+        suffix = f" from {ctx.graph.node_name(seed)}" if len(set(state.seeds)) > 1 else ""
         for hop in range(1, self.hops + 1):
-            candidates = self._extensions(local, beam)
+            label = f"hop {hop}{suffix}"
+            origins = self._extend_beam(local, beam)
+            candidates = list(origins)
             if not candidates:
                 break
             if len(candidates) == MAX_TEXTS:
                 recorder.notes.append(
-                    f"Hop {hop}{label} has too many extensions; the first {MAX_TEXTS:,} were read."
+                    f"Hop {hop}{suffix} has too many extensions; the first {MAX_TEXTS:,} were read."
                 )
             ctx.watch.report(
                 f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates",
                 (hop - 1) / self.hops,
             )
-            texts = self._texts(ctx.graph, list(candidates))
-            groups = chain_groups(ctx.graph, list(candidates))
-            preview = self._preview(
-                state, scored, list(candidates), ctx, f"hop {hop} of {self.hops}{label}, "
+            prefix = f"hop {hop} of {self.hops}{suffix}, "
+            hop_task = replace(
+                task,
+                groups=chain_groups(ctx.graph, candidates),
+                preview=self._make_preview(state, found, candidates, ctx, prefix),
             )
-            reading = replace(task, groups=groups, preview=preview)
-            choice = recorder.choice(self._choose(ctx.models.chooser(self.model), reading, texts))
+            texts = self._texts(ctx.graph, candidates)
+            choice = recorder.choice(self._choose(ctx.models.chooser(self.model), hop_task, texts))
             selected, ranked = chosen_items(Ranking("path", tuple(candidates)), choice)
-            recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(candidates), ranked))
-            history = list(beam.values())
-            origins = list(candidates.values())
-            beam = {
-                path: history[origins[position]] + ((choice.scores[i],) if choice.scores else ())
-                for i, (position, path) in enumerate(zip(choice.positions, selected.items))
-            }
-            for path, scores in beam.items():
-                scored.setdefault(path, scores)
-            if (
-                beam
-                and hop < self.hops
-                and self._suffice(f"hop {hop}{label}", beam, task, ctx, recorder)
-            ):
+            recorder.frames.append(Frame(label, selected, len(candidates), ranked))
+            extended: PathScores = {}
+            for index, path in enumerate(selected.items):
+                new_scores = (choice.scores[index],) if choice.scores else ()
+                extended[path] = beam[origins[path]] + new_scores
+                found.setdefault(path, extended[path])
+            beam = extended
+            if not beam or hop == self.hops:
+                break
+            if self._suffice(label, beam, task, ctx, recorder):
                 break
 
-    def _preview(
+    def _make_preview(
         self,
         state: State,
-        scored: dict[Path, tuple[float, ...]],
+        found: PathScores,
         candidates: list[Path],
         ctx: Context,
-        where: str,
+        prefix: str,
     ):
         """Return a callback that previews a hop.
 
         It shows the paths of the earlier hops and the best candidates scored so far, each by its
         latest score.
         """
-        last_scores = {path: scores[-1] if scores else math.nan for path, scores in scored.items()}
+        last_scores = {path: scores[-1] if scores else math.nan for path, scores in found.items()}
 
-        def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
-            best_paths = rank_positions(Ranking("path", tuple(candidates)), positions, scores).head(
-                self.width
-            )
-            scores_by_path = last_scores | dict(zip(best_paths.items, best_paths.scores or ()))
+        def make_state(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
+            ranked = rank_positions(Ranking("path", tuple(candidates)), positions, scores)
+            best = ranked.head(self.width)
+            scores_by_path = last_scores | dict(zip(best.items, best.scores or ()))
             all_paths = Ranking("path", tuple(scores_by_path))
+            all_scores = np.array(list(scores_by_path.values()))
             return state.replace(
-                paths=rank_positions(
-                    all_paths, np.arange(len(all_paths)), np.array(list(scores_by_path.values()))
-                )
+                paths=rank_positions(all_paths, np.arange(len(all_paths)), all_scores)
             )
 
-        return ctx.while_scored(
-            len(candidates), "path" if self.unit == "path" else "triple", so_far, where
-        )
+        return ctx.while_scored(len(candidates), self.unit, make_state, prefix)
 
     def _suffice(
-        self, label: str, beam: dict, task: Task, ctx: Context, recorder: Recorder
+        self, label: str, beam: PathScores, task: Task, ctx: Context, recorder: Recorder
     ) -> bool:
         """Return whether the language model of `stop` finds the kept paths sufficient."""
         if self.stop == NEVER_STOP:
             return False
-        verdict, usage, sentence = are_paths_sufficient(
+        verdict, usage, clause = are_paths_sufficient(
             ctx.models.chat(self.stop), task, ctx.graph.texts(list(beam))
         )
         recorder.usage += usage
-        recorder.notes.append(f"After {label}, {sentence}.")
+        recorder.notes.append(f"After {label}, {clause}.")
         return verdict
 
-    def _extensions(self, local, beam: dict[Path, tuple[float, ...]]) -> dict[Path, int]:
-        """Return the one-step extensions of the beam, with the positions of their origins.
+    def _extend_beam(self, local, beam: PathScores) -> dict[Path, Path]:
+        """Return the one-step extensions of the beam, each with the path that it extends.
 
         There are at most `MAX_TEXTS`.
         """
-        candidates: dict[Path, int] = {}
-        for origin, path in enumerate(beam):
+        origins: dict[Path, Path] = {}
+        for path in beam:
             for row, edge, forward in local.lists[local.place(path.end)][: self.fanout or None]:
                 node = int(local.nodes[row])
                 if self.revisit or node not in path.nodes:
-                    candidates.setdefault(path.extended(node, edge, forward), origin)
-                    if len(candidates) == MAX_TEXTS:
-                        return candidates
-        return candidates
+                    origins.setdefault(path.extended(node, edge, forward), path)
+                    if len(origins) == MAX_TEXTS:
+                        return origins
+        return origins
 
     def _texts(self, graph, paths: list[Path]) -> list[str]:
         if self.unit == "path":
@@ -277,47 +271,36 @@ class BeamSearch(Operator):
         scores = np.asarray(choice.scores)
         score_range = scores.max() - scores.min()
         normal = (scores - scores.min()) / score_range if score_range > 0 else np.ones_like(scores)
-        bar = normal.mean() if self.prune == "mean" else np.percentile(normal, self.percentile)
-        keep = max(1, min(int((normal >= bar - 1e-12).sum()), self.limit))
+        if self.prune == "mean":
+            threshold = normal.mean()
+        else:
+            threshold = np.percentile(normal, self.percentile)
+        # scores that differ from the threshold by rounding errors reach it
+        keep = max(1, min(int((normal >= threshold - 1e-12).sum()), self.limit))
         return replace(choice, positions=choice.positions[:keep], scores=choice.scores[:keep])
 
     def _rank_paths(
-        self, scored: dict[Path, tuple[float, ...]], task: Task, ctx: Context, recorder: Recorder
+        self, found: PathScores, task: Task, ctx: Context, recorder: Recorder
     ) -> Ranking:
-        paths = Ranking("path", tuple(scored))
         if self.rank == RANK_BY_STEPS:
-            order = sorted(
-                range(len(paths)),
-                key=lambda i: (
-                    -float(np.mean(scored[paths.items[i]])),
-                    -scored[paths.items[i]][-1],
-                    i,
-                ),
-            )
-            return Ranking(
-                "path",
-                tuple(paths.items[i] for i in order),
-                tuple(float(np.mean(scored[paths.items[i]])) for i in order),
-            )
-        texts = ctx.graph.texts(paths.items)
-        choice = recorder.choice(
-            ctx.models.chooser(self.rank).choose(
-                replace(
-                    task,
-                    unit="path",
-                    groups=chain_groups(ctx.graph, paths.items),
-                    read=0,
-                    recall=1.0,
-                    earlier=None,
-                ),
-                texts,
-                0,
-            )
+            means = {path: float(np.mean(scores)) for path, scores in found.items()}
+            order = sorted(found, key=lambda path: (-means[path], -found[path][-1]))
+            return Ranking("path", tuple(order), tuple(means[path] for path in order))
+        paths = Ranking("path", tuple(found))
+        rank_task = replace(
+            task,
+            unit="path",
+            groups=chain_groups(ctx.graph, paths.items),
+            read=0,
+            recall=1.0,
+            earlier=None,
         )
+        chooser = ctx.models.chooser(self.rank)
+        choice = recorder.choice(chooser.choose(rank_task, ctx.graph.texts(paths.items), 0))
         return chosen_items(paths, choice)[0]
 
     def words(self) -> str:
-        wide = {
+        width_words = {
             "top": f"{self.width} wide",
             "mean": "above the mean",
             "percentile": f"above percentile {self.percentile:g}",
@@ -325,7 +308,7 @@ class BeamSearch(Operator):
         unit = " of triples" if self.unit == "triple" else ""
         stop_words = "" if self.stop == NEVER_STOP else f", stopped by {short_name(self.stop)}"
         return (
-            f"beam {wide}{unit}, {self.hops} hops, {short_name(self.model)}"
+            f"beam {width_words}{unit}, {self.hops} hops, {short_name(self.model)}"
             f"{part_words(self.read, self.recall)}{stop_words}"
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,13 +29,13 @@ from core.operators.retrieve.chains import (
 from core.parameters import param
 from core.types import State, Usage
 
-# A neighbour's weight is its cosine to this power: cosine 0.9 weighs 0.006 of cosine 1.
+# A neighbour's weight is its cosine to this power. The weight of cosine 0.9 is 0.006.
 COSINE_EXPONENT = 48
-# Factor of a chain's weight, exp(factor * likeness), with the likeness of chain ranking. A likeness
-# that is 0.1 higher weighs e³ = 20 times as much.
+# The weight of a chain is exp(factor * likeness), where likeness is its score in chain ranking. A
+# likeness that is 0.1 higher makes the weight e³ = 20 times as large.
 LIKENESS_FACTOR = 30
-MIN_SOLUTION_F1 = 0.5  # F1 below which a chain does not count as a solution
-MIN_TWIN_COSINE = 0.99999  # least cosine of two questions that differ only in the entity
+MIN_SOLUTION_F1 = 0.5  # a chain with a lower F1 is no solution
+MIN_TWIN_COSINE = 0.99999  # two questions with a higher cosine differ only in the entity
 TWIN_NOTE = (
     "The very same question was solved for another entity, as happens where a set is made from "
     "templates."
@@ -49,8 +49,7 @@ SIZE_HELP = "Solved questions drawn from each set, the same every time."
 ALIKE_HELP = "The least cosine of a neighbour's question, entities masked, that may vote."
 RANKING_HELP = (
     "Chain ranking has a voice too: for every chain it counts like one solved question of this "
-    "cosine. The higher, the more alike solved questions must be to outvote it; 0: they alone "
-    "vote."
+    "cosine. The higher, the more alike solved questions must be to outvote it; 0: they alone vote."
 )
 NEIGHBOURS_HELP = "The most similar solved questions vote, each the more the more similar it is."
 METAQA_SOURCES = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
@@ -58,33 +57,38 @@ METAQA_SOURCES = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
 Voter = tuple[int, float, tuple[Chain, ...]]
 
 
-def neighbours(
-    state: State, ctx: Context, recorder: Recorder, by: Any
+def find_neighbours(
+    state: State, ctx: Context, recorder: Recorder, operator: Any
 ) -> tuple[Cases, Iterator[tuple[int, float]]]:
     """Return the cases, and the position and cosine of those that may vote.
 
     The most similar ones come first. A case may vote if its question has a cosine of at least
-    `by.alike`, is not the question itself, and was solved by its chain.
+    `operator.alike`, is not the question itself, and was solved by its chain.
     """
-    encoder = ctx.models.encoder(by.encoder)
-    own_cases = ctx.environment.solved(ctx.graph.digest)
+    encoder = ctx.models.encoder(operator.encoder)
     all_cases = load_cases(
-        ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.watch, own_cases
+        ctx.graph,
+        encoder,
+        operator.source,
+        operator.size,
+        operator.steps,
+        operator.direction,
+        ctx.watch,
+        ctx.environment.solved(ctx.graph.digest),
     )
     ctx.watch.report(f"Looking among {len(all_cases):,} solved questions")
-    vector = encoder.encode(
-        [mask_entities(ctx.graph, state.question.text, state.seeds)], ctx.watch
-    )[0]
+    masked_question = mask_entities(ctx.graph, state.question.text, state.seeds)
+    (vector,) = encoder.encode([masked_question], ctx.watch)
     recorder.usage += Usage(texts=1)
     question_key = text_key(state.question)
-    voters = (
+    neighbours = (
         (index, cosine)
         for index, cosine in all_cases.nearest(vector)
-        if cosine >= by.alike
+        if cosine >= operator.alike
         and all_cases.fits[index] >= MIN_SOLUTION_F1
         and not all_cases.keys[index].startswith(question_key)
     )
-    return all_cases, voters
+    return all_cases, neighbours
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,9 +102,9 @@ class CaseMemory(Operator):
     chain.
 
     Chain ranking votes too, for every chain that starts at the seeds, with `ranking` as cosine and
-    1 as F1. It keeps questions in other words from outvoting it. If no solved question is similar
-    enough, chain ranking decides alone. A question that is itself among the cases does not vote.
-    BadInput is raised if no question is solved on the graph.
+    1 as F1. Less similar questions therefore cannot outvote it. If no solved question is similar
+    enough, chain ranking decides alone. If the question itself is among the cases, it does not
+    vote. BadInput is raised if no question is solved on the graph.
 
     This follows case-based reasoning over knowledge bases (CBR-KBQA, EMNLP 2021). The weights were
     chosen on development questions of MetaQA. `ranking` was chosen on half of the questions of all
@@ -134,37 +138,32 @@ class CaseMemory(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        memory, fit = neighbours(state, ctx, recorder, self)
-        if not len(memory):
+        cases, neighbours = find_neighbours(state, ctx, recorder, self)
+        if not len(cases):
             raise BadInput(
                 f"The case memory has no solved question on the graph “{ctx.graph.name}”: it looks "
-                f"for questions of {self.source}, and "
-                "none of them has its entities and an answer there. Name questions of this graph, "
-                "as in CaseMemory(source='a-set')."
+                f"for questions of {self.source}, and none of them has its entities and an answer "
+                "there. Name questions of this graph, as in CaseMemory(source='a-set')."
             )
-        votes = _chain_votes(state, ctx, recorder, memory, fit, self)
+        votes = _count_votes(state, ctx, recorder, cases, neighbours, self)
         if not votes:
             recorder.notes.append(
-                f"None of {len(memory):,} solved questions is like this one; chain ranking decides."
+                f"None of {len(cases):,} solved questions is like this one; chain ranking decides."
             )
             return self._chain_ranking().apply(state, ctx, recorder)
-        best_chain = min(votes, key=_vote_order(votes))
-        for chain, voice in self._ranking_votes(state, ctx).items():
-            votes[chain] = votes.get(chain, 0.0) + voice
-        total = sum(votes.values())
-        order = sorted(votes, key=_vote_order(votes))
-        if order[0] != best_chain:
-            words = _words(ctx.graph, order[0]), _words(ctx.graph, best_chain)
+        best_of_cases = _order_by_votes(votes)[0]
+        for chain, vote in self._ranking_votes(state, ctx).items():
+            votes[chain] = votes.get(chain, 0.0) + vote
+        order = _order_by_votes(votes)
+        if order[0] != best_of_cases:
             recorder.notes.append(
-                f"Not alike enough to outvote chain ranking: {words[0]} comes before {words[1]}."
+                "Not alike enough to outvote chain ranking: "
+                f"{chain_name(ctx.graph, order[0])} comes before "
+                f"{chain_name(ctx.graph, best_of_cases)}."
             )
-        return walk_chains(
-            state,
-            ctx,
-            recorder,
-            [(chain, votes[chain] / total, _words(ctx.graph, chain)) for chain in order],
-            self,
-        )
+        total = sum(votes.values())
+        ranked = [(chain, votes[chain] / total, chain_name(ctx.graph, chain)) for chain in order]
+        return walk_chains(state, ctx, recorder, ranked, self)
 
     def _chain_ranking(self) -> ChainRanking:
         return ChainRanking(
@@ -172,14 +171,15 @@ class CaseMemory(Operator):
         )
 
     def _ranking_votes(self, state: State, ctx: Context) -> dict[Chain, float]:
-        """Return chain ranking's own votes, chain by chain.
+        """Return chain ranking's vote for each chain.
 
-        The question's vectors are cached, so this encodes no text.
+        The recorder is dropped, as the question's vectors are cached and no text is encoded.
         """
-        ranked_chains = self._chain_ranking().ranked(state, ctx, Recorder()) if self.ranking else []
+        if not self.ranking:
+            return {}
         return {
             chain: self.ranking**COSINE_EXPONENT * float(np.exp(LIKENESS_FACTOR * score))
-            for chain, score, _ in ranked_chains
+            for chain, score, _ in self._chain_ranking().ranked(state, ctx, Recorder())
         }
 
     def stamp(self, graph, environment: Environment) -> str:
@@ -218,18 +218,18 @@ class PredictHops(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        memory, fit = neighbours(state, ctx, recorder, self)
-        hops: dict[int, float] = {}
-        for chain, weight in _chain_votes(state, ctx, recorder, memory, fit, self).items():
-            hops[len(chain)] = hops.get(len(chain), 0.0) + weight
-        if hops:
-            return state.replace(hops=min(hops, key=lambda length: (-hops[length], length)))
+        cases, neighbours = find_neighbours(state, ctx, recorder, self)
+        votes: dict[int, float] = {}  # by number of hops
+        for chain, vote in _count_votes(state, ctx, recorder, cases, neighbours, self).items():
+            votes[len(chain)] = votes.get(len(chain), 0.0) + vote
+        if votes:
+            return state.replace(hops=min(votes, key=lambda hops: (-votes[hops], hops)))
         ranked_chains = ChainRanking(
             self.steps, price=self.price, encoder=self.encoder, direction=self.direction
         ).ranked(state, ctx, recorder)
         reason = "There is no solved question on this graph"
-        if len(memory):
-            reason = f"None of {len(memory):,} solved questions is like this one"
+        if len(cases):
+            reason = f"None of {len(cases):,} solved questions is like this one"
         recorder.notes.append(f"{reason}; chain ranking decides.")
         return state.replace(hops=len(ranked_chains[0][0]) if ranked_chains else None)
 
@@ -240,27 +240,29 @@ class PredictHops(Operator):
         return "hops predicted"
 
 
-def _chain_votes(
+def _count_votes(
     state: State,
     ctx: Context,
     recorder: Recorder,
     cases: Cases,
-    fit: Iterator[tuple[int, float]],
-    by: Any,
+    neighbours: Iterator[tuple[int, float]],
+    operator: Any,
 ) -> dict[Chain, float]:
     """Return the votes of the nearest cases for each chain at the seeds.
 
     Notes name the voters.
     """
-    voters = _choose_voters(state, ctx, cases, fit, by)
+    voters = _choose_voters(state, ctx, cases, neighbours, operator)
     if not voters:
         return {}
-    chains_of_voters = dict.fromkeys(chain for *_, chains in voters for chain in chains)
-    worth = _chain_weights(state, ctx, recorder, chains_of_voters, by)
+    voted_chains: dict[Chain, None] = {}
+    for _, _, chains in voters:
+        voted_chains |= dict.fromkeys(chains)
+    weights = _chain_weights(state, ctx, recorder, voted_chains, operator)
     votes: dict[Chain, float] = {}
     for case, cosine, chains in voters:
         for chain in chains:
-            vote = cosine**COSINE_EXPONENT * cases.fits[case] * worth[chain]
+            vote = cosine**COSINE_EXPONENT * cases.fits[case] * weights[chain]
             votes[chain] = votes.get(chain, 0.0) + vote
     recorder.notes.append(_name_voters(ctx, cases, voters))
     if voters[0][1] > MIN_TWIN_COSINE:
@@ -269,35 +271,39 @@ def _chain_votes(
 
 
 def _choose_voters(
-    state: State, ctx: Context, cases: Cases, fit: Iterator[tuple[int, float]], by: Any
+    state: State,
+    ctx: Context,
+    cases: Cases,
+    neighbours: Iterator[tuple[int, float]],
+    operator: Any,
 ) -> list[Voter]:
-    """Return the nearest cases whose chains lead from the seeds to another node."""
-    leads: dict[Chain, bool] = {}
+    """Return the nearest cases with a chain that leads from the seeds to another node."""
+    leads_on: dict[Chain, bool] = {}
     voters: list[Voter] = []
-    for case, cosine in fit:
+    for case, cosine in neighbours:
         for chain in cases.chains[case]:
-            if chain not in leads:
-                leads[chain] = _leads_to_node(state, ctx, chain, by.direction)
-        chains = tuple(chain for chain in cases.chains[case] if leads[chain])
+            if chain not in leads_on:
+                leads_on[chain] = _leads_to_node(state, ctx, chain, operator.direction)
+        chains = tuple(chain for chain in cases.chains[case] if leads_on[chain])
         if chains:
             voters.append((case, cosine, chains))
-        if len(voters) == by.neighbours:
+        if len(voters) == operator.neighbours:
             break
     return voters
 
 
 def _name_voters(ctx: Context, cases: Cases, voters: Sequence[Voter]) -> str:
     """Return a note on the voters and the chains they voted for."""
-    voices = []
+    texts = []
     for case, cosine, chains in voters[:MAX_VOTERS_NOTED]:
-        words = " or ".join(_words(ctx.graph, chain) for chain in chains)
-        voices.append(f"“{cases.texts[case]}” ({cosine:.2f}) for {words}")
-    return f"Of {len(cases):,} solved questions {len(voters)} voted: {'; '.join(voices)}."
+        names = " or ".join(chain_name(ctx.graph, chain) for chain in chains)
+        texts.append(f"“{cases.texts[case]}” ({cosine:.2f}) for {names}")
+    return f"Of {len(cases):,} solved questions {len(voters)} voted: {'; '.join(texts)}."
 
 
-def _vote_order(votes: dict[Chain, float]) -> Callable[[Chain], tuple]:
-    """Return the sort key of chains: (-votes, length, codes)."""
-    return lambda chain: (-votes[chain], len(chain), chain)
+def _order_by_votes(votes: dict[Chain, float]) -> list[Chain]:
+    """Return the chains by (-votes, length, codes)."""
+    return sorted(votes, key=lambda chain: (-votes[chain], len(chain), chain))
 
 
 def _leads_to_node(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
@@ -307,30 +313,19 @@ def _leads_to_node(state: State, ctx: Context, chain: Chain, direction: str) -> 
 
 
 def _chain_weights(
-    state: State, ctx: Context, recorder: Recorder, chains: Collection[Chain], by: Any
+    state: State, ctx: Context, recorder: Recorder, chains: Collection[Chain], operator: Any
 ) -> dict[Chain, float]:
-    """Return exp(30 x likeness) of each chain in words and the question.
+    """Return exp(30 x likeness) for each chain, by its likeness to the question.
 
     A chain that is not in the index gets the smallest likeness of the others.
     """
-    index, question = chains_in_words(state, ctx, recorder, by)
-    indexed_chains = [chain for chain in chains if chain in index.place]
-    scores = dict(
-        zip(
-            indexed_chains,
-            score_chains(
-                state,
-                ctx,
-                index,
-                question,
-                [index.place[chain] for chain in indexed_chains],
-                by.price,
-            ).tolist(),
-        )
-    )
-    lowest = min(scores.values(), default=0.0)
-    return {chain: float(np.exp(LIKENESS_FACTOR * scores.get(chain, lowest))) for chain in chains}
-
-
-def _words(graph, chain: Chain) -> str:
-    return chain_name(graph, chain)
+    index, question = chains_in_words(state, ctx, recorder, operator)
+    indexed = [chain for chain in chains if chain in index.place]
+    rows = [index.place[chain] for chain in indexed]
+    scores = score_chains(state, ctx, index, question, rows, operator.price).tolist()
+    score_by_chain = dict(zip(indexed, scores))
+    lowest = min(scores, default=0.0)
+    return {
+        chain: float(np.exp(LIKENESS_FACTOR * score_by_chain.get(chain, lowest)))
+        for chain in chains
+    }

@@ -1,4 +1,4 @@
-"""Path retrieval by relation chains from several entities that meet."""
+"""Path retrieval by relation chains from two entities that meet at a node."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import permutations
 
 import numpy as np
 
-from core.graph.algorithms.chains import Chain, WalkFront, chains_from, ranked_ends, walk_chain
+from core.graph.algorithms.chains import Chain, WalkFront, ranked_ends, walk_chain
 from core.indexes.chains import ChainIndex, TokenSimilarity
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
@@ -18,18 +18,18 @@ from core.operators.retrieve.chains import (
     CHAIN_PRICE_HELP,
     CHAIN_STEPS_HELP,
     ENCODER_HELP,
-    MAX_PAIRS_CONTINUED,
     ChainRanking,
     chains_in_words,
     named_nodes,
+    rows_of_chains,
     subgraph_of_paths,
 )
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State
 
 MAX_CHAIN_PAIRS = 4_000  # pairs of chains that are tried, best first
-# Price of a step in a pair's score. Of equally similar pairs the shorter ones come first, so
-# that the entities' own neighbours win.
+# Price of a step in a pair's score. Of equally similar pairs the shorter ones come first, so that
+# neighbours of the entities are preferred.
 STEP_PRICE = 0.04
 WALKED_PAIRS_HELP = (
     "The best pairs of chains that meet are followed; the graph reader answers the ends of the "
@@ -43,14 +43,14 @@ class ChainIntersection(Operator):
     """The ends of relation chains from one question entity that meet chains from another.
 
     A question such as "which films directed by A star B" or "the genre of the films that A directed
-    and B wrote" names a chain to the answer and a constraint on a node of it. These are the queries
-    2i, ip and pi of complex query answering.
+    and B wrote" names a chain to the answer and a constraint on a node of the chain. These are the
+    queries 2i, ip and pi of complex query answering.
 
-    For each two entities the `beam` chains most similar to the question in words (as in
-    `ChainRanking`) are paired. A pair is scored as one text, by the F1 of late interaction minus
-    0.04 a step. Of the pairs whose walks meet, the `chains` best are followed. If there is only one
-    entity, or no chains meet, chain ranking decides. This is Hopscope's own. The 0.04 was chosen on
-    development questions of CWQ and on constructed ones about films.
+    For each two entities the `beam` chains of each that are most similar to the question in words
+    (as in `ChainRanking`) are paired. A pair is scored as one text, by the F1 of late interaction
+    minus 0.04 a step. Of the pairs whose walks meet, the `chains` best are followed. If there is
+    only one entity, or no chains meet, chain ranking decides. This is Hopscope's own. The 0.04 was
+    chosen on development questions of CWQ and on constructed ones about films.
 
     >>> line, question = "ChainIntersection(chains=1)", "the r5 of E and the r3 of C"
     >>> answers(line, "E", "C", question=question, models=scores({}))
@@ -78,32 +78,27 @@ class ChainIntersection(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         seeds = list(dict.fromkeys(state.seeds))
-        meetings = _meeting_chains(state, ctx, recorder, seeds, self) if len(seeds) > 1 else []
-        if not meetings:
-            if len(seeds) > 1:
+        meetings = []
+        if len(seeds) > 1:
+            meetings = _find_meetings(state, ctx, recorder, seeds, self)
+            if not meetings:
                 recorder.notes.append(
                     "No chains from two of the entities meet; chain ranking decides."
                 )
+        if not meetings:
             return ChainRanking(
                 self.steps, self.chains, self.price, self.keep, self.encoder, self.direction
             ).apply(state, ctx, recorder)
         paths: dict[Path, float] = {}
         for meeting, score in meetings:
             new_paths = meeting.paths(self.keep - len(paths))
-            paths |= {path: score for path in new_paths if path not in paths}
+            for path in new_paths:
+                paths.setdefault(path, score)
             if new_paths:
-                recorder.frames.append(
-                    Frame(
-                        meeting.words,
-                        Ranking("path", tuple(new_paths), (score,) * len(new_paths)),
-                        len(meeting.ends),
-                    )
-                )
-        recorder.notes.append(
-            "Chains that meet: "
-            + "; ".join(f"{meeting.words} ({score:.2f})" for meeting, score in meetings)
-            + "."
-        )
+                frame_paths = Ranking("path", tuple(new_paths), (score,) * len(new_paths))
+                recorder.frames.append(Frame(meeting.words, frame_paths, len(meeting.ends)))
+        texts = [f"{meeting.words} ({score:.2f})" for meeting, score in meetings]
+        recorder.notes.append(f"Chains that meet: {'; '.join(texts)}.")
         ranking = Ranking("path", tuple(paths), tuple(paths.values()))
         return state.replace(paths=ranking, subgraph=subgraph_of_paths(state.seeds, ranking))
 
@@ -113,7 +108,14 @@ class ChainIntersection(Operator):
 
 @dataclass(frozen=True, eq=False)
 class EntityChains:
-    """The chains from one entity, most similar to the question first."""
+    """The chains from one entity, most similar to the question first.
+
+    Attributes
+    ----------
+    texts : the chains in words, aligned with `chains`.
+    alike : similarity of the question and the chains.
+    fronts : cache of `front`.
+    """
 
     seed: int
     chains: list[Chain]
@@ -124,7 +126,7 @@ class EntityChains:
     direction: str
 
     def front(self, chain: Chain) -> WalkFront | None:
-        """Return the end nodes of the walks along a chain, cached."""
+        """Return the walks along a chain, cached; None if there is none."""
         if chain not in self.fronts:
             self.fronts[chain] = walk_chain(
                 self.ctx.graph, (self.seed,), chain, self.direction, self.ctx.watch
@@ -136,7 +138,14 @@ class EntityChains:
 class MeetingChains:
     """A chain from one entity that meets a chain from another entity.
 
-    They meet at the `at`-th node of the first.
+    Attributes
+    ----------
+    main : the entity of the chain to the answers.
+    other : the entity of the constraint.
+    chain : the chain to the answers.
+    constraint : the chain from the other entity to the node at which both meet.
+    at : number of steps of `chain` before that node.
+    words : both chains in words.
     """
 
     main: EntityChains
@@ -148,7 +157,7 @@ class MeetingChains:
 
     @property
     def ways(self) -> tuple[Chain, Chain]:
-        """The relations from each of the two entities to the answers."""
+        """The chains from each of the two entities to the answers."""
         return self.chain, self.constraint + self.chain[self.at :]
 
     @cached_property
@@ -191,10 +200,11 @@ class MeetingChains:
 
         There are at most `max_paths` paths, in the order of the answers.
         """
+        parts = ((self.main, self.chain[: self.at]), (self.other, self.constraint))
         joined_paths: list[Path] = []
         assert self.onward is not None  # there are ends
         for onward_path in self.onward.paths(self.ends[: max(0, max_paths) // 2]):
-            for side, chain in ((self.main, self.chain[: self.at]), (self.other, self.constraint)):
+            for side, chain in parts:
                 front = side.front(chain)
                 assert front is not None  # the chains have met
                 (first_part,) = front.paths([onward_path.nodes[0]])
@@ -208,102 +218,81 @@ class MeetingChains:
         return joined_paths
 
 
-def _meeting_chains(
-    state: State, ctx: Context, recorder: Recorder, seeds: Sequence[int], by: ChainIntersection
+def _find_meetings(
+    state: State,
+    ctx: Context,
+    recorder: Recorder,
+    seeds: Sequence[int],
+    operator: ChainIntersection,
 ) -> list[tuple[MeetingChains, float]]:
     """Return the best pairs of chains that meet, with their scores.
 
-    No two pairs have the same relations to the answers, so the relations tell to which pair an end
-    belongs.
+    No two pairs have a chain to the answers in common, so the relations of a path identify its
+    pair.
     """
-    index, question = chains_in_words(state, ctx, recorder, by)
-    sides = [_entity_chains(ctx, index, question, seed, by) for seed in seeds]
+    index, question = chains_in_words(state, ctx, recorder, operator)
+    sides = [_rank_entity_chains(ctx, index, question, seed, operator) for seed in seeds]
     ctx.watch.report("Looking where relation chains meet")
     meetings: list[tuple[MeetingChains, float]] = []
-    taken_chains: set[Chain] = set()
-    for meeting, score in _chain_pairs(sides):
+    used_chains: set[Chain] = set()
+    for meeting, score in _pair_chains(sides):
         ctx.watch.check()
-        if taken_chains.isdisjoint(meeting.ways) and len(meeting.ends):
-            taken_chains.update(meeting.ways)
+        if used_chains.isdisjoint(meeting.ways) and len(meeting.ends):
+            used_chains.update(meeting.ways)
             meetings.append((meeting, score))
-            if len(meetings) == by.chains:
+            if len(meetings) == operator.chains:
                 break
     return meetings
 
 
-def _entity_chains(
-    ctx: Context, index: ChainIndex, question: np.ndarray, seed: int, by: ChainIntersection
+def _rank_entity_chains(
+    ctx: Context, index: ChainIndex, question: np.ndarray, seed: int, operator: ChainIntersection
 ) -> EntityChains:
-    seed_chains = chains_from(
-        ctx.graph,
-        (seed,),
-        by.steps,
-        by.direction,
-        MAX_PAIRS_CONTINUED,
-        index.beginnings.__contains__,
-        ctx.watch,
-    )
-    chain_rows = np.array(
-        [index.place[chain] for chain, _ in seed_chains if chain in index.place], np.int64
-    )
-    alike = index.alike(question, chain_rows)
-    best_rows = np.argsort(-np.round(alike.f1(), 9), kind="stable")[: by.beam]
-    best_chains = [index.chains[row] for row in chain_rows[best_rows]]
+    rows = np.array(rows_of_chains(ctx, index, (seed,), operator), np.int64)
+    alike = index.alike(question, rows)
+    best = np.argsort(-np.round(alike.f1(), 9), kind="stable")[: operator.beam]
     return EntityChains(
         seed,
-        best_chains,
-        [index.texts[row] for row in chain_rows[best_rows]],
-        alike[best_rows],
+        [index.chains[row] for row in rows[best]],
+        [index.texts[row] for row in rows[best]],
+        alike[best],
         {},
         ctx,
-        by.direction,
+        operator.direction,
     )
 
 
-def _chain_pairs(sides: Sequence[EntityChains]) -> Iterator[tuple[MeetingChains, float]]:
-    """Yield the best `MAX_CHAIN_PAIRS` pairs of chains from two entities.
+def _pair_chains(sides: Sequence[EntityChains]) -> Iterator[tuple[MeetingChains, float]]:
+    """Yield the best `MAX_CHAIN_PAIRS` pairs of chains from two entities, with their scores.
 
-    A pair includes the node at which the chains may meet. The best pair comes first. Of equal
-    scores the shorter pair comes first, then the one that meets nearer to the answer.
+    A pair includes the node at which the chains may meet. Of equal scores the shorter pair comes
+    first, then the one that meets nearer to the answer.
     """
     columns = []
     for main_index, other_index in permutations(range(len(sides)), 2):
         main, other = sides[main_index], sides[other_index]
         lengths = np.array([len(chain) for chain in other.chains], np.int64)
-        for main_chain, chain in enumerate(main.chains):
+        other_rows = np.arange(len(lengths))
+        for main_row, chain in enumerate(main.chains):
             steps = len(chain) + lengths
-            scores = np.round(
-                main.alike[np.full(len(steps), main_chain)].beside(other.alike).f1()
-                - STEP_PRICE * steps,
-                9,
-            )
+            alike = main.alike[np.full(len(steps), main_row)].beside(other.alike)
+            scores = np.round(alike.f1() - STEP_PRICE * steps, 9)
             # if both chains end at the answer, their order does not matter
             for meeting_step in range(1, len(chain) + (main_index < other_index)):
-                indices = np.full((3, len(steps)), [[main_index], [other_index], [main_chain]])
-                columns.append(
-                    np.stack(
-                        [
-                            -scores,
-                            steps,
-                            np.full(len(steps), -meeting_step),
-                            *indices,
-                            np.arange(len(steps)),
-                        ]
-                    )
-                )
+                constants = (-meeting_step, main_index, other_index, main_row)
+                repeated = np.broadcast_to(np.array(constants)[:, None], (4, len(steps)))
+                columns.append(np.stack([-scores, steps, *repeated, other_rows]))
     pairs = np.concatenate(columns, axis=1) if columns else np.zeros((7, 0))
-    for row in np.lexsort(pairs[::-1])[:MAX_CHAIN_PAIRS]:
-        main_index, other_index, main_chain, other_chain = pairs[3:, row].astype(int).tolist()
+    for column in np.lexsort(pairs[::-1])[:MAX_CHAIN_PAIRS]:
+        meeting_step = -int(pairs[2, column])
+        main_index, other_index, main_row, other_row = pairs[3:, column].astype(int).tolist()
         main, other = sides[main_index], sides[other_index]
-        words = f"{main.texts[main_chain]}, {other.texts[other_chain]}"
-        yield (
-            MeetingChains(
-                main,
-                other,
-                main.chains[main_chain],
-                other.chains[other_chain],
-                -int(pairs[2, row]),
-                words,
-            ),
-            -float(pairs[0, row]),
+        meeting = MeetingChains(
+            main,
+            other,
+            main.chains[main_row],
+            other.chains[other_row],
+            meeting_step,
+            f"{main.texts[main_row]}, {other.texts[other_row]}",
         )
+        yield meeting, -float(pairs[0, column])

@@ -44,8 +44,8 @@ CLOSE_HELP = (
     "are not the best."
 )
 SHARE_HELP = "What all chains of an entity to an end count beside the best of them."
-Way = tuple[int, int]  # index of a ballot, and of one of its chains
-RankedWays = list[tuple[float, Way]]  # best first, each with its negative score
+BallotChain = tuple[int, int]  # index of a ballot, and of one of its chains
+RankedChains = list[tuple[float, BallotChain]]  # best first, each with its negative score
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,14 +53,14 @@ class ChainVotes(Operator):
     """The ends of the relation chains most similar to the question.
 
     Ends of chains from several entities come first. All chains that start at an entity are put into
-    words and encoded now. A passage through a mediator counts as one step. Chains are scored by
-    late interaction as in `ChainRanking`, minus `price` a step. A chain of score s has the weight
-    exp((s - best) / close).
+    words and encoded for the question. A passage through a mediator counts as one step. Chains are
+    scored by late interaction as in `ChainRanking`, minus `price` a step. A chain of score s has
+    the weight exp((s - best) / close).
 
-    The votes of an end are summed over the entities: the weight of the entity's best chain to it,
-    plus `share` of the weight of all its chains to it. Each end has a path for each entity, along
-    the best chain. A path's score is the votes of its end. In a graph without mediators chain
-    intersection decides.
+    The votes of an end are summed over the entities. An entity gives the weight of its best chain
+    to the end, plus `share` of the summed weight of all its chains to it. Each end has a path for
+    each entity, along the best chain. A path's score is the votes of its end. In a graph without
+    mediators chain intersection decides.
 
     No training is needed. This is Hopscope's own. The constants were chosen on questions of WebQSP
     and CWQ whose text has an even MD5.
@@ -89,14 +89,14 @@ class ChainVotes(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        into = mediator_steps(ctx.graph)
-        if not into.any():
+        is_mediator_step = mediator_steps(ctx.graph)
+        if not is_mediator_step.any():
             recorder.notes.append("No node is without a name; chain intersection decides.")
             return ChainIntersection(
                 keep=self.keep, encoder=self.encoder, direction=self.direction
             ).apply(state, ctx, recorder)
-        ballots = _ballots_of_entities(state, ctx, recorder, self, into)
-        paths = _paths(ballots, ctx, recorder, self)
+        ballots = _make_ballots(state, ctx, recorder, self, is_mediator_step)
+        paths = _rank_paths(ballots, ctx, recorder, self)
         ranking = Ranking("path", tuple(paths), tuple(paths.values()))
         return state.replace(paths=ranking, subgraph=subgraph_of_paths(state.seeds, ranking))
 
@@ -106,7 +106,7 @@ class ChainVotes(Operator):
 
 @dataclass(frozen=True, eq=False)
 class ChainBallot:
-    """The chains from one entity, with their named ends, words and scores."""
+    """The chains from one entity, with their named ends, texts and scores."""
 
     seed: int
     chains: list[Chain]
@@ -115,155 +115,152 @@ class ChainBallot:
     scores: np.ndarray
 
     def votes(self, top: float, close: float, share: float) -> dict[int, tuple[float, int]]:
-        """Return the votes of each end, and the position of its best chain.
+        """Return for each end its votes, and the position of the best chain to it.
 
         `top` is the best score of the chains of all entities.
         """
-        order = np.argsort(-self.scores, kind="stable").tolist()
         weights = np.exp((self.scores - top) / close)
         best_chain: dict[int, int] = {}
         sums: dict[int, float] = defaultdict(float)
-        for row in order:
-            for end_node in self.ends[row].tolist():
-                best_chain.setdefault(end_node, row)
-                sums[end_node] += float(weights[row])
+        for chain in np.argsort(-self.scores, kind="stable").tolist():
+            for end in self.ends[chain].tolist():
+                best_chain.setdefault(end, chain)
+                sums[end] += float(weights[chain])
         return {
             end: (float(weights[chain]) + share * sums[end], chain)
             for end, chain in best_chain.items()
         }
 
 
-def _ballots_of_entities(
-    state: State, ctx: Context, recorder: Recorder, by: ChainVotes, into: np.ndarray
+def _make_ballots(
+    state: State,
+    ctx: Context,
+    recorder: Recorder,
+    operator: ChainVotes,
+    is_mediator_step: np.ndarray,
 ) -> list[ChainBallot]:
     """Return the ballots of the entities that have chains."""
-    encoder = ctx.models.encoder(by.encoder)
-    (question,) = token_vectors(
-        encoder, [mask_entities(ctx.graph, state.question.text, state.seeds)], ctx.watch
-    )
+    encoder = ctx.models.encoder(operator.encoder)
+    masked_question = mask_entities(ctx.graph, state.question.text, state.seeds)
+    (question,) = token_vectors(encoder, [masked_question], ctx.watch)
     phrases = [plain_phrase(name) for name in ctx.graph.relation_names]
-    is_short = lambda chain: count_verbal_steps(chain, into) <= by.steps
     ballots = []
     for seed in dict.fromkeys(state.seeds):
         ctx.watch.report("Ranking relation chains")
-        listed_chains = chains_from(
-            ctx.graph, (seed,), by.relations, by.direction, MAX_PAIRS_CONTINUED, is_short, ctx.watch
-        )
-        chains_with_ends = [
-            (chain, _possible_answers(ctx.graph, ends, state.seeds))
-            for chain, ends in listed_chains
-            if not into[chain[-1]]
-        ]
-        chains_with_ends = [(chain, ends) for chain, ends in chains_with_ends if len(ends)]
-        if chains_with_ends:
-            chains, end_nodes = map(list, zip(*chains_with_ends))
-            texts = [mediated_text(chain, phrases, into) for chain in chains]
+        chains = []
+        ends_of_chains = []
+        for chain, nodes in chains_from(
+            ctx.graph,
+            (seed,),
+            operator.relations,
+            operator.direction,
+            MAX_PAIRS_CONTINUED,
+            lambda chain: count_verbal_steps(chain, is_mediator_step) <= operator.steps,
+            ctx.watch,
+        ):
+            if not is_mediator_step[chain[-1]]:
+                ends = named_nodes(ctx.graph, nodes[~np.isin(nodes, state.seeds)])
+                if len(ends):
+                    chains.append(chain)
+                    ends_of_chains.append(ends)
+        if chains:
+            texts = [mediated_text(chain, phrases, is_mediator_step) for chain in chains]
             index = index_chain_texts(encoder, chains, texts, ctx.watch)
-            steps = np.array([count_verbal_steps(chain, into) for chain in chains])
-            ballots.append(
-                ChainBallot(
-                    seed,
-                    chains,
-                    end_nodes,
-                    texts,
-                    np.round(index.scores(question, range(len(index))) - by.price * steps, 9),
-                )
-            )
-    recorder.usage += Usage(texts=1 + sum(len(ballot.chains) for ballot in ballots))
-    recorder.sizes["chains"] = sum(len(ballot.chains) for ballot in ballots)
+            steps = np.array([count_verbal_steps(chain, is_mediator_step) for chain in chains])
+            scores = index.scores(question, range(len(index))) - operator.price * steps
+            ballots.append(ChainBallot(seed, chains, ends_of_chains, texts, np.round(scores, 9)))
+    n_chains = sum(len(ballot.chains) for ballot in ballots)
+    recorder.usage += Usage(texts=1 + n_chains)
+    recorder.sizes["chains"] = n_chains
     return ballots
 
 
-def _possible_answers(graph, end_nodes: np.ndarray, seeds: Sequence[int]) -> np.ndarray:
-    return named_nodes(graph, end_nodes[~np.isin(end_nodes, seeds)])
-
-
-def _paths(
-    ballots: Sequence[ChainBallot], ctx: Context, recorder: Recorder, by: ChainVotes
+def _rank_paths(
+    ballots: Sequence[ChainBallot], ctx: Context, recorder: Recorder, operator: ChainVotes
 ) -> dict[Path, float]:
     """Return the paths with their votes, by (-votes of their end, end).
 
     Of one end, the path along the best chain comes first.
     """
-    votes, ways_to_end = _count_votes(ballots, by)
+    votes, chains_to_end = _count_votes(ballots, operator)
     order = sorted(votes, key=lambda end: (-round(votes[end], 9), end))
-    ends_by_way = _choose_ways(order, ways_to_end, by)
-    paths_by_way = {
-        way: _paths_along_chain(ballots[way[0]], way[1], ends, votes, ctx, recorder, by)
-        for way, ends in ends_by_way.items()
+    ends_by_chain = _choose_chains(order, chains_to_end, operator)
+    paths_by_chain = {
+        chain: _walk_to_ends(ballots, chain, ends, votes, ctx, recorder, operator)
+        for chain, ends in ends_by_chain.items()
     }
-    if ends_by_way:
-        recorder.notes.append(_name_best_ways(ballots, list(ends_by_way)))
+    if ends_by_chain:
+        recorder.notes.append(_name_best_chains(ballots, list(ends_by_chain)))
     ranked_paths: dict[Path, float] = {}
-    for end_node in order:
-        for _, way in ways_to_end[end_node]:
-            path = paths_by_way.get(way, {}).get(end_node)
+    for end in order:
+        for _, chain in chains_to_end[end]:
+            path = paths_by_chain.get(chain, {}).get(end)
             if path is not None:
-                ranked_paths[path] = votes[end_node]
+                ranked_paths[path] = votes[end]
     return ranked_paths
 
 
 def _count_votes(
-    ballots: Sequence[ChainBallot], by: ChainVotes
-) -> tuple[dict[int, float], dict[int, RankedWays]]:
-    """Return the votes of each end over all entities, and each entity's best way to it."""
+    ballots: Sequence[ChainBallot], operator: ChainVotes
+) -> tuple[dict[int, float], dict[int, RankedChains]]:
+    """Return the votes of each end over all entities, and each entity's best chain to it."""
     top = max((float(ballot.scores.max()) for ballot in ballots), default=0.0)
     votes: dict[int, float] = defaultdict(float)
-    ways_to_end: dict[int, RankedWays] = defaultdict(list)
+    chains_to_end: dict[int, RankedChains] = defaultdict(list)
     for ballot_index, ballot in enumerate(ballots):
-        for end_node, (weight, chain) in ballot.votes(top, by.close, by.share).items():
-            votes[end_node] += weight
+        for end, (vote, chain) in ballot.votes(top, operator.close, operator.share).items():
+            votes[end] += vote
             score = float(ballot.scores[chain])
-            ways_to_end[end_node].append((-score, (ballot_index, chain)))
-    for ways in ways_to_end.values():
-        ways.sort()
-    return votes, ways_to_end
+            chains_to_end[end].append((-score, (ballot_index, chain)))
+    for ranked_chains in chains_to_end.values():
+        ranked_chains.sort()
+    return votes, chains_to_end
 
 
-def _choose_ways(
-    order: Sequence[int], ways_to_end: dict[int, RankedWays], by: ChainVotes
-) -> dict[Way, list[int]]:
-    """Return the ways that are walked, with the ends to which each is walked.
+def _choose_chains(
+    order: Sequence[int], chains_to_end: dict[int, RankedChains], operator: ChainVotes
+) -> dict[BallotChain, list[int]]:
+    """Return the chains that are walked, each with the ends to which it is walked.
 
-    The ends are served in order, until there are `keep` paths. There are at most `chains` ways.
+    The ends get paths in their order, until there are `keep` paths. There are at most `chains`
+    chains.
     """
-    ends_by_way: dict[Way, list[int]] = {}
-    paths_left = by.keep
-    for end_node in order:
-        for _, way in ways_to_end[end_node][:paths_left]:
-            if way in ends_by_way or len(ends_by_way) < by.chains:
-                ends_by_way.setdefault(way, []).append(end_node)
+    ends_by_chain: dict[BallotChain, list[int]] = {}
+    paths_left = operator.keep
+    for end in order:
+        for _, chain in chains_to_end[end][:paths_left]:
+            if chain in ends_by_chain or len(ends_by_chain) < operator.chains:
+                ends_by_chain.setdefault(chain, []).append(end)
                 paths_left -= 1
         if not paths_left:
             break
-    return ends_by_way
+    return ends_by_chain
 
 
-def _name_best_ways(ballots: Sequence[ChainBallot], ways: Sequence[Way]) -> str:
-    """Return a note on the first ways, in words and with their scores."""
+def _name_best_chains(ballots: Sequence[ChainBallot], chains: Sequence[BallotChain]) -> str:
+    """Return a note on the first chains, in words and with their scores."""
     n_chains = sum(len(ballot.chains) for ballot in ballots)
     texts = [
         f"{ballots[index].texts[chain]} ({ballots[index].scores[chain]:.2f})"
-        for index, chain in ways[:3]
+        for index, chain in chains[:3]
     ]
     return f"Best of {n_chains:,} chains: {'; '.join(texts)}."
 
 
-def _paths_along_chain(
-    ballot: ChainBallot,
-    chain_index: int,
-    end_nodes: Sequence[int],
+def _walk_to_ends(
+    ballots: Sequence[ChainBallot],
+    ballot_chain: BallotChain,
+    ends: Sequence[int],
     votes: dict[int, float],
     ctx: Context,
     recorder: Recorder,
-    by: ChainVotes,
+    operator: ChainVotes,
 ) -> dict[int, Path]:
     """Return the paths to these ends along one chain of an entity."""
-    front = walk_chain(
-        ctx.graph, (ballot.seed,), ballot.chains[chain_index], by.direction, ctx.watch
-    )
-    ends_reached = [end for end in end_nodes if end in front.now] if front is not None else []
-    paths = front.paths(ends_reached) if front is not None and ends_reached else []
-    ranking = Ranking("path", tuple(paths), tuple(votes[end] for end in ends_reached))
-    recorder.frames.append(Frame(ballot.texts[chain_index], ranking, len(ballot.ends[chain_index])))
-    return dict(zip(ends_reached, paths, strict=True))
+    ballot, row = ballots[ballot_chain[0]], ballot_chain[1]
+    front = walk_chain(ctx.graph, (ballot.seed,), ballot.chains[row], operator.direction, ctx.watch)
+    reached = [end for end in ends if end in front.now] if front is not None else []
+    paths = front.paths(reached) if front is not None and reached else []
+    ranking = Ranking("path", tuple(paths), tuple(votes[end] for end in reached))
+    recorder.frames.append(Frame(ballot.texts[row], ranking, len(ballot.ends[row])))
+    return dict(zip(reached, paths, strict=True))

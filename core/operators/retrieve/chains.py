@@ -21,9 +21,9 @@ from core.operators.extract import DIRECTION_HELP
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph, Usage
 
-# pairs of nodes from which a chain is continued when the chains at the seeds are listed
+# pairs of start and end node from which a chain is continued when the chains at seeds are listed
 MAX_PAIRS_CONTINUED = 256
-WORDS_PER_STEP = 3  # question words that allow one step of a chain without a price
+WORDS_PER_STEP = 3  # for each three words of the question, a chain has one step without a price
 # An apostrophe counts as a word: “Ann's films” are “the films of Ann”.
 _WORD_PATTERN = re.compile(r"\w+|['’]")
 CHAIN_STEPS_HELP = "The longest chain. Each step more is many chains more to choose from."
@@ -47,13 +47,13 @@ class ChainRanking(Operator):
 
     The ends of the best chain come first. A chain is a sequence of relations with directions. In
     words, from its last step to its first, it reads `the genre of the films directed by X`. All
-    chains of the graph are encoded once and kept. The question, with X for its entity, costs one
+    chains of the graph are encoded once and stored. The question, with X for its entity, costs one
     encoder call.
 
     Chains that start at the seeds are scored by late interaction in both directions (F1 of the
-    tokens' best cosines). Each step, or part of one, beyond a third of the masked question's words
-    costs `price`. The best chains are walked and give one path for each end; ends that more walks
-    reach come first.
+    tokens' best cosines). A chain may have one step for each three words of the masked question.
+    Each step beyond costs `price`, a part of a step in proportion. The best chains are walked and
+    give one path for each end; ends that more walks reach come first.
 
     No solved question and no training is needed. This is Hopscope's own. The price and the third
     were chosen on questions of MetaQA, PathQuestion, WebQSP and CWQ whose text has an even MD5.
@@ -90,44 +90,54 @@ class ChainRanking(Operator):
         """Return the chains at the seeds as (chain, score, words), best first."""
         index, question = chains_in_words(state, ctx, recorder, self)
         ctx.watch.report("Ranking relation chains")
-        seed_chains = chains_from(
-            ctx.graph,
-            state.seeds,
-            self.steps,
-            self.direction,
-            MAX_PAIRS_CONTINUED,
-            index.beginnings.__contains__,
-            ctx.watch,
-        )
-        chain_rows = [index.place[chain] for chain, _ in seed_chains if chain in index.place]
-        scores = score_chains(state, ctx, index, question, chain_rows, self.price)
-        return [
-            (index.chains[chain_rows[i]], float(scores[i]), index.texts[chain_rows[i]])
-            for i in np.argsort(-scores, kind="stable").tolist()
-        ]
+        rows = rows_of_chains(ctx, index, state.seeds, self)
+        scores = score_chains(state, ctx, index, question, rows, self.price)
+        ranked_chains = []
+        for i in np.argsort(-scores, kind="stable").tolist():
+            ranked_chains.append((index.chains[rows[i]], float(scores[i]), index.texts[rows[i]]))
+        return ranked_chains
 
     def words(self) -> str:
         return f"chain ranking, {self.steps} steps"
 
 
 def chains_in_words(
-    state: State, ctx: Context, recorder: Recorder, by: Any
+    state: State, ctx: Context, recorder: Recorder, operator: Any
 ) -> tuple[ChainIndex, np.ndarray]:
     """Return the graph's chains in words, and the question's token vectors.
 
-    The entities of the question are masked. The fields `steps`, `direction` and `encoder` of `by`
-    are used.
+    The entities of the question are masked. `operator` has the fields `steps`, `direction` and
+    `encoder`.
     """
-    encoder = ctx.models.encoder(by.encoder)
-    index = chain_index(ctx.graph, encoder, by.steps, by.direction, ctx.watch)
+    encoder = ctx.models.encoder(operator.encoder)
+    index = chain_index(ctx.graph, encoder, operator.steps, operator.direction, ctx.watch)
     if index.found > len(index):
         recorder.notes.append(
             f"Only the {len(index):,} shortest and commonest of {index.found:,} chains are known."
         )
     recorder.usage += Usage(texts=1)
-    return index, token_vectors(
-        encoder, [mask_entities(ctx.graph, state.question.text, state.seeds)], ctx.watch
-    )[0]
+    masked_question = mask_entities(ctx.graph, state.question.text, state.seeds)
+    (question,) = token_vectors(encoder, [masked_question], ctx.watch)
+    return index, question
+
+
+def rows_of_chains(
+    ctx: Context, index: ChainIndex, seeds: Sequence[int], operator: Any
+) -> list[int]:
+    """Return the rows in the index of the chains that start at some seeds.
+
+    `operator` has the fields `steps` and `direction`.
+    """
+    seed_chains = chains_from(
+        ctx.graph,
+        seeds,
+        operator.steps,
+        operator.direction,
+        MAX_PAIRS_CONTINUED,
+        index.beginnings.__contains__,
+        ctx.watch,
+    )
+    return [index.place[chain] for chain, _ in seed_chains if chain in index.place]
 
 
 def score_chains(
@@ -138,22 +148,22 @@ def score_chains(
     rows: Sequence[int],
     price: float,
 ) -> np.ndarray:
-    """Return the similarity of the question and some chains, minus the price.
-
-    The result is float64 [len(places)].
+    """Return the similarity of the question and some chains, minus the price of their length.
 
     Parameters
     ----------
     question : token vectors of the question.
     rows : positions of the chains in the index.
-    price : price of a step that the question has no words for.
+    price : price of a step beyond those that the question's length allows.
+
+    Returns
+    -------
+    float64, aligned with `rows`.
     """
-    room = (
-        len(_WORD_PATTERN.findall(mask_entities(ctx.graph, state.question.text, state.seeds)))
-        / WORDS_PER_STEP
-    )
+    masked_question = mask_entities(ctx.graph, state.question.text, state.seeds)
+    free_steps = len(_WORD_PATTERN.findall(masked_question)) / WORDS_PER_STEP
     steps = np.array([len(index.chains[row]) for row in rows], np.int64)
-    return np.round(index.scores(question, rows) - price * np.maximum(0, steps - room), 9)
+    return np.round(index.scores(question, rows) - price * np.maximum(0, steps - free_steps), 9)
 
 
 def walk_chains(
@@ -161,24 +171,24 @@ def walk_chains(
     ctx: Context,
     recorder: Recorder,
     ranked_chains: Sequence[tuple[Chain, float, str]],
-    by: Any,
+    operator: Any,
 ) -> State:
     """Return the state with the paths of the best chains and their subgraph.
 
-    The first `by.chains` chains that lead anywhere are walked. There are at most `by.keep` paths,
-    one for each end with a name. The ends of a chain are ordered by (-number of walks to them, id).
-    A path's score is that of its chain. The step has a frame for each chain.
+    The first `operator.chains` chains with an end are walked. There are at most `operator.keep`
+    paths, one for each end with a name. The ends of a chain are ordered by (-number of walks to
+    them, id). A path's score is that of its chain. The step has a frame for each chain.
     """
     paths: dict[Path, float] = {}
     n_followed = 0
     for chain, score, words in ranked_chains:
-        if n_followed == by.chains or len(paths) == by.keep:
+        if n_followed == operator.chains or len(paths) == operator.keep:
             break
-        front = walk_chain(ctx.graph, state.seeds, chain, by.direction, ctx.watch)
+        front = walk_chain(ctx.graph, state.seeds, chain, operator.direction, ctx.watch)
         if front is None:
             continue
         end_nodes = named_nodes(ctx.graph, ranked_ends(front, state.seeds))
-        new_paths = front.paths(end_nodes[: by.keep - len(paths)])
+        new_paths = front.paths(end_nodes[: operator.keep - len(paths)])
         paths |= dict.fromkeys(new_paths, score)
         if front.cut:
             recorder.notes.append(
@@ -186,13 +196,8 @@ def walk_chains(
             )
         if new_paths:
             n_followed += 1
-            recorder.frames.append(
-                Frame(
-                    words,
-                    Ranking("path", tuple(new_paths), (score,) * len(new_paths)),
-                    len(end_nodes),
-                )
-            )
+            frame_paths = Ranking("path", tuple(new_paths), (score,) * len(new_paths))
+            recorder.frames.append(Frame(words, frame_paths, len(end_nodes)))
     ranking = Ranking("path", tuple(paths), tuple(paths.values()))
     return state.replace(paths=ranking, subgraph=subgraph_of_paths(state.seeds, ranking))
 
@@ -206,8 +211,9 @@ def named_nodes(graph, nodes: np.ndarray) -> np.ndarray:
 
 def subgraph_of_paths(seeds: Sequence[int], paths: Ranking) -> Subgraph:
     """Return the seeds with the nodes and edges of the paths."""
-    nodes = np.unique(
-        np.array([*seeds, *(node for path in paths.items for node in path.nodes)], np.int64)
-    )
-    edges = np.unique(np.array([edge for path in paths.items for edge in path.edges], np.int64))
-    return Subgraph(nodes, edges)
+    nodes = set(seeds)
+    edges: set[int] = set()
+    for path in paths.items:
+        nodes.update(path.nodes)
+        edges.update(path.edges)
+    return Subgraph(np.array(sorted(nodes), np.int64), np.array(sorted(edges), np.int64))

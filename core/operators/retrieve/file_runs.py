@@ -22,13 +22,25 @@ def _run_names() -> tuple[str, ...]:
     return tuple(runs_by_name())
 
 
+class FileOperator(Operator):
+    """Base of operators that read a finished run; they depend on the content of its file."""
+
+    run: str
+
+    def stamp(self, graph: Any, environment: Environment) -> str:
+        try:
+            return find_run(self.run).digest
+        except BadParameter:  # reported when the operator runs
+            return ""
+
+
 @dataclass(frozen=True, repr=False)
-class FileDocuments(Operator):
+class FileDocuments(FileOperator):
     """The passages and the answer that a finished run has for the question.
 
-    Documents are found as in `OwnDocuments`. Those that are not in the corpus are counted in a
-    note. Nothing is computed, so the seconds are those of the look-up. A question that the run does
-    not have is an error, and counts as one.
+    Documents are found as in `OwnDocuments`. A note counts those that are not in the corpus. The
+    seconds are those of the look-up, as nothing is computed. BadInput is raised for a question that
+    the run does not have.
 
     >>> from core.retrievers.runs.saved_runs import save_run_file
     >>> from core.io.home import home_folder
@@ -59,27 +71,19 @@ class FileDocuments(Operator):
             )
         row = _row_of_question(run, state, ctx)
         ctx.watch.report("Finding the documents in the corpus")
-        return with_documents(
-            state,
-            ctx.graph,
-            DocumentsReply(row.documents, row.answer, row.prompt),
-            self.keep,
-            recorder,
-        )
-
-    def stamp(self, graph: Any, environment: Environment) -> str:
-        return _run_digest(self.run)
+        reply = DocumentsReply(row.documents, row.answer, row.prompt)
+        return with_documents(state, ctx.graph, reply, self.keep, recorder)
 
     def words(self) -> str:
         return f"finished run “{self.run}”" if self.run else self.title
 
 
 @dataclass(frozen=True, repr=False)
-class FilePaths(Operator):
+class FilePaths(FileOperator):
     """The reasoning paths that a finished run has for the question, with their subgraph.
 
-    Paths are found in the graph by their names, as in `OwnRetriever`. Those that are not in the
-    graph are counted in a note. Nothing is computed.
+    Paths are found in the graph by their names, as in `OwnRetriever`. A note counts those that are
+    not in the graph. Nothing is computed.
 
     >>> from core.retrievers.runs.saved_runs import save_run_file
     >>> from core.io.home import home_folder
@@ -107,15 +111,12 @@ class FilePaths(Operator):
         ctx.watch.report("Finding the paths in the graph")
         return with_paths(state, RetrieverReply(row.paths), self.keep, ctx, recorder)
 
-    def stamp(self, graph: Any, environment: Environment) -> str:
-        return _run_digest(self.run)
-
     def words(self) -> str:
         return f"paths of the finished run “{self.run}”" if self.run else self.title
 
 
 @dataclass(frozen=True, repr=False)
-class FileAnswer(Operator):
+class FileAnswer(FileOperator):
     """The answer that a finished run with answers alone has for the question.
 
     Nothing is computed.
@@ -149,9 +150,6 @@ class FileAnswer(Operator):
             recorder.notes.append("The run has no answer to this question.")
         return state.replace(answer=row.answer, own_answer=row.answer is not None)
 
-    def stamp(self, graph: Any, environment: Environment) -> str:
-        return _run_digest(self.run)
-
     def words(self) -> str:
         return f"answers of the finished run “{self.run}”" if self.run else self.title
 
@@ -173,10 +171,3 @@ def _row_of_question(file_run: FileRun, state: State, ctx: Context) -> RunRow:
             f"“{shorten(state.question.text, 60)}”."
         )
     return row
-
-
-def _run_digest(name: str) -> str:
-    try:
-        return find_run(name).digest
-    except BadParameter:  # reported when the operator runs
-        return ""

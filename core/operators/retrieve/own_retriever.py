@@ -1,12 +1,12 @@
-"""Retrieval by a person's own program, asked over HTTP or called in Python.
+"""Retrieval by a user's own program, asked over HTTP or called in Python.
 
-It finds paths of a graph, or documents of a corpus.
+The program finds paths of a graph, or documents of a corpus.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from core.operators.texts.tables import tables_of
 from core.parameters import param
 from core.retrievers.calls import call_retriever
 from core.retrievers.declarations import declared_retrievers, find_retriever
-from core.retrievers.document_placement import PlacedDocuments, covered_chunks, place_documents
+from core.retrievers.document_placement import covered_chunks, place_documents
 from core.retrievers.path_placement import place_reply
 from core.retrievers.reply import (
     DocumentsReply,
@@ -31,7 +31,7 @@ from core.retrievers.reply import (
     check_documents_reply,
     check_reply,
 )
-from core.types import Prompt, Ranking, State
+from core.types import Kind, Prompt, Ranking, State
 
 NAME_HELP = (
     "The retriever's name in retrievers.toml of your Hopscope folder. Addresses stand there and "
@@ -53,9 +53,9 @@ class OwnRetriever(Operator):
     """The paths, subgraph and answers that a person's own retriever gives for the question.
 
     The retriever is sent the question, the names of its entities, the graph's name, the seed and
-    `keep`, never the correct answers. Paths, hits and answers come back as names and are looked up
-    in the graph. What is not in the graph is left out with a note. Hits without paths are joined to
-    the entities by shortest paths. The retriever is asked again with every run.
+    `keep`, never the correct answers. The names of paths, hits and answers in the reply are looked
+    up in the graph. Names that are not in the graph are left out, with a note. Hits without paths
+    are joined to the entities by shortest paths. The retriever is asked again in every run.
     docs/own-retriever.md describes request and reply.
 
     >>> from core.io.home import home_folder
@@ -95,7 +95,7 @@ class OwnRetriever(Operator):
         }
 
     def stamp(self, graph: Any, environment: Environment) -> str:
-        return stamp_of(self.name)
+        return _declaration_stamp(self.name)
 
     def outcome(self, state: State) -> str:
         # both were written by `apply`
@@ -112,10 +112,9 @@ class OwnDocuments(Operator):
     """The passages of the corpus that a person's own retriever gives for the question.
 
     The retriever may also give an answer and a prompt. It is sent the question, the corpus's name,
-    the seed and `keep`, never the correct answers or the gold passages. Documents are found by id,
-    by title, or by their text as a quotation. Those that are not in the corpus are counted in a
-    note. The retriever is asked again with every run. docs/own-retriever.md describes request and
-    reply.
+    the seed and `keep`, never the correct answers or the evidence. Documents are found by id, by
+    title, or by their text as a quotation. A note counts those that are not in the corpus. The
+    retriever is asked again in every run. docs/own-retriever.md describes request and reply.
 
     >>> from core.io.home import home_folder
     >>> _ = (home_folder() / "retrievers.toml").write_text('mine.python = "mine:retrieve"')
@@ -153,15 +152,15 @@ class OwnDocuments(Operator):
         return with_documents(state, ctx.graph, reply, self.keep, recorder)
 
     def stamp(self, graph: Any, environment: Environment) -> str:
-        return stamp_of(self.name)
+        return _declaration_stamp(self.name)
 
     def outcome(self, state: State) -> str:
-        digest_parts = (
+        parts = (
             state.chunks and (state.chunks.items, state.chunks.scores),
             state.answer,
             state.prompt and state.prompt.messages,
         )
-        return hashlib.sha256(repr(digest_parts).encode()).hexdigest()
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def words(self) -> str:
         return f"your retriever “{self.name}”" if self.name else self.title
@@ -175,7 +174,7 @@ def request_retrieval(
     Raises
     ------
     RetrieverFailed
-        If the request fails or the reply cannot be used, with a sentence on it.
+        If the request fails or the reply cannot be used.
     BadParameter
         If no retriever has that name.
     """
@@ -194,7 +193,7 @@ def with_documents(
 ) -> State:
     """Return the state with the chunks of the first `keep` documents of a reply.
 
-    An answer and a prompt in the reply are taken too.
+    The state also has the answer and the prompt of the reply, if there are any.
     """
     search = word_search(graph, "chunks", "bm25")
     documents = reply.documents
@@ -203,23 +202,22 @@ def with_documents(
     recorder.sizes |= {NAMED_DOCUMENTS: len(documents), UNPLACED_DOCUMENTS: placement.unplaced}
     if not documents:
         recorder.notes.append("The reply names no documents.")
-    order = _rank_paths(placement)
+    order = _ranking_of_scores("chunk", placement.rows)
     if len(documents) > keep:
         recorder.before_cut = order
-        order = _rank_paths(place_documents(graph, state.question.text, documents[:keep], search))
+        placement = place_documents(graph, state.question.text, documents[:keep], search)
+        order = _ranking_of_scores("chunk", placement.rows)
         recorder.notes.append(f"The first {keep:,} of {len(documents):,} documents were kept.")
-    after = state.replace(
-        chunks=order, answer=None if reply.answer is None else reply.answer.strip()
-    )
-    after = after.replace(own_answer=after.answer is not None)
-    return after if reply.prompt is None else _with_prompt(after, graph, reply.prompt)
+    answer = None if reply.answer is None else reply.answer.strip()
+    state = state.replace(chunks=order, answer=answer, own_answer=answer is not None)
+    return state if reply.prompt is None else _with_prompt(state, graph, reply.prompt)
 
 
 def _with_prompt(state: State, graph: KnowledgeGraph, text: str) -> State:
-    """Return the state with a given prompt, and the chunks that it shows."""
+    """Return the state with a given prompt, and with tables of the chunks that it shows."""
     assert state.chunks is not None  # written by the caller
-    inside = frozenset(covered_chunks(graph, text, state.chunks.items))
-    shown_chunks = Ranking("chunk", tuple(row for row in state.chunks.items if row in inside))
+    covered = frozenset(covered_chunks(graph, text, state.chunks.items))
+    shown_chunks = Ranking("chunk", tuple(row for row in state.chunks.items if row in covered))
     tables = tables_of(graph, State(state.question, chunks=shown_chunks), {})
     hits = {"chunk": len(shown_chunks)} if len(shown_chunks) else {}
     return state.replace(
@@ -244,48 +242,31 @@ def with_paths(
 ) -> State:
     """Return the state with the best `keep` paths of a reply.
 
-    The subgraph and the answers of the reply are taken too. Notes name what is not in the graph.
+    The state also has the subgraph and the answers of the reply. Notes name what is not in the
+    graph.
     """
-    placed_paths = place_reply(ctx.graph, state.seeds, reply, ctx.watch)
-    recorder.notes += placed_paths.notes
-    ranking = _path_ranking(placed_paths.paths)
+    placed = place_reply(ctx.graph, state.seeds, reply, ctx.watch)
+    recorder.notes += placed.notes
+    ranking = _ranking_of_scores("path", placed.paths)
     if len(ranking) > keep:
         recorder.before_cut = ranking
         recorder.notes.append(f"The first {keep:,} of {len(ranking):,} paths were kept.")
     selected = ranking.head(keep)
-    nodes = np.unique(
-        np.array(
-            [
-                *state.seeds,
-                *placed_paths.nodes,
-                *(node for path in selected.items for node in path.nodes),
-            ],
-            np.int64,
-        )
-    )
-    return state.replace(
-        paths=selected, subgraph=subgraph_on(ctx.graph, nodes), reader=placed_paths.answers
-    )
+    nodes = {*state.seeds, *placed.nodes}.union(*(path.nodes for path in selected.items))
+    subgraph = subgraph_on(ctx.graph, np.array(sorted(nodes), np.int64))
+    return state.replace(paths=selected, subgraph=subgraph, reader=placed.answers)
 
 
-def stamp_of(name: str) -> str:
-    """Return the state of a declared retriever as text, or an empty text."""
+def _declaration_stamp(name: str) -> str:
+    """Return the declaration of a retriever as text, empty if there is none."""
     try:
         return find_retriever(name).stamp()
     except BadParameter:  # reported when the operator runs
         return ""
 
 
-def _rank_paths(placement: PlacedDocuments) -> Ranking:
-    scores = tuple(placement.rows.values())
-    return Ranking("chunk", tuple(placement.rows), _complete_scores(scores))
-
-
-def _path_ranking(paths: dict) -> Ranking:
-    return Ranking("path", tuple(paths), _complete_scores(tuple(paths.values())))
-
-
-def _complete_scores(scores: tuple[float | None, ...]) -> tuple[float, ...] | None:
-    """Return the scores if every item has one, else None."""
-    values = tuple(score for score in scores if score is not None)
-    return values if values and len(values) == len(scores) else None
+def _ranking_of_scores(kind: Kind, scores: Mapping[Any, float | None]) -> Ranking:
+    """Return the items in their order, with scores if every item has one."""
+    values = tuple(score for score in scores.values() if score is not None)
+    has_all = bool(values) and len(values) == len(scores)
+    return Ranking(kind, tuple(scores), values if has_all else None)

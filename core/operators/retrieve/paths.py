@@ -21,22 +21,24 @@ def paths_from_seeds(
 ) -> Ranking:
     """Return the paths from each seed, without repeats, by (length, seed, nodes, edges).
 
-    `search(local, seed, room)` returns the paths from one seed, and whether there are more.
+    `search(local, seed, cap)` returns at most `cap` paths from one seed, and whether there are
+    more.
     """
-    assert state.subgraph is not None  # a line in which nothing writes it is refused
+    assert state.subgraph is not None
     local = LocalAdjacency(ctx.graph, state.subgraph, direction)
-    seed_paths: list[tuple[int, Path]] = []
+    seed_paths: list[tuple[int, Path]] = []  # each with the position of its seed
     n_dropped = 0
-    for order, seed in enumerate(dict.fromkeys(state.seeds)):
+    for seed_index, seed in enumerate(dict.fromkeys(state.seeds)):
         ctx.watch.check()
         if seed not in state.subgraph:
             continue
         paths, capped = search(local, seed, cap)
-        seed_paths += [(order, path) for path in paths]
+        seed_paths += [(seed_index, path) for path in paths]
         if capped:
             recorder.notes.append(
                 f"Stopped at {cap:,} paths from “{ctx.graph.node_name(seed)}”; there are more."
             )
+        # cut after each seed, so that no more than 2 * cap paths are in memory
         seed_paths.sort(key=_path_order)
         n_dropped += len(seed_paths[cap:])
         del seed_paths[cap:]
@@ -50,23 +52,23 @@ def paths_from_seeds(
 
 def _path_order(pair: tuple[int, Path]) -> tuple:
     """Return the sort key of paths: (length, seed, nodes, edges, forward)."""
-    order, path = pair
-    return len(path), order, path.nodes, path.edges, path.forward
+    seed_index, path = pair
+    return len(path), seed_index, path.nodes, path.edges, path.forward
 
 
 @dataclass(frozen=True, repr=False)
 class ShortestPaths(Operator):
     """Shortest paths from each seed to every subgraph node within `hops` steps.
 
-    LEGO-GraphRAG's code takes one sequence of entities to each node (SBR-SPR; igraph gives one).
-    With `every` all that tie are taken, as v1 says (section 4.1: "all shortest paths";
+    LEGO-GraphRAG's code has one sequence of entities to each node (SBR-SPR; igraph gives one). With
+    `every` all that tie are returned, as v1 says (section 4.1: "all shortest paths";
     `lego-v1-16-paper`).
 
     A path is a sequence of triples (LEGO-GraphRAG v1, definition 2.3). With `parallel`, each
-    relation that joins two of its entities therefore makes its own path. The papers' code keeps
-    one, whichever igraph's “get_eid” gives. Paths are ordered by (length, seed, nodes, edges) and
-    not ranked. The path of length zero to the seed itself, which the papers' code also prints, is
-    left out.
+    relation that joins two of its entities therefore makes a separate path. The papers' code has
+    only the path with the edge that igraph's “get_eid” returns. Paths are ordered by (length, seed,
+    nodes, edges) and not ranked. The path of length zero to the seed itself, which the papers' code
+    also prints, is left out.
 
     >>> answers("EgoNetwork(direction='out') >> ShortestPaths(direction='out')", "A")
     ['A -> r0 -> B', 'A -> r1 -> C', 'A -> r1 -> C -> r4 -> D']

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,16 +31,17 @@ ARROW_PATTERN = re.compile(r"->|→|,")  # separates the relations of a plan
 class RelationPlans(Operator):
     """The paths from the seeds along the relations of at most `plans` plans.
 
-    A language model, best one trained for this, names chains of at most `hops` relations. It may
-    use only relations of the subgraph, those nearest to the seeds. The chains are followed
-    breadth-first inside the subgraph. Paths are ordered by plan, then by seed, then as found.
+    A language model, preferably one trained for this, names chains of at most `hops` relations. It
+    may use only the relations of the subgraph that are nearest to the seeds. The chains are
+    followed breadth-first inside the subgraph. Paths are ordered by plan, then by seed, then as
+    found.
 
     Reasoning on Graphs (ICLR 2024) makes plans by three beams and follows them in an undirected
-    graph whose edge must have the plan's relation. Here one reply lists the plans, and parallel
-    edges each give a path.
+    graph whose edge must have the plan's relation. In this operator one reply lists the plans, and
+    each of parallel edges gives a path.
 
-    A relation that is not in the list makes its plan unusable. A reply without any usable plan
-    gives no path. Both are noted.
+    A plan with a relation that is not in the list is dropped. A reply without any usable plan gives
+    no path. A note reports either case.
 
     >>> planned = says('{"plans": [["r1", "r4"], ["r1", "r9"]]}')
     >>> answers("EgoNetwork() >> RelationPlans()", "A", models=planned)
@@ -69,41 +71,40 @@ class RelationPlans(Operator):
     cap: int = param(10_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line in which nothing writes it is refused
+        assert state.subgraph is not None
         local = LocalAdjacency(ctx.graph, state.subgraph, self.direction)
         relations = near_relations(local, state.seeds)[: self.shown]
-        plan_paths: dict[Path, None] = {}
-        for number, plan in enumerate(
-            self._plans(state, ctx, recorder, relations) if relations else (), 1
-        ):
-            paths = [
-                path
-                for seed in dict.fromkeys(state.seeds)
-                for path in follow_plan(local, seed, plan, self.cap, ctx)
-            ]
-            plan_paths |= dict.fromkeys(paths)
+        plans = self._request_plans(state, ctx, recorder, relations) if relations else []
+        all_paths: dict[Path, None] = {}
+        for number, plan in enumerate(plans, 1):
+            paths: list[Path] = []
+            for seed in dict.fromkeys(state.seeds):
+                paths += follow_plan(local, seed, plan, self.cap, ctx)
+            all_paths |= dict.fromkeys(paths)
             recorder.notes.append(
                 f"Plan {number}, {' → '.join(plan)}: "
                 f"{len(paths):,} path{'' if len(paths) == 1 else 's'}."
             )
-        if len(plan_paths) > self.cap:
-            recorder.notes.append(f"Of {len(plan_paths):,} paths the first {self.cap:,} were kept.")
-        return state.replace(paths=Ranking("path", tuple(plan_paths)[: self.cap]))
+        if len(all_paths) > self.cap:
+            recorder.notes.append(f"Of {len(all_paths):,} paths the first {self.cap:,} were kept.")
+        return state.replace(paths=Ranking("path", tuple(all_paths)[: self.cap]))
 
-    def _plans(
+    def _request_plans(
         self, state: State, ctx: Context, recorder: Recorder, relations: Sequence[str]
     ) -> list[Plan]:
+        """Return the usable plans of a language model."""
         ctx.watch.report("Planning which relations to follow")
-        prompt_messages = plan_prompt(
+        messages = plan_prompt(
             state.question.text, ctx.graph.names(state.seeds), relations, self.plans, self.hops
         )
-        longest = 24 + self.plans * self.hops * (4 + max(map(len, relations)) // 2)
+        # two characters a token, and the JSON around each name and around the list
+        relation_tokens = 4 + max(map(len, relations)) // 2
         reply = request_reply(
             ctx.models.chat(self.role),
-            prompt_messages,
+            messages,
             ctx,
             recorder,
-            longest,
+            24 + self.plans * self.hops * relation_tokens,
             schema=plan_schema(relations, self.plans, self.hops),
         )
         plans, notes = parse_plans(reply.text, relations)
@@ -125,39 +126,36 @@ def plan_prompt(
 def near_relations(local, seeds: Sequence[int]) -> list[str]:
     """Return the relations of a subgraph by their distance from the seeds.
 
-    They are ordered by (hops from a seed to the nearest edge, -edges, name). Relations out of reach
-    come last.
+    They are ordered by (hops from a seed to the nearest edge, -edges, name). Relations that no path
+    from a seed reaches come last.
     """
-    depth = {node: 0 for seed in seeds if (node := local.place(seed)) >= 0}
-    level, hop = list(depth), 0
+    distances = {local.place(seed): 0 for seed in seeds if local.place(seed) >= 0}
+    level = list(distances)
     while level:
-        hop += 1
-        level = [
-            neighbour
-            for index in level
-            for neighbour, _, _ in local.lists[index]
-            if depth.setdefault(neighbour, hop) == hop
-        ]
-        level = list(dict.fromkeys(level))
+        next_level: dict[int, None] = {}
+        for node in level:
+            for neighbour, _, _ in local.lists[node]:
+                if neighbour not in distances:
+                    next_level[neighbour] = None
+        distance = distances[level[0]] + 1
+        distances |= dict.fromkeys(next_level, distance)
+        level = list(next_level)
     sources = np.repeat(np.arange(len(local)), np.diff(local.indptr))
     farthest = len(local) + 1
-    nearness: dict[int, tuple[int, int]] = {}
+    nearest: dict[int, int] = {}
+    counts: Counter[int] = Counter()
     for edge, source in zip(local.edges.tolist(), sources.tolist()):
         relation = local.relation_of[edge]
-        nearest, count = nearness.get(relation, (farthest, 0))
-        nearness[relation] = (min(nearest, depth.get(source, farthest)), count + 1)
+        distance = distances.get(source, farthest)
+        nearest[relation] = min(nearest.get(relation, farthest), distance)
+        counts[relation] += 1
     names = local.graph.relation_names
-    return [
-        names[r]
-        for r in sorted(nearness, key=lambda r: (nearness[r][0], -nearness[r][1], names[r]))
-    ]
+    order = sorted(nearest, key=lambda r: (nearest[r], -counts[r], names[r]))
+    return [names[relation] for relation in order]
 
 
 def plan_schema(relations: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
-    """Return the JSON schema of a reply.
-
-    It has at most `plans` chains of 1 to `hops` known relations.
-    """
+    """Return the JSON schema of a reply: at most `plans` chains of 1 to `hops` relations."""
     plan = {
         "type": "array",
         "minItems": 1,
@@ -195,7 +193,7 @@ def parse_plans(reply: str, relations: Sequence[str]) -> tuple[list[Plan], list[
 
 
 def _read_plans(reply: str) -> list[Plan]:
-    """Return the plans in a reply, from its JSON or else from its lines; some may be empty."""
+    """Return the plans in the JSON of a reply, else in its lines; some may be empty."""
     parsed = json_reply(reply, ("plans",))
     if parsed is not None and isinstance(parsed.value["plans"], list):
         return [tuple(map(str, plan)) for plan in parsed.value["plans"] if isinstance(plan, list)]
@@ -204,24 +202,25 @@ def _read_plans(reply: str) -> list[Plan]:
 
 
 def _drop_suffixes(plan: Plan, names: set[str]) -> Plan:
-    """Return a plan without the suffix _reverse at names that are not known with it."""
+    """Return a plan without the suffix _reverse, except at names that are known with it."""
     return tuple(name if name in names else name.removesuffix("_reverse") for name in plan)
 
 
 def follow_plan(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:
     """Return the paths from `seed` along the relations of `plan`, breadth-first.
 
-    At most `cap` + 1 paths are held at a time.
+    At most `cap` + 1 paths of each length are followed.
     """
     if seed not in local.subgraph:
         return []
-    names, relation_of, level = local.graph.relation_names, local.relation_of, [Path((seed,))]
+    names = local.graph.relation_names
+    paths = [Path((seed,))]
     for relation in plan:
         ctx.watch.check()
         longer: list[Path] = []
-        for path in level:
+        for path in paths:
             for neighbour, edge, forward in local.lists[local.place(path.end)]:
-                if names[relation_of[edge]] == relation and len(longer) <= cap:
+                if names[local.relation_of[edge]] == relation and len(longer) <= cap:
                     longer.append(path.extended(int(local.nodes[neighbour]), edge, forward))
-        level = longer
-    return level
+        paths = longer
+    return paths

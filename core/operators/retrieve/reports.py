@@ -17,11 +17,11 @@ class CommunityReports(Operator):
     """The reports of at most `keep` communities of the question entities, for the prompt.
 
     The communities are Leiden communities of the whole graph, split until they have at most `size`
-    members if that is possible. A language model writes a report on each. Reports prepared ahead
-    are read from disk. A missing one is written now and kept, and the trace says so.
+    members if that is possible. A language model writes a report on each. Prepared reports are read
+    from disk. A missing one is written during the run and stored, and a note says so.
 
-    LEGO-GraphRAG, technical report, B.10: its Microsoft-GraphRAG method. It names neither the
-    level, here the finest, nor the size, here that of Microsoft's code.
+    LEGO-GraphRAG, technical report, B.10: its Microsoft-GraphRAG method. The report names neither
+    the level nor the size. This operator takes the finest level and the size of Microsoft's code.
 
     >>> written = says('{"title": "All five", "summary": "A to E hang together.", "findings": []}')
     >>> retrieve("CommunityReports()", "A", models=written).reports
@@ -55,10 +55,10 @@ class CommunityReports(Operator):
             lambda: ctx.models.chat(self.role),
             ctx.models.signature(self.role),
         )
-        seed_groups: dict[int, list[int]] = {}  # seeds by community
+        seeds_by_community: dict[int, list[int]] = {}
         for seed in dict.fromkeys(state.seeds):
-            seed_groups.setdefault(int(partition.of[seed]), []).append(seed)
-        selected = list(seed_groups.items())[: self.keep]
+            seeds_by_community.setdefault(int(partition.of[seed]), []).append(seed)
+        selected = list(seeds_by_community.items())[: self.keep]
         reports = []
         n_written = 0
         start = time.perf_counter()
@@ -70,28 +70,20 @@ class CommunityReports(Operator):
             report = stored_reports.get(community, ctx.seed, ctx.watch)
             recorder.usage += report.usage
             n_written += report.fresh
-            recorder.notes += (
-                [report.note] if report.note and report.note not in recorder.notes else []
-            )
-            reports.append(
-                WrittenReport(
-                    report.title,
-                    report.text,
-                    tuple(ctx.graph.names(seeds)),
-                    len(partition.members(community)),
-                )
-            )
+            if report.note and report.note not in recorder.notes:
+                recorder.notes.append(report.note)
+            names = tuple(ctx.graph.names(seeds))
+            n_members = len(partition.members(community))
+            reports.append(WrittenReport(report.title, report.text, names, n_members))
         if n_written:
             seconds = time.perf_counter() - start
             recorder.notes.append(
                 f"{n_written} of {len(selected)} reports had not been prepared and were written "
-                "now, "
-                f"in {seconds:.1f} s."
+                f"now, in {seconds:.1f} s."
             )
-        if len(seed_groups) > self.keep:
+        if len(seeds_by_community) > self.keep:
             recorder.notes.append(
-                f"The question's entities lie in {len(seed_groups)} communities; the reports of "
-                "the first "
-                f"{self.keep} are shown."
+                f"The question's entities lie in {len(seeds_by_community)} communities; the "
+                f"reports of the first {self.keep} are shown."
             )
         return state.replace(reports=tuple(reports))

@@ -14,8 +14,9 @@ from core.indexes.vectors import open_vectors, vector_folder
 from core.models.triple_scorer import load_triple_scorer
 from core.operators.base import Context, Operator, Recorder
 from core.operators.retrieve.chains import subgraph_of_paths
+from core.operators.retrieve.triples import paths_of_triples
 from core.parameters import param
-from core.types import Path, Ranking, State, Subgraph, Usage
+from core.types import State, Subgraph, Usage
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,7 +25,7 @@ class ScoredTriples(Operator):
 
     They are paths of one step. SubgraphRAG (ICLR 2025), as Walk&Retrieve compares with it. The
     network reads the vectors of question, head, relation and tail. For both ends it also reads
-    whether they are question entities, and their distance to these along and against the triples
+    whether they are question entities, and their distances from these along and against the triples
     (directional distance encoding, two rounds in each direction). All triples of the subgraph are
     scored together. Paths are ordered by (-likelihood, edge).
 
@@ -49,19 +50,15 @@ class ScoredTriples(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        subgraph, scorer = state.subgraph, load_triple_scorer()
-        assert subgraph is not None  # a line in which nothing writes it is refused
+        scorer = load_triple_scorer()
+        subgraph = state.subgraph
+        assert subgraph is not None
         ctx.watch.report(f"Scoring {len(subgraph.edges):,} triples")
         read = NameVectors(ctx, self.encoder, recorder)
         features = triple_features(ctx.graph, subgraph, state.seeds, state.question.text, read)
-        likely = np.round(scorer.scores(*features), 5)
-        edges, scores = top_k(subgraph.edges, likely, self.keep)
-        heads, _, tails = ctx.graph.triples(edges)
-        paths = tuple(
-            Path((h, t), (e,), (True,))
-            for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist())
-        )
-        selected = Ranking("path", paths, tuple(scores.tolist()))
+        likelihoods = np.round(scorer.scores(*features), 5)
+        edges, scores = top_k(subgraph.edges, likelihoods, self.keep)
+        selected = paths_of_triples(ctx.graph, edges, scores)
         return state.replace(paths=selected, subgraph=subgraph_of_paths(state.seeds, selected))
 
     def stamp(self, graph: Any, environment: Any) -> str:
@@ -73,7 +70,7 @@ class ScoredTriples(Operator):
 
 @dataclass(frozen=True)
 class NameVectors:
-    """Vectors of names, from the graph's index or encoded now."""
+    """Vectors of names, from the graph's index if it has them exactly, else encoded."""
 
     ctx: Context
     encoder: str
@@ -105,8 +102,9 @@ def triple_features(
         np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True
     )
     relation_kinds, relation_rows = np.unique(relations, return_inverse=True)
-    heads, tails = node_rows[: len(heads)], node_rows[len(heads) : 2 * len(heads)]
-    distances = directional_distances(heads, tails, np.isin(nodes, seeds))
+    head_rows, tail_rows, _ = np.split(node_rows, [len(heads), 2 * len(heads)])
+    distances = directional_distances(head_rows, tail_rows, np.isin(nodes, seeds))
     relation_texts = [relation_words(graph.relation_names[kind]) for kind in relation_kinds]
-    words = read.texts([question, *relation_texts])
-    return words[0], read.nodes(nodes), words[1:], distances, (heads, relation_rows, tails)
+    vectors = read.texts([question, *relation_texts])
+    rows = (head_rows, relation_rows, tail_rows)
+    return vectors[0], read.nodes(nodes), vectors[1:], distances, rows

@@ -19,17 +19,14 @@ from core.operators.stop import are_paths_sufficient
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph
 
-NO_MODEL_SETTINGS = (
-    "encoder",
-    "facts",
-)  # `model` and `exhausted` if no language model may be asked
+# `model` and `exhausted` if no language model may be asked
+NO_MODEL_SETTINGS = ("encoder", "facts")
 RATE_BY_MODEL = "rate"  # value of `model`: the language model named by `role` rates from 0 to 1
-MIN_ENTITIES_TO_DRAW = 20  # from this many entities behind one relation on, only a few are drawn
-# Freebase's internal relations
+MIN_ENTITIES_TO_DRAW = 20  # with fewer entities behind a relation, all of them are rated
+# relations of Freebase and other graphs that state no facts
 INTERNAL_RELATION_PATTERN = re.compile(r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs")
-MAX_ENTITIES_READ = (
-    100_000  # with more entities behind one relation, only the drawn ones count as read
-)
+# with more entities behind one relation, the subgraph has only the drawn ones
+MAX_ENTITIES_READ = 100_000
 EXHAUSTED_HELP = "alone: no facts are handed on; facts: those that were found."
 RELATION_HELP = (
     "An entity of several scores relation times entity, as in ToG's code; else entity alone."
@@ -46,23 +43,23 @@ class ThinkOnGraph(Operator):
     At most `width` chains are kept at each of `depth` hops. At each hop the model rates the
     relations to and from the end of each chain and keeps the best `width`. It then rates the
     entities behind each of them and again keeps the best `width`; of 20 or more entities only
-    `sample` drawn ones are rated. The score of a chain is relation times entity; a single entity
-    scores 1. The best `width` of all chains go on, but never those of score 0.
+    `sample` drawn ones are rated. The score of a chain is that of its last relation times that of
+    its last entity; a single entity scores 1. The best `width` of all chains are extended at the
+    next hop, but never those of score 0.
 
-    Then a language model says whether the facts suffice. If it says yes, or if no chain can go on,
-    the facts are returned, the longest chains first. If it never says yes, `exhausted` decides:
-    with "alone" the language model answers from its own knowledge, as in the paper. The subgraph is
-    the part that was read.
+    After each hop a language model says whether the facts suffice. If it says yes, or if no chain
+    can be extended, the facts are returned, the longest chains first. If it never says yes,
+    `exhausted` decides: with "alone" the language model answers from its own knowledge, as in the
+    paper. The subgraph is the part that was read.
 
     Think-on-Graph, ICLR 2024, and its code. Differences: replies are JSON over numbered lists;
-    temperature is 0, while the code prunes at 0.4; literals are entities too; the rest of a list
-    counts 0 without a rating.
+    temperature is 0, while the code prunes at 0.4; literals are entities too; items of a list that
+    the reply does not rate count 0.
 
     A reply without ratings of relations ends its chain. A reply without ratings of entities gives
-    each of n entities 1 / n. A relation is not walked back in the direction it just came. `model`
-    may also be a scorer: the code's BM25 and sentence embeddings. On documents, if no language
-    model may be asked, the code's sentence embeddings rate, and the facts are returned after the
-    last hop.
+    each of n entities 1 / n. A chain does not take its last relation back. `model` may also be a
+    scorer: the code's BM25 and sentence embeddings. On documents, if no language model may be
+    asked, the code's sentence embeddings rate, and the facts are returned after the last hop.
 
     >>> # the first of r0 and r1, then r2
     >>> first = says('{"ratings": [{"number": 1, "score": 10}], "sufficient": "no"}')
@@ -123,10 +120,10 @@ class ThinkOnGraph(Operator):
             )
             recorder.before_cut = ranking
             ranking = Ranking("path", (), ())
-        return state.replace(subgraph=walk.read(), paths=ranking)
+        return state.replace(subgraph=walk.subgraph_read(), paths=ranking)
 
     def _lacks_model(self, ctx: Context) -> bool:
-        """Return whether this needs a language model and none may be asked."""
+        """Return whether this needs a language model on documents, and none may be asked."""
         needs_model = (self.model, self.exhausted) != NO_MODEL_SETTINGS
         return needs_model and not ctx.answering and ctx.graph.columns.of_texts
 
@@ -136,30 +133,37 @@ class ThinkOnGraph(Operator):
 
 
 class _QuestionWalk:
-    """The walk of one question and the part of the graph it read."""
+    """The search for one question, and the part of the graph that it read."""
 
     def __init__(self, operator: ThinkOnGraph, state: State, ctx: Context, recorder: Recorder):
-        self.operator, self.ctx, self.recorder = operator, ctx, recorder
+        self.operator = operator
+        self.ctx = ctx
+        self.recorder = recorder
         self.task = Task(state.question.text, "relation", ctx.seed, ctx.watch)
         self.rng = ctx.rng(state.question.text, operator)
         self.nodes = set(state.seeds)
         self.edges: set[int] = set()
 
     def take_hops(self, seeds: Sequence[int]) -> tuple[list[list[ScoredPath]], bool]:
-        """Walk from the seeds; return the best chains of each hop, and whether more is wanted."""
+        """Search from the seeds.
+
+        Returns
+        -------
+        The best chains of each hop, and whether the model still wants more after the last hop.
+        """
         chains = [Path((seed,)) for seed in dict.fromkeys(seeds)]
         hops: list[list[ScoredPath]] = []
         while chains and len(hops) < self.operator.depth:
-            best_pairs = self.hop(chains, len(hops) + 1)
-            if not best_pairs:
+            best = self._take_hop(chains, len(hops) + 1)
+            if not best:
                 return hops, False
-            hops.append(best_pairs)
-            if self.enough([path for _, path in itertools.chain.from_iterable(hops)]):
+            hops.append(best)
+            if self._is_enough([path for _, path in itertools.chain.from_iterable(hops)]):
                 return hops, False
-            chains = [path for _, path in best_pairs]
+            chains = [path for _, path in best]
         return hops, bool(chains)
 
-    def hop(self, chains: list[Path], number: int) -> list[ScoredPath]:
+    def _take_hop(self, chains: list[Path], number: int) -> list[ScoredPath]:
         """Return the best chains with one more step, best first."""
         scored: list[ScoredPath] = []
         for chain in chains:
@@ -168,121 +172,109 @@ class _QuestionWalk:
                 f"Think on graph, hop {number} of {self.operator.depth}: {name}",
                 (number - 1) / self.operator.depth,
             )
-            for relation_score, behind in self._relations(chain, name):
-                for score, (node, edge, forward) in self._entities(behind, relation_score, name):
-                    scored.append((score, chain.extended(node, edge, forward)))
+            for relation_score, behind in self._rate_relations(chain, name):
+                for score, step in self._rate_entities(behind, relation_score, name):
+                    scored.append((score, chain.extended(*step)))
         scored.sort(key=lambda pair: (-pair[0], pair[1]))
-        best_pairs = [pair for pair in scored if pair[0] > 0][: self.operator.width]
+        best = [pair for pair in scored if pair[0] > 0][: self.operator.width]
         seeds = list(dict.fromkeys(path.start for _, path in scored))
         for seed in seeds:
-            every, selected = (
-                [pair for pair in pairs if pair[1].start == seed] for pairs in (scored, best_pairs)
-            )
             label = f" from {self.ctx.graph.node_name(seed)}" if len(seeds) > 1 else ""
+            from_seed = _ranking_of_pairs([pair for pair in scored if pair[1].start == seed])
+            selected = _ranking_of_pairs([pair for pair in best if pair[1].start == seed])
             self.recorder.frames.append(
-                Frame(
-                    f"hop {number}{label}",
-                    _ranking_of_pairs(selected),
-                    len(every),
-                    _ranking_of_pairs(every),
-                )
+                Frame(f"hop {number}{label}", selected, len(from_seed), from_seed)
             )
-        return best_pairs
+        return best
 
-    def enough(self, paths: list[Path]) -> bool:
+    def _is_enough(self, paths: list[Path]) -> bool:
         """Return whether the language model says that the facts found so far suffice.
 
         It is False on documents if no language model may be asked.
         """
         if not self.ctx.answering and self.ctx.graph.columns.of_texts:
             return False
-        texts = self.ctx.graph.texts(paths)
-        verdict, usage, sentence = are_paths_sufficient(
-            self.ctx.models.chat(self.operator.role), self.task, texts
+        verdict, usage, clause = are_paths_sufficient(
+            self.ctx.models.chat(self.operator.role), self.task, self.ctx.graph.texts(paths)
         )
         self.recorder.usage += usage
-        self.recorder.notes.append(f"Hop {max(map(len, paths))}: {sentence}.")
+        self.recorder.notes.append(f"Hop {max(map(len, paths))}: {clause}.")
         return verdict
 
-    def read(self) -> Subgraph:
+    def subgraph_read(self) -> Subgraph:
         """Return the part of the graph that was read."""
         return Subgraph(
             np.array(sorted(self.nodes), np.int64), np.array(sorted(self.edges), np.int64)
         )
 
-    def _relations(self, chain: Path, start: str) -> Iterator[tuple[float, EntitiesBehind]]:
-        """Yield the relations kept at a chain's end, each with its score and entities."""
+    def _rate_relations(self, chain: Path, start: str) -> Iterator[tuple[float, EntitiesBehind]]:
+        """Yield the best relations at a chain's end, each with its score and entities."""
         graph = self.ctx.graph
         steps = graph.steps_from(np.array([chain.end]), self.operator.direction)
+        # a step along relation r has the code 2r, one against it 2r + 1
         codes = 2 * steps.relations + ~steps.forward
-        previous = None
+        way_back = None
         if len(chain):
-            # the relation that leads back
-            previous = 2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]
+            last_relation = int(graph.triples(np.array(chain.edges[-1:]))[1][0])
+            way_back = 2 * last_relation + chain.forward[-1]
         names = {
             code: graph.relation_names[code >> 1]
             for code in np.unique(codes).tolist()
-            if code != previous
+            if code != way_back
         }
         keys = sorted(
             (code for code in names if not INTERNAL_RELATION_PATTERN.match(names[code])),
             key=lambda code: (names[code], code & 1),
         )
         texts = [names[code] + ("_reverse" if code & 1 else "") for code in keys]
-        for position, score in (self._scores("relation", start, texts) or {}).items():
+        for position, score in (self._rate("relation", start, texts) or {}).items():
             matches = np.flatnonzero(codes == keys[position])
             nodes, first = np.unique(steps.nodes[matches], return_index=True)
             yield score, (nodes, steps.edges[matches[first]], not keys[position] & 1)
 
-    def _entities(self, behind: EntitiesBehind, relation_score: float, start: str):
-        """Return (score, step) for the entities kept behind one relation."""
+    def _rate_entities(
+        self, behind: EntitiesBehind, relation_score: float, start: str
+    ) -> list[tuple[float, tuple[int, int, bool]]]:
+        """Return the best entities behind a relation, as (score, (node, edge, forward))."""
         nodes, edges, forward = behind
-        if len(nodes) >= MIN_ENTITIES_TO_DRAW:
-            drawn_rows = np.sort(
-                self.rng.choice(len(nodes), min(self.operator.sample, len(nodes)), replace=False)
-            )
-            if len(nodes) > MAX_ENTITIES_READ:
-                note = (
-                    f"Of {len(nodes):,} entities behind one relation only those drawn count as "
-                    "read."
-                )
-                self.recorder.notes += [note] if note not in self.recorder.notes else []
-                nodes, edges, drawn_rows = (
-                    nodes[drawn_rows],
-                    edges[drawn_rows],
-                    np.arange(len(drawn_rows)),
-                )
-        else:
-            drawn_rows = np.arange(len(nodes))
-        self.nodes.update(nodes.tolist())
-        self.edges.update(edges.tolist())
+        n_entities = len(nodes)
+        drawn = np.arange(n_entities)
+        if n_entities >= MIN_ENTITIES_TO_DRAW:
+            n_drawn = min(self.operator.sample, n_entities)
+            drawn = np.sort(self.rng.choice(n_entities, n_drawn, replace=False))
         steps = [
             (node, edge, forward)
-            for node, edge in zip(nodes[drawn_rows].tolist(), edges[drawn_rows].tolist())
+            for node, edge in zip(nodes[drawn].tolist(), edges[drawn].tolist())
         ]
-        if len(behind[0]) == 1:
+        if n_entities > MAX_ENTITIES_READ:
+            note = f"Of {n_entities:,} entities behind one relation only those drawn count as read."
+            if note not in self.recorder.notes:
+                self.recorder.notes.append(note)
+            nodes, edges = nodes[drawn], edges[drawn]
+        self.nodes.update(nodes.tolist())
+        self.edges.update(edges.tolist())
+        if n_entities == 1:
             return [(relation_score, steps[0])]
         names = self.ctx.graph.names(step[0] for step in steps)
-        scores = None if all(map(is_unnamed, names)) else self._scores("node", start, names)
-        even = dict.fromkeys(range(len(steps)), 1 / len(steps))
-        # weight 1 is the code of the In-depth Analysis
+        scores = None if all(map(is_unnamed, names)) else self._rate("node", start, names)
+        if scores is None:
+            scores = dict.fromkeys(range(len(steps)), 1 / len(steps))
+        # the code of the In-depth Analysis ignores the score of the relation
         weight = relation_score if self.operator.relation else 1.0
-        return [
-            (weight * score, steps[i]) for i, score in (even if scores is None else scores).items()
-        ]
+        return [(weight * score, steps[position]) for position, score in scores.items()]
 
-    def _scores(self, unit: str, start: str, texts: list[str]) -> dict[int, float] | None:
+    def _rate(self, unit: str, start: str, texts: list[str]) -> dict[int, float] | None:
         """Return the score of each of the best `width` positions.
 
-        Returns None if the model's reply cannot be read.
+        The result is None if the model's reply cannot be read.
         """
-        operator, task = self.operator, replace(self.task, unit=unit)
         if not texts:
             return {}
+        operator = self.operator
+        task = replace(self.task, unit=unit)
         if operator.model == RATE_BY_MODEL:
-            rated = rate_texts(
-                self.ctx.models.chat(operator.role), task, start, texts, operator.width
-            )
+            chat = self.ctx.models.chat(operator.role)
+            rated = rate_texts(chat, task, start, texts, operator.width)
             self.recorder.usage += rated.usage
             self.recorder.notes += [note for note in rated.notes if note not in self.recorder.notes]
             return rated.scores

@@ -1,4 +1,4 @@
-"""Path retrieval from each seed by the newest triple of each path.
+"""Path retrieval from each seed that scores only the newest triple of each path.
 
 The search is a beam search, or a tree that reaches each node once.
 """
@@ -20,31 +20,28 @@ from core.operators.refine import chosen_items
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State
 
-# the paths kept at a hop, and the frontier in the model's order if it has one
-GrownPaths = tuple[Ranking, Ranking | None]
-
 
 @dataclass(frozen=True, repr=False)
 class TreePaths(Operator):
     """The branches of a tree grown from each seed, the best `width` triples per hop.
 
     A model chooses the triples. Only the newest triple is scored, as `A, r, B`; scores do not
-    accumulate. Whole branches are returned in order of finding, without their beginnings. A branch
-    is lost if none of its extensions is kept. (LEGO-GraphRAG v1, iterative path filtering,
-    methods 9 to 14: width 128; 3 hops is the default of its code, as the paper names none.)
+    accumulate. The longest branches are returned in order of finding, without the shorter paths
+    that they extend. A branch is lost if none of its extensions is kept. (LEGO-GraphRAG v1,
+    iterative path filtering, methods 9 to 14: width 128; 3 hops is the default of its code, as the
+    paper names none.)
 
-    reading "paper" is a plain beam search, as section 4.1 describes it. Several branches may end in
-    one node, and the best `width` are kept. No branch visits a node twice. The paper leaves this
-    open; but with scores of the newest triple alone, the step back would score as high as the step
-    there. The model is asked at every hop, and its choice is final. A branch that cannot grow is
-    returned, and so are all branches if the model picks nothing.
+    `reading` "paper" is a plain beam search, as section 4.1 describes it. Several branches may end
+    in one node, and the best `width` are kept. No branch visits a node twice. The paper does not
+    say this; but as only the newest triple is scored, a step back would score as high as the step
+    before it. The model is asked at every hop, and its choice is final. A branch that cannot be
+    extended is returned, and so are all branches if the model picks nothing.
 
-    reading "code" reaches every node at most once in a tree. A node counts as reached once it is
-    seen, even if its triple is dropped later, and only the first triple to it is used. A frontier
-    of at most `width` is kept without asking. If the model picks more than `width` without scores,
-    a sample is drawn; if it picks fewer, the rest is filled up in frontier order. Only branches of
-    all `hops`, and those that end in a node without any step, are returned; shorter branches are
-    lost.
+    `reading` "code" reaches every node at most once in a tree. A node counts as reached once a
+    triple leads to it, even if that triple is dropped later. A frontier of at most `width` is kept
+    without asking the model. If the model picks more than `width` without scores, a sample is
+    drawn; if it picks fewer, others follow in frontier order. Only branches of all `hops`, and
+    those that end in a node without any step, are returned; shorter branches are lost.
 
     >>> table = {"A, r1, C": 0.8, "C, r4, D": 0.9}
     >>> answers(
@@ -87,25 +84,27 @@ class TreePaths(Operator):
             )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line in which nothing writes it is refused
-        local, grown_paths = LocalAdjacency(ctx.graph, state.subgraph, self.direction), []
+        assert state.subgraph is not None
+        local = LocalAdjacency(ctx.graph, state.subgraph, self.direction)
         seeds = [seed for seed in dict.fromkeys(state.seeds) if seed in state.subgraph]
+        branches: list[Path] = []
         for seed in seeds:
             label = f" from {ctx.graph.node_name(seed)}" if len(seeds) > 1 else ""
-            grown_paths += self._grow_tree(local, seed, label, state, ctx, recorder)
-        return state.replace(paths=Ranking("path", tuple(grown_paths)))
+            branches += self._grow_tree(local, seed, label, state, ctx, recorder)
+        return state.replace(paths=Ranking("path", tuple(branches)))
 
     def _grow_tree(
         self, local, seed: int, label: str, state: State, ctx: Context, recorder: Recorder
     ) -> list[Path]:
         """Return the branches of one seed's tree."""
-        # `reached` is used only by the code's reading
-        beam, reached, hops_done = [Path((seed,))], {seed}, []
+        beam = [Path((seed,))]
+        reached = {seed}  # used only by the code's reading
+        finished: list[Path] = []
         for hop in range(1, self.hops + 1):
-            frontier = self._frontier(local, beam, reached)
-            hops_done += self._finished_paths(local, beam, frontier)
+            frontier = self._make_frontier(local, beam, reached)
+            finished += self._finished_paths(local, beam, frontier)
             if not frontier:
-                return hops_done
+                return finished
             if len(frontier) == MAX_TEXTS:
                 recorder.notes.append(
                     f"Hop {hop}{label} has too many triples; the first {MAX_TEXTS:,} were read."
@@ -117,15 +116,14 @@ class TreePaths(Operator):
             selected, ranked = self._select_paths(frontier, state, ctx, recorder)
             recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(frontier), ranked))
             if not selected.items:
-                return hops_done + [path for path in beam if len(path) and path not in hops_done]
+                return finished + [path for path in beam if len(path) and path not in finished]
             beam = list(selected.items)
-        return hops_done + beam
+        return finished + beam
 
-    def _frontier(self, local, beam: list[Path], reached: set[int]) -> list[Path]:
-        """Return every branch with one more step to a new node.
+    def _make_frontier(self, local, beam: list[Path], reached: set[int]) -> list[Path]:
+        """Return every branch extended by every step to a new node, at most `MAX_TEXTS`.
 
-        In the code's reading it is the first step to each node of the tree. There are at most
-        `MAX_TEXTS`.
+        In the code's reading only the first step to each node of the tree is taken.
         """
         frontier = []
         for path in beam:
@@ -142,31 +140,30 @@ class TreePaths(Operator):
     def _finished_paths(self, local, beam: list[Path], frontier: list[Path]) -> list[Path]:
         """Return the branches that end at this hop.
 
-        In the paper's reading they are all that cannot grow, in the code's reading those at a node
-        without any step.
+        In the paper's reading they are all without an extension, in the code's reading those at a
+        node without any step.
         """
         if self.reading == "code":
             return [path for path in beam if len(path) and not local.lists[local.place(path.end)]]
-        growing = {(path.nodes[:-1], path.edges[:-1]) for path in frontier}
-        return [path for path in beam if len(path) and (path.nodes, path.edges) not in growing]
+        extended = {(path.nodes[:-1], path.edges[:-1]) for path in frontier}
+        return [path for path in beam if len(path) and (path.nodes, path.edges) not in extended]
 
     def _select_paths(
         self, frontier: list[Path], state: State, ctx: Context, recorder: Recorder
-    ) -> GrownPaths:
-        paths, by_code = Ranking("path", tuple(frontier)), self.reading == "code"
-        if by_code and len(frontier) <= self.width:
+    ) -> tuple[Ranking, Ranking | None]:
+        """Return the kept paths, and the frontier in the model's order if it has one."""
+        paths = Ranking("path", tuple(frontier))
+        follows_code = self.reading == "code"
+        if follows_code and len(frontier) <= self.width:
             return paths, None
+        entities = tuple(ctx.graph.names(state.seeds))
+        task = Task(state.question.text, "triple", ctx.seed, ctx.watch, entities)
         texts = newest_triples(ctx.graph, frontier)
-        task = Task(
-            state.question.text, "triple", ctx.seed, ctx.watch, tuple(ctx.graph.names(state.seeds))
-        )
-        choice = recorder.choice(
-            ctx.models.chooser(self.model).choose(task, texts, 0 if by_code else self.width)
-        )
-        if by_code:
-            choice = narrow_choice(
-                choice, len(frontier), self.width, ctx.rng(state.question.text, self)
-            )
+        max_picks = 0 if follows_code else self.width
+        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, max_picks))
+        if follows_code:
+            rng = ctx.rng(state.question.text, self)
+            choice = narrow_choice(choice, len(frontier), self.width, rng)
         return chosen_items(paths, choice)
 
     def words(self) -> str:
@@ -174,39 +171,30 @@ class TreePaths(Operator):
 
 
 def narrow_choice(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
-    """Return a choice brought to `width` positions, as in v1's code.
+    """Return a choice with `width` of `n` positions, as in v1's code.
 
-    Of more, the best by score are kept, or a sample if there are no scores. Fewer are filled up in
-    order.
+    If it has more, the best by score are kept, or a sample if there are no scores. If it has fewer,
+    the first of the other positions follow.
     """
     positions, scores = choice.positions, choice.scores
-    if len(positions) > width:
-        drawn_positions = (
-            range(width)
-            if scores is not None
-            else map(int, rng.permutation(len(positions))[:width])
-        )
-        positions = tuple(positions[i] for i in drawn_positions)
-    taken = set(positions)
-    filled = positions + tuple(i for i in range(n) if i not in taken)[: width - len(positions)]
-    return replace(
-        choice,
-        positions=filled,
-        scores=scores[:width] if scores is not None and len(scores) >= width else None,
-    )
+    if len(positions) > width and scores is not None:
+        positions = positions[:width]
+    elif len(positions) > width:
+        positions = tuple(positions[int(i)] for i in rng.permutation(len(positions))[:width])
+    if scores is not None:
+        scores = scores[:width] if len(scores) >= width else None
+    picked = set(positions)
+    others = [i for i in range(n) if i not in picked][: width - len(positions)]
+    return replace(choice, positions=(*positions, *others), scores=scores)
 
 
 def newest_triples(graph, paths: list[Path]) -> list[str]:
-    """Return the newest triple of each path as `A, r, B`.
-
-    It is written in the triple's own direction.
-    """
-    heads, relations, tails = (
-        ids.tolist() for ids in graph.triples(np.array([path.edges[-1] for path in paths]))
-    )
-    nodes = list(dict.fromkeys((*heads, *tails)))
-    node_names = dict(zip(nodes, graph.names(nodes)))
+    """Return the newest triple of each path as `A, r, B`, from its head to its tail."""
+    heads, relations, tails = graph.triples(np.array([path.edges[-1] for path in paths]))
+    # each name is read once, as many triples share a node
+    nodes = np.unique(np.concatenate([heads, tails]))
+    node_names = dict(zip(nodes.tolist(), graph.names(nodes)))
     return [
-        f"{node_names[h]}, {graph.relation_names[r]}, {node_names[t]}"
-        for h, r, t in zip(heads, relations, tails)
+        f"{node_names[head]}, {graph.relation_names[relation]}, {node_names[tail]}"
+        for head, relation, tail in zip(heads.tolist(), relations.tolist(), tails.tolist())
     ]

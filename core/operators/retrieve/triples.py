@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.algorithms.neighbourhood import seed_array
+from core.graph.protocol import KnowledgeGraph
 from core.indexes.vectors import vector_index
 from core.models.base import question_vectors
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
@@ -37,17 +38,15 @@ class DrawnTriples(Operator):
     direction: str = param("both", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        paths: dict[int, Path] = {}
+        path_by_edge: dict[int, Path] = {}
         for seed in seed_array(ctx.graph, state.seeds).tolist():
-            neighbours, edges, forward = ctx.graph.steps(seed, ctx.graph.resolve(self.direction))
-            for node, edge, is_forward in zip(
-                neighbours.tolist(), edges.tolist(), forward.tolist()
-            ):
-                paths.setdefault(edge, Path((seed, node), (edge,), (is_forward,)))
-        node_paths = [paths[edge] for edge in sorted(paths)]
-        sample = ctx.rng(state.question.text, self).permutation(len(node_paths))[: self.keep]
-        recorder.notes.append(f"Drawn from {len(node_paths):,} triples at the question's entities.")
-        selected = Ranking("path", tuple(node_paths[i] for i in sample), (0.0,) * len(sample))
+            steps = ctx.graph.steps(seed, ctx.graph.resolve(self.direction))
+            for node, edge, is_forward in zip(*(column.tolist() for column in steps)):
+                path_by_edge.setdefault(edge, Path((seed, node), (edge,), (is_forward,)))
+        paths = [path_by_edge[edge] for edge in sorted(path_by_edge)]
+        sample = ctx.rng(state.question.text, self).permutation(len(paths))[: self.keep]
+        recorder.notes.append(f"Drawn from {len(paths):,} triples at the question's entities.")
+        selected = Ranking("path", tuple(paths[i] for i in sample), (0.0,) * len(sample))
         return state.replace(paths=selected, subgraph=subgraph_of_paths(state.seeds, selected))
 
     def words(self) -> str:
@@ -58,9 +57,9 @@ class DrawnTriples(Operator):
 class NearestTriples(Operator):
     """The `keep` triples of the whole graph whose vectors are nearest to the question's.
 
-    They are paths of one step, ordered by (-cosine, edge). The published code of Walk&Retrieve does
-    this for Vanilla RAG; the paper draws triples at the question entities, which are ignored here.
-    StoreError is raised if the triples of a large graph are not encoded yet.
+    They are paths of one step, ordered by (-cosine, edge). The question entities are ignored. The
+    published code of Walk&Retrieve does this for Vanilla RAG, while the paper draws triples at the
+    question entities. StoreError is raised if the triples of a large graph are not encoded yet.
 
     >>> answers("NearestTriples(keep=1)", question="E r5 A", models=scores({}))
     ['E -> r5 -> A']
@@ -83,17 +82,19 @@ class NearestTriples(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, "triples", ctx.watch)
-        edges, scores = index.nearest(
-            question_vectors(encoder, [state.question.text], ctx.watch)[0], self.keep
-        )
+        question = question_vectors(encoder, [state.question.text], ctx.watch)[0]
+        edges, scores = index.nearest(question, self.keep)
         recorder.usage += Usage(texts=1)
-        heads, _, tails = ctx.graph.triples(np.asarray(edges, np.int64))
-        paths = tuple(
-            Path((h, t), (e,), (True,))
-            for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist())
-        )
-        selected = Ranking("path", paths, tuple(scores.tolist()))
+        selected = paths_of_triples(ctx.graph, edges, scores)
         return state.replace(paths=selected, subgraph=subgraph_of_paths(state.seeds, selected))
 
     def words(self) -> str:
         return f"the {self.keep} nearest triples"
+
+
+def paths_of_triples(graph: KnowledgeGraph, edges: np.ndarray, scores: np.ndarray) -> Ranking:
+    """Return each triple as a path of one step from its head to its tail, with its score."""
+    heads, _, tails = graph.triples(np.asarray(edges, np.int64))
+    rows = zip(heads.tolist(), tails.tolist(), edges.tolist())
+    paths = tuple(Path((head, tail), (edge,), (True,)) for head, tail, edge in rows)
+    return Ranking("path", paths, tuple(scores.tolist()))

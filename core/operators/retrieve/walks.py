@@ -39,15 +39,15 @@ class NodesThenWalks(Operator):
     """The `keep` nearest walks of each of the `nodes` nodes nearest to the question.
 
     Walk&Retrieve, section 2: every node of the graph has a corpus of walks, each written as a
-    sentence. A node's vector is that of its joined sentences, as much of them as the encoder reads.
-    The question entities are ignored. A template writes the sentences or, as in the paper, a
-    `verbaliser`: one call for each different walk that is read, kept on disk. The answer then reads
-    what it wrote.
+    sentence. A node's vector is that of its joined sentences, cut at the length that the encoder
+    reads. The question entities are ignored. The `verbaliser` that writes the sentences is a
+    template or, as in the paper, a language model. The model is called once for each different walk
+    that is encoded, its sentences are stored on disk, and the answer's prompt shows them.
 
-    The walks of the chosen nodes are encoded now, so only the nodes' vectors are stored. A walk
-    that was drawn several times counts several times among the `keep` and is shown once. Paths are
-    ordered by (-cosine, path), nodes by their own cosine. StoreError is raised if the walks of a
-    large graph are not encoded yet.
+    The walks of the chosen nodes are encoded for the question, so only the nodes' vectors are
+    stored. A walk that was drawn several times counts several times among the `keep` and is listed
+    once. Paths are ordered by (-cosine, path), nodes by their own cosine. StoreError is raised if
+    the walks of a large graph are not encoded yet.
 
     >>> line = "NodesThenWalks(strategy='breadth-first', length=1, nodes=1, keep=2)"
     >>> answers(line, question="what does E r5", models=scores({}))
@@ -88,9 +88,9 @@ class NodesThenWalks(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         encoder = ctx.models.encoder(self.encoder)
-        verbalise = self._writer(ctx)
-        words: WalkWording = verbalise or TemplateWording(ctx.graph)
-        corpus = walk_corpus(ctx.graph, encoder, self.plan, words, ctx.watch)
+        verbalise = self._make_verbaliser(ctx)
+        wording: WalkWording = verbalise or TemplateWording(ctx.graph)
+        corpus = walk_corpus(ctx.graph, encoder, self.plan, wording, ctx.watch)
         ctx.watch.report("Searching walks")
         question = question_vectors(encoder, [state.question.text], ctx.watch)[0]
         recorder.usage += Usage(texts=1)
@@ -100,22 +100,25 @@ class NodesThenWalks(Operator):
             f"The nearest of {len(corpus.nodes):,} nodes with walks: "
             f"{', '.join(ctx.graph.names(chosen_nodes))}."
         )
-        node_walks = [walks_from(ctx.graph, node, self.plan) for node in nodes.items]
-        scored = self._score_walks(question, node_walks, encoder, words, ctx, recorder)
+        walks: list[Path] = []
+        for node in nodes.items:
+            walks += walks_from(ctx.graph, node, self.plan)
+        scored = self._score_walks(question, walks, encoder, wording, ctx, recorder)
         recorder.before_cut = _rank_walks(scored)
-        walks = (
-            scored[: self.keep] if self.per == "all" else _first_walks_of_nodes(scored, self.keep)
-        )
-        ranking = _rank_walks(walks)
-        if len(ranking) < len(walks):
+        if self.per == "all":
+            best = scored[: self.keep]
+        else:
+            best = _first_walks_of_nodes(scored, self.keep)
+        ranking = _rank_walks(best)
+        if len(ranking) < len(best):
             recorder.notes.append(
-                f"Of the {len(walks)} walks kept, {len(walks) - len(ranking)} are copies of others."
+                f"Of the {len(best)} walks kept, {len(best) - len(ranking)} are copies of others."
             )
-        new_state = state.replace(
+        state = state.replace(
             nodes=nodes, paths=ranking, subgraph=subgraph_of_paths(nodes.items, ranking)
         )
         if verbalise is None:
-            return new_state
+            return state
         reports = tuple(WrittenReport("Walk", text) for text in verbalise(ranking.items))
         recorder.usage += verbalise.usage
         if verbalise.silent:
@@ -123,10 +126,10 @@ class NodesThenWalks(Operator):
                 f"Of {verbalise.silent} walks the language model told nothing; the template says "
                 "them."
             )
-        return new_state.replace(reports=reports)
+        return state.replace(reports=reports)
 
-    def _writer(self, ctx: Context) -> WalkSentences | None:
-        """Return the language model's writer of sentences, or None for the template."""
+    def _make_verbaliser(self, ctx: Context) -> WalkSentences | None:
+        """Return the language model that writes sentences, or None for the template."""
         if self.verbaliser == TEMPLATE_VERBALISER:
             return None
         role = self.verbaliser
@@ -141,21 +144,19 @@ class NodesThenWalks(Operator):
     def _score_walks(
         self,
         question: np.ndarray,
-        node_walks: list[list[Path]],
+        walks: list[Path],
         encoder,
-        words: WalkWording,
+        wording: WalkWording,
         ctx: Context,
         recorder: Recorder,
     ) -> list[tuple[Path, float]]:
         """Return all walks of the chosen nodes with their cosines, by (-cosine, path)."""
-        unique = list(dict.fromkeys(walk for walks in node_walks for walk in walks))
-        vectors = encoder.encode(words(unique), ctx.watch)
+        unique = list(dict.fromkeys(walks))
+        vectors = encoder.encode(wording(unique), ctx.watch)
         recorder.usage += Usage(texts=len(unique))
         cosine = dict(zip(unique, np.round(vectors.astype(np.float64) @ question, 6).tolist()))
-        return sorted(
-            ((walk, cosine[walk]) for walks in node_walks for walk in walks),
-            key=lambda one: (-one[1], one[0]),
-        )
+        order = sorted(walks, key=lambda walk: (-cosine[walk], walk))
+        return [(walk, cosine[walk]) for walk in order]
 
     def words(self) -> str:
         how = "random walks" if self.strategy == "random" else "breadth-first walks"

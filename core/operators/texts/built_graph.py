@@ -10,13 +10,12 @@ from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import State
 
-TREE_NODE_WORDS = "summaries and passages"
 # words for the nodes, by kind of graph, if they are no entities
 NODE_WORDS_BY_GRAPH = {
     "links": "documents",
     "passage": "passages",
-    "tree": TREE_NODE_WORDS,
-    "tree-k": TREE_NODE_WORDS,
+    "tree": "summaries and passages",
+    "tree-k": "summaries and passages",
 }
 
 
@@ -24,8 +23,8 @@ NODE_WORDS_BY_GRAPH = {
 class BuiltGraph(Operator):
     """The graph that `build` made of the corpus; the line runs on it.
 
-    Lanes of one question may run on different graphs of its corpus. The graph is opened before the
-    first operator runs. A line that begins with this operator cannot run on a graph of triples.
+    The lanes of a question may run on different graphs of its corpus. The graph is opened before
+    the first operator runs. A line that begins with this operator cannot run on a graph of triples.
 
     >>> # the test hands the graph over, whatever its build
     >>> retrieve("BuiltGraph(build='tkg')", graph=story).trace[0].notes
@@ -51,12 +50,12 @@ class BuiltGraph(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        graph, tables = ctx.graph, ctx.graph.columns.tables()
+        graph = ctx.graph
+        tables = graph.columns.tables()
         counts = {"entities": graph.n_nodes, "relations": graph.n_edges}
         counts |= {name: len(tables[name]) for name in ("chunks", "communities") if name in tables}
-        recorder.notes.append(
-            f"{graph.name}: {', '.join(f'{count:,} {what}' for what, count in counts.items())}."
-        )
+        count_words = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        recorder.notes.append(f"{graph.name}: {count_words}.")
         recorder.notes.extend(filter(None, (uncovered(graph),)))
         return state
 
@@ -71,13 +70,11 @@ class BuiltGraph(Operator):
         return NODE_WORDS_BY_GRAPH.get(kind, "")
 
     def words(self) -> str:
-        return (
-            f"on the {GRAPH_KIND_WORDS.get(self.build, f'graph “{self.build}”')}"
-            f"{'' if self.mended else ' as it was built'}"
-        )
+        return f"on the {self._graph_words()}"
 
     def plain_words(self) -> str:
-        return (
-            f"searches the {GRAPH_KIND_WORDS.get(self.build, f'graph “{self.build}”')}"
-            f"{'' if self.mended else ' as it was built'}"
-        )
+        return f"searches the {self._graph_words()}"
+
+    def _graph_words(self) -> str:
+        words = GRAPH_KIND_WORDS.get(self.build, f"graph “{self.build}”")
+        return words if self.mended else f"{words} as it was built"

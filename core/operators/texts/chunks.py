@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from core.indexes.partial_index import cosines_now
 from core.indexes.vectors import vector_index
 from core.models.base import question_vectors
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import MAX_HITS_BEFORE_CUT, best_hits, count_fitting_texts
+from core.operators.texts.hits import count_fitting_texts, keep_best_hits
 from core.operators.texts.merge import interleave_lists, score_by_position
 from core.operators.texts.neighbours import relation_scores
 from core.parameters import param
@@ -46,10 +47,9 @@ class ChunksOfRelations(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
+        chunks_of_relations = chunk_lists(ctx.graph, "edges", state.relations.items)
         best_scores: dict[int, float] = {}
-        for score, rows in zip(
-            relation_scores(state.relations), chunk_lists(ctx.graph, "edges", state.relations.items)
-        ):
+        for score, rows in zip(relation_scores(state.relations), chunks_of_relations):
             for row in rows:
                 best_scores.setdefault(row, score)
         return state.replace(
@@ -61,11 +61,12 @@ class ChunksOfRelations(Operator):
 class ChunksByOccurrence(Operator):
     """Chunks in which the retrieved entities occur together, within a budget of tokens.
 
-    In-depth analysis, chunk operator Occurrence. With `reading` "paper", a chunk gets 1 for each
-    retrieved relation of which it holds both ends; the best `keep` are taken. With "code", as in
-    nano-graphrag and LightRAG, the chunks of the retrieved entities are taken, those of the first
-    entity first. Among these they are ordered by the number of its neighbours that they hold too.
-    The score is minus the entity's rank, plus that number as a fraction.
+    In-depth analysis, chunk operator Occurrence. With `reading` "paper", the score of a chunk is
+    the number of retrieved relations whose ends it both mentions; the best `keep` are returned.
+    With "code", as in nano-graphrag and LightRAG, the chunks of the retrieved entities are
+    returned, those of the first entity first. The chunks of an entity are ordered by the number of
+    its neighbours that they mention too. Their score is minus the entity's rank, plus that number
+    as a fraction.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> IncidentRelations() >> ChunksByOccurrence()"
     >>> found = retrieve(line, graph=story, question="Cratchit", models=scores({})).chunks
@@ -94,11 +95,11 @@ class ChunksByOccurrence(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if self.reading == "paper":
-            counts = _count_relations_with_ends(ctx.graph, state.relations)
+            scores = _scores_by_relations(ctx.graph, state.relations)
         else:
-            counts = _scores_by_entity(ctx.graph, state.nodes, ctx)
+            scores = _scores_by_entity(ctx.graph, state.nodes, ctx)
         return state.replace(
-            chunks=_chunks_within_budget(ctx.graph, counts, self.budget, self.keep, recorder)
+            chunks=_chunks_within_budget(ctx.graph, scores, self.budget, self.keep, recorder)
         )
 
     def words(self) -> str:
@@ -109,10 +110,10 @@ class ChunksByOccurrence(Operator):
 class ChunksOfHits(Operator):
     """The chunks of the retrieved entities and relations, by cosine with the question.
 
-    This is LightRAG as its program is today (1.5). Of n entities the `each` * n / 2 nearest chunks
-    are taken. Of the relations those chunks are taken that the entities did not bring, as many for
-    each relation that brings one. Both lists are taken in turn. Chunks retrieved before, as by its
-    mixed search, come first in each turn.
+    This is LightRAG 1.5. Of the chunks of n entities the `each` * n / 2 nearest are taken. Of the
+    other chunks of the relations as many are taken for each two relations with such a chunk. Both
+    lists are interleaved. Chunks retrieved before, as in LightRAG's mixed search, come first in
+    each turn.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> IncidentRelations() >> ChunksOfHits(keep=1)"
     >>> question = "Was Tim lame, the son of Cratchit?"
@@ -140,25 +141,20 @@ class ChunksOfHits(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         of_nodes = chunk_lists(ctx.graph, "nodes", state.nodes.items if state.nodes else ())
         of_edges = chunk_lists(ctx.graph, "edges", state.relations.items if state.relations else ())
-        cosine = self._cosines(
-            state, {row for rows in (*of_nodes, *of_edges) for row in rows}, ctx, recorder
-        )
-        nearest = lambda rows, things: sorted(rows, key=lambda row: (-cosine[row], row))[
-            : self.each * things // 2
-        ]
-        by_nodes = nearest({row for rows in of_nodes for row in rows}, sum(map(bool, of_nodes)))
-        chunks_of_nodes = set(by_nodes)
-        bringing = {
-            row: rank
-            for rank, rows in reversed(list(enumerate(of_edges)))
-            for row in rows
-            if row not in chunks_of_nodes
-        }
-        by_edges = nearest(bringing, len(set(bringing.values())))
-        order = score_by_position(
-            "chunk",
-            interleave_lists(state.chunks.items if state.chunks else (), by_nodes, by_edges),
-        )
+        cosine = self._cosines(state, set().union(*of_nodes, *of_edges), ctx, recorder)
+
+        def nearest(rows: Iterable[int], n_hits: int) -> list[int]:
+            order = sorted(rows, key=lambda row: (-cosine[row], row))
+            return order[: self.each * n_hits // 2]
+
+        by_nodes = nearest(set().union(*of_nodes), sum(map(bool, of_nodes)))
+        first_relation: dict[int, int] = {}  # of each chunk that the entities do not give
+        for rank, rows in enumerate(of_edges):
+            for row in set(rows).difference(by_nodes):
+                first_relation.setdefault(row, rank)
+        by_edges = nearest(first_relation, len(set(first_relation.values())))
+        retrieved = state.chunks.items if state.chunks else ()
+        order = score_by_position("chunk", interleave_lists(retrieved, by_nodes, by_edges))
         recorder.before_cut = order
         return state.replace(chunks=order.head(self.keep))
 
@@ -168,29 +164,27 @@ class ChunksOfHits(Operator):
         """Return the cosine of the question and the chunks of these rows."""
         if not rows:
             return {}
-        encoder, chunk_rows = ctx.models.encoder(self.encoder), np.array(sorted(rows), np.int64)
+        encoder = ctx.models.encoder(self.encoder)
+        chunk_rows = np.array(sorted(rows), np.int64)
         recorder.usage += Usage(texts=1)
         vector = question_vectors(encoder, [state.question.text], ctx.watch)[0]
-        if ctx.whole:
-            cosines = None
-        else:
+        cosines = None
+        if not ctx.whole:
             cosines = cosines_now(ctx.graph, encoder, "chunks", vector, chunk_rows, ctx.watch)
         if cosines is None:
-            cosines = vector_index(ctx.graph, encoder, "chunks", ctx.watch).cosines(
-                vector, chunk_rows
-            )
+            index = vector_index(ctx.graph, encoder, "chunks", ctx.watch)
+            cosines = index.cosines(vector, chunk_rows)
         return dict(zip(chunk_rows.tolist(), cosines.tolist()))
 
     def words(self) -> str:
         return f"{self.keep:,} chunks of the hits by vector"
 
 
-def _count_relations_with_ends(
-    graph: KnowledgeGraph, relations: Ranking | None
-) -> dict[int, float]:
+def _scores_by_relations(graph: KnowledgeGraph, relations: Ranking | None) -> dict[int, float]:
     """Return the number of relations with both ends in each chunk."""
     heads, _, tails = graph.triples(np.array(relations.items if relations else (), np.int64))
-    rows, counts = chunks_of(graph, "nodes"), Counter[int]()
+    rows = chunks_of(graph, "nodes")
+    counts: Counter[int] = Counter()
     for head, tail in zip(heads.tolist(), tails.tolist()):
         counts.update(np.intersect1d(rows[head], rows[tail]).tolist())
     return {row: float(count) for row, count in counts.items()}
@@ -208,7 +202,9 @@ def _scores_by_entity(
     for rank, node in enumerate(nodes.items if nodes else ()):
         ctx.watch.check()
         neighbours = np.setdiff1d(graph.steps(node, "both")[0], [node])
-        counts = Counter(row for one in neighbours.tolist() for row in rows[one].tolist())
+        counts: Counter[int] = Counter()
+        for neighbour in neighbours.tolist():
+            counts.update(rows[neighbour].tolist())
         for row in rows[node].tolist():
             best_scores.setdefault(row, -rank + counts[row] / (1 + len(neighbours)))
     return best_scores
@@ -218,18 +214,12 @@ def _chunks_within_budget(
     graph: KnowledgeGraph, scores: dict[int, float], budget: int, keep: int, recorder: Recorder
 ) -> Ranking:
     """Return the best chunks within the budget, and record the full order."""
-    order = best_hits(
-        "chunk", list(scores), list(scores.values()), keep and max(MAX_HITS_BEFORE_CUT, keep)
-    )
-    recorder.before_cut, order = (
-        order.head(max(MAX_HITS_BEFORE_CUT, keep)),
-        order.head(keep or len(order)),
-    )
-    room = (
-        count_fitting_texts((chunk_text(graph, row) for row in order.items), budget)
-        if budget
-        else len(order)
-    )
-    if room < len(order):
-        recorder.notes.append(f"{room:,} of {len(order):,} chunks have room in {budget:,} tokens.")
-    return order.head(room)
+    order = keep_best_hits(recorder, "chunk", scores, scores.values(), keep)
+    if not budget:
+        return order
+    n_fitting = count_fitting_texts((chunk_text(graph, row) for row in order.items), budget)
+    if n_fitting < len(order):
+        recorder.notes.append(
+            f"{n_fitting:,} of {len(order):,} chunks have room in {budget:,} tokens."
+        )
+    return order.head(n_fitting)

@@ -11,9 +11,10 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunks_of, community_text, n_chunks
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import (
-    MAX_HITS_BEFORE_CUT,
+    arrays_of,
     best_hits,
     count_fitting_texts,
+    keep_best_hits,
     missing_reports_note,
 )
 from core.parameters import param
@@ -29,9 +30,9 @@ class CommunitiesOfNodes(Operator):
 
     In-depth analysis, community operator Entity (LGraphRAG; section 6.1): communities that contain
     the entities are ranked by the relevance score that the language model gave them, which is the
-    rating in the report. `reading` "paper" does so, and ranks equal ratings by the number of these
-    entities. "code", as in the published code and nano-graphrag, ranks by that number first, then
-    by rating. The second criterion is added to the score as a fraction.
+    rating in the report. `reading` "paper" does this, and ranks equal ratings by the number of
+    these entities. "code", as in the published code and nano-graphrag, ranks by that number first,
+    then by rating. The second criterion is added to the score as a fraction.
 
     A report written without a language model is rated by the number of chunks that mention its
     community. The defaults are levels up to 2 and 3,200 tokens of reports.
@@ -66,30 +67,18 @@ class CommunitiesOfNodes(Operator):
         communities_of_node = ctx.graph.derived.once(
             "communities of", None, lambda: table.lists("members").inverse(ctx.graph.n_nodes)
         )
-        counts = np.bincount(
-            np.concatenate(
-                [communities_of_node[node] for node in state.nodes.items] or [np.empty(0, np.int64)]
-            ),
-            minlength=len(table),
-        )
+        counts = np.zeros(len(table), np.int64)
+        for node in state.nodes.items:
+            np.add.at(counts, communities_of_node[node], 1)
         ids = np.flatnonzero((counts > 0) & (_levels(table) <= self.level))
         ratings = _ratings(table)
         if self.reading == "paper":
             scores = ratings.round(2) + _as_fractions(counts) / 1000
         else:
             scores = counts + _as_fractions(ratings)
-        order = best_hits(
-            "community", ids, scores[ids], self.keep and max(MAX_HITS_BEFORE_CUT, self.keep)
-        )
-        recorder.before_cut, order = (
-            order.head(max(MAX_HITS_BEFORE_CUT, self.keep)),
-            order.head(self.keep or len(order)),
-        )
-        hits = order.head(
-            count_fitting_texts(
-                [community_text(ctx.graph, row) for row in order.items], self.budget
-            )
-        )
+        order = keep_best_hits(recorder, "community", ids, scores[ids], self.keep)
+        texts = [community_text(ctx.graph, row) for row in order.items]
+        hits = order.head(count_fitting_texts(texts, self.budget))
         recorder.notes += missing_reports_note(ctx.graph, hits)
         return state.replace(communities=hits)
 
@@ -101,9 +90,9 @@ class CommunitiesOfNodes(Operator):
 class CommunitiesAtLevel(Operator):
     """All communities of a level and of coarser levels, whatever the question.
 
-    In-depth analysis, community operator Layer (GGraphRAG): the first 512 by occurrence, of these
-    the ones rated `rating` or more. Occurrence is the number of chunks that mention a member. The
-    score is the occurrence, with the rating added as a fraction below 1.
+    In-depth analysis, community operator Layer (GGraphRAG): the first 512 by occurrence, without
+    those rated below `rating`. Occurrence is the number of chunks that mention a member. The score
+    is the occurrence, with the rating added as a fraction below 1.
 
     >>> # members occur in 3, 3 and 2 chunks
     >>> found = retrieve("CommunitiesAtLevel(level=1)", graph=story).communities
@@ -128,14 +117,13 @@ class CommunitiesAtLevel(Operator):
             "occurrence", None, lambda: _chunk_counts(ctx.graph, table.lists("members"))
         )
         ids = np.flatnonzero(_levels(table) <= self.level)
-        order = best_hits(
-            "community", ids, occurrence[ids] + _as_fractions(_ratings(table))[ids], self.keep
-        )
         ratings = _ratings(table)
-        indices = [index for index, row in enumerate(order.items) if ratings[row] >= self.rating]
-        scores = order.scores or ()
+        scores = occurrence[ids] + _as_fractions(ratings)[ids]
+        order = best_hits("community", ids, scores, self.keep)
+        items, item_scores = arrays_of(order)
+        is_kept = ratings[items] >= self.rating
         hits = Ranking(
-            "community", tuple(order.items[i] for i in indices), tuple(scores[i] for i in indices)
+            "community", tuple(items[is_kept].tolist()), tuple(item_scores[is_kept].tolist())
         )
         recorder.notes += missing_reports_note(ctx.graph, hits)
         return state.replace(communities=hits)
@@ -172,10 +160,11 @@ def _as_fractions(values: np.ndarray) -> np.ndarray:
 
 def _chunk_counts(graph: KnowledgeGraph, members: IdLists) -> np.ndarray:
     """Return for each community the number of chunks that mention a member, float64."""
-    rows, counts = chunks_of(graph, "nodes"), np.zeros(len(members))
+    rows = chunks_of(graph, "nodes")
+    counts = np.zeros(len(members))
     for community in range(len(members)):
-        is_counted = np.zeros(n_chunks(graph), bool)
+        mentions_member = np.zeros(n_chunks(graph), bool)
         for node in members[community].tolist():
-            is_counted[rows[node]] = True
-        counts[community] = is_counted.sum()
+            mentions_member[rows[node]] = True
+        counts[community] = mentions_member.sum()
     return counts

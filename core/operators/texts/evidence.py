@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,8 +30,8 @@ class NeighbourRelations(Operator):
 
     If there are `few` or fewer, the relations at their neighbours follow. This is DALK's neighbour
     evidence. The heaviest relations of an entity come first. The in-depth analysis' code drops the
-    last five of the list; here all are kept. DALK's own code follows relations only in their
-    direction, as `direction` "out" does.
+    last five of the list; this operator returns all. DALK's own code follows relations only from
+    head to tail, as `direction` "out" does.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourRelations(few=1)"
     >>> found = retrieve(line, graph=story, question="Fred", models=scores({})).relations
@@ -56,24 +56,17 @@ class NeighbourRelations(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         linked = list(state.linked.items if state.linked else ())
-        edges_found = _edges_by_node(ctx.graph, linked, self.direction)
-        if linked and len(edges_found) <= self.few:
-            heads, _, tails = ctx.graph.triples(np.array(edges_found, np.int64))
-            neighbours = [
-                node
-                for node in dict.fromkeys((*heads.tolist(), *tails.tolist()))
-                if node not in linked
-            ]
+        edges = _edges_by_node(ctx.graph, linked, self.direction)
+        if linked and len(edges) <= self.few:
+            heads, _, tails = ctx.graph.triples(np.array(edges, np.int64))
+            ends = dict.fromkeys((*heads.tolist(), *tails.tolist()))
+            neighbours = [node for node in ends if node not in linked]
             recorder.notes.append(
-                f"Only {len(edges_found)} at the entities themselves; those at {len(neighbours)} "
+                f"Only {len(edges)} at the entities themselves; those at {len(neighbours)} "
                 "neighbours follow."
             )
-            edges_found = list(
-                dict.fromkeys(
-                    [*edges_found, *_edges_by_node(ctx.graph, neighbours, self.direction)]
-                )
-            )
-        recorder.before_cut = score_by_position("triple", edges_found)
+            edges += _edges_by_node(ctx.graph, neighbours, self.direction)
+        recorder.before_cut = score_by_position("triple", edges)
         return state.replace(relations=recorder.before_cut.head(self.keep))
 
 
@@ -94,8 +87,9 @@ class EvidenceChoice(Operator):
         recorder.before_cut = candidates
         if not len(candidates):
             return state
+        substitute = f"the first {self.keep} {self.field} are kept"
         if uses_chat(self.model, ctx.models.is_chat) and skips_model_call(
-            ctx, recorder, f"the first {self.keep} {self.field} are kept"
+            ctx, recorder, substitute
         ):
             return state.replace(**{self.field: candidates.head(self.keep)})
         ctx.watch.report(f"Choosing among {len(candidates):,} {self.field}")
@@ -165,9 +159,9 @@ class HitsOfPaths(Operator):
     """The entities and relations of the paths, as hits.
 
     With this, operators on paths (PageRank paths, beams, Think-on-Graph) can be followed by
-    operators that read hits. `ChunksFromRelations` after it gives the passages that the paths rest
-    on. This is Hopscope's own. Each hit has the score of its best path. In an order without scores
-    these are 1, 1/2, 1/3.
+    operators that read hits. For example, `ChunksFromRelations` returns the passages of the paths.
+    This is Hopscope's own. Each hit has the score of its best path. Paths without scores count 1,
+    1/2, 1/3 and so on.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths() >> HitsOfPaths()"
     >>> state = retrieve(line, graph=story, question="Tim, Scrooge")
@@ -182,19 +176,17 @@ class HitsOfPaths(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.paths is not None
-        best_scores: dict[str, dict[Any, float]] = {"node": {}, "triple": {}}
-        for rank, path in enumerate(state.paths.items, 1):
-            score = state.paths.score(rank - 1) if state.paths.scores else 1.0 / rank
-            for kind, items in (("node", path.nodes), ("triple", path.edges)):
+        node_scores: dict[int, float] = {}
+        edge_scores: dict[int, float] = {}
+        for index, path in enumerate(state.paths.items):
+            score = state.paths.scores[index] if state.paths.scores else 1.0 / (index + 1)
+            for items, best_scores in ((path.nodes, node_scores), (path.edges, edge_scores)):
                 for item in items:
-                    best_scores[kind][item] = max(
-                        score or 0.0, best_scores[kind].get(item, score or 0.0)
-                    )
-        hits = {
-            kind: best_hits(kind, list(scores), list(scores.values()))  # type: ignore[arg-type]
-            for kind, scores in best_scores.items()
-        }
-        return state.replace(nodes=hits["node"], relations=hits["triple"])
+                    best_scores[item] = max(score, best_scores.get(item, score))
+        return state.replace(
+            nodes=best_hits("node", node_scores, node_scores.values()),
+            relations=best_hits("triple", edge_scores, edge_scores.values()),
+        )
 
 
 def _edges_by_node(graph: KnowledgeGraph, nodes: list[int], direction: str) -> list[int]:
@@ -202,13 +194,11 @@ def _edges_by_node(graph: KnowledgeGraph, nodes: list[int], direction: str) -> l
 
     Of one node the heaviest edges come first.
     """
-    weights, edges_found = edge_weights(graph), dict[int, None]()
+    weights = edge_weights(graph)
+    ordered: dict[int, None] = {}
     for node in nodes:
-        edges = np.unique(graph.steps(node, direction)[1]).tolist()
-        edges_found |= dict.fromkeys(
-            sorted(
-                edges,
-                key=lambda edge: (-(weights[edge] if weights is not None else 0.0), edge),
-            )
-        )
-    return list(edges_found)
+        edges = np.unique(graph.steps(node, direction)[1])
+        if weights is not None:
+            edges = edges[np.argsort(-weights[edges], kind="stable")]
+        ordered |= dict.fromkeys(edges.tolist())
+    return list(ordered)

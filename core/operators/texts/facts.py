@@ -1,4 +1,4 @@
-"""Passages by PageRank in a graph of entities and passages, starting at facts."""
+"""Passages by PageRank in a graph of entities and passages that restarts at facts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from core.graph.texts import chunks_of, edge_weights, n_chunks
 from core.indexes.vector_blocks import ItemKind
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import MAX_HITS_BEFORE_CUT, best_hits, best_names
+from core.operators.texts.hits import best_hits, best_names, keep_best_hits
 from core.operators.texts.pagerank import MAX_EDGES_SOLVED
 from core.parameters import param
 from core.types import Ranking, State
 
-EXACT_PASSAGES = 100  # passages whose order must be exact if PageRank is approximated by a push
+EXACT_PASSAGES = 100  # best passages whose order must be exact if a push approximates PageRank
 LINKS_CACHE_KEY = "walk among entities and passages"  # cache key of the links of this graph
 
 
@@ -29,15 +29,15 @@ class PassagesOfFacts(Operator):
 
     HippoRAG 2. The walk restarts at the ends of the retrieved facts and, with a small weight, at
     every passage. The restart weight of an entity is the mean score of its facts, divided by the
-    number of its passages; only the best `ends` count. The restart weight of a passage is
-    `everywhere` times its score. The score of a fact or passage is its cosine with the question,
+    number of its passages; only the best `ends` entities have one. The restart weight of a passage
+    is `everywhere` times its score. The score of a fact or passage is its cosine with the question,
     scaled to 0 .. 1 over all of them.
 
-    An edge of two entities weighs twice the number of facts that join them, or instead twice the
-    cosine of similar names. An edge of an entity and a passage that states a fact of it weighs 1.
-    An entity without a fact has no edges. If no fact was retrieved, the passages nearest to the
-    question are taken. On a graph of more than 250,000 edges PageRank is approximated by a push
-    until the best passages have settled, as a note says.
+    An edge between two entities weighs twice the number of facts that join them, or twice the
+    cosine of their names if these are similar. An edge between an entity and a passage that states
+    a fact of it weighs 1. An entity without a fact has no edges. If no fact was retrieved, the
+    passages nearest to the question are returned. On a graph of more than 250,000 edges PageRank is
+    approximated by a push until the order of the best passages no longer changes, as a note says.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> PassagesOfFacts(keep=2)"
     >>> found = retrieve(line, graph=story, question="the nephew", models=scores({})).chunks
@@ -69,36 +69,30 @@ class PassagesOfFacts(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        # a line in which nothing writes it is refused
+
         assert state.relations is not None and state.vector is not None
-        graph, n = ctx.graph, ctx.graph.n_nodes
-        if not n_chunks(graph):
+        graph = ctx.graph
+        rows = np.arange(n_chunks(graph))
+        if not len(rows):
             return state.replace(nodes=Ranking("node", (), ()), chunks=Ranking("chunk", (), ()))
         ctx.watch.report("PageRank from the facts")
-        passages = _scaled_cosines(
-            ctx, state.vector, self.encoder, "chunks", np.arange(n_chunks(graph))
-        )
+        passage_scores = _scaled_cosines(ctx, state.vector, self.encoder, "chunks", rows)
         if not len(state.relations):
             recorder.notes.append(
                 "There is no fact to start from; passages are those nearest to the question."
             )
-            order = best_hits(
-                "chunk", np.arange(len(passages)), passages, max(self.keep, MAX_HITS_BEFORE_CUT)
-            )
-            recorder.before_cut = order
-            return state.replace(nodes=Ranking("node", (), ()), chunks=order.head(self.keep))
+            nearest = keep_best_hits(recorder, "chunk", rows, passage_scores, self.keep)
+            return state.replace(nodes=Ranking("node", (), ()), chunks=nearest)
         starts = ends_of_facts(
             ctx, state.relations, state.vector, self.encoder, self.ends, recorder
         )
         recorder.notes.append(f"Restarted at: {best_names(graph, starts)}.")
-        shares = np.concatenate([np.zeros(n), self.everywhere * passages])
+        # restart weights of all entities, then of all passages
+        shares = np.concatenate([np.zeros(graph.n_nodes), self.everywhere * passage_scores])
         shares[list(starts.items)] = starts.scores
-        scores = _page_rank(graph, shares, self.damping, ctx, recorder)
-        order = best_hits(
-            "chunk", np.arange(len(passages)), scores[n:], max(self.keep, MAX_HITS_BEFORE_CUT)
-        )
-        recorder.before_cut = order
-        return state.replace(nodes=starts, chunks=order.head(self.keep))
+        scores = _page_rank(graph, shares, self.damping, ctx, recorder)[graph.n_nodes :]
+        chunks = keep_best_hits(recorder, "chunk", rows, scores, self.keep)
+        return state.replace(nodes=starts, chunks=chunks)
 
     def words(self) -> str:
         return f"{self.keep:,} passages by PageRank from facts"
@@ -116,22 +110,28 @@ def ends_of_facts(
 
     The score of an end is the mean score of its relations, divided by the number of its passages. A
     relation's score is its cosine with the question's `vector`, scaled to 0 .. 1 over all relations
-    that a text states. If an approximate search does not look at all vectors, it is scaled between
-    the nearest and the farthest that the search finds, as a note says.
+    that a text states. An approximate search does not compute all cosines. Scores are scaled
+    between the nearest and the farthest relation that it finds then, as a note says.
     """
-    graph, edges = ctx.graph, np.array(relations.items, np.int64)
+    graph = ctx.graph
+    edges = np.array(relations.items, np.int64)
     scores = _scores_of_facts(ctx, edges, vector, encoder, recorder)
-    walk = _passage_links(graph)
-    of_passages = lambda: np.bincount(
-        walk.tails[walk.out_indptr[graph.n_nodes] :], minlength=graph.n_nodes
+    links = _passage_links(graph)
+    # the links from passages end at entities, so they count the passages of each entity
+    n_passages = graph.derived.once(
+        LINKS_CACHE_KEY,
+        "passages of entities",
+        lambda: np.bincount(
+            links.tails[links.out_indptr[graph.n_nodes] :], minlength=graph.n_nodes
+        ),
     )
-    holding = graph.derived.once(LINKS_CACHE_KEY, "holding", of_passages)
     heads, _, tails = graph.triples(edges)
-    shares: dict[int, list[float]] = {}
-    for score, *end_nodes in zip(scores.tolist(), heads.tolist(), tails.tolist()):
-        for end in end_nodes:
-            shares.setdefault(end, []).append(score / max(holding[end], 1))
-    return best_hits("node", list(shares), [float(np.mean(one)) for one in shares.values()], keep)
+    end_scores: dict[int, list[float]] = {}
+    for score, head, tail in zip(scores.tolist(), heads.tolist(), tails.tolist()):
+        for end in (head, tail):
+            end_scores.setdefault(end, []).append(score / max(n_passages[end], 1))
+    means = [float(np.mean(scores)) for scores in end_scores.values()]
+    return best_hits("node", end_scores, means, keep)
 
 
 def _scores_of_facts(
@@ -141,23 +141,25 @@ def _scores_of_facts(
 
     It is 0 for an edge that no text states.
     """
-    graph, alike = ctx.graph, similarity_edges(ctx.graph)
+    graph = ctx.graph
+    alike = similarity_edges(graph)
     index = vector_index(graph, ctx.models.encoder(encoder), "relations", ctx.watch)
-    if not index.approximate:
+    if index.approximate:
+        high = float(index.nearest(vector, 1, alike)[1][0])
+        low = -float(index.nearest(-vector, 1, alike)[1][0])
+        recorder.notes.append(
+            "Scores of facts are scaled between the nearest and the farthest found, "
+            f"{high:.2f} and {low:.2f}."
+        )
+        cosines = index.cosines(vector, edges)
+        scores = np.clip((cosines - low) / max(high - low, 1e-9), 0.0, 1.0)
+    else:
         facts = facts_of(graph)
-        fact_rows = np.minimum(np.searchsorted(facts, edges), max(len(facts) - 1, 0))
-        scaled = _scaled_cosines(ctx, vector, encoder, "relations", facts)
-        if len(facts):
-            return np.where(np.isin(edges, alike), 0.0, scaled[fact_rows])
-        return np.zeros(len(edges))
-    high = float(index.nearest(vector, 1, alike)[1][0])
-    low = -float(index.nearest(-vector, 1, alike)[1][0])
-    recorder.notes.append(
-        "Scores of facts are scaled between the nearest and the farthest found, "
-        f"{high:.2f} and {low:.2f}."
-    )
-    scaled = np.clip((index.cosines(vector, edges) - low) / max(high - low, 1e-9), 0.0, 1.0)
-    return np.where(np.isin(edges, alike), 0.0, scaled)
+        if not len(facts):
+            return np.zeros(len(edges))
+        fact_rows = np.minimum(np.searchsorted(facts, edges), len(facts) - 1)
+        scores = _scaled_cosines(ctx, vector, encoder, "relations", facts)[fact_rows]
+    return np.where(np.isin(edges, alike), 0.0, scores)
 
 
 def _scaled_cosines(
@@ -167,19 +169,19 @@ def _scaled_cosines(
 
     All are 1 if the cosines are equal.
     """
-    cosines = vector_index(ctx.graph, ctx.models.encoder(encoder), kind, ctx.watch).cosines(
-        vector, items
-    )
+    index = vector_index(ctx.graph, ctx.models.encoder(encoder), kind, ctx.watch)
+    cosines = index.cosines(vector, items)
     spread = float(np.ptp(cosines)) if len(cosines) else 0.0
     return (cosines - cosines.min()) / spread if spread else np.ones(len(cosines))
 
 
 def facts_of(graph: KnowledgeGraph) -> np.ndarray:
     """Return the edges that a text states: all except those of similar names."""
-    every = lambda: np.setdiff1d(
-        np.arange(graph.n_edges), similarity_edges(graph), assume_unique=True
+    return graph.derived.once(
+        "edges that a text tells",
+        None,
+        lambda: np.setdiff1d(np.arange(graph.n_edges), similarity_edges(graph), assume_unique=True),
     )
-    return graph.derived.once("edges that a text tells", None, every)
 
 
 def similarity_edges(graph: KnowledgeGraph) -> np.ndarray:
@@ -196,11 +198,12 @@ def similarity_edges(graph: KnowledgeGraph) -> np.ndarray:
 
 
 def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of a passage and an entity of whose facts it states one.
+    """Return the pairs of a passage and an entity if the passage states a fact of the entity.
 
     The passage is given by its row. Each pair is returned once.
     """
-    facts, rows = facts_of(graph), chunks_of(graph, "edges")
+    facts = facts_of(graph)
+    rows = chunks_of(graph, "edges")
     heads, _, tails = graph.triples(facts)
     passages = rows.joined(facts)
     counts = rows.counts[facts]
@@ -225,16 +228,19 @@ def _page_rank(
 
     links = _passage_links(graph)
     shares = shares / shares.sum()
-    solve_shares = lambda some, fine: np.maximum(
-        solve(links, np.flatnonzero(some), some[some > 0], damping, fine, ctx.watch), 0.0
-    )
+
+    def solve_shares(some: np.ndarray) -> np.ndarray:
+        seeds = np.flatnonzero(some)
+        return np.maximum(solve(links, seeds, some[seeds], damping, 0.5e-8, ctx.watch), 0.0)
+
     if graph.n_edges <= MAX_EDGES_SOLVED:
-        scores = solve_shares(shares, 0.5e-8)
+        scores = solve_shares(shares)
         return scores / scores.sum()
     passages = np.arange(graph.n_nodes, len(shares))
-    alike = np.where(np.arange(len(shares)) < graph.n_nodes, 0.0, 1.0 / len(passages))
+    even = np.zeros(len(shares))
+    even[passages] = 1.0 / len(passages)
     start_state = graph.derived.once(
-        LINKS_CACHE_KEY, ("everywhere", damping), lambda: solve_shares(alike, 0.5e-8)
+        LINKS_CACHE_KEY, ("everywhere", damping), lambda: solve_shares(even)
     )
     push = push_everywhere(
         links,
@@ -257,35 +263,30 @@ def _passage_links(graph: KnowledgeGraph) -> Adjacency:
 
 def _make_passage_links(graph: KnowledgeGraph) -> Adjacency:
     """Return the links of entities and passages, each edge in both directions."""
-    facts, alike, weights = facts_of(graph), similarity_edges(graph), edge_weights(graph)
+    facts = facts_of(graph)
+    alike = similarity_edges(graph)
+    weights = edge_weights(graph)
     weights = np.ones(graph.n_edges) if weights is None else weights
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     # an entity without a fact is no node of this graph
-    has_fact = (
-        np.bincount(np.concatenate([heads[facts], tails[facts]]), minlength=graph.n_nodes) > 0
-    )
+    has_fact = np.zeros(graph.n_nodes, bool)
+    has_fact[heads[facts]] = True
+    has_fact[tails[facts]] = True
     alike = alike[has_fact[heads[alike]] & has_fact[tails[alike]]]
+    # an edge of similar names replaces the facts between the same entities
     pair_codes = np.minimum(heads, tails) * graph.n_nodes + np.maximum(heads, tails)
     edges = np.concatenate([facts[~np.isin(pair_codes[facts], pair_codes[alike])], alike])
     edges = edges[heads[edges] != tails[edges]]
     rows, entities = _passages_of_entities(graph)
     sources = np.concatenate([heads[edges], entities])
     targets = np.concatenate([tails[edges], graph.n_nodes + rows])
-    weight = np.concatenate([2 * weights[edges], np.ones(len(rows))])
+    link_weights = np.concatenate([2 * weights[edges], np.ones(len(rows))])
     starts = np.concatenate([sources, targets])
     ends = np.concatenate([targets, sources])
-    both_weights = np.concatenate([weight, weight])
+    strength = np.concatenate([link_weights, link_weights])
     n = graph.n_nodes + n_chunks(graph)
-    order = np.lexsort((both_weights, starts * n + ends))
-    starts, ends, both_weights = starts[order], ends[order], both_weights[order]
+    order = np.lexsort((strength, starts * n + ends))
+    starts, ends, strength = starts[order], ends[order], strength[order]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(starts, minlength=n))]).astype(np.int64)
-    return Adjacency(
-        1,
-        indptr,
-        ends,
-        indptr,
-        ends,
-        both_weights,
-        both_weights,
-        np.bincount(starts, both_weights, n),
-    )
+    totals = np.bincount(starts, strength, n)
+    return Adjacency(1, indptr, ends, indptr, ends, strength, strength, totals)

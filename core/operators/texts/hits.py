@@ -1,4 +1,4 @@
-"""Helpers of operators on texts: ordered hits, token budgets and notes."""
+"""Helpers of operators on documents: ordered hits, token budgets and notes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from core.graph.order import top_k
 from core.graph.texts import hit_titles
+from core.operators.base import Recorder
 from core.operators.generate import PROMPT_CHARACTERS_PER_TOKEN
 from core.types import Kind, Ranking
 
@@ -20,6 +21,8 @@ KIND_BY_FIELD: dict[str, Kind] = {
     "chunks": "chunk",
     "communities": "community",
 }
+# everyday words for the hits of a field, if its name is none
+HIT_WORDS = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}
 MAX_HITS_NAMED = 5  # hits that are named in a note
 HIT_SCORE_DIGITS = 12  # digits of a score; further ones are rounding errors
 HIT_BLOCK_TEXTS = 128  # texts of hits that are read in one block
@@ -42,11 +45,21 @@ def best_hits(
     return Ranking(kind, tuple(items.tolist()), tuple(values.tolist()))
 
 
+def keep_best_hits(
+    recorder: Recorder, kind: Kind, ids: Iterable[int], scores: Iterable[float], keep: int
+) -> Ranking:
+    """Return the best `keep` hits; 0 keeps all. The best ones before the cut are recorded."""
+    n_recorded = max(keep, MAX_HITS_BEFORE_CUT)
+    order = best_hits(kind, ids, scores, n_recorded if keep else 0)
+    recorder.before_cut = order.head(n_recorded)
+    return order.head(keep or len(order))
+
+
 class LazyRanking(Ranking):
     """All hits of one kind, sorted only when they are read.
 
-    It equals `best_hits` of the same ids and scores. If a line finds hundreds of thousands of hits,
-    sorting them and converting them to Python numbers takes most of its time, and often they are
+    It equals `best_hits` of the same ids and scores. With hundreds of thousands of hits, sorting
+    them and converting them to Python numbers would take most of a line's time, and often they are
     never read.
 
     >>> import numpy as np
@@ -160,9 +173,9 @@ def hits_within_budget(
 ) -> Ranking:
     """Return the first hits whose texts fit into a budget of tokens.
 
-    A budget of 0 fits all. The first hit that does not fit ends the list. As a text has at least
-    one token, almost never do more hits fit than there are tokens. The others therefore need not be
-    sorted.
+    A budget of 0 fits all. The first hit that does not fit ends the list. As a text usually has a
+    token, there are rarely more hits than tokens. The hits beyond are therefore not sorted at
+    first.
 
     >>> import numpy as np
     >>> from core.operators.texts.hits import LazyRanking, hits_within_budget
@@ -173,17 +186,17 @@ def hits_within_budget(
     if not budget:
         return ranking
     candidates = ranking.head(budget + 1)
-    room = count_fitting_texts(read_in_blocks(read_texts, candidates.items), budget)
-    if room == len(candidates) < len(ranking):  # some have no text
+    n_fitting = count_fitting_texts(read_in_blocks(read_texts, candidates.items), budget)
+    if n_fitting == len(candidates) < len(ranking):  # some have no text
         candidates = ranking
-        room = count_fitting_texts(read_in_blocks(read_texts, ranking.items), budget)
-    return candidates.head(room)
+        n_fitting = count_fitting_texts(read_in_blocks(read_texts, ranking.items), budget)
+    return candidates.head(n_fitting)
 
 
 def missing_reports_note(graph: Any, hits: Ranking) -> list[str]:
-    """Return a note on communities without a report, if there are any.
+    """Return a note on communities without a report, or none.
 
-    The names of their members are used instead.
+    The names of their members are shown instead.
     """
     table = graph.columns.communities
     n_missing = sum(not table.text("report", row) for row in hits.items) if table is not None else 0

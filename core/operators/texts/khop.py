@@ -19,12 +19,12 @@ class KhopPaths(Operator):
 
     A path has at most `hops` edges. In-depth analysis, section 6.1, subgraph operator KhopPath:
     once a path is found, its entities are removed, and the next one is sought among the rest. A
-    path that is part of another one is merged with it. With `reading` "code", DALK's own, a path
-    goes on from its end to the nearest entity that is left, as one chain, until none is in reach.
+    path that is part of another one is left out. With `reading` "code", DALK's own, a path goes on
+    from its end to the nearest remaining entity, as one chain, until none is within `hops`.
 
-    An entity that is joined with none gives no path. Of equally near entities the better linked one
-    comes first. The analysis' code always searches 5 hops and prints no path at all; here paths are
-    returned.
+    An entity that is near no other one gives no path. Of equally near entities the one with the
+    better link to the question's names is taken. The analysis' code always searches 5 hops and
+    prints no path; this operator returns the paths.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths()"
     >>> story.texts(
@@ -49,32 +49,31 @@ class KhopPaths(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("Paths between the question's entities")
-        waiting = list(state.linked.items if state.linked else ())
+        remaining = list(state.linked.items if state.linked else ())
         chains: list[Path] = []
-        while waiting:
-            chain = self._grow_chain(Path((waiting[0],)), waiting[1:], ctx)
-            waiting = [node for node in waiting if node not in chain.nodes]
+        while remaining:
+            chain = self._grow_chain(Path((remaining[0],)), remaining[1:], ctx)
+            remaining = [node for node in remaining if node not in chain.nodes]
             if len(chain):
                 chains.append(chain)
         paths = chains if self.reading == "code" else drop_contained_paths(chains)
         recorder.notes.append(f"{len(paths)} chains join {len(state.linked or ())} entities.")
         return state.replace(paths=Ranking("path", tuple(paths)))
 
-    def _grow_chain(self, chain: Path, waiting: list[int], ctx: Context) -> Path:
-        """Return the path from its start to the nearest waiting entity.
+    def _grow_chain(self, chain: Path, remaining: list[int], ctx: Context) -> Path:
+        """Return the path from the chain's start to the nearest remaining entity.
 
         In DALK's reading it goes on from one entity to the next.
         """
-        while waiting:
+        while remaining:
             paths = connecting_paths(
-                ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.watch
+                ctx.graph, (chain.end,), remaining, self.hops, self.direction, ctx.watch
             )
             if not paths:
                 break
-            nearness = {node: (len(paths[node]), waiting.index(node)) for node in paths}
-            end = min(paths, key=nearness.__getitem__)
-            chain = _extend_chain(ctx.graph, chain, paths[end], self.direction)
-            waiting = [node for node in waiting if node not in chain.nodes]
+            end = min(paths, key=lambda node: (len(paths[node]), remaining.index(node)))
+            chain = extend_path(ctx.graph, chain, paths[end], self.direction)
+            remaining = [node for node in remaining if node not in chain.nodes]
             if self.reading == "paper":
                 break
         return chain
@@ -86,36 +85,36 @@ class KhopPaths(Operator):
 def drop_contained_paths(paths: Sequence[Path]) -> list[Path]:
     """Return the paths that are no part of another one, in either direction.
 
+    Of paths with the same nodes the first is returned.
+
     >>> from core.operators.texts.khop import drop_contained_paths
     >>> from core.types import Path
-    >>> one, two = Path((1, 2, 3), (0, 1), (True, True)), Path((1, 2, 3, 4), (0, 1, 2), (True,) * 3)
-    >>> drop_contained_paths([one, two]) == [two]
+    >>> short = Path((1, 2, 3), (0, 1), (True, True))
+    >>> long = Path((1, 2, 3, 4), (0, 1, 2), (True,) * 3)
+    >>> drop_contained_paths([short, long]) == [long]
     True
     """
-    return [
-        path
-        for index, path in enumerate(paths)
-        if not any(
-            _is_subpath(path.nodes, other.nodes) and (len(other) > len(path) or other_index < index)
-            for other_index, other in enumerate(paths)
-            if other_index != index
-        )
-    ]
+    remaining = []
+    for index, path in enumerate(paths):
+        others = [other for i, other in enumerate(paths) if i < index or len(other) > len(path)]
+        if not any(_is_subpath(path.nodes, other.nodes) for other in others):
+            remaining.append(path)
+    return remaining
 
 
 def _is_subpath(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     """Return whether one path runs along another, forwards or backwards."""
-    runs = [whole[start : start + len(part)] for start in range(len(whole) - len(part) + 1)]
-    return part in runs or part[::-1] in runs
+    starts = range(len(whole) - len(part) + 1)
+    return any(whole[i : i + len(part)] in (part, part[::-1]) for i in starts)
 
 
-def _extend_chain(graph: KnowledgeGraph, chain: Path, nodes: list[int], direction: str) -> Path:
-    """Return the chain extended through these nodes.
+def extend_path(graph: KnowledgeGraph, path: Path, nodes: Sequence[int], direction: str) -> Path:
+    """Return the path extended through these nodes, by the first of parallel edges.
 
-    The first of them is the end of the chain. Of parallel edges the first is taken.
+    The first of the nodes is the end of the path.
     """
-    for node, target in zip(nodes, nodes[1:]):
+    for node, next_node in zip(nodes, nodes[1:]):
         neighbours, edges, forward = graph.steps(node, direction)
-        index = next(i for i, one in enumerate(neighbours.tolist()) if one == target)
-        chain = chain.extended(target, int(edges[index]), bool(forward[index]))
-    return chain
+        index = neighbours.tolist().index(next_node)
+        path = path.extended(next_node, int(edges[index]), bool(forward[index]))
+    return path

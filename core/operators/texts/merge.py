@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from core.graph.texts import hit_texts
 from core.operators.base import HIT_FIELDS, Context, Operator, Recorder
@@ -30,7 +29,7 @@ FIELD_BY_KIND = {kind: field for field, kind in KIND_BY_FIELD.items()}
 class SetAside(Operator):
     """The hits so far, set aside for a new search; `Merge` joins both later.
 
-    It serves lines with two searches, such as LightRAG's hybrid one.
+    It is used in lines with two searches, such as LightRAG's hybrid one.
 
     >>> state = retrieve("SparseChunks(keep=1) >> SetAside()", graph=story, question="the clerk")
     >>> state.chunks, [hits.items for hits in state.waiting]
@@ -43,10 +42,7 @@ class SetAside(Operator):
     reads_any, writes = HIT_FIELDS, ("waiting",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        rankings = tuple(
-            hits for field in HIT_FIELDS if (hits := getattr(state, field)) is not None
-        )
-        return state.replace(waiting=rankings, **dict.fromkeys(HIT_FIELDS))
+        return state.replace(waiting=state.hits, **dict.fromkeys(HIT_FIELDS))
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +85,7 @@ class Truncate(Operator):
 
     This is LightRAG's and nano-graphrag's cut by tokens. The first hit that does not fit ends its
     list. The tokens of a hit's text are counted, or with `rows` those of its whole row in the
-    prompt's tables with names, as LightRAG does today.
+    prompt's tables, with names, as in LightRAG 1.5.
 
     >>> line, question = "SparseChunks(keep=2) >> Truncate(keep=1)", "the clerk Cratchit"
     >>> retrieve(line, graph=story, question=question).chunks.items
@@ -120,51 +116,49 @@ class Truncate(Operator):
         cut = {}
         for field in HIT_FIELDS if self.of == ALL_KINDS else (self.of,):
             hits = getattr(state, field)
-            if hits is not None:
-                if field == "chunks" or recorder.before_cut is None:
-                    recorder.before_cut = hits
-                else:
-                    recorder.before_cut = recorder.before_cut
-                hits = hits.head(self.keep) if self.keep else hits
-                read_texts = row_texts if self.rows else hit_texts
-                cut[field] = hits_within_budget(
-                    hits, partial(read_texts, ctx.graph, hits.kind), self.budget
-                )
+            if hits is None:
+                continue
+            # a step has one order before the cut; that of the chunks is preferred
+            if field == "chunks" or recorder.before_cut is None:
+                recorder.before_cut = hits
+            hits = hits.head(self.keep) if self.keep else hits
+            read_texts = row_texts if self.rows else hit_texts
+            cut[field] = hits_within_budget(
+                hits, partial(read_texts, ctx.graph, hits.kind), self.budget
+            )
         return state.replace(**cut)
 
     def words(self) -> str:
-        what = "" if self.of == ALL_KINDS else "entities " if self.of == "nodes" else f"{self.of} "
-        return what + (f"cut at {self.budget:,} tokens" if self.budget else f"cut at {self.keep:,}")
+        limit = f"cut at {self.budget:,} tokens" if self.budget else f"cut at {self.keep:,}"
+        if self.of == ALL_KINDS:
+            return limit
+        return f"{'entities' if self.of == 'nodes' else self.of} {limit}"
 
     def plain_words(self) -> str:
         return self.words().replace("cut", "cuts them", 1) if self.of == ALL_KINDS else ""
 
 
-def merge_rankings(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | None:
+def merge_rankings(first: Ranking | None, second: Ranking | None, order: str) -> Ranking | None:
     """Return two rankings of one kind as one, in one of `MERGE_ORDERS`.
 
     If one of them is None, the other is returned.
     """
-    if one is None or other is None:
-        return one or other
+    if first is None or second is None:
+        return first or second
+    scores: dict[int, float] = {}
     if order == "score":
-        best_scores: dict[int, float] = {}
-        for hits in (one, other):
+        for hits in (first, second):
             for item, score in zip(hits.items, hits.scores or [0.0] * len(hits)):
-                best_scores[item] = max(score, best_scores.get(item, score))
-        return best_hits(one.kind, list(best_scores), list(best_scores.values()))
+                scores[item] = max(score, scores.get(item, score))
+        return best_hits(first.kind, scores, scores.values())
     if order == "reciprocal rank":
-        scores: defaultdict[int, float] = defaultdict(float)
-        for hits in (one, other):
+        for hits in (first, second):
             for rank, item in enumerate(hits.items, 1):
-                scores[item] += 1 / (RANK_OFFSET + rank)
-        return best_hits(one.kind, list(scores), list(scores.values()))
-    return score_by_position(
-        one.kind,
-        [*one.items, *other.items]
-        if order == "first"
-        else interleave_lists(one.items, other.items),
-    )
+                scores[item] = scores.get(item, 0.0) + 1 / (RANK_OFFSET + rank)
+        return best_hits(first.kind, scores, scores.values())
+    if order == "first":
+        return score_by_position(first.kind, [*first.items, *second.items])
+    return score_by_position(first.kind, interleave_lists(first.items, second.items))
 
 
 def score_by_position(kind, items: Iterable[int]) -> Ranking:
@@ -175,4 +169,4 @@ def score_by_position(kind, items: Iterable[int]) -> Ranking:
 
 def interleave_lists(*lists: Sequence[int]) -> list[int]:
     """Return the first of each list, then the second of each, and so on."""
-    return [item for row in zip_longest(*lists) for item in row if item is not None]
+    return [item for item in chain.from_iterable(zip_longest(*lists)) if item is not None]

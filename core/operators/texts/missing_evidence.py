@@ -8,7 +8,7 @@ import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_nodes
-from core.models.base import Chat
+from core.models.base import Chat, Messages
 from core.operators.base import Context, Operator, Recorder
 from core.operators.model_replies import fit_prompt, request_reply, skips_model_call
 from core.operators.texts.answer.passages import passage_texts
@@ -29,11 +29,11 @@ class MissingEvidence(Operator):
     """Each retrieved chunk, followed by neighbours that share rare words with missing evidence.
 
     KGP: for each chunk a language model writes what evidence it still needs. Question and evidence
-    together are searched by TF-IDF among the chunk's neighbours in the passage graph, and the best
-    `keep` follow it. No chunk is taken twice. If a chunk has no neighbour left, `alone` decides.
-    The in-depth analysis' code loses the neighbours and searches all chunks; here only neighbours
-    are searched. If no language model may be asked, the question alone is searched among the
-    neighbours.
+    together are the query of a TF-IDF search among the chunk's neighbours in the passage graph, and
+    the best `keep` follow it. No chunk is returned twice. If all neighbours of a chunk are returned
+    already, `alone` decides. The in-depth analysis' code loses the neighbours and searches all
+    chunks; this operator searches only neighbours. If no language model may be asked, the question
+    alone is the query.
 
     >>> line = "SparseChunks(keep=1) >> MissingEvidence()"
     >>> found = retrieve(line, graph=story, question="the clerk", models=says("a son")).chunks
@@ -65,65 +65,51 @@ class MissingEvidence(Operator):
             chat = None
         else:
             chat = ctx.models.chat(self.role)
-        seeds, find_neighbours = state.chunks.items, chunk_neighbour_lookup(ctx.graph)
-        order, taken_rows = list[int](), set(seeds)
+        find_neighbours = chunk_neighbour_lookup(ctx.graph)
+        question = state.question.text
+        seeds = state.chunks.items
+        listed = set(seeds)
+        order: list[int] = []
         for number, row in enumerate(seeds, 1):
             ctx.watch.report(
                 f"Looking for what is missing in passage {number} of {len(seeds)}",
                 (number - 1) / len(seeds),
             )
-            rows = [one for one in find_neighbours(row) if one not in taken_rows]
-            best = (
-                self._best_rows(row, rows, chat, state.question.text, ctx, recorder) if rows else []
-            )
-            taken_rows.update(best)
-            order += [row, *best] if best or self.alone == "kept" else []
+            rows = np.array([one for one in find_neighbours(row) if one not in listed], np.int64)
+            best: tuple[int, ...] = ()
+            if len(rows):
+                query = question
+                if chat is not None:
+                    query += f" {self._request_missing(row, chat, question, ctx, recorder)}"
+                search = word_search(ctx.graph, "chunks", self.by, ctx.watch)
+                scores = search(query.strip())[rows]
+                best = best_hits("chunk", rows[scores > 0], scores[scores > 0], self.keep).items
+            listed.update(best)
+            if best or self.alone == "kept":
+                order += [row, *best]
         recorder.notes.append(
-            f"{len(order):,} chunks, of which {len(taken_rows) - len(set(seeds)):,} are neighbours."
+            f"{len(order):,} chunks, of which {len(listed) - len(set(seeds)):,} are neighbours."
         )
         return state.replace(chunks=score_by_position("chunk", order))
-
-    def _best_rows(
-        self,
-        row: int,
-        rows: list[int],
-        chat: Chat | None,
-        question: str,
-        ctx: Context,
-        recorder: Recorder,
-    ) -> list[int]:
-        """Return the neighbours that follow a chunk."""
-        missing = "" if chat is None else self._request_missing(row, chat, question, ctx, recorder)
-        scores = word_search(ctx.graph, "chunks", self.by, ctx.watch)(
-            f"{question} {missing}".strip()
-        )[rows]
-        return list(
-            best_hits("chunk", np.array(rows)[scores > 0], scores[scores > 0], self.keep).items
-        )
 
     def _request_missing(
         self, row: int, chat: Chat, question: str, ctx: Context, recorder: Recorder
     ) -> str:
         """Return the evidence that a language model finds missing in a chunk."""
-        text = passage_texts(ctx.graph, Ranking("chunk", (row,)))
-        make_prompt = lambda count: make_messages(
-            "passages", "missing", passages="".join(text[:count]) or "(none)", question=question
-        )
-        missing = one_line(
-            request_reply(
-                chat,
-                fit_prompt(chat, make_prompt, 1, self.max_tokens)[0],
-                ctx,
-                recorder,
-                self.max_tokens,
-            ).text
-        )
+        texts = passage_texts(ctx.graph, Ranking("chunk", (row,)))
+
+        def make_prompt(count: int) -> Messages:
+            passages = "".join(texts[:count]) or "(none)"
+            return make_messages("passages", "missing", passages=passages, question=question)
+
+        messages, _, _ = fit_prompt(chat, make_prompt, len(texts), self.max_tokens)
+        missing = one_line(request_reply(chat, messages, ctx, recorder, self.max_tokens).text)
         recorder.notes.append(f"Missing: {missing or '(nothing was said)'}")
         return missing
 
 
 def chunk_neighbour_lookup(graph: KnowledgeGraph):
-    """Return a function that lists the chunks linked to a chunk, by row.
+    """Return a function that lists the rows of the chunks linked to the chunk of a row.
 
     The rows are ascending. The list is empty for a chunk that is no node.
     """
@@ -134,10 +120,10 @@ def chunk_neighbour_lookup(graph: KnowledgeGraph):
         "nodes of rows", None, lambda: {row: node for node, row in rows.items()}
     )
 
-    def beside(row: int) -> list[int]:
+    def find_neighbours(row: int) -> list[int]:
         if row not in nodes:
             return []
         neighbours = np.unique(graph.steps(nodes[row], "both")[0]).tolist()
         return sorted(rows[node] for node in neighbours if node in rows and rows[node] != row)
 
-    return beside
+    return find_neighbours

@@ -9,7 +9,7 @@ from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import best_hits, best_names
 from core.parameters import param
-from core.types import Ranking, State, Usage
+from core.types import State, Usage
 
 
 @dataclass(frozen=True, repr=False)
@@ -17,10 +17,10 @@ class LinkNames(Operator):
     """The nearest entity for each name of the question, with a cosine of `least` or more.
 
     In-depth analysis, node operator Link (the first hit for each name, whatever its score;
-    HippoRAG, DALK, FastGraphRAG). A name that the graph has, apart from case, apostrophes and
-    accents, is linked to that node with score 1, without a search. With `spelt` off it is searched
-    like the others, and may mean an entity of another name (fast-graphrag). The linked entities are
-    the seeds of the following operators.
+    HippoRAG, DALK, FastGraphRAG). A name that is a node's name, ignoring case, apostrophes and
+    accents, is linked to that node with score 1, without a search. Without `spelt` every name is
+    searched, and may be linked to an entity of another name (fast-graphrag). The linked entities
+    are the seeds of the following operators.
 
     >>> line = "NamesInQuestion() >> LinkNames()"
     >>> story.names(retrieve(line, graph=story, question="Is Tim lame?", models=scores({})).seeds)
@@ -47,25 +47,25 @@ class LinkNames(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        graph, best_scores, others = ctx.graph, {}, []
+        graph = ctx.graph
+        best_scores: dict[int, float] = {}
+        searched_names = []
         for name in state.names or ():
             matches = name_lookup(graph).alike(name) if self.spelt and graph.n_nodes else ()
             if matches:
                 best_scores[min(matches, key=lambda node: (-graph.degree(node), node))] = 1.0
             else:
-                others.append(name)
-        nearest_nodes = self._nearest(others, ctx, recorder)
+                searched_names.append(name)
+        nearest_nodes = self._nearest(searched_names, ctx, recorder)
         for node, score in nearest_nodes:
             best_scores[node] = max(score, best_scores.get(node, score))
-        linked = best_hits("node", list(best_scores), list(best_scores.values()))
-        lost = len(others) - len(nearest_nodes)
-        recorder.notes.append(
-            f"Linked: {best_names(graph, linked) or 'none'}."
-            + (f" Names near to no entity: {lost}." if lost else "")
-        )
-        return state.replace(
-            linked=linked, nodes=Ranking("node", linked.items, linked.scores), seeds=linked.items
-        )
+        linked = best_hits("node", best_scores, best_scores.values())
+        note = f"Linked: {best_names(graph, linked) or 'none'}."
+        n_unlinked = len(searched_names) - len(nearest_nodes)
+        if n_unlinked:
+            note += f" Names near to no entity: {n_unlinked}."
+        recorder.notes.append(note)
+        return state.replace(linked=linked, nodes=linked, seeds=linked.items)
 
     def _nearest(
         self, names: list[str], ctx: Context, recorder: Recorder

@@ -34,10 +34,11 @@ class NeighbourNodes(Operator):
     """The entities within `hops` steps of the retrieved ones.
 
     With `itself` the retrieved ones stay among them. In-depth analysis, node operator Onehop. A
-    neighbour has the score of the best entity that it is linked to. An entity retrieved before
-    keeps its own score, and of equal scores those retrieved before come first. With `order` "hits
+    neighbour has the score of the best entity within `hops` steps of it. An entity retrieved before
+    has its own score, and of equal scores those retrieved before come first. With `order` "hits
     first" all entities retrieved before come first, and a neighbour's score is at most that of the
-    last of them; otherwise the neighbours of the best would push the others out.
+    last of them. With "score" the neighbours of the best entity may come before other retrieved
+    entities.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourNodes()"
     >>> state = retrieve(line, graph=story, question="Fred", models=scores({}))
@@ -83,10 +84,10 @@ class NeighbourNodes(Operator):
     def _best_scores(self, hits: Ranking, ctx: Context) -> dict[int, float]:
         """Return the scores of the hits and of their neighbours.
 
-        A hit keeps its own score, a neighbour has that of the best hit that it is near to.
+        A hit has its own score, a neighbour that of the best hit near it.
         """
         scores = scores_of(hits, ctx.graph.n_nodes)
-        before = set(hits.items)
+        hit_set = set(hits.items)
         best_scores: dict[int, float] = {}
         # best first, so that the first score of a neighbour is its best
         for hit in hits.items:
@@ -94,7 +95,8 @@ class NeighbourNodes(Operator):
                 ctx.graph, (hit,), self.hops, self.direction, self.keep + 1, ctx.watch
             )
             for node in near_nodes.tolist():
-                best_scores.setdefault(node, float(scores[node] if node in before else scores[hit]))
+                score = scores[node] if node in hit_set else scores[hit]
+                best_scores.setdefault(node, float(score))
         return best_scores
 
 
@@ -145,8 +147,9 @@ class IncidentRelations(Operator):
 class EndpointNodes(Operator):
     """The entities at both ends of the retrieved relations.
 
-    In-depth analysis, node operator RelNode, "FromRel" in its Table 3. Its code keeps only the last
-    entity; here each end of each relation is a hit, with the score of its best relation.
+    In-depth analysis, node operator RelNode, "FromRel" in its Table 3. Its code returns only the
+    last entity. This operator returns each end of each relation, with the score of its best
+    relation.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> EndpointNodes()"
     >>> story.names(
@@ -165,13 +168,12 @@ class EndpointNodes(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
         heads, _, tails = ctx.graph.triples(np.array(state.relations.items, np.int64))
+        scores = relation_scores(state.relations)
         best_scores: dict[int, float] = {}
-        for score, head, tail in zip(
-            relation_scores(state.relations), heads.tolist(), tails.tolist()
-        ):
+        for score, head, tail in zip(scores, heads.tolist(), tails.tolist()):
             best_scores.setdefault(head, score)
             best_scores.setdefault(tail, score)
-        hits = best_hits("node", list(best_scores), list(best_scores.values()), self.keep)
+        hits = best_hits("node", best_scores, best_scores.values(), self.keep)
         recorder.notes.append(f"Ends: {best_names(ctx.graph, hits) or 'none'}.")
         return state.replace(nodes=hits)
 
@@ -189,10 +191,8 @@ def connected_scores(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:
     The edge's weight is added as a fraction below 1.
     """
     heads, _, tails = graph.triples(edges)
-    weight = edge_weights(graph)
-    heavy = weight[edges] if weight is not None else np.zeros(len(edges))
-    return (
-        graph.degrees(heads)
-        + graph.degrees(tails)
-        + heavy / (1.0 + (weight.max() if weight is not None and len(weight) else 0.0))
-    )
+    degrees = graph.degrees(heads) + graph.degrees(tails)
+    weights = edge_weights(graph)
+    if weights is None or not len(weights):
+        return degrees + np.zeros(len(edges))
+    return degrees + weights[edges] / (1.0 + weights.max())

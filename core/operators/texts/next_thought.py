@@ -1,13 +1,14 @@
-"""The next search of a language model that has read the retrieved chunks."""
+"""The next query of a language model that has read the retrieved chunks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.models.base import Messages
 from core.operators.base import Context, Operator, Recorder
 from core.operators.model_replies import fit_prompt, request_reply, skips_model_call
 from core.operators.texts.answer.passages import NO_PASSAGES, passage_texts, retrieved_hits
-from core.operators.texts.question import VOCABULARY_SOURCE, names_in
+from core.operators.texts.question import VOCABULARY_SOURCE, find_names
 from core.parameters import param
 from core.prompts import make_messages, one_line
 from core.types import State
@@ -19,11 +20,11 @@ SEARCH_END_PHRASE = "the answer is:"  # part of a thought that ends the search
 class NextThought(Operator):
     """The names in the next thought of a language model that read the best chunks.
 
-    The next search starts from these names. HippoRAG with IRCoT: `SetAside`, the same search from
-    these names, and `Merge` by score, which keeps the larger score of both rounds, follow it. A
-    thought with "So the answer is:", or without a name, gives no name. A search that finds nothing
-    `without` a start then leaves the first round unchanged. If no language model may be asked,
-    there is no thought.
+    The next search starts from these names. This is HippoRAG with IRCoT, if the same search from
+    these names follows, with `SetAside` before and `Merge` by score after it. A thought with "So
+    the answer is:" ends the search, so it gives no name, like a thought without one. A search with
+    `without` "none" then finds nothing, and the hits of the first one stay. If no language model
+    may be asked, there is no thought.
 
     >>> line, models = "SparseChunks(keep=1) >> NextThought()", says("Cratchit works for Scrooge.")
     >>> retrieve(line, graph=story, question="whose clerk is he", models=models).names
@@ -55,22 +56,18 @@ class NextThought(Operator):
         ctx.watch.report("Thinking what to look up next")
         texts = passage_texts(ctx.graph, retrieved_hits(state).head(self.passages))
         chat = ctx.models.chat(self.role)
-        make_prompt = lambda count: make_messages(
-            "passages",
-            "next",
-            passages="\n\n".join(texts[:count]) or NO_PASSAGES,
-            question=state.question.text,
-        )
-        thought = one_line(
-            request_reply(
-                chat,
-                fit_prompt(chat, make_prompt, len(texts), self.max_tokens)[0],
-                ctx,
-                recorder,
-                self.max_tokens,
-            ).text
-        )
+
+        def make_prompt(count: int) -> Messages:
+            return make_messages(
+                "passages",
+                "next",
+                passages="\n\n".join(texts[:count]) or NO_PASSAGES,
+                question=state.question.text,
+            )
+
+        messages, _, _ = fit_prompt(chat, make_prompt, len(texts), self.max_tokens)
+        thought = one_line(request_reply(chat, messages, ctx, recorder, self.max_tokens).text)
         recorder.notes.append(f"Thought: {thought or '(none)'}")
         if not thought or SEARCH_END_PHRASE in thought.casefold():
             return state.replace(names=())
-        return state.replace(names=names_in(thought, self.by, ctx, recorder))
+        return state.replace(names=find_names(thought, self.by, ctx, recorder))

@@ -15,9 +15,9 @@ from core.parameters import param
 from core.types import Ranking, State
 from core.watch import NO_WATCH, Watch
 
-# edges up to which the equation is solved; on larger graphs a push finds the best nodes
+# On graphs with more edges a push finds the best nodes, and the equation is not solved.
 MAX_EDGES_SOLVED = 250_000
-PUSH_RECALL = 0.97  # share of the best nodes that such a push aims at
+PUSH_RECALL = 0.97  # share of the best nodes that the push aims at
 RESET_CHOICES = ("specificity", "sum", "max", "scores")
 RESET_HELP = (
     "specificity: each linked entity by one over the number of its chunks (HippoRAG); sum: the "
@@ -34,18 +34,18 @@ class PageRankNodes(Operator):
     """The entities of largest personalised PageRank from the question entities.
 
     In-depth analysis, node operator PPR: p = damping * P^T p + (1 - damping) * s, along edges in
-    both directions, by their weights. `reset` chooses s, of which the analysis has two readings.
-    Its section 6.1 restarts by the similarity to the question's entities ("scores" after
-    `LinkNames`, the row hipporag-paper). Its code, HippoRAG's paper and HippoRAG's code restart by
-    node specificity: 1 / (number of chunks of the entity), or 1 if it has none. This is the default
-    and used by the rows with HippoRAG's own values. FastGraphRAG uses the sum of two normalised
+    both directions, by their weights. `reset` chooses s, for which the analysis has two rules. Its
+    section 6.1 restarts by the similarity to the question's entities ("scores" after `LinkNames`,
+    the method hipporag-paper). Its code, HippoRAG's paper and HippoRAG's code restart by node
+    specificity: 1 / (number of chunks of the entity), or 1 if it has none. This is the default, and
+    the methods with HippoRAG's own values use it. FastGraphRAG uses the sum of two normalised
     vectors, or in its own code their maximum.
 
     Without an entity to start from, all entities are equal (HippoRAG), or with `without` "none" no
-    entity is found (FastGraphRAG). The analysis' code always restarts with probability 0.9, here
-    `damping` 0.1; its papers follow an edge with probability 0.5. Its code also lists the best
-    last. On a graph of more than `MAX_EDGES_SOLVED` edges the best `keep` are found by a push, as a
-    note says.
+    entity is found (FastGraphRAG). The analysis' code always restarts with probability 0.9, which
+    is a `damping` of 0.1; the original papers follow an edge with probability 0.5. Its code also
+    lists the best last. On a graph of more than `MAX_EDGES_SOLVED` edges a push finds the best
+    `keep`, as a note says.
 
     With `damping` 0 only the reset is left. In the example Scrooge has three chunks and Fred one,
     so the scores are 1/4 and 3/4.
@@ -114,14 +114,13 @@ class PageRankNodes(Operator):
                 f"from; {instead}."
             )
             n = ctx.graph.n_nodes if self.without == "all" else 0
-            return state.replace(
-                nodes=Ranking("node", tuple(range(n)), (1.0 / n,) * n if n else ())
-            )
+            even = (1.0 / n,) * n if n else ()
+            return state.replace(nodes=Ranking("node", tuple(range(n)), even))
         nodes, scores = _nodes_by_pagerank(
             self, ctx.graph, shares / shares.sum(), ctx.watch, recorder
         )
-        enough = scores > 0 if self.least == 0 else scores >= self.least
-        hits = best_hits("node", nodes[enough], scores[enough], self.keep)
+        is_hit = scores > 0 if self.least == 0 else scores >= self.least
+        hits = best_hits("node", nodes[is_hit], scores[is_hit], self.keep)
         recorder.notes.append(f"The best: {best_names(ctx.graph, hits)}.")
         return state.replace(nodes=hits)
 
@@ -130,42 +129,44 @@ class PageRankNodes(Operator):
 
 
 def _nodes_by_pagerank(
-    how: PageRankNodes, graph: KnowledgeGraph, shares: np.ndarray, watch: Watch, recorder: Recorder
+    operator: PageRankNodes,
+    graph: KnowledgeGraph,
+    shares: np.ndarray,
+    watch: Watch,
+    recorder: Recorder,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the nodes with their PageRank.
 
     On a graph of more than `MAX_EDGES_SOLVED` edges only the best that a push finds are returned.
     """
+    settings = (graph, shares, operator.damping, operator.weighted, watch)
     if graph.n_edges <= MAX_EDGES_SOLVED:
-        return np.arange(graph.n_nodes), weighted_pagerank(
-            graph, shares, how.damping, how.weighted, watch
-        )
-    from core.graph.pagerank.local.push import local_push  # imported here: it loads numba
+        return np.arange(graph.n_nodes), weighted_pagerank(*settings)
+    from core.graph.pagerank.local.push import local_push  # loads numba
 
-    push = local_push(pagerank_problem(graph, shares, how.damping, how.weighted, watch, how.keep))
+    push = local_push(pagerank_problem(*settings, operator.keep))
     recorder.notes.append(
-        f"{push.note} Such a push is asked for {PUSH_RECALL:.2f} of the best {how.keep:,}."
+        f"{push.note} Such a push is asked for {PUSH_RECALL:.2f} of the best {operator.keep:,}."
     )
     return push.nodes, push.scores
 
 
 def restart_weights(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
     """Return the restart weights of the nodes, float64 [n], not yet scaled."""
+    hit_scores = _scores_by_node(state.nodes, graph)
     if reset == "scores":
-        return np.maximum(_scores_by_node(state.nodes, graph), 0.0)
-    if reset == "max":
-        hit_nodes = list(state.nodes.items if state.nodes else ())
-        shares = np.zeros(graph.n_nodes)
-        shares[hit_nodes] = (1.0 + _scores_by_node(state.nodes, graph)[hit_nodes]) / 2.0
-        shares = _scaled_to_one(shares)
-        shares[list(state.linked.items if state.linked else ())] = 1.0
-        return shares
+        return np.maximum(hit_scores, 0.0)
     if reset == "sum":
-        return _scaled_to_one(_scores_by_node(state.linked, graph)) + _scaled_to_one(
-            _scores_by_node(state.nodes, graph)
-        )
-    shares, linked = np.zeros(graph.n_nodes), list(state.linked.items if state.linked else ())
-    shares[linked] = 1.0 / np.maximum(chunks_of(graph, "nodes").counts[linked], 1)
+        return _scaled_to_one(_scores_by_node(state.linked, graph)) + _scaled_to_one(hit_scores)
+    linked = list(state.linked.items if state.linked else ())
+    shares = np.zeros(graph.n_nodes)
+    if reset == "max":
+        hits = list(state.nodes.items if state.nodes else ())
+        shares[hits] = (1.0 + hit_scores[hits]) / 2.0
+        shares = _scaled_to_one(shares)
+        shares[linked] = 1.0
+    else:
+        shares[linked] = 1.0 / np.maximum(chunks_of(graph, "nodes").counts[linked], 1)
     return shares
 
 
@@ -178,14 +179,14 @@ def weighted_pagerank(
 ) -> np.ndarray:
     """Return the personalised PageRank of every node, float64 [n], which sums to 1.
 
-    It is solved to 1e-8, in both directions of the edges.
+    Edges are followed in both directions. The solution is exact to 1e-8.
 
     Parameters
     ----------
     shares : restart probabilities of the nodes, which sum to 1.
     damping : probability of following an edge.
     weighted : True to follow edges by their weights, if they have any.
-    watch : may raise RunCancelled, which is passed on.
+    watch : may raise RunCancelled.
     """
     from core.graph.pagerank.exact import solve  # imported here because it loads numba
 
@@ -204,7 +205,7 @@ def pagerank_problem(
     watch: Watch = NO_WATCH,
     keep: int = 0,
 ) -> PageRankProblem:
-    """Return PageRank from the nodes with shares as a problem.
+    """Return the PageRank problem that restarts at the nodes with shares.
 
     The graph's arrays are arranged once and cached.
     """

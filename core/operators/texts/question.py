@@ -17,11 +17,13 @@ from core.models.chat.json_reply import json_reply
 from core.operators.base import Context, Operator, Recorder
 from core.operators.model_replies import request_reply, skips_model_call
 from core.parameters import param
-from core.prompts import make_messages
+from core.prompts import make_messages, one_line
 from core.types import Keywords, State, Usage
 
-VOCABULARY_SOURCE, WORDS_SOURCE = "vocabulary", "words"
+VOCABULARY_SOURCE = "vocabulary"
+WORDS_SOURCE = "words"
 MAX_NAMES = 20  # names or keywords that are read
+MAX_LIST_REPLY_TOKENS = 256
 MAX_KEYWORDS_NOTED = 5  # keywords of a level that are named in a note
 QUERY_TEXTS = ("question", "low keywords", "high keywords")
 WITHOUT_HELP = (
@@ -43,8 +45,8 @@ class EmbedQuery(Operator):
     """The vector of the question, or of its low or high keywords.
 
     Keywords are joined by commas. In-depth analysis, question conversion "vector". If there are no
-    such keywords, the question is encoded instead. With `without` "nothing" a search by this vector
-    finds nothing then; LightRAG leaves such a search out.
+    such keywords, the question is encoded instead. With `without` "nothing" there is no vector
+    then, and a search by it finds nothing, as LightRAG omits such a search.
 
     >>> state = retrieve("EmbedQuery()", graph=story, question="who is Tim", models=scores({}))
     >>> float((state.vector**2).sum().round(3))
@@ -73,23 +75,19 @@ class EmbedQuery(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("Encoding the question")
-        keywords = (
-            ()
-            if self.text == QUERY_TEXTS[0] or state.keywords is None
-            else getattr(state.keywords, self.text.split()[0])
-        )
-        if self.text != QUERY_TEXTS[0] and not keywords:
-            instead = "the question itself was encoded"
-            if self.without == "nothing":
-                instead = "nothing is searched by them"
-            recorder.notes.append(f"There are no {self.text}; {instead}.")
-            if self.without == "nothing":
+        text = state.question.text
+        if self.text != QUERY_TEXTS[0]:
+            keywords = state.keywords or Keywords()
+            text = ", ".join(keywords.low if self.text == QUERY_TEXTS[1] else keywords.high)
+            if not text and self.without == "nothing":
+                recorder.notes.append(f"There are no {self.text}; nothing is searched by them.")
                 return state.replace(vector=None)
+            if not text:
+                recorder.notes.append(f"There are no {self.text}; the question itself was encoded.")
+                text = state.question.text
         recorder.usage += Usage(texts=1)
-        text = ", ".join(keywords) or state.question.text
-        return state.replace(
-            vector=question_vectors(ctx.models.encoder(self.encoder), [text], ctx.watch)[0]
-        )
+        (vector,) = question_vectors(ctx.models.encoder(self.encoder), [text], ctx.watch)
+        return state.replace(vector=vector)
 
     def words(self) -> str:
         return "question as a vector" if self.text == QUERY_TEXTS[0] else f"{self.text} as a vector"
@@ -99,10 +97,10 @@ class EmbedQuery(Operator):
 class NamesInQuestion(Operator):
     """The names of entities in the question.
 
-    A language model or the graph's own vocabulary finds them. In-depth analysis, question
-    conversion "entities": HippoRAG, DALK and ToG ask a language model. The vocabulary finds the
-    names that the graph has, in the same spelling. It is also asked if a reply cannot be read, with
-    a note, and if no language model may be asked.
+    They are found by a language model, or in the graph's own vocabulary. In-depth analysis,
+    question conversion "entities": HippoRAG, DALK and ToG ask a language model. The vocabulary
+    consists of the names of the graph's nodes, in the same spelling. It is also used if a reply
+    cannot be read, with a note, and if no language model may be asked.
 
     >>> retrieve("NamesInQuestion()", graph=story, question="Is Tim the son of Cratchit?").names
     ('Tim', 'Cratchit')
@@ -123,7 +121,7 @@ class NamesInQuestion(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        return state.replace(names=names_in(state.question.text, self.by, ctx, recorder))
+        return state.replace(names=find_names(state.question.text, self.by, ctx, recorder))
 
     def words(self) -> str:
         return self.title + (" by the vocabulary" if self.by == VOCABULARY_SOURCE else "")
@@ -133,10 +131,10 @@ class NamesInQuestion(Operator):
 class ExtractKeywords(Operator):
     """Keywords of the question: low are the things it names, high its subjects.
 
-    LightRAG asks a language model. "words" asks none: low are the names that the graph has, high
-    the other words of the question except function words. In a graph of documents, whose ids are no
-    names, these words are both. Words are also taken if a reply cannot be read, with a note, and if
-    no language model may be asked.
+    LightRAG asks a language model. "words" needs none: low keywords are the names of the graph in
+    the question, high ones its other words except function words. In a graph of documents, whose
+    ids are no names, these words are both. Words are also used if a reply cannot be read, with a
+    note, and if no language model may be asked.
 
     >>> retrieve(
     ...     "ExtractKeywords()", graph=story, question="What ailment does Tim suffer?"
@@ -163,13 +161,11 @@ class ExtractKeywords(Operator):
         keywords = None
         if self.by != WORDS_SOURCE:
             keywords = _request_keywords(self.by, text, ctx, recorder)
-        if keywords is None:
-            keywords = _keywords_of_words(text, ctx)
-        return state.replace(keywords=keywords)
+        return state.replace(keywords=keywords or _keywords_of_words(text, ctx))
 
 
 def _request_keywords(role: str, text: str, ctx: Context, recorder: Recorder) -> Keywords | None:
-    """Return the keywords that a language model names, or None if there is no readable reply."""
+    """Return the keywords that a language model names, or None without a readable reply."""
     keyword_lists = _request_lists(role, "keywords", ("high", "low"), text, ctx, recorder)
     if keyword_lists is None:
         return None
@@ -183,45 +179,43 @@ def _request_keywords(role: str, text: str, ctx: Context, recorder: Recorder) ->
 
 
 def _keywords_of_words(text: str, ctx: Context) -> Keywords:
-    """Return the names in a text as low keywords and its other content words as high ones."""
+    """Return the names in a text as low keywords, and its other content words as high ones."""
     low = vocabulary_names(text, ctx)
-    high = tuple(dict.fromkeys(_words_beside_names(text, low, ctx)))[:MAX_NAMES]
-    if has_chunk_nodes(ctx.graph):
-        low = high
-    return Keywords(low, high)
+    high = tuple(dict.fromkeys(_words_without_names(text, low, ctx)))[:MAX_NAMES]
+    return Keywords(high if has_chunk_nodes(ctx.graph) else low, high)
 
 
-def _words_beside_names(text: str, names: Sequence[str], ctx: Context) -> list[str]:
-    """Return the content words of a text that are no part of these names in it."""
-    name_words = {word for name in names for word in search_terms(name)}
+def _words_without_names(text: str, names: Sequence[str], ctx: Context) -> list[str]:
+    """Return the content words of a text that are no part of these names."""
     code = language_code(ctx.graph, text)
-    words = [word for word in _content_words(text, code) if word not in name_words]
-    if not code:
-        return words
-    folded_names = [fold(name) for name in names]
-    return [word for word in words if not any(word in name for name in folded_names)]
+    words = _content_words(text, code)
+    for name in names:
+        name_words = search_terms(name)
+        words = [word for word in words if word not in name_words]
+        if code:  # a word of another language may be a part of a written word
+            words = [word for word in words if word not in fold(name)]
+    return words
 
 
 def _content_words(text: str, code: str) -> list[str]:
-    """Return the folded words of a text without function words; the empty code is English."""
+    """Return the folded words of a text without function words; an empty code is English."""
     if code:
         return content_words(text, code)
     words = [word for word in search_terms(text) if word not in COMMON_QUESTION_WORDS]
     return [word for word in words if len(word) > 1]
 
 
-def names_in(text: str, by: str, ctx: Context, recorder: Recorder) -> tuple[str, ...]:
+def find_names(text: str, source: str, ctx: Context, recorder: Recorder) -> tuple[str, ...]:
     """Return the names of things in a text.
 
-    They are found by a language model of that role. The graph's vocabulary finds them if `by` says
-    so, or if the reply cannot be read.
+    `source` is the role of a language model, or `VOCABULARY_SOURCE`. The vocabulary is also used if
+    the reply cannot be read.
     """
-    lists = (
-        None
-        if by == VOCABULARY_SOURCE
-        else _request_lists(by, "names", ("names",), text, ctx, recorder)
-    )
-    return tuple(lists["names"]) if lists is not None else vocabulary_names(text, ctx)
+    if source != VOCABULARY_SOURCE:
+        lists = _request_lists(source, "names", ("names",), text, ctx, recorder)
+        if lists is not None:
+            return tuple(lists["names"])
+    return vocabulary_names(text, ctx)
 
 
 def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
@@ -238,13 +232,12 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
 def _request_lists(
     role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder
 ) -> dict[str, Any] | None:
-    """Return the lists in a language model's reply by field, or None.
+    """Return the lists in a language model's reply by field, each text once.
 
-    None means that no model may be asked or that the reply cannot be read. A note says why.
+    The result is None if no model may be asked or the reply cannot be read. A note says why.
     """
-    if skips_model_call(
-        ctx, recorder, "the question's own words were taken, those that the graph names first"
-    ):
+    substitute = "the question's own words were taken, those that the graph names first"
+    if skips_model_call(ctx, recorder, substitute):
         return None
     schema = {
         "type": "object",
@@ -253,29 +246,19 @@ def _request_lists(
         "additionalProperties": False,
     }
     ctx.watch.report("Asking the language model for names and keywords")
+    messages = make_messages("texts", prompt, question=text)
     reply = request_reply(
-        ctx.models.chat(role),
-        make_messages("texts", prompt, question=text),
-        ctx,
-        recorder,
-        256,
-        schema=schema,
+        ctx.models.chat(role), messages, ctx, recorder, MAX_LIST_REPLY_TOKENS, schema=schema
     )
-    fields_found = json_reply(reply.text, fields)
-    if fields_found is None or not any(
-        isinstance(fields_found.value.get(field), list) for field in fields
-    ):
+    parsed = json_reply(reply.text, fields)
+    values = {} if parsed is None else {field: parsed.value.get(field) for field in fields}
+    lists = {field: value for field, value in values.items() if isinstance(value, list)}
+    texts_by_field = {}
+    for field in fields:
+        texts = [one_line(item) for item in lists.get(field, ()) if isinstance(item, str)]
+        texts_by_field[field] = list(filter(None, texts))[:MAX_NAMES]
+    # lists that hold no text at all are unreadable; empty lists are a reply
+    if not lists or (any(lists.values()) and not any(texts_by_field.values())):
         recorder.notes.append(KEYWORDS_UNREADABLE_NOTE)
         return None
-    lists = {
-        field: some if isinstance(some := fields_found.value.get(field), list) else []
-        for field in fields
-    }
-    clean_lists = {
-        field: [" ".join(one.split()) for one in some if isinstance(one, str) and one.strip()]
-        for field, some in lists.items()
-    }
-    if any(lists.values()) and not any(clean_lists.values()):
-        recorder.notes.append(KEYWORDS_UNREADABLE_NOTE)
-        return None
-    return {field: list(dict.fromkeys(some[:MAX_NAMES])) for field, some in clean_lists.items()}
+    return {field: list(dict.fromkeys(texts)) for field, texts in texts_by_field.items()}

@@ -12,7 +12,7 @@ from core.models.combine import uses_chat
 from core.operators.base import HIT_FIELDS, Context, Operator, Recorder
 from core.operators.model_replies import skips_model_call
 from core.operators.refine import ItemRanking
-from core.operators.texts.hits import KIND_BY_FIELD
+from core.operators.texts.hits import HIT_WORDS, KIND_BY_FIELD
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -21,10 +21,10 @@ from core.types import Ranking, State
 class RankHits(Operator):
     """The best `keep` of the hits of one kind, by a model.
 
-    The model reads question and hits once. This is a re-ranker for the hits of any search. Each hit
-    is read as the encoder reads it for search. With the encoder it orders passages as LightRAG does
-    today. A language model may name fewer; they stay in the order in which it named them. If no
-    language model may be asked, the order stays and is cut.
+    The model reads question and hits once. This is a re-ranker for the hits of any search. The text
+    of a hit is the one that the encoder reads for a search. With the encoder as model, passages are
+    ordered as in LightRAG 1.5. A language model may name fewer; they stay in the order in which it
+    named them. If no language model may be asked, the first `keep` hits stay.
 
     >>> models = picks("Tiny Tim, the son of Cratchit, who works for Scrooge, was lame.")
     >>> line = "SparseChunks(keep=2) >> RankHits(keep=1, model='x')"
@@ -68,22 +68,15 @@ class RankHits(Operator):
         ):
             return state.replace(**{self.of: candidates.head(self.keep)})
         ctx.watch.report(f"Ranking {len(candidates):,} {self.of}")
-        hit_texts = texts_of_items(ctx.graph, self.of, candidates.items)  # type: ignore[arg-type]
-        unit = (
-            "document"
-            if self.of == "nodes" and has_chunk_nodes(ctx.graph)
-            else KIND_BY_FIELD[self.of]
-        )
+        texts = texts_of_items(ctx.graph, self.of, candidates.items)  # type: ignore[arg-type]
+        is_document = self.of == "nodes" and has_chunk_nodes(ctx.graph)
+        unit = "document" if is_document else KIND_BY_FIELD[self.of]
         task = Task(state.question.text, unit, ctx.seed, ctx.watch)
-        return ItemRanking(self.of, self.model, self.keep)(state, ctx, recorder, task, hit_texts)
+        return ItemRanking(self.of, self.model, self.keep)(state, ctx, recorder, task, texts)
 
     def words(self) -> str:
         return f"best {self.keep:,} {self.of} by {short_name(self.model)}"
 
     def plain_words(self) -> str:
-        kind_words = {
-            "nodes": "entities",
-            "chunks": "passages",
-            "communities": "community reports",
-        }.get(self.of, self.of)
-        return f"retains the {self.keep:,} best {kind_words} by {plain_name(self.model)}"
+        hit_words = HIT_WORDS.get(self.of, self.of)
+        return f"retains the {self.keep:,} best {hit_words} by {plain_name(self.model)}"

@@ -6,25 +6,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.builds.merge.synonyms import SIMILAR_TO
 from core.graph.columns import IdLists
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, n_chunks
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.facts import similarity_edges
 from core.operators.texts.hits import (
-    MAX_HITS_BEFORE_CUT,
     LazyRanking,
     arrays_of,
     best_hits,
     best_names,
+    keep_best_hits,
     scores_of,
 )
 from core.operators.texts.pagerank import MAX_EDGES_SOLVED
 from core.parameters import param
 from core.types import Ranking, State
 
-MAX_EDGES_UNCOMPILED = 50_000  # up to here scores are summed without a compiled loop
+MAX_EDGES_UNCOMPILED = 50_000  # more scores are summed by a compiled function
 KEEP_EVERY_HELP = (
     "0 hands on every one with a score above 0, as the published code does before the chunks are "
     "cut."
@@ -35,11 +34,11 @@ KEEP_EVERY_HELP = (
 class RelationsFromNodes(Operator):
     """Relations by the scores of their ends: score(e) = p(u) + p(v).
 
-    In-depth analysis, relationship operator Aggregator (HippoRAG, FastGraphRAG), with p of the
-    retrieved entities and 0 for all others. Edges between similar names are no relations that a
-    text states, and are left out (HippoRAG's facts) except with `alike`. With `mentions`, `keep`
-    counts mentions: one for each chunk that states a relation (fast-graphrag, which has an edge for
-    each). The last relation is taken whole.
+    In-depth analysis, relationship operator Aggregator (HippoRAG, FastGraphRAG). p is the score of
+    a retrieved entity, and 0 for all others. Edges between similar names, which no text states, are
+    left out (HippoRAG's facts) except with `alike`. With `mentions`, `keep` counts mentions: one
+    for each chunk that states a relation (fast-graphrag, which has an edge for each). All mentions
+    of the last relation are included.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> RelationsFromNodes(keep=1)"
     >>> found = retrieve(
@@ -67,33 +66,29 @@ class RelationsFromNodes(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
-        graph, scores = ctx.graph, scores_of(state.nodes, ctx.graph.n_nodes)
+        graph = ctx.graph
+        scores = scores_of(state.nodes, graph.n_nodes)
         if graph.n_edges > MAX_EDGES_SOLVED and not self.keep:
             edges = _incident_edges(graph, np.array(state.nodes.items, np.int64), self.alike)
-            scored_relations: Ranking = LazyRanking(
-                "triple", edges, scores[graph.heads[edges]] + scores[graph.tails[edges]]
-            )
+            edge_scores = scores[graph.heads[edges]] + scores[graph.tails[edges]]
+            relations: Ranking = LazyRanking("triple", edges, edge_scores)
         else:
-            edges = np.sort(
-                graph.steps_from(np.array(sorted(state.nodes.items), np.int64), "both").edges
-            )
+            nodes = np.array(sorted(state.nodes.items), np.int64)
+            edges = np.sort(graph.steps_from(nodes, "both").edges)
             # each edge once; faster than np.unique for many edges
             edges = edges[np.diff(edges, prepend=-1) != 0]
-            heads, relations, tails = graph.triples(edges)
-            if not self.alike and SIMILAR_TO in graph.relation_names:
-                stated = relations != list(graph.relation_names).index(SIMILAR_TO)
-                edges, heads, tails = edges[stated], heads[stated], tails[stated]
-            # each of them has at least one mention
-            scored_relations = best_hits("triple", edges, scores[heads] + scores[tails], self.keep)
+            if not self.alike:
+                edges = edges[~np.isin(edges, similarity_edges(graph))]
+            heads, _, tails = graph.triples(edges)
+            # with `mentions` enough, as each relation has at least one
+            relations = best_hits("triple", edges, scores[heads] + scores[tails], self.keep)
         if self.mentions and self.keep:
-            n_chunks = np.maximum(
-                chunks_of(ctx.graph, "edges").counts[np.array(scored_relations.items, np.int64)], 1
-            )
-            scored_relations = scored_relations.head(
-                int(np.count_nonzero(np.cumsum(n_chunks) - n_chunks < self.keep))
-            )
-        recorder.notes.append(f"The best: {best_names(ctx.graph, scored_relations) or 'none'}.")
-        return state.replace(relations=scored_relations)
+            counts = chunks_of(graph, "edges").counts[np.array(relations.items, np.int64)]
+            n_mentions = np.maximum(counts, 1)
+            mentions_before = np.cumsum(n_mentions) - n_mentions
+            relations = relations.head(int(np.count_nonzero(mentions_before < self.keep)))
+        recorder.notes.append(f"The best: {best_names(graph, relations) or 'none'}.")
+        return state.replace(relations=relations)
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,8 +96,8 @@ class ChunksFromRelations(Operator):
     """Chunks by the summed scores of the relations that they state.
 
     The sums are scaled to the range from 0 to 1. In-depth analysis, chunk operator Aggregator:
-    relation scores times incidence, min-max normalised. Of equal chunks its code lists the last
-    first; here the first comes first.
+    relation scores times incidence, min-max normalised. Of chunks with equal scores its code lists
+    the last first; this operator lists the first one first.
 
     >>> relations = "NamesInQuestion() >> LinkNames() >> RelationsFromNodes(keep=0)"
     >>> line = f"{relations} >> ChunksFromRelations()"
@@ -130,16 +125,14 @@ class ChunksFromRelations(Operator):
         min_sum = sums.min() if 0 < len(ids) == len(sums) else 0.0
         sum_range = sums.max() - min_sum if len(ids) else 0.0
         scaled = (sums[ids] - min_sum) / sum_range if sum_range > 0 else np.ones(len(ids))
-        order = best_hits("chunk", ids, scaled, max(self.keep, MAX_HITS_BEFORE_CUT))
-        recorder.before_cut = order
-        return state.replace(chunks=order.head(self.keep))
+        return state.replace(chunks=keep_best_hits(recorder, "chunk", ids, scaled, self.keep))
 
 
 def _incident_edges(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
     """Return the edges at some nodes, ascending.
 
-    Edges of similar names are included only with `alike`. It is meant for nodes with a large part
-    of all edges.
+    Edges of similar names are included only with `alike`. All edges of the graph are marked, which
+    is fast for nodes with a large part of them.
     """
     from core.graph.algorithms.traversal import mark_edges_at  # loads numba
 
@@ -160,11 +153,11 @@ def _chunk_score_sums(
     """
     if len(edges) <= MAX_EDGES_UNCOMPILED:
         lists = rows.taken(edges)
-        return np.bincount(lists.ids, np.repeat(scores, lists.counts), n), np.bincount(
-            lists.ids, minlength=n
-        ) > 0
+        sums = np.bincount(lists.ids, np.repeat(scores, lists.counts), n)
+        return sums, np.bincount(lists.ids, minlength=n) > 0
     from core.graph.algorithms.traversal import add_to_rows  # loads numba
 
-    sums, has_edges = np.zeros(n), np.zeros(n, bool)
+    sums = np.zeros(n)
+    has_edges = np.zeros(n, bool)
     add_to_rows(edges, scores, rows.indptr, rows.ids, sums, has_edges)
     return sums, has_edges

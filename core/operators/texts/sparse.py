@@ -1,4 +1,4 @@
-"""Hits by words: BM25 and TF-IDF over chunks or entities."""
+"""Search by words: BM25 and TF-IDF over chunks or entities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from core.indexes.vector_blocks import ItemKind, count
 from core.indexes.words import postings
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import KIND_BY_FIELD, MAX_HITS_BEFORE_CUT, best_hits, best_names
+from core.operators.texts.hits import KIND_BY_FIELD, best_names, keep_best_hits
 from core.parameters import param
 from core.types import Ranking, State
 from core.watch import NO_WATCH, Watch
@@ -35,25 +35,22 @@ class WordHits(Operator):
     by: str
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        return state.replace(**{self.field: self._found(state, ctx, recorder, None)})
+        return state.replace(**{self.field: self._search(state, ctx, recorder, None)})
 
-    def _found(
+    def _search(
         self, state: State, ctx: Context, recorder: Recorder, candidates: Sequence[int] | None
     ) -> Ranking:
-        kind: ItemKind = self.field  # type: ignore[assignment]
-        if not count(ctx.graph, kind):
+        """Return the best hits among the candidates; None searches all."""
+        kind = KIND_BY_FIELD[self.field]
+        item_kind: ItemKind = self.field  # type: ignore[assignment]
+        if not count(ctx.graph, item_kind):
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
-            return Ranking(KIND_BY_FIELD[self.field], (), ())
+            return Ranking(kind, (), ())
         ctx.watch.report("Searching by words")
-        scores = word_search(ctx.graph, kind, self.by, ctx.watch)(state.question.text)
-        if candidates is None:
-            ids = np.flatnonzero(scores > 0)
-        else:
-            ids = np.array([i for i in candidates if scores[i] > 0], np.int64)
-        order = best_hits(
-            KIND_BY_FIELD[self.field], ids, scores[ids], max(self.keep, MAX_HITS_BEFORE_CUT)
-        )
-        recorder.before_cut, hits = order, order.head(self.keep)
+        scores = word_search(ctx.graph, item_kind, self.by, ctx.watch)(state.question.text)
+        ids = np.arange(len(scores)) if candidates is None else np.array(candidates, np.int64)
+        ids = ids[scores[ids] > 0]
+        hits = keep_best_hits(recorder, kind, ids, scores[ids], self.keep)
         recorder.notes.append(
             f"The best of {len(ids):,} that share a word with the question: "
             f"{best_names(ctx.graph, hits) or 'none'}."
@@ -65,9 +62,8 @@ class WordHits(Operator):
 class SparseChunks(WordHits):
     """The `keep` chunks that share the question's rarest words, by BM25 or TF-IDF.
 
-    KGP's first step (in-depth analysis: TF-IDF over the chunks) and BM25, the usual baseline.
-    Statistics are those of all chunks; case is ignored. A chunk without any of the question's words
-    is no hit.
+    TF-IDF is KGP's first step (in-depth analysis), BM25 the usual baseline. The statistics are
+    those of all chunks. Case is ignored. A chunk without any of the question's words is no hit.
 
     >>> question = "the clerk Cratchit"
     >>> found = retrieve("SparseChunks(keep=2)", graph=story, question=question).chunks
@@ -91,7 +87,7 @@ class SparseNodes(WordHits):
     """The `keep` entities whose names and descriptions share the question's rarest words.
 
     With `among` only the hits so far are searched. In-depth analysis, node operator TF-IDF. Its
-    code ignores the given candidates and searches all nodes; here they are respected.
+    code ignores the given candidates and searches all nodes; this operator searches only them.
 
     >>> story.names(
     ...     retrieve("SparseNodes(keep=1)", graph=story, question="the poor clerk").nodes.items
@@ -112,11 +108,8 @@ class SparseNodes(WordHits):
         return ("nodes",) if self.among else ()
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        return state.replace(
-            nodes=self._found(
-                state, ctx, recorder, state.nodes.items if self.among and state.nodes else None
-            )
-        )
+        candidates = state.nodes.items if self.among and state.nodes else None
+        return state.replace(nodes=self._search(state, ctx, recorder, candidates))
 
     def words(self) -> str:
         return f"{self.keep:,} entities by {self.by.upper()}"

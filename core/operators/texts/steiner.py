@@ -10,6 +10,7 @@ from core.graph.algorithms.neighbourhood import induced_edges, nearest_nodes
 from core.graph.algorithms.steiner import prize_collecting_tree
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import best_hits
+from core.operators.texts.neighbours import relation_scores
 from core.parameters import param
 from core.types import Ranking, State, Subgraph
 from core.watch import NO_WATCH, Watch
@@ -21,15 +22,15 @@ MIN_PRIZE_STEP = 0.01  # least relative difference of the prizes of two successi
 class SteinerSubgraph(Operator):
     """The prize-collecting Steiner tree over the best entities and relations.
 
-    It joins them at little cost, as G-Retriever does (in-depth analysis, subgraph operator
-    Steiner). The best `nodes` entities have prizes `nodes`, `nodes` - 1, .. 1. Of the best
-    `relations` distinct similarities the k-th gives its relations the prize (relations - k) / their
-    number, at most 0.99 of the one before.
+    The tree joins them at little cost, as in G-Retriever (in-depth analysis, subgraph operator
+    Steiner). The best `nodes` entities have prizes `nodes`, `nodes` - 1, .. 1. The relations of the
+    k-th best of `relations` distinct similarities share the prize relations - k, at most 0.99 of
+    the prize before; k counts from 0.
 
     An edge costs `cost`, at most 0.995 of the best prize, minus its prize. An edge with a higher
-    prize becomes a node. The tree is sought among the `keep` nodes nearest to those with a prize.
-    The analysis' code takes names for ids and gives no relation a prize; here relations have
-    prizes.
+    prize than its cost is treated as a node. The tree is sought among the `keep` nodes nearest to
+    those with a prize. The analysis' code takes names for ids, so that no relation has a prize; in
+    this operator relations have prizes.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> SteinerSubgraph()"
     >>> part = retrieve(line, graph=story, question="Tim and Scrooge", models=scores({})).subgraph
@@ -65,17 +66,14 @@ class SteinerSubgraph(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
         ctx.watch.report("Joining what was found")
-        node_prizes = {
-            node: float(self.nodes - rank)
-            for rank, node in enumerate(state.nodes.items[: self.nodes])
-        }
+        best_nodes = state.nodes.items[: self.nodes]
+        node_prizes = {node: float(self.nodes - rank) for rank, node in enumerate(best_nodes)}
         edge_prizes, cost = self._edge_prizes(state.relations)
         heads, _, tails = ctx.graph.triples(np.array(list(edge_prizes), np.int64))
-        start = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
-        if start:
-            nearby = nearest_nodes(ctx.graph, start, self.hops, "both", self.keep, ctx.watch)[0]
-        else:
-            nearby = np.empty(0, np.int64)
+        prized = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
+        nearby = np.empty(0, np.int64)
+        if prized:
+            nearby, _ = nearest_nodes(ctx.graph, prized, self.hops, "both", self.keep, ctx.watch)
         nodes, edges = steiner_tree(
             ctx.graph, np.sort(nearby), node_prizes, edge_prizes, cost, ctx.watch
         )
@@ -97,15 +95,15 @@ class SteinerSubgraph(Operator):
         """Return the prizes of relations, and the cost of an edge."""
         if relations is None or not len(relations) or not self.relations:
             return {}, self.cost
-        edge_scores = relations.scores or tuple(float(-rank) for rank in range(len(relations)))
+        edge_scores = relation_scores(relations)
         prizes: dict[int, float] = {}
         values = sorted(set(edge_scores), reverse=True)[: self.relations]
-        lowest_prize = float(len(values))
+        max_prize = float(len(values))
         for index, value in enumerate(values):
             tied = [edge for edge, score in zip(relations.items, edge_scores) if score == value]
-            prize = min((len(values) - index) / len(tied), lowest_prize)
+            prize = min((len(values) - index) / len(tied), max_prize)
             prizes |= dict.fromkeys(tied, prize)
-            lowest_prize = prize * (1 - MIN_PRIZE_STEP)
+            max_prize = prize * (1 - MIN_PRIZE_STEP)
         return prizes, min(self.cost, max(prizes.values()) * (1 - MIN_PRIZE_STEP / 2))
 
 
@@ -119,7 +117,8 @@ def steiner_tree(
 ):
     """Return the nodes and edges, ascending, of the tree among `nodes`.
 
-    An edge whose prize is above its cost is treated as a node.
+    An edge with a prize above its cost is replaced by a virtual node with the difference as prize,
+    and by edges without cost to both ends.
 
     Parameters
     ----------
@@ -129,34 +128,27 @@ def steiner_tree(
     """
     edges = induced_edges(graph, nodes)
     heads, _, tails = graph.triples(edges)
-    given_prizes = np.array([edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
-    end_rows = np.searchsorted(nodes, np.stack([heads, tails]))
-    plain_rows = np.flatnonzero(given_prizes <= cost)
-    prized_rows = np.flatnonzero(given_prizes > cost)
-    virtual = len(nodes) + np.arange(len(prized_rows))
-    tree_ends = np.concatenate(
-        [
-            end_rows[:, plain_rows],
-            [end_rows[0, prized_rows], virtual],
-            [virtual, end_rows[1, prized_rows]],
-        ],
-        axis=1,
-    )
-    costs = np.concatenate([cost - given_prizes[plain_rows], np.zeros(2 * len(prized_rows))])
-    prizes = np.concatenate(
-        [[node_prizes.get(node, 0.0) for node in nodes.tolist()], given_prizes[prized_rows] - cost]
-    )
-    graph_edge_rows = np.concatenate([plain_rows, prized_rows, prized_rows]).astype(
-        np.int64
-    )  # graph edge of each tree edge
-    tree_nodes, chosen_edges = prize_collecting_tree(
-        len(prizes), tree_ends[0], tree_ends[1], costs, prizes, watch
-    )
-    edge_ids = {int(edges[graph_edge_rows[edge]]) for edge in chosen_edges} | {
-        int(edges[prized_rows[node - len(nodes)]]) for node in tree_nodes if node >= len(nodes)
-    }
+    prizes_of_edges = np.array([edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
+    head_rows, tail_rows = np.searchsorted(nodes, np.stack([heads, tails]))
+    plain = np.flatnonzero(prizes_of_edges <= cost)
+    prized = np.flatnonzero(prizes_of_edges > cost)
+    n_nodes = len(nodes)
+    virtual = n_nodes + np.arange(len(prized))
+    starts = np.concatenate([head_rows[plain], head_rows[prized], virtual])
+    ends = np.concatenate([tail_rows[plain], virtual, tail_rows[prized]])
+    edge_of_link = np.concatenate([plain, prized, prized]).astype(np.int64)
+    costs = np.concatenate([cost - prizes_of_edges[plain], np.zeros(2 * len(prized))])
+    prizes_of_nodes = [node_prizes.get(node, 0.0) for node in nodes.tolist()]
+    prizes = np.concatenate([prizes_of_nodes, prizes_of_edges[prized] - cost])
+    tree_nodes, tree_links = prize_collecting_tree(len(prizes), starts, ends, costs, prizes, watch)
+    edge_ids = {int(edges[edge_of_link[link]]) for link in tree_links}
+    node_ids: set[int] = set()
+    for node in tree_nodes:
+        if node < n_nodes:
+            node_ids.add(int(nodes[node]))
+        else:
+            edge_ids.add(int(edges[prized[node - n_nodes]]))
     tree_edges = np.array(sorted(edge_ids), np.int64)
-    node_ids = {int(nodes[node]) for node in tree_nodes if node < len(nodes)}
-    return np.array(
-        sorted(node_ids.union(*(end.tolist() for end in graph.triples(tree_edges)[::2]))), np.int64
-    ), tree_edges
+    tree_heads, _, tree_tails = graph.triples(tree_edges)
+    node_ids.update(tree_heads.tolist(), tree_tails.tolist())
+    return np.array(sorted(node_ids), np.int64), tree_edges

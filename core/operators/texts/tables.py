@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import (
     chunk_text,
@@ -24,7 +25,7 @@ from core.operators.texts.hits import count_fitting_texts
 from core.parameters import param
 from core.types import ContextTable, Ranking, State
 
-# in the order of the prompt
+# titles of the tables by kind of hit, in the order of the prompt
 TABLE_TITLES = {
     "node": "Entities",
     "triple": "Relationships",
@@ -39,10 +40,10 @@ Rows = list[tuple[str, ...]]
 class ContextTables(Operator):
     """The hits as tables for the prompt: Entities, Relationships, Reports, Sources.
 
-    Each table lists the best hits first and has its own budget of tokens. nano-graphrag's local
-    search, which LGraphRAG and VGraphRAG follow: reports 3,200 tokens, relations 4,800, chunks
-    4,000; entities have no budget there. A budget counts whole rows with names and titles. A column
-    that the graph has no values for, such as types, is left out.
+    Each table lists the best hits first and has its own budget of tokens. The budgets of reports,
+    relations and chunks are those of nano-graphrag's local search, which LGraphRAG and VGraphRAG
+    follow; in it entities have no budget. The tokens of whole rows with names and titles are
+    counted. A column without any value, such as types, is left out.
 
     >>> (table,) = retrieve(
     ...     "SparseChunks(keep=1) >> ContextTables()", graph=story, question="the clerk"
@@ -101,36 +102,33 @@ def row_texts(graph: KnowledgeGraph, kind: str, ids: Sequence[int]) -> list[str]
 
 def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
     header, rows = _ROWS_BY_KIND[hits.kind](graph, hits.items)
-    room = count_fitting_texts([" ".join(row) for row in rows], budget)
+    n_shown = count_fitting_texts([" ".join(row) for row in rows], budget)
     columns = [column for column in range(len(header)) if any(row[column] for row in rows)]
-    shown_rows = tuple(tuple(row[column] for column in columns) for row in rows[:room])
     return ContextTable(
         hits.kind,
         tuple(header[column] for column in columns),
-        shown_rows,
-        hits.items[:room],
-        len(rows) - room,
+        tuple(tuple(row[column] for column in columns) for row in rows[:n_shown]),
+        hits.items[:n_shown],
+        len(rows) - n_shown,
     )
+
+
+def _column_texts(table: Table | None, name: str, ids: Sequence[int]) -> list[str]:
+    """Return a column of a graph's table, with empty texts if the graph has no such table."""
+    return [""] * len(ids) if table is None else table.texts(name, ids)
 
 
 def _node_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
-    if graph.columns.nodes is not None:
-        types = graph.columns.nodes.texts("type", ids)
-    else:
-        types = [""] * len(ids)
-    return ("entity", "type", "description"), list(
-        zip(graph.names(ids), types, node_texts(graph, ids))
-    )
+    types = _column_texts(graph.columns.nodes, "type", ids)
+    rows = zip(graph.names(ids), types, node_texts(graph, ids))
+    return ("entity", "type", "description"), list(rows)
 
 
-def _relation_table_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
+def _relation_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
     heads, _, tails = graph.triples(np.asarray(ids, np.int64))
-    if graph.columns.edges is not None:
-        keywords = graph.columns.edges.texts("keywords", ids)
-    else:
-        keywords = [""] * len(ids)
-    heavy = edge_weights(graph)
-    weight_texts = [""] * len(ids) if heavy is None else [f"{heavy[edge]:g}" for edge in ids]
+    keywords = _column_texts(graph.columns.edges, "keywords", ids)
+    weights = edge_weights(graph)
+    weight_texts = [""] * len(ids) if weights is None else [f"{weights[edge]:g}" for edge in ids]
     rows = zip(
         graph.names(heads),
         relation_names(graph, ids),
@@ -143,22 +141,19 @@ def _relation_table_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tup
 
 
 def _community_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
-    return ("community", "report"), [
-        (name, community_text(graph, row))
-        for name, row in zip(hit_names(graph, "community", ids), ids)
-    ]
+    reports = [community_text(graph, row) for row in ids]
+    return ("community", "report"), list(zip(hit_names(graph, "community", ids), reports))
 
 
 def _chunk_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
-    chunks = graph.columns.chunks
-    titles = chunks.texts("title", ids) if chunks is not None else [""] * len(ids)
+    titles = _column_texts(graph.columns.chunks, "title", ids)
     rows = zip(hit_names(graph, "chunk", ids), titles, [chunk_text(graph, row) for row in ids])
     return ("source", "title", "text"), list(rows)
 
 
 _ROWS_BY_KIND = {
     "node": _node_rows,
-    "triple": _relation_table_rows,
+    "triple": _relation_rows,
     "community": _community_rows,
     "chunk": _chunk_rows,
 }

@@ -1,4 +1,4 @@
-"""Hits by vectors: the nearest nodes, relations, chunks or communities to the question."""
+"""Search by vectors: the nodes, relations, chunks or communities nearest to the question."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from core.indexes.vectors import VectorIndex, vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.facts import similarity_edges
 from core.operators.texts.hits import (
+    HIT_WORDS,
     KIND_BY_FIELD,
     MAX_HITS_BEFORE_CUT,
     best_hits,
@@ -35,14 +36,15 @@ LEAST_COSINE_HELP = "The least cosine of a hit; -1 takes all (LightRAG and nano-
 def searchable_vectors(encoder: str, kind: ItemKind, ctx: Context) -> VectorIndex | PartialVectors:
     """Return the searchable vectors of nodes, relations, chunks or communities.
 
-    If the question need not wait, only the vectors that are made so far are searched. `encoder` is
-    the name or role of the encoder.
+    If the search may begin before all vectors are made, the result has those made so far. `encoder`
+    is the name or role of the encoder.
     """
-    begin, sentence_encoder = ctx.environment.encoding, ctx.models.encoder(encoder)
-    if ctx.whole or begin is None:
-        return vector_index(ctx.graph, sentence_encoder, kind, ctx.watch)
+    start_encoding = ctx.environment.encoding
+    model = ctx.models.encoder(encoder)
+    if ctx.whole or start_encoding is None:
+        return vector_index(ctx.graph, model, kind, ctx.watch)
     return available_vectors(
-        ctx.graph, sentence_encoder, kind, lambda: begin(ctx.graph, encoder, kind), ctx.watch
+        ctx.graph, model, kind, lambda: start_encoding(ctx.graph, encoder, kind), ctx.watch
     )
 
 
@@ -61,14 +63,13 @@ class VectorHits(Operator):
 
     @property
     def of(self) -> ItemKind:
-        """Texts whose vectors are searched."""
+        """Kind of the texts whose vectors are searched."""
         return self.field  # type: ignore[return-value]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        hits = self._nearest(state, ctx, recorder)
-        return state.replace(**{self.field: hits})
+        return state.replace(**{self.field: self._search(state, ctx, recorder)})
 
-    def _nearest(self, state: State, ctx: Context, recorder: Recorder) -> Ranking:
+    def _search(self, state: State, ctx: Context, recorder: Recorder) -> Ranking:
         kind = KIND_BY_FIELD[self.field]
         total = count(ctx.graph, self.of)
         if not total:
@@ -79,21 +80,18 @@ class VectorHits(Operator):
             return Ranking(kind, (), ())
         index = searchable_vectors(self.encoder, self.of, ctx)
         ctx.watch.report("Searching vectors")
-        excluded = self._excluded_ids(ctx.graph)
-        order = best_hits(
-            kind,
-            *index.nearest(state.vector, min(total, max(self.keep, MAX_HITS_BEFORE_CUT)), excluded),
-        )
-        enough = sum(score >= self.least for score in order.scores or ())
-        recorder.before_cut, hits = order, order.head(min(self.keep, enough))
-        total_words = f"{total:,} {self.field}"
+        n_searched = min(total, max(self.keep, MAX_HITS_BEFORE_CUT))
+        ids, scores = index.nearest(state.vector, n_searched, self._excluded_ids(ctx.graph))
+        order = best_hits(kind, ids, scores)
+        n_near = sum(score >= self.least for score in order.scores or ())
+        hits = order.head(min(self.keep, n_near))
+        recorder.before_cut = order
+        searched = f"{total:,} {self.field}"
         if isinstance(index, PartialVectors):
-            recorder.partly, total_words = (
-                index.words,
-                f"{len(index):,} of {total_words}, as the others are still being encoded",
-            )
+            recorder.partly = index.words
+            searched = f"{len(index):,} of {searched}, as the others are still being encoded"
         recorder.notes.append(
-            f"The nearest of {total_words}: {best_names(ctx.graph, hits) or 'none near enough'}."
+            f"The nearest of {searched}: {best_names(ctx.graph, hits) or 'none near enough'}."
         )
         recorder.notes.extend(filter(None, (index.source, index.approximate)))
         return hits
@@ -106,12 +104,7 @@ class VectorHits(Operator):
         return f"{self.keep:,} {'entities' if self.field == 'nodes' else self.field} by vector"
 
     def plain_words(self) -> str:
-        kind_words = {
-            "nodes": "entities",
-            "chunks": "passages",
-            "communities": "community reports",
-        }.get(self.field, self.field)
-        return f"takes the {self.keep:,} {kind_words} closest in meaning"
+        return f"takes the {self.keep:,} {HIT_WORDS.get(self.field, self.field)} closest in meaning"
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,11 +135,11 @@ class VectorNodes(VectorHits):
 class VectorRelations(VectorHits):
     """The `keep` relations whose vectors are nearest to the question's.
 
-    In-depth analysis, relationship operator VDB (LightRAG's global search). `reading` "paper" reads
-    a relation with its name, keywords, ends and description. "code" reads only its name if
-    relations have names, else the rest. `order` "connected" lists the hits as LightRAG's code does,
-    by the sum of their ends' degrees and then by weight. Edges between similar names, which no text
-    states, are no hits.
+    In-depth analysis, relationship operator VDB (LightRAG's global search). With `reading` "paper"
+    the text of a relation has its name, keywords, ends and description. With "code" it is only the
+    name if relations have names, else the rest. `order` "connected" lists the hits as in LightRAG's
+    code, by the sum of their ends' degrees and then by weight. Edges between similar names, which
+    no text states, are no hits.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1)"
     >>> found = retrieve(line, graph=story, question="the nephew", models=scores({})).relations
@@ -178,7 +171,7 @@ class VectorRelations(VectorHits):
         return similarity_edges(graph)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        hits = self._nearest(state, ctx, recorder)
+        hits = self._search(state, ctx, recorder)
         if self.order == "connected" and len(hits):
             edges = np.array(hits.items, np.int64)
             hits = best_hits("triple", edges, connected_scores(ctx.graph, edges))

@@ -30,7 +30,7 @@ from core.lines.difference import title_of
 from core.methods.catalogue import published_methods
 from core.operators.branch import OTHERWISE_ARM, Branch
 from core.operators.text import RETRIEVAL_GRAMMAR
-from core.parameters import parameters, value_words
+from core.parameters import format_value, parameters
 from pages.parts.build.bench import Bench
 from pages.parts.build.fields import fields, sentence_of
 from pages.parts.shared.wording import tr
@@ -233,7 +233,7 @@ def changed_parameters(brick: Brick) -> list[list[str]]:
         for p in parameters(brick.cls)
         if p.name in brick.given and brick.given[p.name] != p.default
     ]
-    pairs = [[label, value_words(value)] for label, value in changed_values[:MAX_SHOWN_PARAMETERS]]
+    pairs = [[label, format_value(value)] for label, value in changed_values[:MAX_SHOWN_PARAMETERS]]
     return pairs + (
         [["", tr("and {more} more", more=len(changed_values) - MAX_SHOWN_PARAMETERS)]]
         if len(changed_values) > MAX_SHOWN_PARAMETERS

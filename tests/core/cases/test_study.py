@@ -144,7 +144,7 @@ def test_study_saves_and_exports_its_cases(capsys, tmp_path, monkeypatch, kit):
             encoder=scores, **{f"prefilter(encoder, choose, {n})": chooser for n in (32, 64)}
         )
     )
-    monkeypatch.setattr("core.cli._engine", lambda: engine)
+    monkeypatch.setattr("core.cli._make_engine", lambda: engine)
     assert main(["cases", "study", "--out", str(tmp_path / "study.cases.gz")]) == 0
     engine.jobs.stop()
     own = [case for case in cases() if not case.example]

@@ -182,7 +182,7 @@ def test_invalid_training_is_refused(
 def test_command_prints_the_trained_model(house, monkeypatch, capsys):
     from core.finetune.encoder import ENCODER_PRESETS
 
-    monkeypatch.setattr("core.cli._engine", lambda: house.engine)
+    monkeypatch.setattr("core.cli._make_engine", lambda: house.engine)
     monkeypatch.setitem(ENCODER_PRESETS, "cpu", FAST)
     arguments = [
         "finetune",

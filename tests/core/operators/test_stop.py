@@ -101,7 +101,7 @@ def test_stop_judgement_counts_as_a_model_step():
     from core.methods.catalogue import find_method
     from core.models.registry import Registry
 
-    asks = lambda stop: Engine(Registry())._asks_chat(
+    asks = lambda stop: Engine(Registry())._is_slow_lane(
         find_method(f"PersonalizedPageRank() >> BeamSearch(stop='{stop}') >> Answer()")
     )
     assert asks("choose") and not asks("never")

@@ -42,7 +42,7 @@ def room(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     monkeypatch.setenv("HOPSCOPE_SHARED", "1")
     monkeypatch.setenv("HOPSCOPE_ADMINS", ROOT_USER)
-    monkeypatch.setattr(sharing, "_asked", visitor)
+    monkeypatch.setattr(sharing, "_person_source", visitor)
     return tmp_path
 
 

@@ -1,1 +1,1 @@
-"""Operators that answer from hits of graphs made of texts."""
+"""Operators that answer from the hits of a search in documents."""

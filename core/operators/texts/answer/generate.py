@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 from core.operators.answer_length import answer_length
@@ -28,11 +27,11 @@ class AnswerFromTables(Operator):
 
     The tables are Entities, Relationships, Reports and Sources. This is nano-graphrag's local
     search (in-depth analysis, LGraphRAG and VGraphRAG); with chunks alone it is VanillaRAG. Without
-    `ContextTables` before it, tables with that operator's budgets are made here.
+    `ContextTables` before it, this operator makes tables with nano-graphrag's budgets.
 
     Rows that do not fit into the model's context are left out, from the end of the longest table
-    first, and the trace says how many. An abstract question is given a long answer. A `template` is
-    a person's own prompt with the places {question} and {tables}.
+    first, and the trace says how many. The answer to an abstract question may be long. A `template`
+    is a user's own prompt with the placeholders {question} and {tables}.
 
     >>> line = "SparseChunks(keep=1) >> AnswerFromTables()"
     >>> state = retrieve(line, graph=story, question="the clerk", models=says("Cratchit"))
@@ -56,58 +55,56 @@ class AnswerFromTables(Operator):
             own_prompt(self.template, TABLE_PLACES)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        question, tables = state.question, tables_of_state(state, ctx)
+        question = state.question
+        tables = tables_of_state(state, ctx, DEFAULT_BUDGET_TOKENS)
         if not ctx.answering:
             return state.replace(prompt=prompt_of(question, tables, self.template))
         ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
         reply_tokens = answer_length(question, self.max_tokens, chat.context)
-        make_prompt = lambda part: prompt_of(question, part, self.template).messages
         _, shown_tables, tokens = fit_prompt(
-            chat, make_prompt, tables, reply_tokens, shrink=shorten_tables
+            chat,
+            lambda part: prompt_of(question, part, self.template).messages,
+            tables,
+            reply_tokens,
+            shrink=shorten_tables,
         )
-        n_shown, n_hits = (
-            sum(len(table.items) for table in each) for each in (shown_tables, tables)
-        )
+        n_shown = sum(len(table.items) for table in shown_tables)
+        n_hits = sum(len(table.items) for table in tables)
         if n_shown < n_hits:
             recorder.notes.append(
                 f"Only {n_shown:,} of {n_hits:,} rows fit into the model's context of "
                 f"{chat.context:,} tokens."
             )
-        prompt = replace(prompt_of(question, shown_tables, self.template), tokens=tokens)
+        prompt = prompt_of(question, shown_tables, self.template)
         ctx.watch.report("Reading what was found")
         reply = request_reply(chat, prompt.messages, ctx, recorder, reply_tokens, "answer")
-        return state.replace(
-            prompt=replace(prompt, tokens=reply.tokens_in or prompt.tokens),
-            answer=reply.text.strip(),
-        )
+        prompt = replace(prompt, tokens=reply.tokens_in or tokens)
+        return state.replace(prompt=prompt, answer=reply.text.strip())
 
 
-def tables_of_state(state: State, ctx: Context) -> tuple[ContextTable, ...]:
-    """Return the tables of the state, made now if there are none."""
-    return (
-        state.tables
-        if state.tables is not None
-        else tables_of(ctx.graph, state, DEFAULT_BUDGET_TOKENS)
-    )
+def tables_of_state(
+    state: State, ctx: Context, budgets: dict[str, int]
+) -> tuple[ContextTable, ...]:
+    """Return the tables of the state, else tables of all its hits within these budgets."""
+    return state.tables if state.tables is not None else tables_of(ctx.graph, state, budgets)
 
 
 def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: str = "") -> Prompt:
     """Return the prompt with these tables, and its number of hits by kind.
 
-    `template` is a person's own prompt; if it is empty, that of the project is used.
+    `template` is a user's own prompt; if it is empty, the prompt of this project is used.
     """
     own_messages = own_prompt(template, TABLE_PLACES) if template else None
     values = {"tables": text_of_tables(tables) or "(nothing was found)", "question": question.text}
     if own_messages:
-        sent = with_examples("texts", own_messages, 0, **values)
+        messages = with_examples("texts", own_messages, 0, **values)
     else:
-        sent = make_messages("texts", "tables", question.abstract, **values)
-    hits_by_kind = Counter({table.kind: len(table.items) for table in tables})
+        messages = make_messages("texts", "tables", question.abstract, **values)
     return Prompt(
-        sent,
+        messages,
         0,
-        hits={kind: count for kind, count in hits_by_kind.items() if count},
+        hits={table.kind: len(table.items) for table in tables if table.items},
         source=own_messages["source"] if own_messages else "",
     )
 
@@ -115,26 +112,21 @@ def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: st
 def shorten_tables(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:
     """Return the tables cut to about a share of their length.
 
-    Rows are taken from the end of the longest table each time; at least one row is removed.
+    The last row of the longest table is removed again and again, at least once.
     """
     if not any(table.items for table in tables):
         return ()
-    remaining_rows = [list(zip(table.rows, table.items)) for table in tables]
-    length = lambda rows: sum(len(cell) for row, _ in rows for cell in row)
-    total = sum(map(length, remaining_rows))
+    lengths = [[sum(map(len, row)) for row in table.rows] for table in tables]  # of the rows
+    max_length = share * sum(map(sum, lengths))
     while True:
-        longest = max(
-            range(len(remaining_rows)), key=lambda place: (length(remaining_rows[place]), -place)
-        )
-        remaining_rows[longest].pop()
-        if sum(map(length, remaining_rows)) <= share * total or not any(remaining_rows):
+        max(lengths, key=sum).pop()
+        if sum(map(sum, lengths)) <= max_length or not any(lengths):
             break
-    return tuple(
-        replace(
-            table,
-            rows=tuple(row for row, _ in rows),
-            items=tuple(item for _, item in rows),
-            left_out=table.left_out + len(table.items) - len(rows),
+    shortened = []
+    for table, row_lengths in zip(tables, lengths):
+        n_rows = len(row_lengths)
+        left_out = table.left_out + len(table.items) - n_rows
+        shortened.append(
+            replace(table, rows=table.rows[:n_rows], items=table.items[:n_rows], left_out=left_out)
         )
-        for table, rows in zip(tables, remaining_rows)
-    )
+    return tuple(shortened)

@@ -16,8 +16,8 @@ class SubgraphTables(Operator):
     """The subgraph as a table of entities and a table of relations.
 
     Both tables share one budget of tokens. The rows are in the order of the graph. This is
-    G-Retriever's textual graph: not ordered by score, cut at 512 tokens. Of a large subgraph the
-    relations are therefore cut first.
+    G-Retriever's textual graph: not ordered by score, cut at 512 tokens. As entities come first,
+    the relations of a large subgraph are cut first.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> SteinerSubgraph() >> SubgraphTables()"
     >>> state = retrieve(line, graph=story, question="Tim and Scrooge", models=scores({}))
@@ -36,32 +36,29 @@ class SubgraphTables(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.subgraph is not None
-        nodes, edges = (
-            tuple(part.tolist()) for part in (state.subgraph.nodes, state.subgraph.edges)
+        hits = State(
+            state.question,
+            nodes=Ranking("node", tuple(state.subgraph.nodes.tolist())),
+            relations=Ranking("triple", tuple(state.subgraph.edges.tolist())),
         )
-        whole_table = tables_of(
-            ctx.graph,
-            State(state.question, nodes=Ranking("node", nodes), relations=Ranking("triple", edges)),
-            {},
-        )
-        tables, tokens_left = list[ContextTable](), self.budget
-        for table in whole_table:
-            rows = [" ".join(row) for row in table.rows]
-            room = count_fitting_texts(rows, tokens_left) if tokens_left or not self.budget else 0
-            tokens_left = (
-                max(0, tokens_left - sum(map(count_tokens_roughly, rows))) if self.budget else 0
-            )
+        tables: list[ContextTable] = []
+        tokens_left = self.budget
+        for table in tables_of(ctx.graph, hits, {}):
+            texts = [" ".join(row) for row in table.rows]
+            n_shown = len(texts)
+            if self.budget:
+                # a budget of 0 would be no limit
+                n_shown = count_fitting_texts(texts, tokens_left) if tokens_left else 0
+                tokens_left = max(0, tokens_left - sum(map(count_tokens_roughly, texts)))
+            left_out = len(texts) - n_shown
             tables.append(
                 replace(
-                    table,
-                    rows=table.rows[:room],
-                    items=table.items[:room],
-                    left_out=len(rows) - room,
+                    table, rows=table.rows[:n_shown], items=table.items[:n_shown], left_out=left_out
                 )
             )
-            if room < len(rows):
+            if left_out:
                 recorder.notes.append(
-                    f"{room:,} of {len(rows):,} {TABLE_TITLES[table.kind].lower()} have room in "
-                    f"{self.budget:,} tokens."
+                    f"{n_shown:,} of {len(texts):,} {TABLE_TITLES[table.kind].lower()} have room "
+                    f"in {self.budget:,} tokens."
                 )
         return state.replace(tables=tuple(tables))

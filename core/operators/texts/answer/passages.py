@@ -32,12 +32,12 @@ class AnswerFromPassages(Operator):
     """The answer of a language model that is shown the retrieved chunks, best first.
 
     If there are no chunks, the nodes are shown. These are the readers of RAPTOR, KGP and HippoRAG,
-    which get only texts. Nodes of a tree are read as their texts. Passages that do not fit into the
-    model's context are left out from the end, and the trace says how many.
+    which get only texts. Nodes of a tree are shown as their texts. If passages do not fit into the
+    model's context, the last ones are left out, and the trace says how many.
 
-    A reply to "thought" without "Answer:" is taken as it is, as in HippoRAG's code. A `template` is
-    a person's own prompt with the places {question} and {passages}; its reply is read as `form`
-    says.
+    If a reply to "thought" has no "Answer:", all of it is the answer, as in HippoRAG's code. A
+    `template` is a user's own prompt with the placeholders {question} and {passages}; its reply is
+    read as `form` says.
 
     >>> models = says("Thought: The clerk is Cratchit. Answer: Cratchit")
     >>> line = "SparseChunks(keep=2) >> AnswerFromPassages(form='thought')"
@@ -73,32 +73,31 @@ class AnswerFromPassages(Operator):
         hits = retrieved_hits(state)
         hits = hits.head(self.passages or len(hits))
         texts = passage_texts(ctx.graph, hits)
-        make_prompt = lambda count: self._messages(state.question, texts[:count])
-        source = OWN_SOURCE if self.template else ""
+
+        def make_messages_of(count: int) -> Messages:
+            return self._messages(state.question, texts[:count])
+
+        def make_prompt(messages: Messages, count: int, tokens: int | None = None) -> Prompt:
+            shown_hits = {hits.kind: count} if count else {}
+            source = OWN_SOURCE if self.template else ""
+            return Prompt(tuple(messages), 0, tokens, hits=shown_hits, source=source)
+
         if not ctx.answering:
-            sent = tuple(make_prompt(len(texts)))
-            return state.replace(
-                prompt=Prompt(sent, 0, hits={hits.kind: len(texts)} if texts else {}, source=source)
-            )
+            prompt = make_prompt(make_messages_of(len(texts)), len(texts))
+            return state.replace(prompt=prompt)
         ctx.watch.report("Waiting for the language model")
         chat = ctx.models.chat(self.role)
         reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
-        prompt_messages, count, tokens = fit_prompt(chat, make_prompt, len(texts), reply_tokens)
+        messages, count, tokens = fit_prompt(chat, make_messages_of, len(texts), reply_tokens)
         if count < len(texts):
             recorder.notes.append(
                 f"Only {count:,} of {len(texts):,} passages fit into the model's context of "
                 f"{chat.context:,} tokens."
             )
         ctx.watch.report("Reading the passages")
-        reply = request_reply(chat, prompt_messages, ctx, recorder, reply_tokens, "answer")
-        prompt = Prompt(
-            tuple(prompt_messages),
-            0,
-            reply.tokens_in or tokens,
-            hits={hits.kind: count} if count else {},
-            source=source,
-        )
-        return state.replace(prompt=prompt, answer=self._answer(reply.text, recorder))
+        reply = request_reply(chat, messages, ctx, recorder, reply_tokens, "answer")
+        prompt = make_prompt(messages, count, reply.tokens_in or tokens)
+        return state.replace(prompt=prompt, answer=self._parse_answer(reply.text, recorder))
 
     def _messages(self, question: Question, texts: list[str]) -> Messages:
         passages = texts
@@ -109,14 +108,16 @@ class AnswerFromPassages(Operator):
             return with_examples("passages", own_prompt(self.template, PASSAGE_PLACES), 0, **values)
         return make_messages("passages", self.form, question.abstract, **values)
 
-    def _answer(self, text: str, recorder: Recorder) -> str:
-        """Return the reply, or after a thought the text behind "Answer:"."""
-        thought, mark, answer = text.rpartition("Answer:")
-        if self.form != "thought" or not mark:
-            if self.form == "thought":
-                recorder.notes.append("The reply has no “Answer:” and stands as it is.")
+    def _parse_answer(self, text: str, recorder: Recorder) -> str:
+        """Return the reply, or with a thought before the answer the text after "Answer:"."""
+        if self.form != "thought":
             return text.strip()
-        if reasoning := one_line(thought.strip().removeprefix("Thought:")):
+        thought, mark, answer = text.rpartition("Answer:")
+        if not mark:
+            recorder.notes.append("The reply has no “Answer:” and stands as it is.")
+            return text.strip()
+        reasoning = one_line(thought.strip().removeprefix("Thought:"))
+        if reasoning:
             recorder.notes.append(f"Thought: {reasoning}")
         return answer.strip()
 
@@ -129,10 +130,7 @@ def retrieved_hits(state: State) -> Ranking:
 
 
 def passage_texts(graph: KnowledgeGraph, hits: Ranking) -> list[str]:
-    """Return the text of each hit as a reader sees it.
-
-    A chunk has its title, and a node is its text.
-    """
+    """Return the text of each hit for a prompt: a chunk with its title, a node as its text."""
     if hits.kind == "chunk":
         return [chunk_label(graph, row) for row in hits.items]
     return node_labels(graph, hits.items)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from core.graph.names.word_index import words_of
-from core.models.base import Chat, Messages
+from core.models.base import Chat
 from core.models.chat.json_reply import json_reply
 from core.operators.answer_length import answer_length
 from core.operators.base import HIT_FIELDS, Context, Operator, Recorder
@@ -24,9 +23,9 @@ from core.operators.model_replies import (
     request_reply,
     skips_model_call,
 )
-from core.operators.texts.answer.generate import prompt_of
-from core.operators.texts.hits import HIT_SCORE_DIGITS, count_tokens_roughly
-from core.operators.texts.tables import tables_of, text_of_tables
+from core.operators.texts.answer.generate import prompt_of, tables_of_state
+from core.operators.texts.hits import HIT_SCORE_DIGITS, count_fitting_texts, count_tokens_roughly
+from core.operators.texts.tables import text_of_tables
 from core.parameters import param
 from core.prompts import make_messages, one_line
 from core.runtime.meter import PartsProgress
@@ -74,11 +73,11 @@ DIVERSITY_HELP = (
 class Points(Operator):
     """Points that a language model notes on each part of the hits.
 
-    Each point has a score from 1 to 100. Map of GGraphRAG and CheapRAG (in-depth analysis); a point
-    of score 0 is left out. `per` "item" is the paper's reading (`ggraphrag-paper`), "packed" the
-    code's groups of 16,384 tokens. Parts that do not fit into the model's context are split. A
-    reply that cannot be read gives no point, which a note says. If the model fails on the way, the
-    points so far are kept.
+    Each point has a score from 1 to 100; a point of score 0 is left out. This is the map step of
+    GGraphRAG and CheapRAG (in-depth analysis). With `per` "item" each row is a part, as in the
+    paper (`ggraphrag-paper`), with "packed" each group of 16,384 tokens, as in the code. Parts that
+    do not fit into the model's context are split. A reply that cannot be read gives no point, and a
+    note says so. If the model fails at a later part, the state has the points so far.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
     >>> line, question = "SparseChunks(keep=2) >> Points()", "the clerk Cratchit"
@@ -101,48 +100,44 @@ class Points(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        tables = tables_for_points(state, ctx)
+        tables = tables_of_state(state, ctx, {})
         if skips_model_call(ctx, recorder, "no point was noted"):
             return state.replace(points=None)
-        chat, points, unreadable, empty = ctx.models.chat(self.role), list[AnswerPoint](), 0, 0
-        parts = list(_readable_parts(tables, self, chat, state.question.text))
+        chat = ctx.models.chat(self.role)
+        question = state.question.text
+        parts = list(_readable_parts(tables, self, chat, question))
+        points: list[AnswerPoint] = []
+        n_unreadable = n_empty = 0
         progress = PartsProgress(len(parts))
-        for number, table_part in enumerate(parts, 1):
+        for number, part in enumerate(parts, 1):
             ctx.watch.report(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
+            messages = _part_messages(part, question)
             with progress.part(number):
-                scored_texts = _read_points(
-                    request_reply(
-                        chat,
-                        _part_messages(table_part, state.question.text),
-                        ctx,
-                        recorder,
-                        self.max_tokens,
-                        schema=POINTS_SCHEMA,
-                    ).text
+                reply = request_reply(
+                    chat, messages, ctx, recorder, self.max_tokens, schema=POINTS_SCHEMA
                 )
-            unreadable, empty = (
-                unreadable + (scored_texts is None),
-                empty + sum(not text for _, text in scored_texts or ()),
-            )
-            points += [
-                AnswerPoint(score, text, table_part.kind, table_part.items)
-                for score, text in scored_texts or ()
-                if text and score > 0
-            ]
+            scored_texts = _parse_points(reply.text)
+            if scored_texts is None:
+                n_unreadable += 1
+            for score, text in scored_texts or ():
+                if not text:
+                    n_empty += 1
+                elif score > 0:
+                    points.append(AnswerPoint(score, text, part.kind, part.items))
             recorder.sizes |= {
                 PARTS_KEY: number,
-                UNREADABLE_PARTS_KEY: unreadable,
+                UNREADABLE_PARTS_KEY: n_unreadable,
                 PARTS_NOT_REACHED_KEY: len(parts) - number,
             }
             recorder.so_far = state.replace(points=tuple(points))
-        recorder.sizes = {what: count for what, count in recorder.sizes.items() if count}
-        if unreadable:
+        recorder.sizes = {key: count for key, count in recorder.sizes.items() if count}
+        if n_unreadable:
             recorder.notes.append(
-                f"The points of {unreadable} of {len(parts)} parts could not be read; these gave "
+                f"The points of {n_unreadable} of {len(parts)} parts could not be read; these gave "
                 "none."
             )
-        if empty:
-            recorder.notes.append(f"{empty} of the points noted have no text and were left out.")
+        if n_empty:
+            recorder.notes.append(f"{n_empty} of the points noted have no text and were left out.")
         recorder.notes.append(f"{len(points)} points from {len(parts)} parts.")
         return state.replace(points=tuple(points))
 
@@ -156,9 +151,9 @@ class Points(Operator):
 class AnswerFromPoints(Operator):
     """The answer of a language model that is shown the noted points, best first.
 
-    Points of the same score keep their order. Reduce of GGraphRAG and CheapRAG (in-depth analysis):
-    points are sorted by score and cut at `room` tokens and at the model's context. The prompt
-    counts every hit that was read for the points.
+    Points of the same score keep their order. This is the reduce step of GGraphRAG and CheapRAG
+    (in-depth analysis): points are sorted by score and cut at `room` tokens and at the model's
+    context. The hits of the prompt are all hits that were read for the points.
 
     With `diversity` d points are picked one by one, by (1 - d) score/100 - d similarity, see
     `diversify_points`. This is maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998).
@@ -189,51 +184,45 @@ class AnswerFromPoints(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        hits = prompt_of(state.question, tables_for_points(state, ctx)).hits
+        question = state.question.text
+        tables = tables_of_state(state, ctx, {})
+        hits = prompt_of(state.question, tables).hits
         if state.points is None:
-            return state.replace(prompt=Prompt(tuple(self._part_prompt(state, ctx)), 0, hits=hits))
-        best_points = diversify_points(state.points, self.diversity)
-        make_prompt = lambda count: _reduce_prompt(state.question.text, best_points[:count])
-        n_shown = _count_fitting_points(best_points, self.room)
-        chat = ctx.models.chat(self.role) if ctx.answering else None
-        reply_tokens = answer_length(state.question, self.max_tokens, chat.context) if chat else 0
-        prompt, n_shown, _ = (
-            fit_prompt(chat, make_prompt, n_shown, reply_tokens)
-            if chat
-            else (make_prompt(n_shown), n_shown, 0)
+            # no model noted points, so the prompt that asks for them is shown
+            first_row = _table_part(tables[0], [0]) if tables else ContextTable("chunk", (), (), ())
+            return state.replace(prompt=Prompt(_part_messages(first_row, question), 0, hits=hits))
+        points = diversify_points(state.points, self.diversity)
+        n_shown = _count_fitting_points(points, self.room)
+        if not ctx.answering:
+            recorder.sizes[POINTS_SHOWN_KEY] = n_shown
+            messages = _reduce_messages(question, points[:n_shown])
+            return state.replace(prompt=Prompt(messages, 0, hits=hits))
+        chat = ctx.models.chat(self.role)
+        reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
+        shown_messages, n_shown, _ = fit_prompt(
+            chat, lambda count: _reduce_messages(question, points[:count]), n_shown, reply_tokens
         )
         recorder.sizes[POINTS_SHOWN_KEY] = n_shown
-        state = state.replace(prompt=Prompt(tuple(prompt), 0, hits=hits))
-        if not chat:
-            return state
-        if not best_points and self.empty == "nothing":
+        messages = tuple(shown_messages)
+        if not points and self.empty == "nothing":
             recorder.notes.append("No part gave a point, so there is no answer.")
-            return state.replace(answer="")
-        if n_shown < len(best_points):
+            return state.replace(prompt=Prompt(messages, 0, hits=hits), answer="")
+        if n_shown < len(points):
             how = "best" if not self.diversity else "best and most different"
-            recorder.notes.append(f"Of {len(best_points):,} points the {how} {n_shown:,} had room.")
+            recorder.notes.append(f"Of {len(points):,} points the {how} {n_shown:,} had room.")
         ctx.watch.report("Answering from the points")
-        reply = request_reply(chat, prompt, ctx, recorder, reply_tokens, "answer")
-        return state.replace(
-            prompt=Prompt(tuple(prompt), 0, reply.tokens_in, hits=hits), answer=reply.text.strip()
-        )
-
-    def _part_prompt(self, state: State, ctx: Context) -> Messages:
-        """Return the prompt of the first part, if no model noted points."""
-        first_part = next(
-            (_table_part(table, [0]) for table in tables_for_points(state, ctx)),
-            ContextTable("chunk", (), (), ()),
-        )
-        return _part_messages(first_part, state.question.text)
+        reply = request_reply(chat, messages, ctx, recorder, reply_tokens, "answer")
+        prompt = Prompt(messages, 0, reply.tokens_in, hits=hits)
+        return state.replace(prompt=prompt, answer=reply.text.strip())
 
 
 def diversify_points(points: Sequence[AnswerPoint], diversity: float) -> tuple[AnswerPoint, ...]:
     """Return the points in the order in which they are picked.
 
-    Each time the point with the largest (1 - d) score/100 - d s is picked. Here s is the largest
-    similarity with a picked point, the Jaccard index of their words. Of equal points the one with
-    the larger score comes first, then the one noted first. With a diversity of 0 the order is
-    (-score, order of notes).
+    Each time the point with the largest (1 - d) score/100 - d s is picked, where d is the diversity
+    and s the largest similarity with a picked point, the Jaccard index of their words. Of equal
+    points the one with the larger score comes first, then the one noted first. With a diversity of
+    0 the order is (-score, order of notes).
 
     >>> from core.operators.texts.answer.points import diversify_points
     >>> from core.types import AnswerPoint
@@ -248,41 +237,32 @@ def diversify_points(points: Sequence[AnswerPoint], diversity: float) -> tuple[A
     ordered = sorted(points, key=lambda point: -point.score)
     if not diversity or len(ordered) < 2:
         return tuple(ordered)
-    column_of_word: dict[str, int] = {}
-    rows = [
-        sorted(
-            {
-                column_of_word.setdefault(word.text, len(column_of_word))
-                for word in words_of(point.text)
-            }
-        )
-        for point in ordered
-    ]
+    columns: dict[str, int] = {}  # of the different words of all points
+    rows = []
+    for point in ordered:
+        words = dict.fromkeys(word.text for word in words_of(point.text))
+        rows.append(sorted(columns.setdefault(word, len(columns)) for word in words))
     sizes = np.array([len(row) for row in rows])
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    shape = len(ordered), max(1, len(column_of_word))
-    words = csr_array((np.ones(starts[-1]), np.concatenate(rows).astype(np.int64), starts), shape)
+    n_columns = max(1, len(columns))
+    incidence = csr_array(
+        (np.ones(starts[-1]), np.concatenate(rows).astype(np.int64), starts),
+        (len(ordered), n_columns),
+    )
     worth = (1 - diversity) * np.array([point.score for point in ordered]) / MAX_POINT_SCORE
-    nearest = np.zeros(len(ordered))
-    picked = list[int]()
+    similarity = np.zeros(len(ordered))  # the largest one with a picked point
+    picked: list[int] = []
     for _ in ordered:
-        value = np.round(worth - diversity * nearest, HIT_SCORE_DIGITS)
+        value = np.round(worth - diversity * similarity, HIT_SCORE_DIGITS)
         value[picked] = -np.inf
         best_row = int(np.argmax(value))
         picked.append(best_row)
-        common = np.zeros(max(1, len(column_of_word)))
-        common[rows[best_row]] = 1
-        shared = words @ common
-        nearest = np.maximum(nearest, shared / np.maximum(sizes + sizes[best_row] - shared, 1))
+        best_words = np.zeros(n_columns)
+        best_words[rows[best_row]] = 1
+        n_shared = incidence @ best_words
+        n_all = np.maximum(sizes + sizes[best_row] - n_shared, 1)
+        similarity = np.maximum(similarity, n_shared / n_all)
     return tuple(ordered[index] for index in picked)
-
-
-def tables_for_points(state: State, ctx: Context) -> tuple[ContextTable, ...]:
-    """Return the tables on which points are noted.
-
-    They are those of the state, else tables of all hits.
-    """
-    return state.tables if state.tables is not None else tables_of(ctx.graph, state, {})
 
 
 def _readable_parts(
@@ -292,50 +272,55 @@ def _readable_parts(
 
     A group that does not fit is halved, and a single row that does not fit is cut.
     """
-    room = chat.context - points.max_tokens - CHAT_TEMPLATE_TOKENS
-    waiting = list(_row_groups(tables, points.per, min(points.group, room)))
+    max_prompt_tokens = chat.context - points.max_tokens - CHAT_TEMPLATE_TOKENS
+    waiting = list(_row_groups(tables, points.per, min(points.group, max_prompt_tokens)))
     while waiting:
-        table_part = waiting.pop(0)
-        n_tokens = chat.count_tokens(_part_messages(table_part, question))
-        half = len(table_part.items) // 2
-        if n_tokens <= room:
-            yield table_part
+        part = waiting.pop(0)
+        n_tokens = chat.count_tokens(_part_messages(part, question))
+        half = len(part.items) // 2
+        if n_tokens <= max_prompt_tokens:
+            yield part
         elif half:
-            waiting[:0] = [
-                _table_part(table_part, list(range(half))),
-                _table_part(table_part, list(range(half, len(table_part.items)))),
-            ]
-        elif cut := _cut_longest_cell(table_part, room / n_tokens):
-            waiting.insert(0, cut)
+            halves = (range(half), range(half, len(part.items)))
+            waiting[:0] = [_table_part(part, indices) for indices in halves]
+        else:
+            waiting[:0] = _cut_longest_cell(part, max_prompt_tokens / n_tokens)
 
 
-def _row_groups(tables: tuple[ContextTable, ...], per: str, group: int) -> Iterator[ContextTable]:
-    """Yield single rows of the tables, or groups of at most `group` tokens."""
+def _row_groups(
+    tables: tuple[ContextTable, ...], per: str, max_tokens: int
+) -> Iterator[ContextTable]:
+    """Yield single rows of the tables, or groups of rows of at most `max_tokens` tokens."""
     for table in tables:
-        group_rows: list[int] = []
+        group: list[int] = []
         tokens_used = 0
         for index, row in enumerate(table.rows):
-            size = sum(map(count_tokens_roughly, row))
-            if group_rows and (per == "item" or tokens_used + size > group):
-                yield _table_part(table, group_rows)
-                group_rows, tokens_used = [], 0
-            group_rows, tokens_used = [*group_rows, index], tokens_used + size
-        if group_rows:
-            yield _table_part(table, group_rows)
+            n_tokens = sum(map(count_tokens_roughly, row))
+            if group and (per == "item" or tokens_used + n_tokens > max_tokens):
+                yield _table_part(table, group)
+                group = []
+                tokens_used = 0
+            group.append(index)
+            tokens_used += n_tokens
+        if group:
+            yield _table_part(table, group)
 
 
-def _cut_longest_cell(part: ContextTable, share: float) -> ContextTable | None:
-    """Return a part of one row with its longest cell cut.
+def _cut_longest_cell(part: ContextTable, share: float) -> list[ContextTable]:
+    """Return a part of one row with its longest cell cut, if any of it is left.
 
-    The cell keeps a little less than the given share. Returns None if nothing of the cell is left.
+    A little less than the given share of the cell is left, so that the part is likely to fit.
     """
     (row,) = part.rows
-    longest = max(range(len(row)), key=lambda place: len(row[place]))
+    longest = max(range(len(row)), key=lambda column: len(row[column]))
     cell = row[longest][: int(len(row[longest]) * share * 0.9)]
-    return replace(part, rows=((*row[:longest], cell, *row[longest + 1 :]),)) if cell else None
+    if not cell:
+        return []
+    return [replace(part, rows=((*row[:longest], cell, *row[longest + 1 :]),))]
 
 
-def _table_part(table: ContextTable, indices: list[int]) -> ContextTable:
+def _table_part(table: ContextTable, indices: Sequence[int]) -> ContextTable:
+    """Return some rows of a table."""
     return replace(
         table,
         rows=tuple(table.rows[i] for i in indices),
@@ -350,39 +335,36 @@ def _part_messages(part: ContextTable, question: str) -> tuple[dict[str, str], .
     )
 
 
-def _reduce_prompt(question: str, points: tuple[AnswerPoint, ...]) -> Messages:
+def _reduce_messages(question: str, points: tuple[AnswerPoint, ...]) -> tuple[dict[str, str], ...]:
     """Return the prompt that asks for an answer from these points."""
     lines = "\n".join(f"- ({point.score}) {one_line(point.text)}" for point in points)
     return make_messages("texts", "reduce", points=lines or "(no point)", question=question)
 
 
-def _count_fitting_points(points: tuple[AnswerPoint, ...], room: int) -> int:
-    """Return how many of the first points fit into so many tokens."""
-    used = list(accumulate(count_tokens_roughly(point.text) for point in points))
-    return sum(size <= room for size in used)
+def _count_fitting_points(points: tuple[AnswerPoint, ...], max_tokens: int) -> int:
+    """Return how many of the first points fit into a budget of tokens."""
+    return count_fitting_texts((point.text for point in points), max_tokens)
 
 
-def _read_points(text: str) -> list[tuple[int, str]] | None:
-    """Return the scores and texts of the points in a reply, or None.
+def _parse_points(reply: str) -> list[tuple[int, str]] | None:
+    """Return the scores and texts of the points in a reply, None if it is no such JSON.
 
-    None means that the reply is no such JSON. A point without a text has an empty one. A point
-    without a score counts 1 (Microsoft's rule).
+    A point without a text has an empty one. A point without a score has 1 (Microsoft's rule).
     """
-    reply_fields = json_reply(text, ("points",))
-    if reply_fields is None or not isinstance(reply_fields.value["points"], list):
+    parsed = json_reply(reply, ("points",))
+    if parsed is None or not isinstance(parsed.value["points"], list):
         return None
-    points = [
-        point if isinstance(point, dict) else {"description": point}
-        for point in reply_fields.value["points"]
-    ]
-    texts = (point.get("description") for point in points)
-    return [
-        (_point_score(point.get("score")), text.strip() if isinstance(text, str) else "")
-        for point, text in zip(points, texts)
-    ]
+    points = []
+    for point in parsed.value["points"]:
+        if not isinstance(point, dict):
+            point = {"description": point}
+        text = point.get("description")
+        score = _parse_score(point.get("score"))
+        points.append((score, text.strip() if isinstance(text, str) else ""))
+    return points
 
 
-def _point_score(value: Any) -> int:
+def _parse_score(value: Any) -> int:
     try:
         return min(MAX_POINT_SCORE, int(1 if value is None else value))
     except (ValueError, TypeError, OverflowError):

@@ -12,7 +12,7 @@ from core.operators.answer_length import answer_length
 from core.operators.base import Context, Operator, Recorder
 from core.operators.model_replies import fit_prompt, request_reply
 from core.parameters import param
-from core.prompts import make_messages
+from core.prompts import make_messages, one_line
 from core.types import Prompt, State
 
 NO_EVIDENCE = "(none)"
@@ -23,9 +23,9 @@ class AnswerFromEvidence(Operator):
     """The answer of a language model from paths between entities and relations about them.
 
     DALK: the model puts the paths into sentences, then the relations, then thinks about both step
-    by step, and then answers. These are four calls, or fewer if there is nothing to put into
-    sentences. The in-depth analysis' code shows the names of Python objects instead of the paths;
-    here paths are shown.
+    by step, and then answers. These are four calls, or fewer if there are no paths or no relations.
+    The in-depth analysis' code shows the names of Python objects instead of the paths; this
+    operator shows the paths.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths() >> AnswerFromEvidence()"
     >>> state = retrieve(line, graph=story, question="Tim and Scrooge", models=says("Cratchit"))
@@ -55,88 +55,67 @@ class AnswerFromEvidence(Operator):
         if state.relations:
             relations = ctx.graph.triple_texts(np.array(state.relations.items, np.int64))
         hits = {"triple": len(relations)} if relations else {}
-        asked_text = dict(question=state.question.text)
+        abstract = state.question.abstract
+        values = dict(
+            question=state.question.text,
+            paths=_bullet_list(paths),
+            relations=_bullet_list(relations),
+        )
+        thought = NO_EVIDENCE
         if not ctx.answering:
-            evidence_texts = dict(
-                paths=_bullet_list(paths), relations=_bullet_list(relations), thought=NO_EVIDENCE
-            )
-            return state.replace(
-                prompt=Prompt(
-                    make_messages(
-                        "evidence",
-                        "answer",
-                        state.question.abstract,
-                        **evidence_texts,
-                        **asked_text,
-                    ),
-                    len(paths),
-                    hits=hits,
-                )
-            )
+            messages = make_messages("evidence", "answer", abstract, **values, thought=thought)
+            return state.replace(prompt=Prompt(messages, len(paths), hits=hits))
         chat = ctx.models.chat(self.role)
-        evidence = dict(
-            paths=self._digest("paths", paths, chat, ctx, recorder),
-            relations=self._digest("relations", relations, chat, ctx, recorder),
-        )
-        thought = (
-            self._thought(chat, evidence | asked_text, ctx, recorder) if self.think else NO_EVIDENCE
-        )
+        if self.sentences:
+            for kind, lines in (("paths", paths), ("relations", relations)):
+                if lines:
+                    values[kind] = self._request_sentences(kind, lines, chat, ctx, recorder)
+        if self.think:
+            thought = self._request_thought(chat, values, ctx, recorder)
         ctx.watch.report("Answering from the evidence")
         reply_tokens = answer_length(state.question, self.max_tokens, chat.context)
-        abstract = state.question.abstract
-        prompt, tokens = _fit_whole_prompt(
-            chat,
-            make_messages(
-                "evidence", "answer", abstract, **evidence, **asked_text, thought=thought
-            ),
-            reply_tokens,
-        )
-        reply = request_reply(chat, prompt, ctx, recorder, reply_tokens, "answer")
-        shown_prompt = Prompt(tuple(prompt), len(paths), reply.tokens_in or tokens, hits=hits)
-        return state.replace(prompt=shown_prompt, answer=reply.text.strip())
+        messages = make_messages("evidence", "answer", abstract, **values, thought=thought)
+        tokens = _check_fits(chat, messages, reply_tokens)
+        reply = request_reply(chat, messages, ctx, recorder, reply_tokens, "answer")
+        prompt = Prompt(messages, len(paths), reply.tokens_in or tokens, hits=hits)
+        return state.replace(prompt=prompt, answer=reply.text.strip())
 
-    def _digest(
-        self, what: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder
+    def _request_sentences(
+        self, kind: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder
     ) -> str:
-        """Return the evidence in sentences of the model.
+        """Return the paths or relations in sentences of the model.
 
-        The model is not told the question. The evidence is unchanged if no sentences are wanted or
-        the reply is empty.
+        The prompt does not have the question. If the reply is empty, the lines are returned.
         """
-        if not self.sentences or not lines:
-            return _bullet_list(lines)
-        ctx.watch.report(f"Putting {what} into sentences")
-        prompt = lambda count: make_messages(
-            "evidence", "sentences", facts=_bullet_list(lines[:count])
-        )
-        text = request_reply(
+        ctx.watch.report(f"Putting {kind} into sentences")
+        messages, _, _ = fit_prompt(
             chat,
-            fit_prompt(chat, prompt, len(lines), self.max_tokens)[0],
-            ctx,
-            recorder,
+            lambda count: make_messages("evidence", "sentences", facts=_bullet_list(lines[:count])),
+            len(lines),
             self.max_tokens,
-        ).text.strip()
+        )
+        text = request_reply(chat, messages, ctx, recorder, self.max_tokens).text.strip()
         if not text:
             recorder.notes.append(
-                f"The model put the {what} into no sentence; they stand as they are."
+                f"The model put the {kind} into no sentence; they stand as they are."
             )
         return text or _bullet_list(lines)
 
-    def _thought(self, chat: Chat, fields: dict[str, str], ctx: Context, recorder: Recorder) -> str:
+    def _request_thought(
+        self, chat: Chat, values: dict[str, str], ctx: Context, recorder: Recorder
+    ) -> str:
         ctx.watch.report("Thinking step by step")
-        prompt, _ = _fit_whole_prompt(
-            chat, make_messages("evidence", "think", **fields), self.max_tokens
-        )
-        return (
-            request_reply(chat, prompt, ctx, recorder, self.max_tokens).text.strip() or NO_EVIDENCE
-        )
+        messages = make_messages("evidence", "think", **values)
+        _check_fits(chat, messages, self.max_tokens)
+        reply = request_reply(chat, messages, ctx, recorder, self.max_tokens)
+        return reply.text.strip() or NO_EVIDENCE
 
 
 def _bullet_list(lines: Sequence[str]) -> str:
-    return "\n".join(f"- {' '.join(line.split())}" for line in lines) or NO_EVIDENCE
+    return "\n".join(f"- {one_line(line)}" for line in lines) or NO_EVIDENCE
 
 
-def _fit_whole_prompt(chat: Chat, prompt: Messages, max_tokens: int) -> tuple[Messages, int]:
-    """Return a prompt and its tokens; raises BadInput if it does not fit."""
-    messages, _, tokens = fit_prompt(chat, lambda _: prompt, 0, max_tokens)
-    return messages, tokens
+def _check_fits(chat: Chat, messages: Messages, max_tokens: int) -> int:
+    """Return the tokens of a prompt; raises BadInput if it does not fit."""
+    _, _, tokens = fit_prompt(chat, lambda _: messages, 0, max_tokens)
+    return tokens
