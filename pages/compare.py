@@ -20,7 +20,7 @@ from core.runtime.jobs import JOB_CANCELLED, Job
 from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from pages.parts.board.component import board
-from pages.parts.board.payload import idle
+from pages.parts.board.payload import idle_board
 from pages.parts.board.thumbs import save_thumb, show_thumbs
 from pages.parts.compare.entity_chips import chips
 from pages.parts.compare.graph_edits import (
@@ -501,7 +501,11 @@ def follow_node_button(graph, node: int, to: str) -> None:
 def draw_idle(lanes) -> None:
     """Draw the lanes before the first question."""
     clicks = board(
-        {**idle(lanes, page_source().is_corpus), "editable": True, "most_lanes": MAX_COMPARE_LANES},
+        {
+            **idle_board(lanes, page_source().is_corpus),
+            "editable": True,
+            "most_lanes": MAX_COMPARE_LANES,
+        },
         key="idle",
     )
     if clicks.lane is not None:
