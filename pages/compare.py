@@ -27,47 +27,47 @@ from pages.parts.compare.graph_edits import (
     EDIT_ACTIONS,
     add_earlier_answers,
     ask_with_edit,
-    changes,
+    draw_edits,
     job_before_edits,
 )
 from pages.parts.compare.graph_edits import has_running as at_work
 from pages.parts.compare.influence import (
     MEASURE_ACTION,
     STOP_ACTION,
-    add_measuring,
-    measuring,
+    add_measurements,
+    measuring_jobs,
     start_or_stop_measure,
 )
 from pages.parts.compare.lanes import (
-    dialog,
+    draw_lane_dialog,
     handle_lane_click,
-    insert,
     insert_changed_line,
+    insert_line,
     lane_methods,
+    restore_lanes,
     runnable_methods,
-    settle_lanes,
 )
 from pages.parts.compare.partial_lanes import draw_missing_graphs, draw_partial_lanes
 from pages.parts.compare.presentation import is_presenting, present
-from pages.parts.compare.rerank_sliders import rerank
+from pages.parts.compare.rerank_sliders import draw_rerank_sliders
 from pages.parts.compare.screen_board import (
     add_queue_length,
     drawable_screen,
-    drawing,
     payload,
+    screen_drawing,
     wait_for_news,
 )
 from pages.parts.compare.screen_state import (
     ScreenComparison,
-    address,
     clear_question,
     draw_shipped_comparisons,
     restore_from_address,
     screen_comparison,
     screen_link,
+    session_link,
 )
-from pages.parts.compare.sharing import share
-from pages.parts.question.corpus_question import ask_documents, facts
+from pages.parts.compare.sharing import draw_sharing
+from pages.parts.question.corpus_question import ask_documents, draw_facts
 from pages.parts.question.permalink import MAX_COMPARE_LANES, case_link, write_link
 from pages.parts.question.question_bar import (
     ask_example,
@@ -106,7 +106,7 @@ def page() -> None:
     """Draw the page."""
     restore_from_address()
     ask_if_changed()
-    settle_lanes()
+    restore_lanes()
     methods_by_id = methods()
     if is_presenting():
         draw_presentation(methods_by_id)
@@ -127,10 +127,12 @@ def page() -> None:
     with entities:
         draw_entities(on_screen)
     with above:
-        changes()
+        draw_edits()
         if on_screen is not None:
             draw_comparison_notes(on_screen.comparison)
-    dialog(runnable_methods(methods_by_id), on_screen.comparison if on_screen is not None else None)
+    draw_lane_dialog(
+        runnable_methods(methods_by_id), on_screen.comparison if on_screen is not None else None
+    )
     if on_screen is not None:
         draw_screen(on_screen, above, results)
     else:
@@ -182,7 +184,7 @@ def ask_if_submitted(lanes: list[Method], is_pressed: bool, is_stopped: bool) ->
 def draw_entities(on_screen: ScreenComparison | None) -> None:
     """Draw the question entities, or on documents the counts of the corpus."""
     if page_source().is_corpus:
-        facts()
+        draw_facts()
     else:
         chips(seen_graph(on_screen))
 
@@ -224,8 +226,8 @@ def draw_actions(on_screen: ScreenComparison) -> None:
         button(tr("Cancel"), partial(stop, job), icon="stop_circle", key="cancel")
     # A job that ended since has both.
     if job is None or job.ended:
-        rerank(on_screen.comparison)
-    share(on_screen, drawing(on_screen))
+        draw_rerank_sliders(on_screen.comparison)
+    draw_sharing(on_screen, screen_drawing(on_screen))
 
 
 def seen_graph(on_screen: ScreenComparison | None) -> Any:
@@ -298,7 +300,7 @@ def draw_language_notes(comparison: MethodComparison) -> None:
     if sentences and not free and room and by_words is not None and not notes_on(by_words.line):
         button(
             tr("Search by words too"),
-            partial(insert, len(session.lanes), WORD_SEARCH_METHOD),
+            partial(insert_line, len(session.lanes), WORD_SEARCH_METHOD),
             key="by_words",
             icon="add",
         )
@@ -374,7 +376,7 @@ def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> Hopsco
         return error
     session.job = job.key
     del session.case
-    session.address = replace(address(), reader=new_ask.reader, model=new_ask.model)
+    session.address = replace(session_link(), reader=new_ask.reader, model=new_ask.model)
     write_link(session.address)
     return None
 
@@ -412,18 +414,18 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQu
 def draw(on_screen: ScreenComparison) -> None:
     """Draw the board, and draw it again while its job runs."""
     job = on_screen.job
-    running = at_work((job, job_before_edits(), *measuring(on_screen)))
+    running = at_work((job, job_before_edits(), *measuring_jobs(on_screen)))
     repairing = job is not None and job.comparison.repairing
 
     @st.fragment(run_every=BOARD_POLL_SECONDS if running or repairing else None)
     def follow() -> None:
         if job is not None:
             draw_job_end(job)
-        ended = not at_work((job, job_before_edits(), *measuring(on_screen)))
-        actions = [*drawing(on_screen).view.ways, *EDIT_ACTIONS]
+        ended = not at_work((job, job_before_edits(), *measuring_jobs(on_screen)))
+        actions = [*screen_drawing(on_screen).view.ways, *EDIT_ACTIONS]
         edit = {"editable": True, "most_lanes": MAX_COMPARE_LANES, "ways": actions}
         board_data = {
-            **add_measuring(
+            **add_measurements(
                 add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen),
                 on_screen,
             ),

@@ -9,7 +9,7 @@ import orjson
 
 from core.io.json_text import json_text
 from pages.parts.shared.edits import new_edits
-from pages.parts.shared.scripts import ASSETS_FOLDER, component, join_modules, joined_styles
+from pages.parts.shared.scripts import ASSETS_FOLDER, component, join_modules, join_styles
 from pages.parts.shared.session_state import Session
 
 BOARD_FOLDER = ASSETS_FOLDER / "board"
@@ -23,7 +23,7 @@ def join_board_script() -> str:
 
 def join_board_styles() -> str:
     """Return the style sheets of assets/board as one text."""
-    return joined_styles(BOARD_FOLDER / f"{name}.css" for name in BOARD_STYLES)
+    return join_styles(BOARD_FOLDER / f"{name}.css" for name in BOARD_STYLES)
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,16 @@ from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.bringing.finished_run import questions_of_runs, saved_runs
 from pages.parts.evaluate.question_writer import write_questions
 from pages.parts.methods.groups import is_heading, method_options
-from pages.parts.question.question_sets import asked_source, no_questions, usual_sets
+from pages.parts.question.question_sets import (
+    default_set_selection,
+    draw_no_questions,
+    question_set_source,
+)
 from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, methods, store
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.spending import spend_at_most
+from pages.parts.shared.spending import draw_spending_limit
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -38,10 +42,10 @@ SUPPORT_JUDGES = {
 
 def new_run() -> None:
     """Draw the form; without questions, draw the ways to add some."""
-    source = asked_source()
+    source = question_set_source()
     titles = {**source.sets, **questions_of_runs(source)}
     if not titles:
-        no_questions(source)
+        draw_no_questions(source)
         _more_questions(source)
         return
     methods_by_id = {key: one for key, one in methods().items() if one.is_for(source)}
@@ -114,7 +118,7 @@ def _sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:
     return st.multiselect(
         tr("Questions about {title}", title=plain(source.title)),
         list(titles),
-        None if preselected else usual_sets(titles),
+        None if preselected else default_set_selection(titles),
         format_func=titles.__getitem__,
         placeholder=tr("choose one or more sets"),
         key=choice.name,
@@ -264,7 +268,7 @@ def _servers() -> tuple[int, Cap | None, bool]:
                     "few for a service that limits requests per minute."
                 ),
             )
-            cap, valid = spend_at_most("evaluate_cap")
+            cap, valid = draw_spending_limit("evaluate_cap")
     return int(at_once), cap, valid
 
 

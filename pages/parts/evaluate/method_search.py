@@ -29,7 +29,11 @@ from core.methods.catalogue import save_method
 from core.runtime.jobs import JOB_CANCELLED
 from pages.parts.methods.groups import saved_heading
 from pages.parts.question.permalink import Permalink
-from pages.parts.question.question_sets import asked_source, no_questions, usual_sets
+from pages.parts.question.question_sets import (
+    default_set_selection,
+    draw_no_questions,
+    question_set_source,
+)
 from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine, methods, show_job, store
@@ -100,10 +104,10 @@ def _start_search(options: dict[str, Any]) -> None:
 
 def _form() -> dict[str, Any] | None:
     """Draw the form and return its values once it is sent, else None."""
-    searched_source = asked_source()
+    searched_source = question_set_source()
     known_sets, suffix = searched_source.sets, f"{searched_source.kind}_{searched_source.name}"
     if not known_sets:
-        no_questions(searched_source)
+        draw_no_questions(searched_source)
         return None
     field_options: dict[str, Any] = {
         "format_func": known_sets.__getitem__,
@@ -113,9 +117,9 @@ def _form() -> dict[str, Any] | None:
     with st.container(border=True, key="search_form-box"):
         left, right = st.columns(2)
         with left:
-            preselected_sets = [name for name in TUNING_SETS if name in known_sets] or usual_sets(
-                known_sets
-            )
+            preselected_sets = [
+                name for name in TUNING_SETS if name in known_sets
+            ] or default_set_selection(known_sets)
             tuning = st.multiselect(
                 tr("Questions to search with"),
                 list(known_sets),

@@ -26,7 +26,7 @@ from pages.parts.shared.people import owner_text, visitor_refusal
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
-from pages.parts.shared.spending import spend_at_most
+from pages.parts.shared.spending import draw_spending_limit
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -129,7 +129,7 @@ def _limit(run: Run, old_job: Job | None) -> tuple[Cap | None, bool]:
     work = getattr(old_job, "evaluation", None)
     if not (run.spec["model"] or (work and work.cap)):
         return None, True
-    return spend_at_most(f"evaluate_cap-{run.id}", work.cap if work else None)
+    return draw_spending_limit(f"evaluate_cap-{run.id}", work.cap if work else None)
 
 
 def resume_run(run: Run, cap: Cap | None = None) -> None:

@@ -16,7 +16,7 @@ from pages.parts.graphs.walk_view import neighbourhood, picture_html, show_pictu
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
+from pages.parts.shared.tables import clickable_table, draw_back_links, page_of, pager
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -135,7 +135,7 @@ def _crumbs(graph: Any, been: list[int]) -> None:
         if len(been) > MAX_TRAIL_ENTITIES:
             st.caption("…", width="content")
         places = [(_short(graph, node), node) for node in been[-MAX_TRAIL_ENTITIES:-1]]
-        way_back(places, "crumb", partial(go_to_node, graph))
+        draw_back_links(places, "crumb", partial(go_to_node, graph))
         st.markdown(f"**{_short(graph, been[-1])}**", width="content")
 
 

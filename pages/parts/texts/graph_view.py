@@ -16,8 +16,8 @@ from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import page_of, pager
 from pages.parts.shared.wording import tr
-from pages.parts.texts.communities import communities
-from pages.parts.texts.entity import entity
+from pages.parts.texts.communities import draw_communities
+from pages.parts.texts.entity import draw_entity
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.graph_comparison import draw_graph_comparison
 from pages.parts.texts.graph_growth import draw_growth
@@ -57,13 +57,13 @@ def draw_graph_view(corpus: Corpus, build: GraphBuild, as_built: Graph, graph: G
         _figures(graph)  # A single entity gets their room on the page.
     view = _view(graph)
     if view == COMMUNITIES_VIEW:
-        communities(graph)
+        draw_communities(graph)
     elif view == CHUNKS_VIEW:
         draw_growth(as_built)
     elif view == COMPARISON_VIEW:
         draw_graph_comparison(corpus, build, as_built)
     elif shows_entity:
-        entity(graph, trail(graph)[-1])
+        draw_entity(graph, trail(graph)[-1])
     else:
         _entities(graph)
 
@@ -90,10 +90,10 @@ def _view(graph: Graph) -> str:
 
 
 def _figures(graph: Graph) -> None:
-    communities = graph.columns.communities
+    draw_communities = graph.columns.communities
     figures = [(node_noun(graph), graph.n_nodes), (tr("Relations"), graph.n_edges)]
     figures += [] if has_passage_nodes(graph) else [(tr("Chunks"), n_chunks(graph))]
-    figures += [(tr("Communities"), len(communities))] if communities is not None else []
+    figures += [(tr("Communities"), len(draw_communities))] if draw_communities is not None else []
     with st.container(horizontal=True, gap="medium"):
         for words, number in figures:
             st.metric(words, f"{number:,}", width="content")
