@@ -11,7 +11,7 @@ from core.databases.live_database import SETTING_BOUNDS, LiveSettings
 from core.datasets.own_graphs import add_live, free_graph_name
 from core.datasets.own_sets import clean_name
 from core.runtime.jobs import Job
-from pages.parts.bringing.graph_files import literals
+from pages.parts.bringing.graph_files import choose_literals
 from pages.parts.bringing.graph_form import SEARCH_DIRECTIONS, begin_adding, choose_variable
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.wording import tr
@@ -66,7 +66,7 @@ def live_database(address: str) -> None:
                     "identifiers."
                 ),
             )
-            literal_choice = literals("live_literals")
+            literal_choice = choose_literals("live_literals")
             direction = st.selectbox(
                 tr("Edge direction"),
                 list(SEARCH_DIRECTIONS),

@@ -15,7 +15,7 @@ from core.models.price import Cap
 from core.prompts import MAX_TEMPLATE_CHARACTERS
 from core.sources import AnswerSource
 from pages.parts.bringing.drop_zone import drop_zone
-from pages.parts.bringing.finished_run import questions_of_runs, saved_runs
+from pages.parts.bringing.finished_run import draw_saved_runs, questions_of_runs
 from pages.parts.evaluate.question_writer import write_questions
 from pages.parts.methods.groups import is_heading, method_options
 from pages.parts.question.question_sets import (
@@ -107,7 +107,7 @@ def _draw_import(source: AnswerSource) -> None:
     ):
         caption("What another program found is compared here as a method.")
         drop_zone(source)
-        saved_runs(source)
+        draw_saved_runs(source)
 
 
 def _sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:

@@ -21,7 +21,7 @@ from pages.parts.shared.tables import clickable_table, draw_back_links, page_of,
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.entity_table import MAX_TABLE_CHARACTERS
-from pages.parts.texts.passage import draw_passage, pattern
+from pages.parts.texts.passage import draw_passage, name_pattern
 from pages.parts.texts.text_trail import (
     button_name,
     chunk_rows,
@@ -251,7 +251,7 @@ def _draw_passages(graph: Graph, node: int) -> None:
     for row in rows:
         draw_passage(chunks, row, "" if has_passage_nodes(graph) else name)
     if not has_passage_nodes(graph) and not any(
-        pattern(name).search(text) for text in chunks.texts("text", rows)
+        name_pattern(name).search(text) for text in chunks.texts("text", rows)
     ):
         caption("These chunks spell the name differently.")
     pager(
