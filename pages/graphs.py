@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.datasets import dataset_of
 from pages.parts.bringing.drop_zone import drop_zone
-from pages.parts.bringing.questions import added_questions
+from pages.parts.bringing.questions import draw_added_questions
 from pages.parts.graphs.downloads import download
 from pages.parts.graphs.graph_removal import draw_remove_button
 from pages.parts.graphs.live_neighbourhood import draw_fetch_button, named_neighbourhood
@@ -41,7 +41,7 @@ def page() -> None:
     )
     with adding:  # first, so that it works also if the graph cannot be opened
         drop_zone(last_graph())
-        added_questions()
+        draw_added_questions()
     with top:
         draw_remove_button(graph_name())
         graph = named_neighbourhood(chosen_graph())

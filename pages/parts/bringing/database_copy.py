@@ -28,7 +28,7 @@ from pages.parts.bringing.graph_form import (
     preview_source,
 )
 from pages.parts.bringing.inspection import inspect_upload
-from pages.parts.bringing.live_database import live_database
+from pages.parts.bringing.live_database import draw_live_form
 from pages.parts.bringing.uploads import ImportInput
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.session_state import session
@@ -71,7 +71,7 @@ def database_step(upload: ImportInput, importer: Importer, current: AnswerSource
         required=True,
     )
     if copy_or_live == DATABASE_WAYS[1]:
-        live_database(upload.path)
+        draw_live_form(upload.path)
         return
     limit, secret = _draw_form(upload.path)
     sent_form = session.database_asked

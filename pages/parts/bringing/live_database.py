@@ -25,10 +25,10 @@ LIMIT_FIELDS = (  # name, label, step, and width of the field in pixels
 )
 
 
-def live_database(address: str) -> None:
-    """Draw the form of a live database.
+def draw_live_form(address: str) -> None:
+    """Draw the form of a live database, and start to add it once the form is sent.
 
-    Once it is sent, the database is queried in a job, and added if it answers.
+    The job queries the database, and adds it if it answers.
     """
     st.caption(tr("Nothing is copied. Each question fetches the neighbourhood of its entities."))
     with st.form("live", border=False):
@@ -82,7 +82,7 @@ def live_database(address: str) -> None:
         is_bare = parsed_address.kind == SPARQL and not address.startswith("sparql+")
         bounds["seconds"] = float(bounds["seconds"])
         settings = LiveSettings(
-            ("sparql+" if is_bare else "") + address,
+            f"sparql+{address}" if is_bare else address,
             direction,
             variable,
             language=language.strip(),

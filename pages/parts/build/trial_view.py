@@ -22,9 +22,9 @@ from core.sources import AnswerSource
 from core.types import Step
 from pages.parts.build.bench import Bench
 from pages.parts.build.change import change_data
-from pages.parts.build.component import bricks
+from pages.parts.build.component import draw_bricks
 from pages.parts.build.line_drawing import line_data
-from pages.parts.build.outcomes import outcomes
+from pages.parts.build.outcomes import block_outcomes
 from pages.parts.build.sample_effect import handle_sample_click, sample_data, sample_job
 from pages.parts.build.trials import (
     draw_run_error,
@@ -115,7 +115,7 @@ def _line(bench: Bench, job: Job | None) -> None:
     waits = waiting_steps_text(bench.line, job) if bench.line is not None else ""
     is_same_question = job is not None and _is_same_question()
     step_outcomes, extra = (
-        outcomes(job.comparison, job.comparison.lanes[-1], bench.draft, _steps(job), waits)
+        block_outcomes(job.comparison, job.comparison.lanes[-1], bench.draft, _steps(job), waits)
         if job is not None and is_same_question
         else ({}, [])
     )
@@ -135,7 +135,7 @@ def _line(bench: Bench, job: Job | None) -> None:
         )
         data["change"] = _change(job) if job is not None and is_same_question else None
         data["running"] = job is not None and not job.ended
-        bricks(bench, {**data, "held": bench.held})
+        draw_bricks(bench, {**data, "held": bench.held})
 
 
 def _steps(job: Job) -> Sequence[StepOutcome]:

@@ -15,9 +15,9 @@ from core.methods.model_needs import missing_models
 from core.operators.base import Line
 from core.runtime.jobs import JOB_DONE
 from pages.parts.build.bench import Bench
-from pages.parts.build.component import bricks
+from pages.parts.build.component import draw_bricks
 from pages.parts.build.line_drawing import line_data
-from pages.parts.build.outcomes import outcomes
+from pages.parts.build.outcomes import block_outcomes
 from pages.parts.methods.advice import advice_data, compare_question
 from pages.parts.methods.chooser import chooser
 from pages.parts.question.permalink import MAX_COMPARE_LANES
@@ -170,7 +170,7 @@ def _draw_steps(lane: int, comparison: MethodComparison | None) -> None:
         lambda operator: advice_data(operator, compare_question()),
         documents=page_source().is_corpus,
     )
-    bricks(bench, {**data, "compact": True}, Session.lane_bricks)
+    draw_bricks(bench, {**data, "compact": True}, Session.lane_bricks)
     _draw_changed_line(lane, bench.line, old_line)
 
 
@@ -190,7 +190,9 @@ def _outcomes(
     if comparison is not None and method is not None:
         for lane in comparison.lanes:
             if repr(lane.method.line) == repr(method.line) and lane.status == JOB_DONE:
-                return outcomes(comparison, lane, bench.draft, step_outcomes(comparison, lane))
+                return block_outcomes(
+                    comparison, lane, bench.draft, step_outcomes(comparison, lane)
+                )
     return {}, []
 
 

@@ -11,7 +11,7 @@ from core.corpus import Corpus
 from core.lines.difference import change_words
 from core.sources import CorpusSource
 from pages.parts.build.bench import Bench
-from pages.parts.build.component import bricks
+from pages.parts.build.component import draw_bricks
 from pages.parts.build.line_drawing import line_data
 from pages.parts.question.permalink import Permalink
 from pages.parts.shared.actions import button
@@ -35,7 +35,7 @@ def draw_build_steps(corpus: Corpus, base: GraphBuild) -> GraphBuild | None:
     bench = Session.texts_bench.of((corpus.name, base.id), lambda: Bench.of(base.line))
     with st.expander(tr("Steps of this build"), icon=":material/linear_scale:", key="texts_steps"):
         data = line_data(bench, {}, refusal=lambda operator: operator.lacks(corpus))
-        bricks(bench, {**data, "compact": True}, Session.texts_bricks)
+        draw_bricks(bench, {**data, "compact": True}, Session.texts_bricks)
     line = bench.line
     if line is not None and line == base.line:
         return base
