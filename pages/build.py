@@ -18,7 +18,7 @@ from core.methods.catalogue import (
 )
 from core.operators.base import Line
 from pages.parts.build.bench import Bench
-from pages.parts.build.trial_view import compare_link, draw_question_row, draw_trial
+from pages.parts.build.trial_view import draw_compare_link, draw_question_row, draw_trial
 from pages.parts.build.trials import can_start_now, run_if_changed, runs_without_click
 from pages.parts.methods.chooser import chooser
 from pages.parts.methods.groups import is_heading, method_options
@@ -54,7 +54,7 @@ def page() -> None:
             help=tr("All methods with their steps."),
         ):
             gallery(methods_by_id, bench)
-        compare_link(line, methods_by_id)
+        draw_compare_link(line, methods_by_id)
         with st.popover(tr("Save"), icon=":material/save:", key="keep-open"):
             save_form(line, methods_by_id)
     run_now = run or runs_without_click(bench)

@@ -6,9 +6,9 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.evaluation.runs.store import EVALUATION_OWNER_KIND
-from pages.parts.evaluate.figures import facts, figures, set_titles
-from pages.parts.evaluate.form import new_run
-from pages.parts.evaluate.method_search import SEARCH_PARAMETER, show_search
+from pages.parts.evaluate.figures import draw_figures, run_facts, set_titles
+from pages.parts.evaluate.form import draw_new_run
+from pages.parts.evaluate.method_search import SEARCH_PARAMETER, draw_search
 from pages.parts.evaluate.questions import one_question
 from pages.parts.evaluate.run_progress import leave_run, progress, run_actions, runs
 from pages.parts.shared.actions import button
@@ -54,10 +54,10 @@ def draw_start() -> None:
         names, default=names[1] if st.query_params.get(SEARCH_PARAMETER) else None
     )
     with run_tab:
-        new_run()
+        draw_new_run()
         runs()
     with search_tab:
-        show_search()
+        draw_search()
 
 
 def one_run(number: int) -> None:
@@ -85,13 +85,13 @@ def one_run(number: int) -> None:
         st.caption(
             plain(
                 " · ".join(
-                    filter(None, (facts(run), owner_text(EVALUATION_OWNER_KIND, str(run.id))))
+                    filter(None, (run_facts(run), owner_text(EVALUATION_OWNER_KIND, str(run.id))))
                 )
             )
         )
     progress(run)
     if run.done + run.failed:
-        figures(run)
+        draw_figures(run)
 
 
 admit(page)

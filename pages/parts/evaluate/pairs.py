@@ -41,7 +41,7 @@ def can_be_judged(summary: RunSummary) -> bool:
     )
 
 
-def judged_pairs(summary: RunSummary) -> None:
+def draw_judged_pairs(summary: RunSummary) -> None:
     """Draw the tab."""
     write(
         "Questions that ask for an overview have no correct answer. A language model says "

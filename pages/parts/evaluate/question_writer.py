@@ -33,7 +33,7 @@ MAX_SHOWN_WRITTEN = 5  # written questions that are shown
 WRITING_CANCELLED_NOTE = tr("Cancelled. Every reply is kept, and writing goes on from there.")
 
 
-def write_questions(on: AnswerSource) -> None:
+def draw_question_writer(on: AnswerSource) -> None:
     """Draw the recipe or the progress, and the questions that were written last."""
     job = engine().evaluations.get(writing_job_key(on.name))
     with st.expander(

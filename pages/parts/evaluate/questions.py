@@ -29,7 +29,7 @@ from pages.parts.shared.wording import tr
 MAX_TABLE_QUESTIONS = 200  # most questions of the table
 
 
-def question_table(summary: RunSummary) -> None:
+def draw_questions(summary: RunSummary) -> None:
     """Draw every question with one metric by method; a selected row can be opened."""
     names = method_titles(summary.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
