@@ -9,8 +9,8 @@ from core.evaluation.runs.store import EVALUATION_OWNER_KIND
 from pages.parts.evaluate.figures import draw_figures, run_facts, set_titles
 from pages.parts.evaluate.form import draw_new_run
 from pages.parts.evaluate.method_search import SEARCH_PARAMETER, draw_search
-from pages.parts.evaluate.questions import one_question
-from pages.parts.evaluate.run_progress import leave_run, progress, run_actions, runs
+from pages.parts.evaluate.questions import draw_question
+from pages.parts.evaluate.run_progress import draw_progress, draw_run_actions, draw_runs, leave_run
 from pages.parts.shared.actions import button
 from pages.parts.shared.people import admit, owner_text
 from pages.parts.shared.session import store
@@ -28,7 +28,7 @@ def page() -> None:
         if not number:
             draw_start()
         elif question:
-            one_question(int(number), question)
+            draw_question(int(number), question)
         else:
             one_run(int(number))
     except (HopscopeError, ValueError) as error:
@@ -55,7 +55,7 @@ def draw_start() -> None:
     )
     with run_tab:
         draw_new_run()
-        runs()
+        draw_runs()
     with search_tab:
         draw_search()
 
@@ -70,7 +70,7 @@ def one_run(number: int) -> None:
         with st.container(
             horizontal=True, width="content", gap="small", vertical_alignment="center"
         ):
-            run_actions(run)
+            draw_run_actions(run)
     with st.container(gap=None):
         st.subheader(
             plain(
@@ -89,7 +89,7 @@ def one_run(number: int) -> None:
                 )
             )
         )
-    progress(run)
+    draw_progress(run)
     if run.done + run.failed:
         draw_figures(run)
 

@@ -7,11 +7,11 @@ import streamlit as st
 from core.datasets import dataset_of
 from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.bringing.questions import draw_added_questions
-from pages.parts.graphs.downloads import download
+from pages.parts.graphs.downloads import draw_download
 from pages.parts.graphs.graph_removal import draw_remove_button
 from pages.parts.graphs.live_neighbourhood import draw_fetch_button, named_neighbourhood
-from pages.parts.graphs.shape import charts, details, draw_counts, may_count
-from pages.parts.graphs.walk import walk
+from pages.parts.graphs.shape import draw_charts, draw_counts, draw_details, may_count
+from pages.parts.graphs.walk import draw_walk
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import chosen_graph, graph_name, last_graph
 from pages.parts.shared.session_state import session
@@ -49,13 +49,13 @@ def page() -> None:
             return
         draw_counts(graph)
     with walking:
-        walk(graph)
+        draw_walk(graph)
         draw_fetch_button(graph)
     with shape:
         if may_count(graph):
-            details(graph)
-            download(graph)
-            charts(graph)
+            draw_details(graph)
+            draw_download(graph)
+            draw_charts(graph)
 
 
 admit(page)

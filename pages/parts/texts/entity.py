@@ -13,7 +13,7 @@ import streamlit as st
 from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, edge_weights, node_texts, relation_names, relation_texts
-from pages.parts.graphs.walk_view import neighbourhood, picture_html, show_picture
+from pages.parts.graphs.walk_view import draw_picture, neighbourhood, picture_html
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
@@ -221,7 +221,7 @@ def _draw_picture(graph: Graph, node: int) -> None:
     drawn_nodes = {*part.near, *part.far}
     with st.container(border=True):
         html = picture_html(graph, part, st.context.theme.type == "dark")
-        show_picture(
+        draw_picture(
             html,
             lambda clicked: go_to_entity(graph, clicked) if clicked in drawn_nodes else None,
             tr("The entity and those it is related to"),
