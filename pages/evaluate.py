@@ -19,32 +19,25 @@ from pages.parts.shared.wording import tr
 
 
 def page() -> None:
-    """Draw what the address names.
-
-    It is the start page, one run, or one question of a run.
-    """
-    number, question = st.query_params.get("run", ""), st.query_params.get("question", "")
+    """Draw what the address names: the start page, one run, or one question of a run."""
+    number = st.query_params.get("run", "")
+    question = st.query_params.get("question", "")
     try:
         if not number:
             draw_start()
         elif question:
             draw_question(int(number), question)
         else:
-            one_run(int(number))
+            draw_run(int(number))
     except (HopscopeError, ValueError) as error:
-        if isinstance(error, HopscopeError):
-            st.error(plain(str(error)))
-        else:
-            st.error(tr("The address names no evaluation."))
+        is_known = isinstance(error, HopscopeError)
+        st.error(plain(str(error)) if is_known else tr("The address names no evaluation."))
         if number:
             button(tr("All evaluations"), leave_run, icon="arrow_back")
 
 
 def draw_start() -> None:
-    """Draw the start page.
-
-    It has the form of a new evaluation with the list of runs, and the search for a method.
-    """
+    """Draw the form of a new evaluation with the list of runs, and the search for a method."""
     st.header(tr("Evaluate"), anchor=False)
     names = [
         tr(":material/bar_chart: Compare methods"),
@@ -60,7 +53,7 @@ def draw_start() -> None:
         draw_search()
 
 
-def one_run(number: int) -> None:
+def draw_run(number: int) -> None:
     """Draw one run: its progress and its figures so far."""
     run = store().run(number)
     with st.container(
@@ -72,23 +65,11 @@ def one_run(number: int) -> None:
         ):
             draw_run_actions(run)
     with st.container(gap=None):
-        st.subheader(
-            plain(
-                tr(
-                    "{methods} on {set}",
-                    methods=many(len(run.spec["instances"]), "method"),
-                    set=set_titles(run),
-                )
-            ),
-            anchor=False,
-        )
-        st.caption(
-            plain(
-                " · ".join(
-                    filter(None, (run_facts(run), owner_text(EVALUATION_OWNER_KIND, str(run.id))))
-                )
-            )
-        )
+        n_methods = many(len(run.spec["instances"]), "method")
+        title = tr("{methods} on {set}", methods=n_methods, set=set_titles(run))
+        st.subheader(plain(title), anchor=False)
+        owner = owner_text(EVALUATION_OWNER_KIND, str(run.id))
+        st.caption(plain(" · ".join(filter(None, (run_facts(run), owner)))))
     draw_progress(run)
     if run.done + run.failed:
         draw_figures(run)

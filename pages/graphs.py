@@ -27,31 +27,28 @@ GRAPH_TABS = [
 
 def page() -> None:
     """Draw the page."""
-    dataset = dataset_of(graph_name())
-    st.header(
-        plain(
-            dataset.title if dataset is not None and dataset.name == graph_name() else graph_name()
-        )
-    )
+    name = graph_name()
+    dataset = dataset_of(name)
+    is_named = dataset is not None and dataset.name == name
+    st.header(plain(dataset.title if dataset is not None and is_named else name))
     top = st.container()
-    adds = "add" in st.query_params
-    first = GRAPH_TABS[-1] if adds else None
-    walking, shape, adding = st.tabs(
-        GRAPH_TABS, default=first, key=f"graphs-{session.graph_opened}"
+    default_tab = GRAPH_TABS[-1] if "add" in st.query_params else None
+    walk_tab, shape_tab, add_tab = st.tabs(
+        GRAPH_TABS, default=default_tab, key=f"graphs-{session.graph_opened}"
     )
-    with adding:  # first, so that it works also if the graph cannot be opened
+    with add_tab:  # first, because it also works if the graph cannot be opened
         drop_zone(last_graph())
         draw_added_questions()
     with top:
-        draw_remove_button(graph_name())
+        draw_remove_button(name)
         graph = named_neighbourhood(chosen_graph())
         if graph is None:
             return
         draw_counts(graph)
-    with walking:
+    with walk_tab:
         draw_walk(graph)
         draw_fetch_button(graph)
-    with shape:
+    with shape_tab:
         if may_count(graph):
             draw_details(graph)
             draw_download(graph)

@@ -38,20 +38,20 @@ def page() -> None:
     # A `default` that changed with the open tab would make a new widget and lose the click.
     if not session.texts_tabs:
         session.texts_tabs = session.texts_open or TEXT_TABS[0]
-    graph, documents_tab, adding = st.tabs(
+    graph_tab, documents_tab, add_tab = st.tabs(
         TEXT_TABS, key=Session.texts_tabs.name, on_change="rerun"
     )
     session.texts_open = session.texts_tabs
-    with adding:
-        # Drawn whichever tab is open; otherwise the chosen files would be lost.
+    with add_tab:
+        # Drawn even if another tab is open: otherwise the chosen files would be lost.
         drop_zone(CorpusSource(name))
-    if adding.open:
+    if add_tab.open:
         return
-    with graph if graph.open else documents_tab:
+    with graph_tab if graph_tab.open else documents_tab:
         corpus = await_corpus(name)
         if corpus is None:
             return
-        if graph.open:
+        if graph_tab.open:
             draw_graph_advice(corpus)
             draw_builds(corpus)
         else:
