@@ -170,7 +170,7 @@ def divide_facts_row() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def ask_if_submitted(lanes: list[Method], is_pressed: bool, is_stopped: bool) -> None:
-    """Start the comparison if the question was asked, and draw the error if there is one."""
+    """Start the comparison if the question was asked, and draw its error."""
     if (is_pressed or session.submitted) and not is_stopped:
         session.trouble = start_comparison(lanes, None if is_pressed else screen_to_reuse())
     # Cleared only after asking: a run that is interrupted before must not lose the question.
@@ -243,7 +243,7 @@ def lookup_graph(on_screen: ScreenComparison | None) -> Any:
 
 
 def draw_case_note(case: Case) -> None:
-    """Draw a note that a case is on the screen, and a button that begins a new question."""
+    """Draw a note on the case on the screen, and a button for a new question."""
     case_text = tr("Saved example.") if case.example else tr("Saved case.")
     source = case_link(case).source
     hint = tr("Press Ask to run it live.")
@@ -306,7 +306,7 @@ def draw_language_notes(comparison: MethodComparison) -> None:
 
 
 def stop(job: Job) -> None:
-    """Cancel a job, and ask nothing in this run, even if Ask was clicked just before."""
+    """Cancel a job, and ask nothing in this run, even if Ask was clicked."""
     cancel_or_leave(job, "compare")
     session.stopped = True
 
@@ -348,9 +348,9 @@ def screen_to_reuse() -> ScreenComparison | None:
 
 
 def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> HopscopeError | None:
-    """Start the comparison and write it into the address; return the error if that fails.
+    """Start the comparison and write it into the address.
 
-    Finished lanes of `on_screen` are reused.
+    Return the error if that fails. Finished lanes of `on_screen` are reused.
     """
     reader, model = session.reader, session.model
     if on_screen is not None:
@@ -442,7 +442,10 @@ def draw_job_end(job: Job) -> None:
 def handle_clicks(
     on_screen: ScreenComparison, clicks: BoardClicks, paths: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Handle the clicks on the board; `paths` are its paths by key."""
+    """Handle the clicks on the board.
+
+    `paths` are its paths by key.
+    """
     comparison = on_screen.comparison
     save_thumb(comparison, clicks.thumb)
     if clicks.lane is not None:
@@ -462,7 +465,10 @@ def handle_clicks(
 
 
 def repair_in_new_lane(comparison: MethodComparison, lane: int) -> None:
-    """Run the repair of a lane in a new lane; if there is the largest number, in its place."""
+    """Run the repair of a lane in a new lane.
+
+    At the largest number of lanes, it replaces the lane.
+    """
     source_lane = comparison.lanes[lane]
     if source_lane.repair is not None:
         insert_changed_line(source_lane.method.id, source_lane.repair.spec, or_in_place=True)
@@ -470,7 +476,7 @@ def repair_in_new_lane(comparison: MethodComparison, lane: int) -> None:
 
 
 def follow_node_button(graph, node: int, to: str) -> None:
-    """Go to a node's neighbourhood, or ask the same question from this node."""
+    """Go to a node's neighbourhood, or ask the question from this node."""
     name = graph.node_name(node)
     if to == "walk":
         query = {} if graph.fetched is None else {AROUND_PARAMETER: name}

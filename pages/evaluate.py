@@ -37,7 +37,7 @@ def page() -> None:
 
 
 def draw_start() -> None:
-    """Draw the form of a new evaluation with the list of runs, and the search for a method."""
+    """Draw the form of a new evaluation, the list of runs, and the search for a method."""
     st.header(tr("Evaluate"), anchor=False)
     names = [
         tr(":material/bar_chart: Compare methods"),

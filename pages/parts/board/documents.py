@@ -244,7 +244,7 @@ def _documents_text(n_named: int, unplaced: int) -> str:
 
 
 def _merge_notes(comparison: MethodComparison, lane: MethodLane) -> list[str]:
-    """Return how many saved merges apply to the lane's graph, and how many do not, in words."""
+    """Return how many saved merges apply to the lane's graph, in words."""
     origin = lane.graph.edited_from
     if origin is None or not uses_mended_graph(lane.method.line):
         return []

@@ -23,7 +23,9 @@ MAX_INFLUENCE_ITEMS = 6  # most items that are named
 def influence_data(
     comparison: MethodComparison, lane: MethodLane, keys: PathKeys, model: str | None
 ) -> dict[str, Any] | None:
-    """Return the measured influence on a lane's answers; None if nothing was measured.
+    """Return the measured influence on a lane's answers.
+
+    None if nothing was measured.
 
     Parameters
     ----------

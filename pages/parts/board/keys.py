@@ -43,7 +43,7 @@ def edge_id(one: Key, other: Key) -> str:
 
 
 def item_position(nodes: Sequence[Any], edges: Sequence[Any] = ()) -> dict[str, list]:
-    """Return the nodes and edges by which an item is drawn, as data of the board."""
+    """Return the nodes and edges by which the board draws an item."""
     return {"nodes": list(nodes), "edges": list(edges)}
 
 

@@ -103,7 +103,10 @@ class PathsDrawing:
         return DrawnPaths(best, missed, stories, paths, fates, walked, self._keys_by_path())
 
     def _best_data(self, lane: MethodLane, state: State) -> list[Data] | None:
-        """Return a lane's best paths with ranks and scores; None if it seeks no paths."""
+        """Return a lane's best paths with ranks and scores.
+
+        None if it seeks no paths.
+        """
         if state.paths is None:
             return None
         head = state.paths.head(MAX_SHOWN_PATHS)
@@ -121,7 +124,10 @@ class PathsDrawing:
         ]
 
     def _search_replays(self, lane: MethodLane, state: State) -> list[Data]:
-        """Return the replays of a lane's searches for paths; none during a preview."""
+        """Return the replays of a lane's searches for paths.
+
+        None during a preview.
+        """
         if lane.preview is not None:
             return []
         return [

@@ -161,7 +161,10 @@ class Board:
         explanation: LaneExplanation | None,
         shared: dict[str, Any],
     ) -> dict[str, Any]:
-        """Return all data of a lane; later parts override earlier ones."""
+        """Return all data of a lane.
+
+        Later parts override earlier ones.
+        """
         lane, shown_lane = comparison.lanes[i], self._shown.lanes[i]
         data = self.view.lane(i, shown_lane, shared)
         text = None
@@ -225,7 +228,10 @@ class Board:
 
 
 def answering_model(lane: MethodLane) -> str | None:
-    """The title of the model that answers in a lane; None if none does."""
+    """The title of the model that answers in a lane.
+
+    None if none does.
+    """
     return None if lane.state.own_answer else lane.model
 
 
@@ -314,7 +320,7 @@ def operator_row(step: Step) -> dict[str, Any]:
 
 
 def _progress_data(graph, progress: ProgressReport) -> dict[str, Any]:
-    """Return the progress of a running lane, with the relations of its best path in words."""
+    """Return the progress of a running lane, with relations in words."""
     best = progress.best
     if best and " -> " in best:
         table = relation_table(graph.name)

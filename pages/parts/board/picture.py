@@ -28,7 +28,10 @@ NO_ITEMS: DrawnItems = ()
 
 
 def answer_nodes(comparison: MethodComparison, answers: Sequence[str] | None = None) -> set[int]:
-    """Return the nodes that have a name of some answers; by default the known answers."""
+    """Return the nodes that have a name of some answers.
+
+    By default these are the known answers.
+    """
     question = comparison.ask.question
     nodes: set[int] = set()
     for answer in question.answers if answers is None else answers:

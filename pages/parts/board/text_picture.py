@@ -50,7 +50,10 @@ class PictureDraft:
 
 
 class TextPicture:
-    """Picture of a comparison on documents; positions are computed again when it changes."""
+    """Picture of a comparison on documents.
+
+    Positions are computed again when it changes.
+    """
 
     def __init__(self, positions: Mapping[str, Position] | None = None) -> None:
         """Make the picture.
@@ -65,7 +68,10 @@ class TextPicture:
 
     @property
     def places(self) -> dict[str, Position]:
-        """Positions by key; nodes that were drawn earlier are included, in case they return."""
+        """Positions by key.
+
+        Nodes that were drawn earlier are included, in case they return.
+        """
         return self._old_positions | {
             key: self._positions[number]
             for key, number in self._numbers.items()
@@ -175,7 +181,10 @@ def _hand_on_documents(lanes: Sequence[MethodLane]) -> bool:
 def _gold_nodes(
     gold: Mapping[str, str], hits: Iterable[Hit], limit: int | None
 ) -> dict[Key, dict[str, str]]:
-    """Return the gold passages to draw; if there are more than `limit`, hits are preferred."""
+    """Return the gold passages to draw.
+
+    If there are more than `limit`, hits are preferred.
+    """
     hit_keys = {hit.key for hit in hits}
     nodes = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
     selected = set(sorted(nodes, key=lambda key: key not in hit_keys)[:limit])
@@ -274,7 +283,7 @@ def _relation_ends(lane: MethodLane) -> list[tuple[Key, Key, str]]:
 
 
 def items_of_keys(lanes: Sequence[MethodLane], keys: Iterable[Key]) -> dict[str, dict[str, Any]]:
-    """Return the nodes and edges by which the item of each key is drawn, in the form of paths.
+    """Return the nodes and edges by which the item of each key is drawn.
 
     A relation is drawn as its ends and the edge between them; any other item as one node.
     """
@@ -315,7 +324,7 @@ def _add_edges(
 def _path_edges(
     drawing: PictureDraft, paths: Sequence[Mapping[str, Any]]
 ) -> dict[tuple[Key, Key], str]:
-    """Return the edges of some paths between drawn nodes, with the words of the best path."""
+    """Return the edges of some paths between drawn nodes, with their words."""
     edges: dict[tuple[Key, Key], str] = {}
     for path in paths:
         for one, other, words in zip(path["nodes"], path["nodes"][1:], path["words"]):
@@ -334,7 +343,7 @@ def _relation_edges(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, 
 
 
 def _hit_edges(drawing: PictureDraft, lane: MethodLane, hit: Hit) -> dict[tuple[Key, Key], str]:
-    """Return the edges from an entity or summary to its passages, or a community to members."""
+    """Return the edges from a hit to its passages, or to its members."""
     if hit.kind in ("node", "summary"):
         keys = [key for key in _passage_keys(lane, hit) if key in drawing.nodes]
         return {sorted_pair(hit.key, key): tr("told in") for key in keys}

@@ -26,7 +26,9 @@ Data = dict[str, Any]
 
 
 def points_data(lane: MethodLane) -> Data | None:
-    """Return the points of a lane in the order of selection; None for methods without points.
+    """Return the points of a lane in the order of selection.
+
+    None for methods without points.
 
     Returns
     -------
@@ -95,7 +97,10 @@ def _note(lane: MethodLane, state: State, n_shown: int | None) -> str:
 
 
 def _count(state: State, operator: type, size_key: str) -> int:
-    """Return a count of an operator's last step; 0 if there is none."""
+    """Return a count of an operator's last step.
+
+    0 if there is none.
+    """
     for step in reversed(state.trace):
         if step.operator == operator.__name__:
             return step.sizes.get(size_key, 0)

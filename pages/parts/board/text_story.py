@@ -69,7 +69,7 @@ def batch_replay(
 
 
 def _batch_step(lane: MethodLane) -> Step | None:
-    """Return the first step of a finished lane that read in batches, if there is one."""
+    """Return the first step of a finished lane that read in batches."""
     if not lane.retrieved or lane.preview is not None:
         return None
     return next((step for step in lane.state.trace if found_in_batches(step)), None)

@@ -20,10 +20,10 @@ Data = dict[str, Any]
 
 
 def support_data(lane: MethodLane) -> list[Data] | None:
-    """Return the passage that supports each sentence of the answer; None if unknown.
+    """Return the passage that supports each sentence of the answer.
 
-    If no model answered, it is the passage of the excerpt. Positions are counted in UTF-16 code
-    units, as a browser does.
+    None if unknown. If no model answered, it is the passage of the excerpt. Positions are counted
+    in UTF-16 code units, as a browser does.
     """
     state = lane.state
     if state.answer is None:

@@ -103,7 +103,10 @@ class TripleView:
         }
 
     def _stages(self, state: State, by_model: bool) -> list[dict[str, Any]] | None:
-        """Return the data of all stages of the funnel; None if it has none."""
+        """Return the data of all stages of the funnel.
+
+        None if it has none.
+        """
         ask = self._comparison.ask
         answers = answers_of(ask.question)
         stages = {
@@ -207,5 +210,8 @@ def _hits(comparison: MethodComparison) -> dict[str, dict[str, Any]]:
 
 
 def _states(lane: MethodLane) -> tuple[State, ...]:
-    """Return the states of a lane that has retrieved; none during a preview."""
+    """Return the states of a lane that has retrieved.
+
+    None during a preview.
+    """
     return lane.states if lane.retrieved and lane.preview is None else ()

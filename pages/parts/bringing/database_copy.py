@@ -83,7 +83,7 @@ def database_step(upload: ImportInput, importer: Importer, current: AnswerSource
 
 
 def _draw_form(address: str) -> tuple[int, str]:
-    """Draw the form of a copy, store its values if it is sent, and return the limit and the key."""
+    """Draw the form of a copy, store its values, and return the limit and the key."""
     with st.form("database", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             secret = st.text_input(
@@ -124,7 +124,9 @@ def _draw_form(address: str) -> tuple[int, str]:
 
 
 def _store_form(address: str, **values: str) -> None:
-    """Store the values of the form; its new number makes a new preview.
+    """Store the values of the form.
+
+    Its new number makes a new preview.
 
     Raises BadInput, BadParameter.
     """

@@ -25,7 +25,10 @@ ROW_SENTENCES = tr("none: each row as a sentence")
 
 
 def choose_columns(files: list) -> Columns | None:
-    """Draw and return the choice of columns; None if there is nothing to choose."""
+    """Draw and return the choice of columns.
+
+    None if there is nothing to choose.
+    """
     tables = [file for file in files if file.name.lower().endswith(TABLE_SUFFIXES)]
     if not tables:
         return None
@@ -56,7 +59,10 @@ def choose_columns(files: list) -> Columns | None:
 
 
 def _choose_header(tables: list, key: str) -> str:
-    """Draw and return whether CSV tables have a header; empty for other tables."""
+    """Draw and return whether CSV tables have a header.
+
+    Empty for other tables.
+    """
     if not all(file.name.lower().endswith(CSV_SUFFIXES) for file in tables):
         return ""
     first_table = tables[0]
@@ -87,14 +93,20 @@ def _draw_columns(
 
 
 def _no_text_label(is_whole_workbook: bool, header_choice: str) -> str:
-    """Return the label of no column for the text; empty if there must be one."""
+    """Return the label of no column for the text.
+
+    Empty if there must be one.
+    """
     if is_whole_workbook:
         return WHOLE_WORKBOOK
     return "" if header_choice == HEADER_NO else ROW_SENTENCES
 
 
 def _draw_column(role: str, labels: tuple[str, str], names: list[str], guess: str, key: str) -> str:
-    """Draw and return the column of a role; empty for none, if there is a label for that."""
+    """Draw and return the column of a role.
+
+    Empty for none, if there is a label for that.
+    """
     label, none_label = labels
     options = ["", *names] if none_label else names
     if guess in options:
@@ -113,7 +125,10 @@ def _draw_column(role: str, labels: tuple[str, str], names: list[str], guess: st
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
 def _header(id: str, name: str, header_choice: str, _file) -> list[str]:
-    """Return the columns of a file; empty if it cannot be read, which its reader will report."""
+    """Return the columns of a file.
+
+    Empty if it cannot be read, which its reader will report.
+    """
     if name.lower().endswith(WORKBOOK_SUFFIX):
         return sheet_columns(name, _file.getvalue())
     try:
@@ -124,7 +139,10 @@ def _header(id: str, name: str, header_choice: str, _file) -> list[str]:
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
 def _has_header(id: str, name: str, _file) -> bool:
-    """Return whether the first row of a file names its columns; True if it cannot be read."""
+    """Return whether the first row of a file names its columns.
+
+    True if it cannot be read.
+    """
     try:
         return has_header(MemoryFile(name, _file.getvalue()))
     except BadInput:

@@ -68,7 +68,10 @@ def _start_reading(upload: ImportInput, target: TargetCorpus, columns: Columns |
 
 
 def documents_outcome(result: CorpusImport) -> ImportOutcome:
-    """Return the outcome of adding documents; the corpus is shown next."""
+    """Return the outcome of adding documents.
+
+    The corpus is shown next.
+    """
     corpus = result.corpus
     parts = [tr("{documents} added", documents=many(result.added, "document"))]
     if result.changed:
@@ -85,7 +88,10 @@ def documents_outcome(result: CorpusImport) -> ImportOutcome:
 
 
 def _show_corpus(corpus: Corpus) -> None:
-    """Show the corpus next; if it comes from another tool's index, start to encode its graph."""
+    """Show the corpus next.
+
+    If it comes from another tool's index, start to encode its graph.
+    """
     session.texts_wanted = corpus.name
     for tool in opened_tools(corpus)[:1]:
         start_build(corpus, builds_of(corpus)[tool_build(tool)])

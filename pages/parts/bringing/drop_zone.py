@@ -1,4 +1,4 @@
-"""Drop zone for all imports: it recognises the dropped files and draws the form for them."""
+"""Drop zone for all imports, which recognises files and draws their form."""
 
 from __future__ import annotations
 
@@ -88,7 +88,10 @@ def drop_zone(current: AnswerSource | None = None) -> None:
 
 
 def _choose_input() -> ImportInput | None:
-    """Draw and return the choice of files, a folder, or a path; None if nothing is chosen."""
+    """Draw and return the choice of files, a folder, or a path.
+
+    None if nothing is chosen.
+    """
     st.caption(tr("Drop any file. You see what it is before anything is added."))
     input_kind = st.segmented_control(
         tr("What to add"),
@@ -121,7 +124,7 @@ def _choose_input() -> ImportInput | None:
 
 
 def _draw_path_field() -> ImportInput | None:
-    """Draw the field for a path, the address of a database, or the id of a set on a hub."""
+    """Draw the field for a path, a database's address, or a dataset's id."""
     examples = [ADDRESS_EXAMPLES]
     if is_local_visit():
         examples.insert(0, "/home/me/ragtest/output")
@@ -155,7 +158,10 @@ def is_local_visit() -> bool:
 
 
 def _fetch_hub_set(id: str) -> ImportInput | None:
-    """Fetch a set of a hub and return it; None if that failed."""
+    """Fetch a set of a hub and return it.
+
+    None if that failed.
+    """
 
     def work(job: Job) -> FetchedSet:
         name = id.removeprefix(HUB).partition(":")[0] if id.startswith(HUB) else ""
@@ -264,7 +270,7 @@ def _importer_title(importer: Importer) -> str:
 def _draw_description(
     upload: ImportInput, importer: Importer, recognitions: list[Recognition]
 ) -> None:
-    """Draw the kind of the files, and which of their contents are read and left out."""
+    """Draw the kind of the files, and what is read of them."""
     name = upload.name
     if len(upload.files) > 1 and not upload.is_folder:
         name += tr(" and {files} more", files=many(len(upload.files) - 1, "file"))
@@ -285,7 +291,10 @@ def _draw_description(
 
 
 def _upload_fault(upload: ImportInput, kind: KindName) -> str:
-    """Return why uploads cannot be imported as a kind; empty if they can."""
+    """Return why uploads cannot be imported as a kind.
+
+    Empty if they can.
+    """
     if len(upload.files) > 1 and not upload.is_folder and kind not in KINDS_OF_SEVERAL_FILES:
         return tr("Files of this kind are added one at a time.")
     limit = KIND_MAX_MEGABYTES.get(kind, DEFAULT_MAX_MEGABYTES) << 20

@@ -54,7 +54,7 @@ def _draw_encodings(name: str, encodings: dict[str, str], key: str) -> str:
 
 @st.cache_data(max_entries=32, show_spinner=tr("Checking the encoding …"))
 def _fitting_encodings(id: str, _file) -> dict[str, str]:
-    """Return the encodings that fit a file, each with some of the words as they read in it.
+    """Return the encodings that fit a file, each with some decoded words.
 
     Empty if the file is UTF-8, or has a byte order mark.
     """

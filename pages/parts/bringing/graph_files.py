@@ -64,7 +64,10 @@ def _open_files(upload: ImportInput, reading_options: Mapping[str, str]) -> Iter
 
 
 def _choose_reading(upload: ImportInput, format: str) -> dict[str, str]:
-    """Draw and return the options of a format; empty values are the defaults."""
+    """Draw and return the options of a format.
+
+    Empty values are the defaults.
+    """
     graph_format = format_named(format)
     reading_options = {
         "format": format,

@@ -179,7 +179,9 @@ def choose_variable(key: str, label: str) -> str:
 def begin_graph(
     name: str, direction: Direction, source: Callable[[Job], AbstractContextManager[TripleFile]]
 ) -> None:
-    """Start the job that builds a graph; show an error if that fails.
+    """Start the job that builds a graph.
+
+    Show an error if that fails.
 
     Parameters
     ----------
@@ -198,7 +200,10 @@ def begin_graph(
 
 
 def begin_adding(name: str, work: Callable[[Job], list[str]]) -> None:
-    """Start the job that adds a graph; `work` returns notes on what was guessed or left out."""
+    """Start the job that adds a graph.
+
+    `work` returns notes on what was guessed or left out.
+    """
 
     def add(job: Job) -> ImportOutcome:
         notes = work(job)

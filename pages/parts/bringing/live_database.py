@@ -26,7 +26,7 @@ LIMIT_FIELDS = (  # name, label, step, and width of the field in pixels
 
 
 def draw_live_form(address: str) -> None:
-    """Draw the form of a live database, and start to add it once the form is sent.
+    """Draw the form of a live database, and start to add it.
 
     The job queries the database, and adds it if it answers.
     """

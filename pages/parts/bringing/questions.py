@@ -86,7 +86,10 @@ def questions_step(upload: ImportInput, importer: Importer, current: AnswerSourc
 def _read_questions(
     upload: ImportInput, format: str, columns: str, on_documents: bool
 ) -> ChosenQuestions | None:
-    """Return the contents of the file; None if it cannot be read, with the error drawn."""
+    """Return the contents of the file.
+
+    None if it cannot be read, with the error drawn.
+    """
     reading_options: dict[str, Any] = {
         "format": format,
         "columns": columns,
@@ -131,7 +134,10 @@ def _draw_preview(choice: ChosenQuestions, on_documents: bool) -> None:
 
 
 def _preview_columns(questions: tuple[Question, ...], on_documents: bool) -> dict[str, list[Any]]:
-    """Return the columns of some questions; those that may be missing only if they have values."""
+    """Return the columns of some questions.
+
+    Those that may be missing only if they have values.
+    """
     starts, gold = tr("Starts at"), tr("Evidence")
     columns: dict[str, list[Any]] = {
         tr("Question"): [question.text for question in questions],
@@ -206,9 +212,10 @@ def _draw_graph_form(choice: ChosenQuestions, graph: str) -> None:
 
 
 def _misfit_text(graph: str, choice: ChosenQuestions) -> str:
-    """Return a sentence on questions that do not fit the graph; empty if all fit.
+    """Return a sentence on questions that do not fit the graph.
 
-    Without the name of a graph, each question is asked on the graph of its own row.
+    Empty if all fit. Without the name of a graph, each question is asked on the graph of its own
+    row.
     """
     questions = choice.found.questions
     if not graph:

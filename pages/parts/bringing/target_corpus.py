@@ -51,7 +51,7 @@ def choose_target(
     default: str = NEW_CORPUS,
     format_name: Callable[[str], str],
 ) -> TargetCorpus:
-    """Draw the choice of an existing corpus, or of a new one with a field for its title.
+    """Draw the choice of an existing corpus, or of a new one and its title.
 
 
     Parameters

@@ -23,7 +23,10 @@ def sources_for_questions() -> dict[AnswerSource, str]:
 def choose_source(
     label: str, titles: Mapping[AnswerSource, str], current: AnswerSource, key: str
 ) -> AnswerSource:
-    """Draw and return the choice of a graph or corpus; the one on the page is the default."""
+    """Draw and return the choice of a graph or corpus.
+
+    The one on the page is the default.
+    """
     sources = list(titles)
     # The graph of a single question is called `dataset:id`.
     whole_source = GraphSource(current.name.partition(":")[0])

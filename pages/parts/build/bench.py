@@ -80,7 +80,10 @@ class Bench:
 
     @property
     def chosen(self) -> int | Slot:
-        """The selected block or slot; the default slot if it does not exist any more."""
+        """The selected block or slot.
+
+        The default slot if it does not exist any more.
+        """
         if isinstance(self.picked, Slot) and row_at(self.draft, self.picked) is not None:
             return self.picked
         if isinstance(self.picked, int) and self.draft.find(self.picked) is not None:

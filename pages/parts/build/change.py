@@ -26,7 +26,7 @@ Data = dict[str, Any]
 
 
 def change_data(comparison: MethodComparison, old: Line | None, new: Line | None) -> Data | None:
-    """Return the data of the effect of a change, from the old line to the new one.
+    """Return the data of the effect of a change of the line.
 
     Without an old line, it describes the new one. None until all lanes are done.
     """
@@ -116,7 +116,10 @@ def _facts(*figures: LaneFigures, documents: bool) -> list[Data]:
 
 
 def _alive_count(figures: LaneFigures | None) -> int | None:
-    """Return how many targets are still there after the last stage; None if unknown."""
+    """Return how many targets are still there after the last stage.
+
+    None if unknown.
+    """
     if figures is None or figures.alive is None or not figures.of:
         return None
     return len(figures.alive)
@@ -125,9 +128,10 @@ def _alive_count(figures: LaneFigures | None) -> int | None:
 def _fact(
     label: str, old: float | None, new: float | None, format_value: Any, better: int, unit: str = ""
 ) -> Data | None:
-    """Return one figure; None if it is not known for the line now.
+    """Return one figure.
 
-    `better` is 1 if more is better, -1 if less is better, else 0.
+    None if it is not known for the line now. `better` is 1 if more is better, -1 if less is better,
+    else 0.
     """
     if new is None:
         return None

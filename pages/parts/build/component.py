@@ -11,7 +11,10 @@ from pages.parts.shared.session_state import Session, SessionKey
 
 
 def draw_bricks(bench: Bench, data: dict[str, Any], said: SessionKey[Any] = Session.bricks) -> None:
-    """Draw the line; `bench` applies the message under the key `said` before the next drawing."""
+    """Draw the line.
+
+    `bench` applies the message under the key `said` before the next drawing.
+    """
 
     def apply_message() -> None:
         bench.hear((said.value or {}).get("said") or {}, check_expression)

@@ -80,7 +80,10 @@ def block_fields(
 
 
 def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
-    """Return the data of a curve; None without one, or if the parameter's value has changed."""
+    """Return the data of a curve.
+
+    None without one, or if the parameter's value has changed.
+    """
     if curve is None or curve.value != value:
         return None
     points = [

@@ -340,7 +340,7 @@ def _stage_order(draft: Draft, position: Slot | int, documents: bool) -> list[st
 
 
 def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
-    """Return the slots into which each operator may be dragged, and the blocks it may replace.
+    """Return the slots and blocks to which each operator may be dragged.
 
     They are computed once for all operators that fit at the same positions.
     """

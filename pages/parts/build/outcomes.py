@@ -124,7 +124,10 @@ def _step_outcome(step: StepOutcome, targets: Sequence[Target], answer: str) -> 
 
 
 def _answer(lane: MethodLane, state: State) -> str:
-    """Return the answer of a step that answers; empty for others."""
+    """Return the answer of a step that answers.
+
+    Empty for others.
+    """
     stage = state.trace[-1].stage
     if stage == "read" and state.reader is not None:
         text = ", ".join(hit_titles(lane.graph, "node", state.reader[:MAX_SHOWN_ANSWERS]))

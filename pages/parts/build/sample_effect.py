@@ -78,7 +78,7 @@ def _start(comparison: MethodComparison) -> None:
 
 
 def question_set(source: AnswerSource, text: str) -> str:
-    """Return the set of a source that has the question, else its first set, if any."""
+    """Return the set of a source that has the question, else its first set."""
     for name in source.sets:
         try:
             if any(question.text == text for question in source.questions(name)):
@@ -89,7 +89,10 @@ def question_set(source: AnswerSource, text: str) -> str:
 
 
 def sample_key(comparison: MethodComparison) -> str:
-    """Return the key of the run on more questions; equal for the same lines, graph and models."""
+    """Return the key of the run on more questions.
+
+    Equal for the same lines, graph and models.
+    """
     ask = comparison.ask
     lines = [repr(lane.method.line) for lane in comparison.lanes]
     parts = [
@@ -201,7 +204,10 @@ def _row(pair: MetricDifference) -> Data:
 
 
 def _format_value(value: float, unit: str) -> str:
-    """Return a value of a metric as text; shares are in percent."""
+    """Return a value of a metric as text.
+
+    Shares are in percent.
+    """
     if unit == "share":
         return f"{100 * value:.0f}"
     return f"{value:,.2f}" if unit == "seconds" else f"{value:,.0f}"

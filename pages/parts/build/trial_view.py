@@ -45,7 +45,10 @@ from pages.parts.shared.wording import tr
 
 
 def draw_question_row(bench: Bench) -> bool:
-    """Draw the question with Run, or during a run Cancel; return whether Run was clicked."""
+    """Draw the question with Run, or during a run Cancel.
+
+    Return whether Run was clicked.
+    """
     job = trial_job()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _draw_question()
@@ -69,7 +72,7 @@ def draw_question_row(bench: Bench) -> bool:
 
 
 def draw_trial(bench: Bench) -> None:
-    """Draw the line, the result of each step, and the answers, again as the run advances."""
+    """Draw the line, the results and the answers, again as the run advances."""
     job = trial_job()
     handle_sample_click(bench, job.comparison if job is not None else None)
     version = _version()
@@ -93,7 +96,10 @@ def draw_trial(bench: Bench) -> None:
 
 
 def _version() -> tuple[int | None, ...] | None:
-    """Return a value that changes as the runs advance; None if none is running."""
+    """Return a value that changes as the runs advance.
+
+    None if none is running.
+    """
     jobs = (trial_job(), sample_job())
     versions = tuple(None if job is None or job.ended else job.version for job in jobs)
     return None if versions == (None, None) else versions
@@ -152,7 +158,10 @@ def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
 
 
 def _change(job: Job) -> dict[str, Any] | None:
-    """Return the effect of the last change; until it is known, that of the previous change."""
+    """Return the effect of the last change.
+
+    Until it is known, that of the previous change.
+    """
     if not job.ended:
         return session.change[1] if session.change is not None else None
     runs = trials()
@@ -189,7 +198,10 @@ def draw_compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> Non
 
 
 def _draw_question() -> None:
-    """Draw the text box of the question; by default it has a question of the first set."""
+    """Draw the text box of the question.
+
+    By default it has a question of the first set.
+    """
     source = page_source()
     sets = list(source.sets)
     if session.try_source != source:
@@ -219,9 +231,9 @@ def _draw_question() -> None:
 
 
 def _question_text(source: AnswerSource, set_name: str, seed: int) -> str:
-    """Return the text of a random question of a set; empty if the set cannot be read.
+    """Return the text of a random question of a set.
 
-    The choice of a set shows the error.
+    Empty if the set cannot be read. The choice of a set shows the error.
     """
     try:
         return source.draw(set_name, seed).text

@@ -152,7 +152,7 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
 
 
 def _set_previous_line(runs: Trials, line: Line, is_held: bool) -> None:
-    """Set the present line, and the line before: the last one that was run to its end.
+    """Set the present line, and the line before.
 
     If no line was, it is the first line. A held line stays.
     """
@@ -203,14 +203,14 @@ def _start(
 
 
 def _runnable_part(runs: Trials, line: Line, ask: SourceQuestion, run_all: bool) -> Line:
-    """Return the beginning of a line that may be run without a click, or with `run_all` all."""
+    """Return the part of a line that may be run."""
     if run_all or runs.known(line, ask):
         return line
     return Line(line.operators[: engine().at_once(line, ask.source, ask.model)])
 
 
 def waiting_steps_text(line: Line, job: Job | None) -> str:
-    """Return a sentence on the steps that wait for Run, with their cost if it is known.
+    """Return a sentence on the steps that wait for Run, and their cost.
 
     Empty if no step waits.
     """

@@ -96,7 +96,10 @@ def _uncertain_links(graph: Any) -> list[dict[str, Any]]:
 
 
 def _uncertain_link(graph: Any, link: Any, entities: list[str]) -> dict[str, Any] | None:
-    """Return the entity linked to a name, with alternatives; None if it is certain."""
+    """Return the entity linked to a name, with alternatives.
+
+    None if it is certain.
+    """
     names = graph.names((link.mention.node, *link.others))
     chosen_name = next((name for name in names if name in entities), None)
     if chosen_name is None:
@@ -120,7 +123,10 @@ def _entity_links(graph: Any, text: str) -> list[Any]:
 
 
 def _listed_names(graph: Any, names: list[str]) -> list[dict[str, str]]:
-    """Return the names of a list; the first `MAX_DESCRIBED_NAMES` have a description."""
+    """Return the names of a list.
+
+    The first `MAX_DESCRIBED_NAMES` have a description.
+    """
     return [
         _described_name(graph, name) if i < MAX_DESCRIBED_NAMES else {"name": name, "note": ""}
         for i, name in enumerate(names)
@@ -138,7 +144,10 @@ def _note(graph: Any, name: str) -> str:
 
 
 def _best_node(graph: Any, name: str) -> int | None:
-    """Return the node of that name with the most edges; None if there is none."""
+    """Return the node of that name with the most edges.
+
+    None if there is none.
+    """
     nodes = name_lookup(graph).exact(name)
     return max(nodes, key=lambda node: (graph.degree(node), -node), default=None)
 

@@ -163,7 +163,10 @@ def _undo_edit(*edits: Edit) -> None:
 
 
 def job_before_edits() -> Job | None:
-    """Return the job of the same question without edits; None if there are no edits."""
+    """Return the job of the same question without edits.
+
+    None if there are no edits.
+    """
     return engine().jobs.get(session.before) if session.edits else None
 
 

@@ -186,7 +186,7 @@ def _draw_source(method: Method) -> None:
 def _outcomes(
     comparison: MethodComparison | None, bench: Bench, method: Method | None
 ) -> tuple[dict, list]:
-    """Return the results of the lane's steps, if its line was run on the question on the screen."""
+    """Return the results of the lane's steps, if its line was run."""
     if comparison is not None and method is not None:
         for lane in comparison.lanes:
             if repr(lane.method.line) == repr(method.line) and lane.status == JOB_DONE:
@@ -235,7 +235,7 @@ def _draw_changed_line(lane: int, line: Line | None, old_line: Line) -> None:
 
 
 def _use_line(lane: int, spec: str, in_new_lane: bool = False) -> None:
-    """Put a line into the lane, or into a new lane after it, and ask the question."""
+    """Put a line into the lane, or into a new one, and ask the question."""
     insert_line(lane, spec) if in_new_lane else _replace(lane, spec)
     del session.lane_bench
     _close()
@@ -243,7 +243,10 @@ def _use_line(lane: int, spec: str, in_new_lane: bool = False) -> None:
 
 
 def set_lanes(lanes: list[str]) -> None:
-    """Set other lanes and ask; finished lanes are reused, and only new ones run."""
+    """Set other lanes and ask.
+
+    Finished lanes are reused, and only new ones run.
+    """
     session.lanes, session.edited = lanes, True
     session.submit()
 
@@ -264,9 +267,9 @@ def insert_line(lane: int, spec: str) -> None:
 
 
 def lane_of_line(spec: str) -> int | None:
-    """Return the index of the lane that runs this line; None if none does.
+    """Return the index of the lane that runs this line.
 
-    `spec` is the canonical text of the line.
+    None if none does. `spec` is the canonical text of the line.
     """
     catalogue = methods()
     for index, lane in enumerate(session.lanes):

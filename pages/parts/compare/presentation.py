@@ -76,7 +76,10 @@ def present(repair: Callable[[MethodComparison, int], None]) -> None:
 
 
 def leave_presentation() -> None:
-    """Go back to the page with its controls; a presented case stays on the screen."""
+    """Go back to the page with its controls.
+
+    A presented case stays on the screen.
+    """
     if session.case is not None:
         open_case(session.case)
         return
@@ -124,7 +127,10 @@ def _draw_head(on_screen: ScreenComparison, ids: list[str], index: int) -> None:
 
 
 def _go_to_case(case: str) -> None:
-    """Go to another case of the list; an empty id stands for the question of the address."""
+    """Go to another case of the list.
+
+    An empty id stands for the question of the address.
+    """
     if case:
         st.query_params["show"] = case
     else:

@@ -64,9 +64,9 @@ class RerankedDocument:
 
 
 def fastinsight_settings(lane: MethodLane) -> FastInsightSettings | None:
-    """Return the settings of a lane whose documents can be ranked again; None for any other.
+    """Return the settings of a lane whose documents can be ranked again.
 
-    This needs the output that the lane's reranker saved in the state.
+    None for any other. This needs the output that the lane's reranker saved in the state.
     """
     state = lane.state
     loop = next((operator for operator in lane.method.line if isinstance(operator, Loop)), None)
@@ -221,7 +221,7 @@ def _document_text(row: RerankedDocument) -> str:
 
 
 def _gold_text(rows: list[RerankedDocument], keep: int) -> str:
-    """Return how many gold documents are passed on, now and in the lane, and which moved."""
+    """Return how many gold documents are passed on, and which moved."""
     gold = [row for row in rows if row.gold]
     if not gold:
         return ""

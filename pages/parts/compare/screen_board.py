@@ -75,9 +75,10 @@ def _board_with_other_edits(on_screen: ScreenComparison) -> Board | None:
 
 
 def drawable_screen(on_screen: ScreenComparison | None) -> ScreenComparison | None:
-    """Return what is on the screen; None with an error on the page if it cannot be drawn.
+    """Return what is on the screen.
 
-    Only a case may fail: its file may have data that no run could make.
+    None with an error on the page if it cannot be drawn. Only a case may fail: its file may have
+    data that no run could make.
     """
     if on_screen is not None and on_screen.case is not None:
         try:

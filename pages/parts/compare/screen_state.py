@@ -269,7 +269,7 @@ def _case_comparison(case: Case) -> MethodComparison:
 
 
 def _ask_again_if_left() -> None:
-    """Ask again if the page's job is unknown, or was cancelled when the user left the page."""
+    """Ask again if the page's job is unknown, or was cancelled on leaving."""
     if not session.job:
         return
     job = engine().jobs.get(session.job)

@@ -58,7 +58,10 @@ def run_facts(run: Run) -> str:
 
 
 def set_titles(run: Run) -> str:
-    """Return the quoted titles of a run's question sets; for an unknown set its name."""
+    """Return the quoted titles of a run's question sets.
+
+    For an unknown set its name.
+    """
     titles: dict[str, str] = {}
     for source in sources_of(run.spec):
         titles |= source.sets
@@ -347,7 +350,10 @@ def _draw_meanings(results: RunSummary) -> None:
 
 
 def _cell(name: str, figure, limit: int) -> str:
-    """Return a figure with its interval; a note if it needs more items than `limit`."""
+    """Return a figure with its interval.
+
+    A note if it needs more items than `limit`.
+    """
     if limit:
         return tr("only {most:,} handed on", most=limit)
     return with_interval(name, figure)

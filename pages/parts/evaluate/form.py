@@ -41,7 +41,10 @@ SUPPORT_JUDGES = {
 
 
 def draw_new_run() -> None:
-    """Draw the form; without questions, draw the ways to add some."""
+    """Draw the form.
+
+    Without questions, draw the ways to add some.
+    """
     source = question_set_source()
     titles = {**source.sets, **questions_of_runs(source)}
     if not titles:
@@ -275,7 +278,10 @@ def begin_run(
     cap: Cap | None = None,
     **settings: Any,
 ) -> None:
-    """Start the evaluation and show it; show an error if that fails."""
+    """Start the evaluation and show it.
+
+    Show an error if that fails.
+    """
     with shown_errors():
         with st.spinner(tr("Opening the graph or documents and drawing the questions")):
             plan = make_plan(selected, ",".join(sets), size, engine().graph, seed=seed, **settings)

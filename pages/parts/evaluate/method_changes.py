@@ -148,7 +148,10 @@ def _band_title(band: Band, flow: Flow, names: dict[str, str]) -> str:
 
 
 def _reason(band: Band, causes: tuple[tuple[str, int], ...]) -> str:
-    """Return the most frequent cause of a band's change; of won questions, its opposite."""
+    """Return the most frequent cause of a band's change.
+
+    Of won questions, its opposite.
+    """
     if not causes or band.kind not in ("won", "lost"):
         return ""
     words, count = causes[0]

@@ -57,7 +57,7 @@ SECONDS_NOTE = tr(
 
 
 def draw_search() -> None:
-    """Draw the form, and the search that the address names, else the last one of this session."""
+    """Draw the form, and the search of the address, else the last one."""
     write(
         "Search thousands of step combinations for the best method within your time or token "
         "budget. The best ones are compared with published methods on questions that the "
@@ -79,9 +79,9 @@ def draw_search() -> None:
 
 
 def _start_search(options: dict[str, Any]) -> None:
-    """Start a search, or draw the error; write the search into the address.
+    """Start a search, or draw the error.
 
-    A reload and other tabs find the search by the address.
+    Write the search into the address. A reload and other tabs find the search by the address.
     """
     st.query_params.pop(SEARCH_PARAMETER, None)
     del session.search_last
@@ -406,7 +406,7 @@ def _draw_table(
 
 
 def _draw_save_form(point: SearchPoint, plan: SearchPlan, verdict: SearchVerdict | None) -> None:
-    """Draw the form that saves a line, and a link that compares it with the best published one."""
+    """Draw the form that saves a line, and a link to Compare."""
     config = plan.search.config
     st.markdown(
         tr("**Candidate {number}**: {words}", number=point.number, words=plain(point.line.words()))

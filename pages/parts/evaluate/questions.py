@@ -30,7 +30,10 @@ MAX_TABLE_QUESTIONS = 200  # most questions of the table
 
 
 def draw_questions(summary: RunSummary) -> None:
-    """Draw every question with one metric by method; a selected row can be opened."""
+    """Draw every question with one metric by method.
+
+    A selected row can be opened.
+    """
     names = method_titles(summary.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         metric_name = st.selectbox(
@@ -99,7 +102,7 @@ def _back_to_evaluation() -> None:
 
 
 def draw_question(number: int, question: str) -> None:
-    """Draw a question of a run as on Compare, from the saved data and without a model.
+    """Draw a question of a run as on Compare, from the saved data.
 
     Raises BadInput for an unknown question.
     """

@@ -18,7 +18,10 @@ from pages.parts.shared.wording import tr
 
 
 def draw_recommendation(run: Run) -> None:
-    """Draw the recommendation above the figures; nothing if there is none."""
+    """Draw the recommendation above the figures.
+
+    Nothing if there is none.
+    """
     advice = recommend(run)
     if advice is None:
         return

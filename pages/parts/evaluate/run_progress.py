@@ -39,7 +39,10 @@ def job_of(run: Run) -> Job | None:
 
 
 def draw_progress(run: Run) -> None:
-    """Draw the progress of an evaluation; if it was stopped, with a button that continues it."""
+    """Draw the progress of an evaluation.
+
+    If it was stopped, with a button that continues it.
+    """
     job = job_of(run)
     if job is not None and not job.ended:
         draw_progress_bar(job, run)
@@ -128,7 +131,10 @@ def _choose_limit(run: Run, old_job: Job | None) -> tuple[Cap | None, bool]:
 
 
 def resume_run(run: Run, cap: Cap | None = None) -> None:
-    """Continue a run where it stopped; if the models have changed since, begin a new run."""
+    """Continue a run where it stopped.
+
+    If the models have changed since, begin a new run.
+    """
     work = getattr(job_of(run), "evaluation", None)
     at_once = work.at_once if work else 0
     job = evaluate(engine(), store(), load_plan(store(), run), at_once=at_once, cap=cap)

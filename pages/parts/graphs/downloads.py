@@ -61,7 +61,10 @@ def draw_download(graph: Any) -> None:
 
 
 def graph_file(graph: Any, format: str, name: str) -> bytes:
-    """Return the file of a graph in a format; a zip archive if the format has several tables."""
+    """Return the file of a graph in a format.
+
+    A zip archive if the format has several tables.
+    """
     folder = temporary_folder()
     try:
         files = export_graph(graph, format, folder / name)

@@ -14,7 +14,10 @@ from pages.parts.shared.wording import tr
 
 
 def draw_remove_button(name: str) -> None:
-    """Draw the button that removes a graph after a confirmation; a shipped graph has none."""
+    """Draw the button that removes a graph after a confirmation.
+
+    A shipped graph has none.
+    """
     if own_folder(name) is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):

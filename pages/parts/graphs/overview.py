@@ -220,7 +220,10 @@ def overview_sentence(graph: Any, view: Overview) -> str:
 
 
 def _drawn_relations(graph: Any, view: Overview) -> dict[tuple[int, int], list[int]]:
-    """Return the relations from one drawn entity to another; self-loops are left out."""
+    """Return the relations from one drawn entity to another.
+
+    Self-loops are left out.
+    """
     relations_by_pair: dict[tuple[int, int], list[int]] = {}
     heads, relations, tails = (
         ids.tolist() for ids in graph.triples(np.array(view.edges, np.int64))

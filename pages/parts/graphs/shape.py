@@ -45,9 +45,9 @@ def graph_counts(digest: str, _graph: Any) -> dict[str, Any]:
 
 
 def may_count(graph: Any) -> bool:
-    """Return whether the counts may be drawn; for a very large graph, draw a button that allows it.
+    """Return whether the counts may be drawn.
 
-    Counting reads the whole graph.
+    For a very large graph, draw a button that allows it. Counting reads the whole graph.
     """
     if graph.n_edges <= OVERVIEW.max_counted_triples or session.count_asked == graph.digest:
         return True

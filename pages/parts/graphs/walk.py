@@ -239,7 +239,10 @@ def _draw_neighbourhood(graph: Any, node: int, neighbours: np.ndarray, total: in
 
 
 def _draw_steps(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
-    """Draw the steps of one page; a click on one walks there."""
+    """Draw the steps of one page.
+
+    A click on one walks there.
+    """
     present_node = trail(graph)[-1]
     table_key = f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"
     clickable_table(

@@ -111,7 +111,10 @@ def _draw_card(graph: Any, index: IndexState) -> None:
 
 
 def _state_words(index: IndexState) -> str:
-    """Return the state of an index; for a part of one the count of its parts."""
+    """Return the state of an index.
+
+    For a part of one the count of its parts.
+    """
     if index.state == INDEX_PARTIAL and index.parts is not None:
         return tr("{done:,} of {total:,} done", done=index.parts[0], total=index.parts[1])
     return tr(index.state)

@@ -17,7 +17,7 @@ from pages.parts.shared.wording import tr
 def chooser(
     catalogue: Mapping[str, Method], models, current: str, key: str, answering: bool = True
 ) -> str | None:
-    """Draw the chooser, and return the id of the method that was chosen in this run, if any.
+    """Draw the chooser, and return the id of the method that was just chosen.
 
     Each method is drawn with its operators as small blocks, in the colours of the page Build.
 

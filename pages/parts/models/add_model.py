@@ -322,7 +322,7 @@ def _choose() -> None:
 
 
 def _test(form: ServerForm) -> None:
-    """Test a server: ask a language model for a short reply, or look other models up in its list."""
+    """Ask a language model for a short reply, or look another model up in the server's list."""
     if form.kind != "chat":
         if form.model in list_models(form.url, form.variable, form.key or None):
             st.success(tr("The server answers and has this model."), icon=":material/check_circle:")

@@ -29,7 +29,10 @@ ROLE_TITLES = {
 
 
 def choose_roles() -> None:
-    """Draw the choice of a model for each role; choices are saved for the next start."""
+    """Draw the choice of a model for each role.
+
+    Choices are saved for the next start.
+    """
     registry = engine().models
     may_choose = current_person().administrator
     infos = registry.declared()

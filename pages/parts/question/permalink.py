@@ -84,7 +84,10 @@ class Permalink:
 
 
 def read_link() -> Permalink:
-    """Return the link in the address bar; unreadable parts get their defaults."""
+    """Return the link in the address bar.
+
+    Unreadable parts get their defaults.
+    """
     query = st.query_params
     return parse_link({key: query.get_all(key) for key in query})
 

@@ -154,7 +154,10 @@ def _draw_random(source: AnswerSource, set_name: str) -> None:
 
 
 def draw_question_error(error: HopscopeError) -> None:
-    """Draw an error about the question; for an unknown entity, with similar names as buttons."""
+    """Draw an error about the question.
+
+    For an unknown entity, with similar names as buttons.
+    """
     st.error(plain(str(error)))
     alternatives = getattr(error, "alternatives", ())
     if alternatives:

@@ -56,7 +56,10 @@ def follow_set_button() -> None:
 
 
 def go_to_page(page: str, query: dict[str, Any]) -> None:
-    """Go to a page, as a callback; if it is on the screen, its address is cleared."""
+    """Go to a page, as a callback.
+
+    If it is on the screen, its address is cleared.
+    """
     if session.page in ("", page):
         st.query_params.clear()
     else:

@@ -114,7 +114,10 @@ def _add_headers(send: Send) -> Send:
 
 
 def _refusal(scope: Scope) -> tuple[str, int]:
-    """Return why a request is refused, and the HTTP status; empty if it is not."""
+    """Return why a request is refused, and the HTTP status.
+
+    Empty if it is not.
+    """
     host = Headers(scope=scope).get("host", "")
     if not is_allowed_host(host):
         name = shorten(host, 100)

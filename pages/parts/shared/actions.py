@@ -27,14 +27,20 @@ def shown_errors() -> Iterator[None]:
 
 
 def result_of(action: Callable[[], ResultT]) -> ResultT | None:
-    """Return the result of an action; None if it fails, with its error drawn."""
+    """Return the result of an action.
+
+    None if it fails, with its error drawn.
+    """
     with shown_errors():
         return action()
     return None
 
 
 def run_action(action: Callable[[], Any]) -> None:
-    """Run an action as the callback of a widget; its error is drawn with the page."""
+    """Run an action as the callback of a widget.
+
+    Its error is drawn with the page.
+    """
     try:
         action()
     except HopscopeError as error:

@@ -64,7 +64,10 @@ def keep_wanted_address() -> None:
 
 
 def go_to_wanted_address(pages: Sequence[str]) -> None:
-    """Go once to the address that was kept; only these pages and known parameters are accepted."""
+    """Go once to the address that was kept.
+
+    Only these pages and known parameters are accepted.
+    """
     _wanted_address({"pages": list(pages), "parameters": list(ADDRESS_PARAMETERS)})
 
 

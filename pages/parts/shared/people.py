@@ -103,7 +103,7 @@ def _providers() -> dict[str, str]:
 
 
 def draw_visitor() -> None:
-    """Draw the visitor's name and rights, and the button to sign out, if sharing is set up."""
+    """Draw the visitor's name and rights, and the button to sign out."""
     if not shared():
         return
     person = current_person()
@@ -134,7 +134,10 @@ def draw_visitor() -> None:
 
 
 def visitor_refusal(kind: str, name: str) -> str:
-    """Return a sentence why the visitor may not change or delete a thing; empty if they may."""
+    """Return a sentence why the visitor may not change or delete a thing.
+
+    Empty if they may.
+    """
     try:
         return change_refusal(kind, name)
     except HopscopeError as error:
@@ -150,7 +153,10 @@ def disabled_arguments(why: str, help: str | None = None) -> dict[str, Any]:
 
 
 def owner_text(kind: str, name: str) -> str:
-    """Return the owner of a thing in a few words; empty without sharing."""
+    """Return the owner of a thing in a few words.
+
+    Empty without sharing.
+    """
     if not shared():
         return ""
     try:

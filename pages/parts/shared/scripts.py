@@ -74,7 +74,7 @@ def join_styles(files: Iterable[Path]) -> str:
 
 
 def _serve_code(name: str, code: str) -> str:
-    """Serve some code from now on, and return its path, which has a hash of the code."""
+    """Serve some code from now on, and return its path."""
     served_paths: list[str] = []
 
     def serve() -> None:

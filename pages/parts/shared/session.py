@@ -73,7 +73,7 @@ def waiter(page: str) -> Waiter:
 
 
 def record_page(page: str) -> None:
-    """Record that this browser session shows a page, and stop waiting for jobs of other pages."""
+    """Record the shown page, and stop waiting for jobs of other pages."""
     for other in ASKING_PAGES:
         if other != page:
             engine().leave(waiter(other).id)
@@ -115,7 +115,10 @@ def page_source() -> AnswerSource:
 
 
 def last_graph() -> AnswerSource:
-    """The chosen graph; if a corpus is chosen, the graph chosen before it."""
+    """The chosen graph.
+
+    If a corpus is chosen, the graph chosen before it.
+    """
     return session.last_graph if chosen_source().is_corpus else chosen_source()
 
 
@@ -158,7 +161,10 @@ def chosen_graph() -> Any:
 
 
 def graph_if_open() -> Any | None:
-    """Return the chosen graph if it is open, without waiting; else None."""
+    """Return the chosen graph if it is open, without waiting.
+
+    Else None.
+    """
     job = engine().jobs.get(f"open-{graph_name()}")
     if job is None or not job.ended or not engine().is_open(graph_name()):
         return None

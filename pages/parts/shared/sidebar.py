@@ -90,7 +90,10 @@ def _draw_source_choice() -> None:
 
 
 def _draw_corpus_size(name: str) -> None:
-    """Draw the size of the chosen corpus; on pages about triples, also the graph they show."""
+    """Draw the size of the chosen corpus.
+
+    On pages about triples, also the graph they show.
+    """
     corpus = result_of(lambda: open_corpus(name))
     if corpus is not None:
         st.caption(

@@ -101,7 +101,7 @@ def clickable_table(
 
 
 def draw_back_links(views: Iterable[tuple[str, Any]], key: str, go: Callable[[Any], None]) -> None:
-    """Draw a button and an arrow for each earlier view, given as its name and `go`'s argument."""
+    """Draw a button for each earlier view, given as its name and `go`'s argument."""
     for number, (name, argument) in enumerate(views):
         button(plain(name), partial(go, argument), key=f"{key}-{number}", type="tertiary")
         st.caption("›", width="content")

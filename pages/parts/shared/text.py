@@ -37,7 +37,10 @@ def isolated(text: str) -> str:
 
 
 def many(count: int, what: str, plural: str = "") -> str:
-    """Return a number with its noun: 1 question, 1,200 questions; `plural` may be irregular."""
+    """Return a number with its noun: 1 question, 1,200 questions.
+
+    `plural` may be irregular.
+    """
     return f"{count:,} {noun(count, what, plural or what + 's')}"
 
 

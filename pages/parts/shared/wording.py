@@ -24,7 +24,10 @@ _LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,8}([_@-][A-Za-z0-9]{1,8}){0,3}")
 
 
 def language() -> str:
-    """The code of the server's language, such as “de” or “pt_BR”; empty for English."""
+    """The code of the server's language, such as “de” or “pt_BR”.
+
+    Empty for English.
+    """
     return os.environ.get("HOPSCOPE_LANGUAGE", "").strip()
 
 
@@ -69,7 +72,10 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def _translate(text: str) -> str:
-    """Return the translation of a text; of a noun its singular."""
+    """Return the translation of a text.
+
+    Of a noun its singular.
+    """
     if not text:
         return text
     translation = catalogue().gettext(text)
@@ -77,7 +83,10 @@ def _translate(text: str) -> str:
 
 
 def noun(count: int, singular: str, plural: str) -> str:
-    """Return the noun for a number in the server's language; in English one of both arguments."""
+    """Return the noun for a number in the server's language.
+
+    In English one of both arguments.
+    """
     return catalogue().ngettext(singular, plural, count)
 
 

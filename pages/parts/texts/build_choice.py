@@ -153,7 +153,10 @@ def _builds_by_kind(
 
 
 def _reader_rank(build: GraphBuild) -> int:
-    """Return the rank of a build's extractor in `READER_WORDS`; others come last."""
+    """Return the rank of a build's extractor in `READER_WORDS`.
+
+    Others come last.
+    """
     if build.extractor not in READER_WORDS:
         return len(READER_WORDS)
     return list(READER_WORDS).index(build.extractor)
@@ -238,7 +241,7 @@ def _select_first(
 def _first_kind(
     corpus: Corpus, groups: dict[str, list[GraphBuild]], available_kinds: list[str]
 ) -> str:
-    """Return the kind to select first: the old one if it is available, else the first that is.
+    """Return the kind to select first: the old one, else the first available.
 
     If none is available, it is the old kind if it can run, else the default kind.
     """
@@ -292,7 +295,10 @@ def _also_built_text(kinds: list[str]) -> str:
 
 
 def _labels(builds: list[GraphBuild]) -> list[tuple[str, str]]:
-    """Return a label and a description of each build of one kind; no two labels are equal."""
+    """Return a label and a description of each build of one kind.
+
+    No two labels are equal.
+    """
     if builds[0].graph.startswith("tree"):
         words = WRITER_WORDS
     elif builds[0].graph == "links":

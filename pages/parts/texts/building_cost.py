@@ -17,7 +17,7 @@ from pages.parts.shared.wording import tr
 
 
 def draw_building_cost(corpus: Corpus, now: Status) -> None:
-    """Draw the steps of a build as a table, and the costs of all graphs as two pictures."""
+    """Draw the steps of a build, and pictures of the costs of all graphs."""
     steps = step_costs(now.report)
     if not steps:  # The graph was built by an earlier version.
         return

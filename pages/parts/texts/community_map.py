@@ -102,10 +102,10 @@ def draw_map(tiles: Sequence[dict[str, Any]], label: str, on_open: Callable[[int
 
 
 def layout_tiles(sizes: Sequence[float]) -> list[Tile]:
-    """Return a tile for each size; together they fill the map.
+    """Return a tile for each size.
 
-    Each tile is as close to a square as rows of tiles allow (squarified treemaps; Bruls, Huizing
-    and van Wijk). The sizes are in descending order.
+    Together they fill the map. Each tile is as close to a square as rows of tiles allow (squarified
+    treemaps; Bruls, Huizing and van Wijk). The sizes are in descending order.
 
     >>> from pages.parts.texts.community_map import layout_tiles
     >>> layout_tiles([1.0])
@@ -148,6 +148,6 @@ def layout_tiles(sizes: Sequence[float]) -> list[Tile]:
 
 
 def _worst_aspect(row: Sequence[float], side: float) -> float:
-    """Return the largest aspect ratio of the tiles of a row along a side of that length."""
+    """Return the largest aspect ratio of the tiles of a row."""
     thickness = sum(row) / side
     return max(max(thickness * thickness / area, area / (thickness * thickness)) for area in row)

@@ -24,7 +24,10 @@ DEFAULT_CORPUS = "christmas-carol"  # the corpus that is selected at first
 
 
 def choose_corpus() -> str:
-    """Draw the choice of a corpus and return its name; an address that was entered sets it."""
+    """Draw the choice of a corpus and return its name.
+
+    An address that was entered sets it.
+    """
     corpora_by_name = corpora()
     address_corpus = st.query_params.get("corpus", "")
     source = chosen_source()
@@ -83,15 +86,19 @@ def _select_corpus(name: str) -> None:
 
 
 def await_corpus(name: str) -> Corpus | None:
-    """Return the corpus; show an error and return None if it cannot be opened."""
+    """Return the corpus.
+
+    Show an error and return None if it cannot be opened.
+    """
     title = tr("Opening the documents")
     return await_result(f"corpus-{name}", lambda job: open_corpus(name, job), title)
 
 
 def await_result(key: str, work: Any, words: str, rerun: bool = True) -> Any | None:
-    """Return the result of a job; None if it fails or is cancelled, with a message drawn.
+    """Return the result of a job.
 
-    If it takes long, the progress and a cancel button are shown.
+    None if it fails or is cancelled, with a message drawn. If it takes long, the progress and a
+    cancel button are shown.
 
     Parameters
     ----------

@@ -137,7 +137,10 @@ class EntityRelations:
 
 
 def _draw_relations(graph: Graph, node: int) -> None:
-    """Draw the relations of an entity, heaviest first; a click goes to the other entity."""
+    """Draw the relations of an entity, heaviest first.
+
+    A click goes to the other entity.
+    """
     relations = _sorted_relations(graph, node)
     total = len(relations.edges)
     if not total:
@@ -184,7 +187,10 @@ def _sorted_relations(graph: Graph, node: int) -> EntityRelations:
 def _relation_columns(
     graph: Graph, relations: EntityRelations, has_weights: bool
 ) -> dict[str, Sequence[Any]]:
-    """Return the columns of the table of relations; those without any text are left out."""
+    """Return the columns of the table of relations.
+
+    Those without any text are left out.
+    """
     columns: dict[str, Sequence[Any]] = {}
     if graph.n_relations > 1 and not is_tree(graph):
         columns[tr("Way")] = ["→" if ahead else "←" for ahead in relations.forward]
@@ -214,7 +220,10 @@ def _has_text(values: Sequence[Any]) -> bool:
 
 
 def _draw_picture(graph: Graph, node: int) -> None:
-    """Draw the entity among its most related ones; a click goes there."""
+    """Draw the entity among its most related ones.
+
+    A click goes there.
+    """
     neighbours, edges, _ = graph.steps(node)
     near = neighbours[np.lexsort((neighbours, -_weights(graph)[edges]))][: MAX_DRAWN_NEIGHBOURS * 2]
     part = neighbourhood(graph, node, near.tolist(), MAX_DRAWN_NEIGHBOURS)
@@ -232,7 +241,10 @@ def _draw_picture(graph: Graph, node: int) -> None:
 
 
 def _weights(graph: Graph) -> np.ndarray:
-    """Return the weight of each relation; 1 if the graph has none."""
+    """Return the weight of each relation.
+
+    1 if the graph has none.
+    """
     weights = edge_weights(graph)
     return np.ones(graph.n_edges) if weights is None else weights
 

@@ -153,7 +153,7 @@ def _draw_joined_names(review: MergeReview, merges: NameMerges) -> None:
 
 
 def _draw_ambiguous_names(review: MergeReview, merges: NameMerges) -> None:
-    """Draw names that several names of one document may stand for, with a button for each."""
+    """Draw ambiguous names, with a button for each possible match."""
     ambiguous: list[tuple[NearMerge, list[str]]] = []
     for row in merges.near:
         candidates = [
@@ -348,7 +348,7 @@ def _draw_refusals(review: MergeReview, merges: NameMerges) -> None:
 
 
 def _draw_evaluation(review: MergeReview) -> None:
-    """Draw the form that asks a question set on the graph before and after the merges."""
+    """Draw the form that evaluates the graph before and after the merges."""
     if not review.mends.edits:
         return
     build_methods = _methods_on(review.build)
@@ -402,7 +402,10 @@ def _draw_evaluation(review: MergeReview) -> None:
 
 
 def _methods_on(build: GraphBuild) -> dict[str, Method]:
-    """Return the methods on the kind of graph of a build; for a user's own line, on this build."""
+    """Return the methods on the kind of graph of a build.
+
+    For a user's own line, on this build.
+    """
     build_methods = {}
     for id, method in methods().items():
         if build_of(method.line) in (build.graph, build.id):
@@ -411,6 +414,9 @@ def _methods_on(build: GraphBuild) -> dict[str, Method]:
 
 
 def _evaluate(name: str, set_name: str, method: Method, model: bool) -> None:
-    """Start the evaluation; if it was made before, show that one."""
+    """Start the evaluation.
+
+    If it was made before, show that one.
+    """
     plan = make_plan((as_built(method), method), set_name, None, engine().graph, model=model)
     Session.mend_run[name].value = evaluate(engine(), store(), plan).number

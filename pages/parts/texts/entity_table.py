@@ -22,7 +22,10 @@ MAX_TABLE_CHARACTERS = 160  # most characters of a description
 
 
 def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
-    """Draw some nodes as a table; `name` identifies it among the tables of the graph."""
+    """Draw some nodes as a table.
+
+    `name` identifies it among the tables of the graph.
+    """
     has_passages = has_passage_nodes(graph)
     offsets = chunks_of(graph, "nodes").indptr
     texts = [shorten(text, MAX_TABLE_CHARACTERS) for text in node_texts(graph, nodes)]
@@ -52,7 +55,10 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
 
 
 def _types(graph: Graph, nodes: np.ndarray) -> list[str]:
-    """Return the type of each node; its level in a tree."""
+    """Return the type of each node.
+
+    Its level in a tree.
+    """
     if is_tree(graph):
         node_levels = levels(graph)
         return [node_levels[node] for node in nodes.tolist()]

@@ -49,7 +49,7 @@ QUESTION_MAKERS = {
 
 
 def draw_graph_advice(corpus: Corpus) -> None:
-    """Draw the answer, the progress, or the form with the expected cost and the start button."""
+    """Draw the answer, the progress, or the form with the expected cost."""
     job = engine().evaluations.get(advice_job_key(corpus.name))
     record = load_advice(corpus)
     is_running = job is not None and not job.ended
@@ -171,7 +171,10 @@ def _draw_roadmap(corpus: Corpus, advice_answer: AdviceAnswer) -> None:
 
 
 def _answer(record: Advice) -> AdviceAnswer | None:
-    """Return the answer from the saved rows; None if they were deleted."""
+    """Return the answer from the saved rows.
+
+    None if they were deleted.
+    """
     try:
         run = store().run(record.run)
     except HopscopeError:
@@ -224,7 +227,7 @@ def _draw_form(corpus: Corpus, record: Advice | None) -> None:
 
 
 def _choose_question_maker(corpus: Corpus, record: Advice | None) -> str:
-    """Draw and return the choice between a language model and names as maker of the questions.
+    """Draw and return the choice of the questions' maker.
 
     Without a language model, names are used. The earlier choice is selected at first.
     """

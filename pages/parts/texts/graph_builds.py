@@ -194,7 +194,10 @@ def _draw_missing_replies(corpus: Corpus, now: Status) -> None:
 
 
 def _count_unreadable(now: Status) -> int:
-    """Return how many unreadable replies a new build would ask for again; 0 for a shipped graph."""
+    """Return how many unreadable replies a new build would ask for again.
+
+    0 for a shipped graph.
+    """
     if not now.current or now.report.get("shipped"):
         return 0
     return sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE_COUNTS)
@@ -208,7 +211,10 @@ def _build_button(
     cap: Cap | None = None,
     **look: Any,
 ) -> None:
-    """Draw the button that starts a build; `look` are further arguments of `button`."""
+    """Draw the button that starts a build.
+
+    `look` are further arguments of `button`.
+    """
     begin = partial(start_build, corpus, now.build, cap)
     button(label, begin, key=f"start-{now.folder.name}", icon=icon, **look)
 
@@ -231,7 +237,10 @@ def _missing_model_texts(build: GraphBuild, is_complete: bool) -> list[str]:
 
 
 def _cost_job(corpus: Corpus, build: GraphBuild) -> Job:
-    """Return the job that estimates the cost of a build; a new one after each build."""
+    """Return the job that estimates the cost of a build.
+
+    A new one after each build.
+    """
     key = f"cost-{corpus.digest}-{build.id}-{len(_ended_build_keys)}-{time.time() // COST_VALID_SECONDS:.0f}"
     return engine().jobs.run(key, lambda job: estimate_cost(corpus, build, engine().models, job))
 
@@ -270,7 +279,10 @@ def is_building(corpus: Corpus) -> bool:
 
 
 def _key(corpus: Corpus, build: GraphBuild | None = None) -> str:
-    """Return the key of the job of a build; without a build, the prefix of all of the corpus."""
+    """Return the key of the job of a build.
+
+    Without a build, the prefix of all of the corpus.
+    """
     return f"build-{corpus.name}/{'' if build is None else build_folder(corpus, build).name}"
 
 
@@ -283,7 +295,7 @@ def _rerun_on_change(corpus: Corpus, build: GraphBuild, was_running: bool) -> No
 
 
 def _draw_report(now: Status) -> None:
-    """Draw the report of a build: the time, the models, and what was left out or unreadable."""
+    """Draw the time and the models of a build, and what was left out."""
     counts = now.report.get("counts", {})
     used = now.report.get("usage", {})
     shipped = now.report.get("shipped")

@@ -101,7 +101,10 @@ def draw_graph_comparison(corpus: Corpus, build: GraphBuild, graph: Graph) -> No
 
 
 def _graph_difference(first: Graph, second: Graph) -> GraphDifference | None:
-    """Wait for the difference of the graphs; None if it fails, with the error drawn."""
+    """Wait for the difference of the graphs.
+
+    None if it fails, with the error drawn.
+    """
     key = f"beside-{first.digest}-{second.digest}"
     title = tr("Comparing the graphs")
     return await_result(key, lambda job: graph_difference(first, second), title, rerun=False)
@@ -152,7 +155,7 @@ def _draw_pictures(first: Graph, second: Graph, one: GraphBuild, other: GraphBui
 
 
 def layout_figure(union: GraphUnion, side: int, positions: dict[int, Position]) -> go.Figure:
-    """Return the figure of one of two graphs (`side` 0 or 1) on their common layout.
+    """Return the figure of one of two graphs on their common layout.
 
     It shows the shared parts, its own parts, and as rings the entities that only the other graph
     has.
@@ -182,7 +185,10 @@ def layout_figure(union: GraphUnion, side: int, positions: dict[int, Position]) 
 def _points(
     nodes: list[int], positions: dict[int, Position], names: list[str], marker: dict
 ) -> go.Scatter:
-    """Return points with names that do not overlap; the names of earlier points come first."""
+    """Return points with names that do not overlap.
+
+    The names of earlier points come first.
+    """
     boxes: list[tuple[float, float, float]] = []
     shown_names = [
         name if name and _add_name_box(positions[node], name, boxes) else ""
@@ -209,7 +215,7 @@ def _name_side(x: float) -> str:
 
 
 def _add_name_box(position: Position, name: str, boxes: list[tuple[float, float, float]]) -> bool:
-    """Add the box of a name if it overlaps no other box, and return whether it was added.
+    """Add the box of a name if it is free, and return whether it was.
 
     A box is the x and y of its middle, and half of its width.
     """
@@ -332,7 +338,7 @@ def _draw_evaluation_form(corpus: Corpus, one: GraphBuild, other: GraphBuild) ->
 
 
 def starts_at_build(method: Method, *builds: GraphBuild) -> bool:
-    """Return whether a method starts at the graph of one of these builds, or of their kinds."""
+    """Return whether a method starts at the graph of one of these builds or kinds."""
     first = method.line.operators[0]
     return isinstance(first, BuiltGraph) and any(
         first.build in (build.graph, build.id) for build in builds

@@ -123,7 +123,7 @@ def types(digest: str, _graph: Graph) -> dict[str, int]:
 
 @st.cache_data(max_entries=16, show_spinner=tr("Ordering entities …"))
 def nodes_by_degree(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
-    """Return the nodes of a type, or all, in descending order of their numbers of relations.
+    """Return the nodes of a type, or all, by descending number of relations.
 
     In a tree, the nodes of the highest level come first.
     """
@@ -204,7 +204,10 @@ def _passages_by_words(graph: Graph, query: str) -> np.ndarray:
 
 
 def _choose_type(graph: Graph) -> str | None:
-    """Draw and return the choice of one type; None for all."""
+    """Draw and return the choice of one type.
+
+    None for all.
+    """
     counts = types(graph.digest, graph)
     if len(counts) < 2:
         return None

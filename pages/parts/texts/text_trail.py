@@ -67,7 +67,10 @@ def chunk_rows(graph: Graph, nodes) -> dict[int, int]:
 
 
 def node_label(graph: Graph, node: int) -> str:
-    """Return the name of a node; for a passage its title and position."""
+    """Return the name of a node.
+
+    For a passage its title and position.
+    """
     row = chunk_rows(graph, [node]).get(node)
     if row is None:
         return graph.node_name(node)
@@ -80,7 +83,10 @@ def opened_communities(graph: Graph) -> list[int]:
 
 
 def open_community(graph: Graph, trail: list[int]) -> None:
-    """Open the last one of nested communities; an empty list closes all."""
+    """Open the last one of nested communities.
+
+    An empty list closes all.
+    """
     opened_communities(graph)[:] = trail
     session.texts_view, session.texts_member_page = COMMUNITIES_VIEW, 0
 
