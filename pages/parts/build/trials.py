@@ -173,10 +173,7 @@ def _start(
     HopscopeError if the question cannot be asked.
     """
     question = known_question(typed.text) or typed
-    if page_source().is_corpus:
-        source: AnswerSource = CorpusSource.of(prepared_corpus(page_source().name))
-    else:
-        source = GraphSource.of(question_neighbourhood(chosen_graph(), question, nothing))
+    source = _opened_source(question)
     with_model = session.try_model
     ask = engine().ask(source, question, model=with_model)
     runs_whole = (
@@ -185,9 +182,8 @@ def _start(
     lacks_answer = with_model and not runs_whole
     if lacks_answer:
         ask = replace(ask, model=False)
-    has_earlier = runs.before is not None and repr(runs.before) != repr(line)
-    lines = [runs.before, line] if runs.before is not None and has_earlier else [line]
-    parts = [_runnable_part(runs, part, ask, run_all) for part in lines]
+    lines = {repr(part): part for part in (runs.before, line) if part is not None}
+    parts = [_runnable_part(runs, part, ask, run_all) for part in lines.values()]
     runs.waits = len(line) - len(parts[-1])
     if lacks_answer and line.operators[-1].stage == "generate":
         runs.waits += 1
@@ -200,6 +196,13 @@ def _start(
     )
     session.try_job = job.key
     job.wait(QUICK_RUN_SECONDS)
+
+
+def _opened_source(question: Question) -> AnswerSource:
+    """Return the documents in passages, or the graph on which a question is asked."""
+    if page_source().is_corpus:
+        return CorpusSource.of(prepared_corpus(page_source().name))
+    return GraphSource.of(question_neighbourhood(chosen_graph(), question, nothing))
 
 
 def _runnable_part(runs: Trials, line: Line, ask: SourceQuestion, run_all: bool) -> Line:

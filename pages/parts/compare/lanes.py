@@ -57,11 +57,12 @@ def restore_lanes() -> None:
     Graphs and corpora have their own lanes.
     """
     source = page_source()
+    kind = source.kind
     old_kind = session.lanes_for
-    if old_kind != source.kind:
+    if old_kind != kind:
         session.lanes_of_kind = {**session.lanes_of_kind, old_kind: session.lanes}
-        session.lanes = session.lanes_of_kind.get(source.kind, list(source.usual_lanes))
-        session.lanes_for = source.kind
+        session.lanes = session.lanes_of_kind.get(kind, list(source.usual_lanes))
+        session.lanes_for = kind
 
 
 def lane_methods(catalogue: Mapping[str, Method]) -> list[Method]:

@@ -143,6 +143,11 @@ def nodes_by_degree(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
 
 def _draw_entities(graph: Graph) -> None:
     has_passages = has_passage_nodes(graph)
+    placeholder = tr("Words of the text") if has_passages else tr("Type a name, or a part of one")
+    hint = tr("Click one to read it.")
+    if not has_passages:
+        hint = tr("Click one to see where it comes from.")
+    page = Session.texts_entity_page[graph.digest]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
             tr("Search"),
@@ -150,12 +155,10 @@ def _draw_entities(graph: Graph) -> None:
             persist_state="session",
             live=True,
             type="search",
-            placeholder=tr("Words of the text")
-            if has_passages
-            else tr("Type a name, or a part of one"),
+            placeholder=placeholder,
             icon=":material/search:",
             label_visibility="collapsed",
-            on_change=Session.texts_entity_page[graph.digest].put,
+            on_change=page.put,
             args=(0,),
             width=420,
         )
@@ -171,18 +174,9 @@ def _draw_entities(graph: Graph) -> None:
         else:
             caption("No similar name found. Try another spelling.")
         return
-    page_range = page_of(Session.texts_entity_page[graph.digest], len(nodes), ENTITIES_PER_PAGE)
+    page_range = page_of(page, len(nodes), ENTITIES_PER_PAGE)
     entity_table(graph, nodes[page_range.start : page_range.stop], f"entities-{page_range.start}")
-    pager(
-        Session.texts_entity_page[graph.digest],
-        page_range,
-        len(nodes),
-        ENTITIES_PER_PAGE,
-        node_noun(graph),
-        tr("Click one to read it.")
-        if has_passages
-        else tr("Click one to see where it comes from."),
-    )
+    pager(page, page_range, len(nodes), ENTITIES_PER_PAGE, node_noun(graph), hint)
 
 
 def _nodes_by_name(graph: Graph, query: str) -> np.ndarray:
