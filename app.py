@@ -1,4 +1,4 @@
-"""Entry point of `streamlit run app.py`: the web server with its access control.
+"""Entry point of `streamlit run app.py`: a web server with access control.
 
 It serves the pages of `main.py`.
 """

@@ -8,7 +8,7 @@ from core.io.home import ROOT, home_folder, keep_private
 from core.sharing import shared
 from pages.parts.shared.actions import result_of
 from pages.parts.shared.address import go_to_wanted_address
-from pages.parts.shared.people import let_in, may_enter
+from pages.parts.shared.people import may_enter, require_sign_in
 from pages.parts.shared.session import engine, record_page
 from pages.parts.shared.sidebar import sidebar
 from pages.parts.shared.wording import tr
@@ -33,7 +33,7 @@ PAGES = [
     st.Page("pages/models.py", title=tr("Models"), icon=":material/memory:"),
 ]
 page = st.navigation(PAGES, position="sidebar" if may_enter() else "hidden")
-let_in()
+require_sign_in()
 if shared() and st.user.get("is_logged_in"):
     go_to_wanted_address([one.url_path for one in PAGES])
 record_page(page.url_path or "compare")

@@ -1,7 +1,7 @@
 """Screens of the app; the only code that imports streamlit.
 
-Streamlit takes a folder named `pages` for its older kind of multipage app, until `st.navigation`
-has run once. If the first request of a server were the address of a page, Streamlit would run that
+Until `st.navigation` has run once, Streamlit reads a folder named `pages` as its older kind of
+multipage app. If the first request of a server were the address of a page, Streamlit would run that
 page without main.py. This module is imported when the server starts, and turns the older kind off.
 """
 

@@ -18,7 +18,7 @@ from core.methods.catalogue import (
 )
 from core.operators.base import Line
 from pages.parts.build.bench import Bench
-from pages.parts.build.trial_view import compare_link, draw_question_row, draw_trial
+from pages.parts.build.trial_view import draw_compare_link, draw_question_row, draw_trial
 from pages.parts.build.trials import can_start_now, run_if_changed, runs_without_click
 from pages.parts.methods.chooser import chooser
 from pages.parts.methods.groups import is_heading, method_options
@@ -54,7 +54,7 @@ def page() -> None:
             help=tr("All methods with their steps."),
         ):
             gallery(methods_by_id, bench)
-        compare_link(line, methods_by_id)
+        draw_compare_link(line, methods_by_id)
         with st.popover(tr("Save"), icon=":material/save:", key="keep-open"):
             save_form(line, methods_by_id)
     run_now = run or runs_without_click(bench)
@@ -81,7 +81,10 @@ def choose_start(methods_by_id: dict[str, Method], bench: Bench) -> None:
             bench.load(methods_by_id[method_id].line if method_id else Line())
         session.build_start = None
 
-    current_name = method_of_line(bench.line, methods_by_id) if bench.line is not None else None
+    placeholder = tr("Start from a method, or with no steps")
+    if bench.line is not None:
+        label = method_of_line(bench.line, methods_by_id).label
+        placeholder = tr("{label} · start from another method", label=label)
     st.selectbox(
         tr("Start from"),
         list(names),
@@ -89,9 +92,7 @@ def choose_start(methods_by_id: dict[str, Method], bench: Bench) -> None:
         key=Session.build_start.name,
         format_func=names.__getitem__,
         on_change=load,
-        placeholder=tr("{label} · start from another method", label=current_name.label)
-        if current_name is not None
-        else tr("Start from a method, or with no steps"),
+        placeholder=placeholder,
         label_visibility="collapsed",
     )
 
@@ -102,9 +103,9 @@ def gallery(methods_by_id: dict[str, Method], bench: Bench) -> None:
 
     The chosen one replaces the line; Undo restores it.
     """
-    now = method_of_line(bench.line, methods_by_id).id if bench.line is not None else ""
+    current = method_of_line(bench.line, methods_by_id).id if bench.line is not None else ""
     method_id = chooser(
-        methods_by_id, engine().models, now, key="build_gallery", answering=session.try_model
+        methods_by_id, engine().models, current, key="build_gallery", answering=session.try_model
     )
     if method_id in methods_by_id:
         bench.load(methods_by_id[method_id].line)
@@ -136,19 +137,9 @@ def save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
         caption("Nothing saved yet. Saved methods appear here, under “Start from”, and on Compare.")
     for method in own_methods:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{method.id}"):
-            st.text(
-                "  ·  ".join(
-                    filter(
-                        None,
-                        (
-                            method.label,
-                            method.line.words(),
-                            owner_text(METHOD_OWNERSHIP, method.id),
-                        ),
-                    )
-                ),
-                width="stretch",
-            )
+            owner = owner_text(METHOD_OWNERSHIP, method.id)
+            facts = filter(None, (method.label, method.line.words(), owner))
+            st.text("  ·  ".join(facts), width="stretch")
             button(
                 tr("Delete"),
                 partial(delete_method, method.id),
@@ -160,21 +151,21 @@ def save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
 
 
 def restore(methods_by_id: dict[str, Method]) -> Bench:
-    """Return the editor of this session, after loading what the address names.
+    """Return the editor of this session, after loading the line or method of the address.
 
-    A line or method of the address is loaded only if the user went to it. Otherwise the address may
-    be older than the line.
+    It is loaded only if the user went to the address. Otherwise the address may be older than the
+    line.
     """
-    fresh = session.bench is None
+    is_new = session.bench is None
     bench = session.bench = session.bench or Bench()
     address_line = st.query_params.get("line") or st.query_params.get("from") or ""
     if (
         address_line
-        and (fresh or was_address_entered())
+        and (is_new or was_address_entered())
         and address_line not in (bench.wanted, bench.draft.text)
     ):
         _load_address(bench, address_line, methods_by_id)
-        if fresh:
+        if is_new:
             bench.history = History(bench.draft)  # no earlier line to go back to
     bench.wanted, session.came = address_line, False
     return bench

@@ -13,7 +13,7 @@ from core.datasets import datasets
 from core.errors import HopscopeError
 from core.runtime.jobs import error_sentence
 from pages.parts.board.static_board import downloads, finished_board
-from pages.parts.cases.casebook import badges, casebook, copy_case, facts
+from pages.parts.cases.casebook import case_facts, copy_case, draw_casebook, draw_tags
 from pages.parts.compare.presentation import draw_present_button
 from pages.parts.shared.actions import button, confirm_button
 from pages.parts.shared.people import admit, disabled_arguments, visitor_refusal
@@ -30,7 +30,7 @@ def page() -> None:
             draw_case(get_case(key))
         else:
             st.header(tr("Cases"), anchor=False)
-            casebook()
+            draw_casebook()
     except HopscopeError as error:
         st.error(plain(str(error)))
         if key:
@@ -49,12 +49,12 @@ def draw_case(case: Case) -> None:
             actions(case)
     with st.container(gap=None):
         st.subheader(plain(case.question), anchor=False)
-        st.caption(plain(facts(case)))
+        st.caption(plain(case_facts(case)))
     if message := Session.cases_message.take():
         st.success(plain(message), icon=":material/check_circle:")
     if case.notes:
         st.text(case.notes)
-    badges(case)
+    draw_tags(case)
     question_facts = []
     if case.entities:
         question_facts.append(tr("Starts at {entities}", entities=", ".join(case.entities)))
@@ -65,13 +65,8 @@ def draw_case(case: Case) -> None:
     comparison = Session.case_open.of(case.id, lambda: comparison_of_case(case.id))
     try:
         drawing = finished_board(comparison, f"case-{case.id}")
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        IndexError,
-        AttributeError,
-    ) as error:  # An imported file may have data that no run could make.
+    # An imported file may have data that no run could make.
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=error_sentence(error))))
         return
     with st.container(horizontal=True):
@@ -79,24 +74,23 @@ def draw_case(case: Case) -> None:
 
 
 def actions(case: Case) -> None:
-    """Draw the actions on a case.
-
-    They are present, ask again, notes and tags, duplicate, export and delete.
-    """
+    """Draw the actions: present, ask again, notes and tags, duplicate, export and delete."""
     draw_present_button([case])
-    if case.link and (
-        case.link.get("corpus") in corpora() if "corpus" in case.link else case.graph in datasets()
-    ):
+    if case.link and "corpus" in case.link:
+        source_exists = case.link.get("corpus") in corpora()
+    else:
+        source_exists = case.graph in datasets()
+    if case.link and source_exists:
         st.page_link(
             "pages/compare.py",
             label=tr("Ask again"),
             icon=":material/view_column:",
             query_params=dict(case.link),
         )
-    why = "" if case.example else visitor_refusal(CASE_KIND, case.id)
+    refusal = "" if case.example else visitor_refusal(CASE_KIND, case.id)
     if not case.example:
         with st.popover(
-            tr("Notes and tags"), icon=":material/edit_note:", **disabled_arguments(why)
+            tr("Notes and tags"), icon=":material/edit_note:", **disabled_arguments(refusal)
         ):
             annotate(case)
     button(tr("Duplicate"), partial(copy_case, case.id), key="duplicate", icon="content_copy")
@@ -116,7 +110,7 @@ def actions(case: Case) -> None:
             lambda: remove_case(case.id),
             "delete",
             type="secondary",
-            why_not=why,
+            why_not=refusal,
         )
 
 

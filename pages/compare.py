@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,60 +15,61 @@ from core.engine import MethodComparison
 from core.errors import HopscopeError
 from core.graph.edits import Edit
 from core.methods.catalogue import Method
+from core.operators.base import Line
 from core.operators.languages import notes_on_language
 from core.runtime.jobs import JOB_CANCELLED, Job
 from core.sources import GraphSource, SourceQuestion
 from core.types import Question
-from pages.parts.board.component import board
-from pages.parts.board.payload import idle
+from pages.parts.board.component import BoardClicks, board
+from pages.parts.board.payload import idle_board
 from pages.parts.board.thumbs import save_thumb, show_thumbs
 from pages.parts.compare.entity_chips import chips
 from pages.parts.compare.graph_edits import (
     EDIT_ACTIONS,
     add_earlier_answers,
     ask_with_edit,
-    changes,
+    draw_edits,
+    has_running,
     job_before_edits,
 )
-from pages.parts.compare.graph_edits import has_running as at_work
 from pages.parts.compare.influence import (
     MEASURE_ACTION,
     STOP_ACTION,
-    add_measuring,
-    measuring,
+    add_measurements,
+    measuring_jobs,
     start_or_stop_measure,
 )
 from pages.parts.compare.lanes import (
-    dialog,
+    draw_lane_dialog,
     handle_lane_click,
-    insert,
     insert_changed_line,
+    insert_line,
     lane_methods,
+    restore_lanes,
     runnable_methods,
-    settle_lanes,
 )
 from pages.parts.compare.partial_lanes import draw_missing_graphs, draw_partial_lanes
 from pages.parts.compare.presentation import is_presenting, present
-from pages.parts.compare.rerank_sliders import rerank
+from pages.parts.compare.rerank_sliders import draw_rerank_sliders
 from pages.parts.compare.screen_board import (
     add_queue_length,
     draw_follow_up_errors,
     drawable_screen,
-    drawing,
     payload,
+    screen_drawing,
     wait_for_news,
 )
 from pages.parts.compare.screen_state import (
     ScreenComparison,
-    address,
     clear_question,
     draw_shipped_comparisons,
     restore_from_address,
     screen_comparison,
     screen_link,
+    session_link,
 )
-from pages.parts.compare.sharing import share
-from pages.parts.question.corpus_question import ask_documents, facts
+from pages.parts.compare.sharing import draw_sharing
+from pages.parts.question.corpus_question import ask_documents, draw_facts
 from pages.parts.question.permalink import MAX_COMPARE_LANES, case_link, write_link
 from pages.parts.question.question_bar import (
     ask_example,
@@ -98,16 +99,14 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 WORD_SEARCH_METHOD = "bm25-passages"  # method offered if the encoder does not know the language
-BOARD_POLL_SECONDS = (
-    0.7  # least seconds between two updates of a running job, each of which waits for news
-)
+BOARD_POLL_SECONDS = 0.7  # between two updates of a running job, each of which waits for news
 
 
 def page() -> None:
     """Draw the page."""
     restore_from_address()
     ask_if_changed()
-    settle_lanes()
+    restore_lanes()
     methods_by_id = methods()
     if is_presenting():
         draw_presentation(methods_by_id)
@@ -128,15 +127,16 @@ def page() -> None:
     with entities:
         draw_entities(on_screen)
     with above:
-        changes()
+        draw_edits()
         if on_screen is not None:
             draw_comparison_notes(on_screen.comparison)
-    dialog(runnable_methods(methods_by_id), on_screen.comparison if on_screen is not None else None)
+    comparison = on_screen.comparison if on_screen is not None else None
+    draw_lane_dialog(runnable_methods(methods_by_id), comparison)
     if on_screen is not None:
         draw_screen(on_screen, above, results)
     else:
         with results:
-            welcome()
+            draw_welcome()
             draw_idle(lanes)
     write_screen_address(on_screen)
     if on_screen is not None:
@@ -145,12 +145,12 @@ def page() -> None:
 
 
 def draw_presentation(methods_by_id: dict[str, Method]) -> None:
-    """Draw the comparison as a presentation, started first if it was submitted."""
+    """Start the comparison if it was submitted, and draw the presentation."""
     if session.submitted:
         session.trouble = start_comparison(lane_methods(methods_by_id), screen_to_reuse())
         st.query_params["present"] = "1"
         session.submitted = session.edited = False
-    present(repair_beside)
+    present(repair_in_new_lane)
 
 
 def draw_question_row() -> bool:
@@ -163,7 +163,7 @@ def draw_question_row() -> bool:
 
 
 def divide_facts_row() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return the containers of the entities and of the buttons beside them."""
+    """Return the container of the entities and, to its right, that of the buttons."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="facts"):
         entities = st.container(width="stretch")
         actions = st.container(horizontal=True, width="content", gap="small")
@@ -171,7 +171,7 @@ def divide_facts_row() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def ask_if_submitted(lanes: list[Method], is_pressed: bool, is_stopped: bool) -> None:
-    """Start the comparison if the question was asked, and draw the error if there is one."""
+    """Start the comparison if the question was asked, and draw its error."""
     if (is_pressed or session.submitted) and not is_stopped:
         session.trouble = start_comparison(lanes, None if is_pressed else screen_to_reuse())
     # Cleared only after asking: a run that is interrupted before must not lose the question.
@@ -183,9 +183,9 @@ def ask_if_submitted(lanes: list[Method], is_pressed: bool, is_stopped: bool) ->
 def draw_entities(on_screen: ScreenComparison | None) -> None:
     """Draw the question entities, or on documents the counts of the corpus."""
     if page_source().is_corpus:
-        facts()
+        draw_facts()
     else:
-        chips(seen_graph(on_screen))
+        chips(lookup_graph(on_screen))
 
 
 def draw_comparison_notes(comparison: MethodComparison) -> None:
@@ -207,7 +207,7 @@ def draw_screen(
         draw(on_screen)
     with above:
         draw_partial_lanes(on_screen)
-        # After the board, so that a job cannot end unnoticed between the two.
+        # After the board: otherwise a job could end between the two, and the page would miss it.
         draw_missing_graphs(on_screen)
 
 
@@ -223,44 +223,38 @@ def draw_actions(on_screen: ScreenComparison) -> None:
     job = on_screen.job
     if job is not None and not job.ended:
         button(tr("Cancel"), partial(stop, job), icon="stop_circle", key="cancel")
-    # A job that ended since has both.
+    # A job that ends meanwhile has both buttons.
     if job is None or job.ended:
-        rerank(on_screen.comparison)
-    share(on_screen, drawing(on_screen))
+        draw_rerank_sliders(on_screen.comparison)
+    draw_sharing(on_screen, screen_drawing(on_screen))
 
 
-def seen_graph(on_screen: ScreenComparison | None) -> Any:
-    """Return the graph in which names are looked up.
+def lookup_graph(on_screen: ScreenComparison | None) -> Any:
+    """Return the graph in which names are looked up: the chosen graph.
 
-    It is the chosen graph. For a live database, and until the chosen graph is open, it is the graph
-    of the comparison on the screen.
+    For a live database, and until the chosen graph is open, it is the graph of the comparison on
+    the screen.
     """
     graph = graph_if_open()
-    if on_screen is not None and (
-        graph is None or graph.live is not None and on_screen.comparison.graph.name == graph.name
-    ):
-        return on_screen.comparison.graph
+    if on_screen is not None:
+        shown_graph = on_screen.comparison.graph
+        if graph is None or (graph.live is not None and shown_graph.name == graph.name):
+            return shown_graph
     return graph or chosen_graph()
 
 
 def draw_case_note(case: Case) -> None:
-    """Draw a note that a case is on the screen.
-
-    A button begins a new question.
-    """
+    """Draw a note on the case on the screen, and a button for a new question."""
     case_text = tr("Saved example.") if case.example else tr("Saved case.")
-    link = case_link(case)
-    missing_text = tr(
-        "It was asked of “{name}”, which is not here. Ask uses the source chosen on the left.",
-        name=link.source.name,
-    )
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
-        st.caption(
-            plain(
-                f"{case_text} {tr('Press Ask to run it live.') if link.source.here else missing_text}"
-            ),
-            width="content",
+    source = case_link(case).source
+    hint = tr("Press Ask to run it live.")
+    if not source.here:
+        hint = tr(
+            "It was asked of “{name}”, which is not here. Ask uses the source chosen on the left.",
+            name=source.name,
         )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
+        st.caption(plain(f"{case_text} {hint}"), width="content")
         button(tr("Try your own"), clear_question, key="own", type="tertiary", icon="edit")
 
 
@@ -277,39 +271,43 @@ def draw_language_notes(comparison: MethodComparison) -> None:
     They name the lanes that do not depend on it. If there is none, a method that searches by words
     is offered.
     """
-    shown_ask, registry = comparison.ask, engine().models
-    notes_on = lambda line: notes_on_language(
-        line, shown_ask.source.graph, registry, shown_ask.question.text
-    )
-    notes = [notes_on(lane.method.line) for lane in comparison.lanes]
-    sentences = list(dict.fromkeys(sentence for some in notes for sentence in some))
-    free = [lane.method.label for lane, some in zip(comparison.lanes, notes) if not some]
+    ask = comparison.ask
+
+    def notes_on(line: Line) -> Sequence[str]:
+        return notes_on_language(line, ask.source.graph, engine().models, ask.question.text)
+
+    sentences: dict[str, None] = {}
+    independent = []
+    for lane in comparison.lanes:
+        notes = notes_on(lane.method.line)
+        sentences |= dict.fromkeys(notes)
+        if not notes:
+            independent.append(tr(lane.method.label))
+    names = tr(" and ").join(independent)
     for sentence in sentences:
-        if free:
-            names = tr(" and ").join(map(tr, free))
-            if len(free) == 1:
-                words = tr("{lanes} does not depend on it.", lanes=names)
-            else:
-                words = tr("{lanes} do not depend on it.", lanes=names)
-            st.info(plain(f"{sentence} {words}"), icon=":material/translate:")
-        else:
+        if not independent:
             st.warning(plain(sentence), icon=":material/translate:")
+            continue
+        if len(independent) == 1:
+            words = tr("{lanes} does not depend on it.", lanes=names)
+        else:
+            words = tr("{lanes} do not depend on it.", lanes=names)
+        st.info(plain(f"{sentence} {words}"), icon=":material/translate:")
+    if not sentences or independent:
+        return
     by_words = methods().get(WORD_SEARCH_METHOD)
-    room = shown_ask.source.is_corpus and len(session.lanes) < MAX_COMPARE_LANES
-    if sentences and not free and room and by_words is not None and not notes_on(by_words.line):
+    can_add = ask.source.is_corpus and len(session.lanes) < MAX_COMPARE_LANES
+    if can_add and by_words is not None and not notes_on(by_words.line):
         button(
             tr("Search by words too"),
-            partial(insert, len(session.lanes), WORD_SEARCH_METHOD),
+            partial(insert_line, len(session.lanes), WORD_SEARCH_METHOD),
             key="by_words",
             icon="add",
         )
 
 
 def stop(job: Job) -> None:
-    """Cancel a job, and ask nothing in this run.
-
-    That holds even if Ask was clicked just before.
-    """
+    """Cancel a job, and ask nothing in this run, even if Ask was clicked."""
     cancel_or_leave(job, "compare")
     session.stopped = True
 
@@ -341,49 +339,43 @@ def draw_options() -> None:
 def screen_to_reuse() -> ScreenComparison | None:
     """Return what is on the screen if only its lanes were changed.
 
-    Its finished lanes are reused then, and the others are run with the same question.
+    Then its finished lanes are reused, and the others are run with the same question.
     """
     on_screen = screen_comparison() if session.edited else None
-    is_same_question = on_screen is not None and on_screen.comparison.ask.question.text == " ".join(
-        session.question.split()
-    )
-    return on_screen if is_same_question else None
+    question = " ".join(session.question.split())
+    if on_screen is None or on_screen.comparison.ask.question.text != question:
+        return None
+    return on_screen
 
 
 def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> HopscopeError | None:
     """Start the comparison and write it into the address.
 
-    Returns an error if that fails. Finished lanes of `on_screen` are reused.
+    Return the error if that fails. Finished lanes of `on_screen` are reused.
     """
-    switches = (
-        (session.reader, session.model)
-        if on_screen is None
-        else (on_screen.comparison.ask.reader, on_screen.comparison.ask.model)
-    )
+    reader, model = session.reader, session.model
+    if on_screen is not None:
+        reader, model = on_screen.comparison.ask.reader, on_screen.comparison.ask.model
     try:
         ask_source = ask_documents if page_source().is_corpus else ask_graph
-        new_ask = ask_source(*switches, session.edits)
-        earlier_comparison = on_screen.on(new_ask) if on_screen is not None else None
+        ask = ask_source(reader, model, session.edits)
+        earlier = on_screen.on(ask) if on_screen is not None else None
         if session.edits:
-            session.before = (
-                engine().compare(ask_source(*switches), lanes, waiter=waiter("compare-before")).key
-            )
-        job = engine().compare(
-            new_ask, lanes, waiter=waiter("compare"), repairs=True, before=earlier_comparison
-        )
+            unedited_ask = ask_source(reader, model)
+            job = engine().compare(unedited_ask, lanes, waiter=waiter("compare-before"))
+            session.before = job.key
+        job = engine().compare(ask, lanes, waiter=waiter("compare"), repairs=True, before=earlier)
     except HopscopeError as error:
         return error
     session.job = job.key
     del session.case
-    session.address = replace(address(), reader=new_ask.reader, model=new_ask.model)
+    session.address = replace(session_link(), reader=ask.reader, model=ask.model)
     write_link(session.address)
     return None
 
 
 def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQuestion:
-    """Return the question in the bar to the chosen graph.
-
-    It has the given edits and is ready to be run.
+    """Return the question in the bar, to the chosen graph with some edits, ready to be run.
 
     Raises BadInput, UnknownEntity.
     """
@@ -413,7 +405,7 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQu
 def draw(on_screen: ScreenComparison) -> None:
     """Draw the board, and draw it again while its job runs."""
     job = on_screen.job
-    running = at_work((job, job_before_edits(), *measuring(on_screen)))
+    running = has_running((job, job_before_edits(), *measuring_jobs(on_screen)))
     repairing = job is not None and job.comparison.repairing
 
     @st.fragment(run_every=BOARD_POLL_SECONDS if running or repairing else None)
@@ -421,23 +413,18 @@ def draw(on_screen: ScreenComparison) -> None:
         if job is not None:
             draw_job_end(job)
             draw_follow_up_errors(job.comparison)
-        ended = not at_work((job, job_before_edits(), *measuring(on_screen)))
-        actions = [*drawing(on_screen).view.ways, *EDIT_ACTIONS]
-        edit = {"editable": True, "most_lanes": MAX_COMPARE_LANES, "ways": actions}
-        board_data = {
-            **add_measuring(
-                add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen),
-                on_screen,
-            ),
-            **edit,
+        ended = not has_running((job, job_before_edits(), *measuring_jobs(on_screen)))
+        data = add_queue_length(payload(on_screen), on_screen)
+        data = add_measurements(add_earlier_answers(data, on_screen), on_screen)
+        data = {
+            **data,
+            "editable": True,
+            "most_lanes": MAX_COMPARE_LANES,
+            "ways": [*screen_drawing(on_screen).view.ways, *EDIT_ACTIONS],
         }
-        react(
-            on_screen,
-            board(
-                show_thumbs(on_screen.comparison, board_data) if ended else board_data, key="board"
-            ),
-            board_data["paths"],
-        )
+        if ended:
+            data = show_thumbs(on_screen.comparison, data)
+        handle_clicks(on_screen, board(data, key="board"), data["paths"])
         if (running and ended) or (job is not None and repairing and not job.comparison.repairing):
             st.rerun()
         if running or repairing:
@@ -454,30 +441,35 @@ def draw_job_end(job: Job) -> None:
         caption("Cancelled. What had been found stays; Ask goes on from there.")
 
 
-def react(on_screen: ScreenComparison, clicks, paths) -> None:
-    """Do what was clicked on the board."""
+def handle_clicks(
+    on_screen: ScreenComparison, clicks: BoardClicks, paths: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Handle the clicks on the board.
+
+    `paths` are its paths by key.
+    """
     comparison = on_screen.comparison
     save_thumb(comparison, clicks.thumb)
     if clicks.lane is not None:
         lane, action = int(clicks.lane["lane"]), clicks.lane["do"]
-        result_of(lambda: start_or_stop_measure(on_screen, lane, action)) if action in (
-            MEASURE_ACTION,
-            STOP_ACTION,
-        ) else handle_lane_click(lane, action)
+        if action in (MEASURE_ACTION, STOP_ACTION):
+            result_of(lambda: start_or_stop_measure(on_screen, lane, action))
+        else:
+            handle_lane_click(lane, action)
         st.rerun()
     if clicks.repair is not None:
-        repair_beside(comparison, int(clicks.repair))
+        repair_in_new_lane(comparison, int(clicks.repair))
     if clicks.go is not None:
         if clicks.go["to"] in EDIT_ACTIONS:
             ask_with_edit(comparison, clicks.go, paths)
-            return
-        follow_node_button(comparison.graph, int(clicks.go["node"]), clicks.go["to"])
+        else:
+            follow_node_button(comparison.graph, int(clicks.go["node"]), clicks.go["to"])
 
 
-def repair_beside(comparison: MethodComparison, lane: int) -> None:
+def repair_in_new_lane(comparison: MethodComparison, lane: int) -> None:
     """Run the repair of a lane in a new lane.
 
-    If there is no room, it replaces the lane.
+    At the largest number of lanes, it replaces the lane.
     """
     source_lane = comparison.lanes[lane]
     if source_lane.repair is not None:
@@ -486,24 +478,26 @@ def repair_beside(comparison: MethodComparison, lane: int) -> None:
 
 
 def follow_node_button(graph, node: int, to: str) -> None:
-    """Follow a button of a node's panel.
-
-    It leads to the node's neighbourhood, or asks the same question from this node.
-    """
+    """Go to a node's neighbourhood, or ask the question from this node."""
     name = graph.node_name(node)
     if to == "walk":
         query = {} if graph.fetched is None else {AROUND_PARAMETER: name}
         st.switch_page(
             "pages/graphs.py", query_params={"entity": name, "graph": graph_name(), **query}
         )
-    session.entities, session.submitted = [name], True
+    session.entities = [name]
+    session.submitted = True
     st.rerun()
 
 
 def draw_idle(lanes) -> None:
     """Draw the lanes before the first question."""
     clicks = board(
-        {**idle(lanes, page_source().is_corpus), "editable": True, "most_lanes": MAX_COMPARE_LANES},
+        {
+            **idle_board(lanes, page_source().is_corpus),
+            "editable": True,
+            "most_lanes": MAX_COMPARE_LANES,
+        },
         key="idle",
     )
     if clicks.lane is not None:
@@ -511,9 +505,8 @@ def draw_idle(lanes) -> None:
         st.rerun()
 
 
-def welcome() -> None:
+def draw_welcome() -> None:
     """Draw the introduction on an empty screen."""
-    example_questions = page_source().examples
     st.subheader(tr("See how a graph retriever hops"), anchor=False)
     write(
         "Ask a question of {noun}. Several methods answer it side by side, and each shows where "
@@ -521,7 +514,7 @@ def welcome() -> None:
         noun=page_source().noun,
     )
     draw_shipped_comparisons()
-    for text in example_questions:
+    for text in page_source().examples:
         button(
             plain(text),
             partial(ask_example, text),

@@ -6,11 +6,11 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.evaluation.runs.store import EVALUATION_OWNER_KIND
-from pages.parts.evaluate.figures import facts, figures, set_titles
-from pages.parts.evaluate.form import new_run
-from pages.parts.evaluate.method_search import SEARCH_PARAMETER, show_search
-from pages.parts.evaluate.questions import one_question
-from pages.parts.evaluate.run_progress import leave_run, progress, run_actions, runs
+from pages.parts.evaluate.figures import draw_figures, run_facts, set_titles
+from pages.parts.evaluate.form import draw_new_run
+from pages.parts.evaluate.method_search import SEARCH_PARAMETER, draw_search
+from pages.parts.evaluate.questions import draw_question
+from pages.parts.evaluate.run_progress import draw_progress, draw_run_actions, draw_runs, leave_run
 from pages.parts.shared.actions import button
 from pages.parts.shared.people import admit, owner_text
 from pages.parts.shared.session import store
@@ -19,32 +19,25 @@ from pages.parts.shared.wording import tr
 
 
 def page() -> None:
-    """Draw what the address names.
-
-    It is the start page, one run, or one question of a run.
-    """
-    number, question = st.query_params.get("run", ""), st.query_params.get("question", "")
+    """Draw what the address names: the start page, one run, or one question of a run."""
+    number = st.query_params.get("run", "")
+    question = st.query_params.get("question", "")
     try:
         if not number:
             draw_start()
         elif question:
-            one_question(int(number), question)
+            draw_question(int(number), question)
         else:
-            one_run(int(number))
+            draw_run(int(number))
     except (HopscopeError, ValueError) as error:
-        if isinstance(error, HopscopeError):
-            st.error(plain(str(error)))
-        else:
-            st.error(tr("The address names no evaluation."))
+        is_known = isinstance(error, HopscopeError)
+        st.error(plain(str(error)) if is_known else tr("The address names no evaluation."))
         if number:
             button(tr("All evaluations"), leave_run, icon="arrow_back")
 
 
 def draw_start() -> None:
-    """Draw the start page.
-
-    It has the form of a new evaluation with the list of runs, and the search for a method.
-    """
+    """Draw the form of a new evaluation, the list of runs, and the search for a method."""
     st.header(tr("Evaluate"), anchor=False)
     names = [
         tr(":material/bar_chart: Compare methods"),
@@ -54,13 +47,13 @@ def draw_start() -> None:
         names, default=names[1] if st.query_params.get(SEARCH_PARAMETER) else None
     )
     with run_tab:
-        new_run()
-        runs()
+        draw_new_run()
+        draw_runs()
     with search_tab:
-        show_search()
+        draw_search()
 
 
-def one_run(number: int) -> None:
+def draw_run(number: int) -> None:
     """Draw one run: its progress and its figures so far."""
     run = store().run(number)
     with st.container(
@@ -70,28 +63,16 @@ def one_run(number: int) -> None:
         with st.container(
             horizontal=True, width="content", gap="small", vertical_alignment="center"
         ):
-            run_actions(run)
+            draw_run_actions(run)
     with st.container(gap=None):
-        st.subheader(
-            plain(
-                tr(
-                    "{methods} on {set}",
-                    methods=many(len(run.spec["instances"]), "method"),
-                    set=set_titles(run),
-                )
-            ),
-            anchor=False,
-        )
-        st.caption(
-            plain(
-                " · ".join(
-                    filter(None, (facts(run), owner_text(EVALUATION_OWNER_KIND, str(run.id))))
-                )
-            )
-        )
-    progress(run)
+        n_methods = many(len(run.spec["instances"]), "method")
+        title = tr("{methods} on {set}", methods=n_methods, set=set_titles(run))
+        st.subheader(plain(title), anchor=False)
+        owner = owner_text(EVALUATION_OWNER_KIND, str(run.id))
+        st.caption(plain(" · ".join(filter(None, (run_facts(run), owner)))))
+    draw_progress(run)
     if run.done + run.failed:
-        figures(run)
+        draw_figures(run)
 
 
 admit(page)

@@ -6,12 +6,12 @@ import streamlit as st
 
 from core.datasets import dataset_of
 from pages.parts.bringing.drop_zone import drop_zone
-from pages.parts.bringing.questions import added_questions
-from pages.parts.graphs.downloads import download
+from pages.parts.bringing.questions import draw_added_questions
+from pages.parts.graphs.downloads import draw_download
 from pages.parts.graphs.graph_removal import draw_remove_button
 from pages.parts.graphs.live_neighbourhood import draw_fetch_button, named_neighbourhood
-from pages.parts.graphs.shape import charts, details, draw_counts, may_count
-from pages.parts.graphs.walk import walk
+from pages.parts.graphs.shape import draw_charts, draw_counts, draw_details, may_count
+from pages.parts.graphs.walk import draw_walk
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import chosen_graph, graph_name, last_graph
 from pages.parts.shared.session_state import session
@@ -27,35 +27,32 @@ GRAPH_TABS = [
 
 def page() -> None:
     """Draw the page."""
-    dataset = dataset_of(graph_name())
-    st.header(
-        plain(
-            dataset.title if dataset is not None and dataset.name == graph_name() else graph_name()
-        )
-    )
+    name = graph_name()
+    dataset = dataset_of(name)
+    is_named = dataset is not None and dataset.name == name
+    st.header(plain(dataset.title if dataset is not None and is_named else name))
     top = st.container()
-    adds = "add" in st.query_params
-    first = GRAPH_TABS[-1] if adds else None
-    walking, shape, adding = st.tabs(
-        GRAPH_TABS, default=first, key=f"graphs-{session.graph_opened}"
+    default_tab = GRAPH_TABS[-1] if "add" in st.query_params else None
+    walk_tab, shape_tab, add_tab = st.tabs(
+        GRAPH_TABS, default=default_tab, key=f"graphs-{session.graph_opened}"
     )
-    with adding:  # first, so that it works also if the graph cannot be opened
+    with add_tab:  # first, because it also works if the graph cannot be opened
         drop_zone(last_graph())
-        added_questions()
+        draw_added_questions()
     with top:
-        draw_remove_button(graph_name())
+        draw_remove_button(name)
         graph = named_neighbourhood(chosen_graph())
         if graph is None:
             return
         draw_counts(graph)
-    with walking:
-        walk(graph)
+    with walk_tab:
+        draw_walk(graph)
         draw_fetch_button(graph)
-    with shape:
+    with shape_tab:
         if may_count(graph):
-            details(graph)
-            download(graph)
-            charts(graph)
+            draw_details(graph)
+            draw_download(graph)
+            draw_charts(graph)
 
 
 admit(page)

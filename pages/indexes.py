@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.indexes.index_cards import cards
+from pages.parts.indexes.index_cards import draw_index_cards
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import chosen_graph
 from pages.parts.shared.text import plain
@@ -16,14 +16,12 @@ def page() -> None:
     st.header(tr("Indexes"), anchor=False)
     graph = chosen_graph()
     if graph.live is not None:
+        words = plain(graph.live.words)
         st.info(
-            tr(
-                "{words} Nothing is prepared for it: methods use what was fetched.",
-                words=plain(graph.live.words),
-            )
+            tr("{words} Nothing is prepared for it: methods use what was fetched.", words=words)
         )
         return
-    cards(graph)
+    draw_index_cards(graph)
 
 
 admit(page)

@@ -6,11 +6,11 @@ import psutil
 import streamlit as st
 
 from core.sharing import current_person
-from pages.parts.models.add_model import add_model
-from pages.parts.models.model_cards import cards
-from pages.parts.models.model_trial import try_model
+from pages.parts.models.add_model import draw_add_model
+from pages.parts.models.model_cards import draw_model_cards
+from pages.parts.models.model_trial import draw_model_trial
 from pages.parts.models.roles import choose_roles
-from pages.parts.models.saved_vectors import saved_vectors
+from pages.parts.models.saved_vectors import draw_saved_vectors
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
@@ -19,7 +19,7 @@ from pages.parts.shared.wording import tr
 def page() -> None:
     """Draw the page."""
     st.header(tr("Models"))
-    _memory()
+    _draw_memory()
     models_tab, trial_tab, adding_tab = st.tabs(
         [
             tr(":material/memory: Models"),
@@ -29,13 +29,13 @@ def page() -> None:
     )
     with models_tab:
         choose_roles()
-        saved_vectors()
-        cards()
+        draw_saved_vectors()
+        draw_model_cards()
     with trial_tab:
-        try_model()
+        draw_model_trial()
     with adding_tab:
         if current_person().administrator:
-            add_model()
+            draw_add_model()
         else:
             st.info(
                 tr("Where Hopscope is shared, only the administrator adds models."),
@@ -43,17 +43,15 @@ def page() -> None:
             )
 
 
-def _memory() -> None:
-    """Draw the number of loaded models, and the memory.
-
-    It shows the memory of the process and the free memory.
-    """
-    process, computer = psutil.Process().memory_info().rss, psutil.virtual_memory()
-    loaded = [info for info in engine().models.declared() if info.loaded]
+def _draw_memory() -> None:
+    """Draw the number of loaded models, the memory of the process, and the free memory."""
+    used_bytes = psutil.Process().memory_info().rss
+    free_bytes = psutil.virtual_memory().available
+    n_loaded = sum(info.loaded for info in engine().models.declared())
     with st.container(horizontal=True, gap="large"):
-        st.metric(tr("Models loaded"), f"{len(loaded)}", width="content")
-        st.metric(tr("Memory of Hopscope"), f"{process / 1e9:.1f} GB", width="content")
-        st.metric(tr("Free memory"), f"{computer.available / 1e9:.1f} GB", width="content")
+        st.metric(tr("Models loaded"), f"{n_loaded}", width="content")
+        st.metric(tr("Memory of Hopscope"), f"{used_bytes / 1e9:.1f} GB", width="content")
+        st.metric(tr("Free memory"), f"{free_bytes / 1e9:.1f} GB", width="content")
 
 
 admit(page)

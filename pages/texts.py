@@ -11,14 +11,14 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 from pages.parts.texts.corpus_choice import (
     await_corpus,
-    choose,
+    choose_corpus,
     draw_ask_button,
     warn_missing_corpus,
 )
 from pages.parts.texts.corpus_removal import draw_remove_corpus
-from pages.parts.texts.documents import documents
-from pages.parts.texts.graph_advice import advice
-from pages.parts.texts.graph_builds import builds
+from pages.parts.texts.documents import draw_documents
+from pages.parts.texts.graph_advice import draw_graph_advice
+from pages.parts.texts.graph_builds import draw_builds
 
 TEXT_TABS = (
     tr(":material/hub: Graph"),
@@ -32,30 +32,30 @@ def page() -> None:
     st.header(tr("Texts"), anchor=False)
     top = st.container(horizontal=True, vertical_alignment="bottom")
     with top:
-        name = choose()
+        name = choose_corpus()
         draw_ask_button(name)
     warn_missing_corpus()
     # A `default` that changed with the open tab would make a new widget and lose the click.
     if not session.texts_tabs:
         session.texts_tabs = session.texts_open or TEXT_TABS[0]
-    graph, documents_tab, adding = st.tabs(
+    graph_tab, documents_tab, add_tab = st.tabs(
         TEXT_TABS, key=Session.texts_tabs.name, on_change="rerun"
     )
     session.texts_open = session.texts_tabs
-    with adding:
-        # Drawn whichever tab is open; otherwise the chosen files would be lost.
+    with add_tab:
+        # Drawn even if another tab is open: otherwise the chosen files would be lost.
         drop_zone(CorpusSource(name))
-    if adding.open:
+    if add_tab.open:
         return
-    with graph if graph.open else documents_tab:
+    with graph_tab if graph_tab.open else documents_tab:
         corpus = await_corpus(name)
         if corpus is None:
             return
-        if graph.open:
-            advice(corpus)
-            builds(corpus)
+        if graph_tab.open:
+            draw_graph_advice(corpus)
+            draw_builds(corpus)
         else:
-            documents(corpus)
+            draw_documents(corpus)
     with top:
         draw_remove_corpus(corpus)
 

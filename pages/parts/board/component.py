@@ -9,21 +9,21 @@ import orjson
 
 from core.io.json_text import json_text
 from pages.parts.shared.edits import new_edits
-from pages.parts.shared.scripts import ASSETS_FOLDER, component, join_modules, joined_styles
+from pages.parts.shared.scripts import ASSETS_FOLDER, component, join_modules, join_styles
 from pages.parts.shared.session_state import Session
 
 BOARD_FOLDER = ASSETS_FOLDER / "board"
 BOARD_STYLES = ("board", "texts", "prompts", "together")
 
 
-def script() -> str:
+def join_board_script() -> str:
     """Return the modules of assets/board as one text."""
     return join_modules(BOARD_FOLDER / "board.js")
 
 
-def style() -> str:
+def join_board_styles() -> str:
     """Return the style sheets of assets/board as one text."""
-    return joined_styles(BOARD_FOLDER / f"{name}.css" for name in BOARD_STYLES)
+    return join_styles(BOARD_FOLDER / f"{name}.css" for name in BOARD_STYLES)
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ def as_bytes(payload: dict[str, Any]) -> bytes:
 def board(payload: dict[str, Any], key: str) -> BoardClicks:
     """Mount the board and return the new clicks, each once.
 
-    The browser sends a click again until the page has received it, as a run of the page that is
-    interrupted receives nothing. The browser loads the code of the board, and Cytoscape from
-    ``static/``, once, so a run sends only the payload.
+    The browser repeats a click until the page has received it, because an interrupted run of the
+    page receives nothing. It loads the code of the board, and Cytoscape from ``static/``, only
+    once, so each run sends only the payload.
     """
     received = Session.board_received[key]
     result = component("board", BOARD_STYLES)(
@@ -76,5 +76,5 @@ def board(payload: dict[str, Any], key: str) -> BoardClicks:
         data=as_bytes({**payload, **received.value._asdict()}),
         on_pressed_change=lambda: None,
     )
-    new, received.value = new_edits(getattr(result, "pressed", None), received.value)
-    return BoardClicks(**{press["kind"]: press["value"] for press in new})
+    new_clicks, received.value = new_edits(getattr(result, "pressed", None), received.value)
+    return BoardClicks(**{press["kind"]: press["value"] for press in new_clicks})

@@ -32,7 +32,7 @@ from pages.parts.board.text_hits import (
 )
 from pages.parts.board.text_picture import TextPicture, items_of_keys, path_items, rename_places
 from pages.parts.board.text_points import points_data
-from pages.parts.board.text_story import story
+from pages.parts.board.text_story import batch_replay
 from pages.parts.board.text_support import support_data
 from pages.parts.board.verdict import answer_tag, document_tone, verdict_data
 from pages.parts.shared.text import many
@@ -78,22 +78,23 @@ class DocumentView:
             data = hit_fates(lanes, gold, best)
             picture = self._picture.draw(lanes, gold, data, best)
             stories = [
-                story(f"lane-{i}", lane, self._comparison.ask.question.gold)
+                batch_replay(f"lane-{i}", lane, self._comparison.ask.question.gold)
                 for i, lane in enumerate(lanes)
             ]
             paths = {**drawing.paths, **items_of_keys(lanes, data)}
             fates: dict[str, Any] = {**drawing.fates}
             fates.update(data.items())
-            for _, more, said in stories:
-                paths, fates = {**paths, **more}, {**fates, **said}
-            every = [[*hops, *batches] for hops, (batches, _, _) in zip(drawing.stories, stories)]
+            for _, story_paths, story_fates in stories:
+                paths |= story_paths
+                fates |= story_fates
+            replays = [[*hops, *batches] for hops, (batches, _, _) in zip(drawing.stories, stories)]
             self._shared_data = (
                 lane_versions,
                 {
                     **picture,
                     "paths": paths,
                     "fates": fates,
-                    "stories": every,
+                    "stories": replays,
                     "best": drawing.best,
                     "keys": drawing.keys,
                 },
@@ -104,12 +105,10 @@ class DocumentView:
         """Return the remaining data of the whole comparison: marked words, and evidence by lane."""
         question = self._comparison.ask.question
         answer_names = [name for answer in question.answers for name in question.names(answer)]
-        lanes = (
-            (i, lane)
-            for i, lane in enumerate(self._comparison.lanes)
-            if lane.retrieved and lane.state.paths is not None
-        )
-        resting = {f"lane-{i}": self._words(i, lane, shared["keys"]) for i, lane in lanes}
+        evidence = {}
+        for i, lane in enumerate(self._comparison.lanes):
+            if lane.retrieved and lane.state.paths is not None:
+                evidence[f"lane-{i}"] = self._words.supported_words(i, lane, shared["keys"])
         language = next(
             (
                 graph_language(lane.graph).code
@@ -120,7 +119,7 @@ class DocumentView:
         )
         return {
             "marks": {"words": question_words(question.text, language), "answers": answer_names},
-            "evidence": resting,
+            "evidence": evidence,
         }
 
     def state(self, lane: MethodLane) -> State:
@@ -129,19 +128,25 @@ class DocumentView:
 
     def lane(self, i: int, lane: MethodLane, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the data of one lane."""
-        data, state, excerpt = self._cached_data(i, lane), lane.state, lane.state.excerpt
-        has_answer, answers = state.answer is not None, self._comparison.ask.question.answers
+        data = self._cached_data(i, lane)
+        state = lane.state
+        reader_answers = hit_titles(lane.graph, "node", state.reader or ()) or None
+        if state.excerpt is not None:
+            reader_answers = [state.excerpt.text]
+        verdict = data["verdict"]
+        reader_verdict = None
+        if state.answer is None:
+            answers = self._comparison.ask.question.answers
+            reader_verdict = verdict or verdict_data(
+                count_right_answers(lane.graph, state, answers, reader=True), answers
+            )
+            verdict = None
         return {
-            "reader": [excerpt.text]
-            if excerpt is not None
-            else hit_titles(lane.graph, "node", state.reader or ()) or None,
+            "reader": reader_answers,
             "reader_name": data["excerpt"],
             "rests": support_data(lane),
-            "verdict": data["verdict"] if has_answer else None,
-            "reader_verdict": None
-            if has_answer
-            else data["verdict"]
-            or verdict_data(count_right_answers(lane.graph, state, answers, reader=True), answers),
+            "verdict": verdict,
+            "reader_verdict": reader_verdict,
             "funnel": data["funnel"],
             "hits": data["hits"],
             "points": points_data(lane),
@@ -166,7 +171,8 @@ class DocumentView:
         )
 
     def _cached_data(self, i: int, lane: MethodLane) -> dict[str, Any]:
-        if self._cached.get(i, ((),))[0] != lane.version:
+        no_version = ((),)
+        if self._cached.get(i, no_version)[0] != lane.version:
             self._cached[i] = (lane.version, self._lane_data(lane, lane.state))
         return self._cached[i][1]
 
@@ -212,25 +218,20 @@ class DocumentView:
 
 
 def _graph_line(comparison: MethodComparison, lane: MethodLane) -> str:
-    """Return a lane's graph and its size in words.
+    """Return the title and the size of a lane's graph.
 
-    A saved comparison has only some of its passages, so their number is left out. For documents
-    named by the user's program or file, the text is how many there are and how many are not in the
-    corpus.
+    A saved comparison has only a part of the graph, so passages and merges are not counted. A lane
+    without a graph counts the documents that the user's program or file named, if it did.
     """
-    counts, part = graph_dict(lane), hasattr(lane.graph, "whole")
+    counts = graph_dict(lane)
     if not counts["build"]:
-        return next(
-            (
-                _documents_text(step.sizes[NAMED_DOCUMENTS], step.sizes[UNPLACED_DOCUMENTS])
-                for step in lane.state.trace
-                if NAMED_DOCUMENTS in step.sizes
-            ),
-            "",
-        )
+        for step in lane.state.trace:
+            if NAMED_DOCUMENTS in step.sizes:
+                return _documents_text(step.sizes[NAMED_DOCUMENTS], step.sizes[UNPLACED_DOCUMENTS])
+        return ""
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
-    size += [] if part else [many(n_chunks(lane.graph), "passage")]
-    size += _count_merges(comparison, lane) if not part else []
+    if not hasattr(lane.graph, "whole"):
+        size += [many(n_chunks(lane.graph), "passage"), *_merge_notes(comparison, lane)]
     return ": ".join(filter(None, (build_title(lane), ", ".join(size))))
 
 
@@ -242,11 +243,8 @@ def _documents_text(n_named: int, unplaced: int) -> str:
     )
 
 
-def _count_merges(comparison: MethodComparison, lane: MethodLane) -> list[str]:
-    """Return how many saved merges were applied to the graph.
-
-    Merges that fit no node are counted too.
-    """
+def _merge_notes(comparison: MethodComparison, lane: MethodLane) -> list[str]:
+    """Return how many saved merges apply to the lane's graph, in words."""
     origin = lane.graph.edited_from
     if origin is None or not uses_mended_graph(lane.method.line):
         return []
@@ -256,20 +254,10 @@ def _count_merges(comparison: MethodComparison, lane: MethodLane) -> list[str]:
         return [tr("merges cannot be read")]
     absent = len(unmatched_edits(origin.graph, edits))
     notes = [many(len(edits) - absent, "merge")] if len(edits) > absent else []
-    return [
-        *notes,
-        *(
-            [
-                tr(
-                    "{absent:,} of {merges} do not apply",
-                    absent=absent,
-                    merges=many(len(edits), "merge"),
-                )
-            ]
-            if absent
-            else []
-        ),
-    ]
+    if absent:
+        merges = many(len(edits), "merge")
+        notes.append(tr("{absent:,} of {merges} do not apply", absent=absent, merges=merges))
+    return notes
 
 
 def _lane_picture(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
@@ -289,14 +277,15 @@ def _lane_picture(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str
 def _stage(name: str, passages, words) -> StageData:
     """Return the data of a stage.
 
-    Its bar counts the gold passages, or the answer's words if no gold passage is known.
+    Its bar counts the gold passages, or the answers if no gold passage is known. If both are known,
+    `held` counts the answers.
     """
     bar = passages or words
-    held = (
-        None if words is None or passages is None else {"alive": len(words.alive), "of": words.of}
-    )
     if bar is None:
         return {"stage": name, "alive": None, "of": None, "lost": [], "held": None}
+    held = None
+    if words is not None and passages is not None:
+        held = {"alive": len(words.alive), "of": words.of}
     return {
         "stage": name,
         "alive": len(bar.alive),

@@ -12,37 +12,36 @@ from core.types import EditComparison
 MAX_EARLIER_ANSWER_CHARACTERS = 200  # most characters of the earlier answer
 
 
-def beside_data(one: EditComparison | None) -> dict[str, Any] | None:
+def beside_data(difference: EditComparison | None) -> dict[str, Any] | None:
     """Return the comparison of a lane with its run before the edits.
 
-    None if there is none. It has the `text`, its `tone`, the earlier answer `said` (empty if the
-    text has it), and the `count` of known answers before and after.
+    None if there is no comparison. It has the `text`, its `tone`, the earlier answer `said` (empty
+    if the text contains it), and the `count` of known answers before and after.
     """
-    if one is None:
+    if difference is None:
         return None
-    right_before, right_now = one.right
-    # Counts that are equal say nothing: of two merged answers, one is left.
-    has_counts = (
-        not one.same
-        and right_before is not None
-        and right_now is not None
-        and right_before != right_now
-    )
-    rose = (right_now or 0) > (right_before or 0)
-    tone = ("good" if rose else "bad") if has_counts else "same" if one.same else "changed"
-    old_answer = "" if one.same else shorten(", ".join(one.said), MAX_EARLIER_ANSWER_CHARACTERS)
+    if difference.same:
+        return {"text": difference.text, "tone": "same", "said": "", "count": ""}
+    tone = "changed"
+    count = ""
+    right_before, right_now = difference.right
+    # Equal counts say nothing: of two merged answers, one is left.
+    if right_before is not None and right_now is not None and right_before != right_now:
+        tone = "good" if right_now > right_before else "bad"
+        count = f"{right_before:,} → {right_now:,}"
+    old_answer = shorten(", ".join(difference.said), MAX_EARLIER_ANSWER_CHARACTERS)
     return {
-        "text": one.text,
+        "text": difference.text,
         "tone": tone,
-        "said": "" if old_answer.rstrip(".") in one.text else old_answer,
-        "count": f"{right_before:,} → {right_now:,}" if has_counts else "",
+        "said": "" if old_answer.rstrip(".") in difference.text else old_answer,
+        "count": count,
     }
 
 
 def edit_effect_text(comparison: MethodComparison) -> str | None:
     """Return the sentence on the effect of the edits on all lanes.
 
-    None without edits, or as long as no lane is known to differ or not.
+    None without edits, or as long as no lane has been compared.
     """
     if not comparison.ask.source.edits:
         return None

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.io.home import ROOT
 from core.io.json_text import json_text
-from pages.parts.board.component import script, style
+from pages.parts.board.component import join_board_script, join_board_styles
 
 CYTOSCAPE_FILE = ROOT / "static" / "cytoscape.min.js"
 
@@ -90,12 +90,13 @@ def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any])
     return REPORT_PAGE.format(
         title=escape(title),
         facts=facts,
-        css=style(),
+        css=join_board_styles(),
         payload=script_json(payload),
-        cytoscape=_inline(CYTOSCAPE_FILE.read_text(encoding="utf-8")),
-        board=_inline(script()),
+        cytoscape=_escape_end_tags(CYTOSCAPE_FILE.read_text(encoding="utf-8")),
+        board=_escape_end_tags(join_board_script()),
     )
 
 
-def _inline(text: str) -> str:
+def _escape_end_tags(text: str) -> str:
+    """Return a script that does not end the script element around it."""
     return re.sub(r"</(script)", r"<\\/\1", text, flags=re.IGNORECASE)

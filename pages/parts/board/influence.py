@@ -16,15 +16,16 @@ from pages.parts.shared.wording import noun, tr
 
 # Keys of the drawn paths, by the `id` of their graph object and the path.
 PathKeys = Mapping[tuple[int, Path], str]
-# most characters of a name, most items that are named
-MAX_INFLUENCE_NAME_CHARACTERS = 40
-MAX_INFLUENCE_ITEMS = 6
+MAX_INFLUENCE_NAME_CHARACTERS = 40  # most characters of an item's name
+MAX_INFLUENCE_ITEMS = 6  # most items that are named
 
 
 def influence_data(
     comparison: MethodComparison, lane: MethodLane, keys: PathKeys, model: str | None
 ) -> dict[str, Any] | None:
-    """Return the measured influence on a lane's answers; None if nothing was measured.
+    """Return the measured influence on a lane's answers.
+
+    None if nothing was measured.
 
     Parameters
     ----------
@@ -33,25 +34,26 @@ def influence_data(
 
     Returns
     -------
-    `texts`, a sentence per answer with `who` gave it and the items `needed`. `items`, the influence
-    by key on the answer that was measured last; that is the model's if it was measured.
+    `texts`: for each answer a sentence `text`, `who` gave the answer, and the items `needed` for
+    it. `items`: by key, the influence on the answer that was measured last, which is the model's if
+    that was measured.
     """
     if not lane.influences:
         return None
     texts = []
     for influence in lane.influences:
-        who = (model or tr("Language model")) if influence.by_model else _reader(lane)
+        who = (model or tr("Language model")) if influence.by_model else _reader_title(lane)
         texts.append(
             {
                 "who": who,
-                "text": _text(comparison, lane, influence),
+                "text": _influence_sentence(comparison, lane, influence),
                 "needed": _smallest_set(lane, influence, keys),
             }
         )
-    return {"texts": texts, "items": _items(lane, lane.influences[-1], keys)}
+    return {"texts": texts, "items": _influence_by_key(lane, lane.influences[-1], keys)}
 
 
-def _reader(lane: MethodLane) -> str:
+def _reader_title(lane: MethodLane) -> str:
     return (
         tr("Answer read from the graph (no AI)")
         if lane.state.excerpt is None
@@ -59,53 +61,57 @@ def _reader(lane: MethodLane) -> str:
     )
 
 
-def _text(comparison: MethodComparison, lane: MethodLane, one: Influence) -> str:
-    gold = gold_items(lane, one, comparison.ask.question.gold)
-    if gold is None or not one.smallest:
-        return influence_text(one)
-    marked, size = len(gold.intersection(one.smallest)), len(one.smallest)
+def _influence_sentence(
+    comparison: MethodComparison, lane: MethodLane, influence: Influence
+) -> str:
+    gold = gold_items(lane, influence, comparison.ask.question.gold)
+    if gold is None or not influence.smallest:
+        return influence_text(influence)
+    marked, size = len(gold.intersection(influence.smallest)), len(influence.smallest)
     if size == 1:
-        return (
-            f"{influence_text(one)} "
-            f"{tr('It is marked as evidence.') if marked else tr('It is not marked as evidence.')}"
-        )
+        note = tr("It is marked as evidence.") if marked else tr("It is not marked as evidence.")
+        return f"{influence_text(influence)} {note}"
     return tr(
         "{influence_text} Of these {marked:,} {are} marked as evidence.",
-        influence_text=influence_text(one),
+        influence_text=influence_text(influence),
         marked=marked,
         are=noun(marked, "is", "are"),
     )
 
 
-def _smallest_set(lane: MethodLane, one: Influence, keys: PathKeys) -> list[dict[str, str]]:
+def _smallest_set(lane: MethodLane, influence: Influence, keys: PathKeys) -> list[dict[str, str]]:
     """Return the first drawn items of the smallest set that changes the answer.
 
     Each has a `key` and a `name`; a path is named by its rank.
     """
-    item_keys = []
-    for weight in (one.weights[index] for index in one.smallest):
-        item = item_at(lane.state, one.by_model, weight.kind, weight.place)
-        path = weight.kind == "path"
-        if path:
+    named_items: list[dict[str, str]] = []
+    for weight in (influence.weights[index] for index in influence.smallest):
+        item = item_at(lane.state, influence.by_model, weight.kind, weight.place)
+        key = _key(lane, weight, item, keys)
+        if key is None or len(named_items) == MAX_INFLUENCE_ITEMS:
+            continue
+        if weight.kind == "path":
             name = tr("path {place:,}", place=weight.place + 1)
         else:
-            name = shorten(
-                hit_titles(lane.graph, weight.kind, [item])[0], MAX_INFLUENCE_NAME_CHARACTERS
-            )
-        key = _key(lane, weight, item, keys)
-        item_keys += [{"key": key, "name": name}] if key is not None else []
-    return item_keys[:MAX_INFLUENCE_ITEMS]
+            title = hit_titles(lane.graph, weight.kind, [item])[0]
+            name = shorten(title, MAX_INFLUENCE_NAME_CHARACTERS)
+        named_items.append({"key": key, "name": name})
+    return named_items
 
 
-def _items(lane: MethodLane, one: Influence, keys: PathKeys) -> dict[str, dict[str, Any]]:
+def _influence_by_key(
+    lane: MethodLane, influence: Influence, keys: PathKeys
+) -> dict[str, dict[str, Any]]:
     items_by_key: dict[str, dict[str, Any]] = {}
-    for index, weight in enumerate(one.weights):
-        key = _key(lane, weight, item_at(lane.state, one.by_model, weight.kind, weight.place), keys)
+    for index, weight in enumerate(influence.weights):
+        key = _key(
+            lane, weight, item_at(lane.state, influence.by_model, weight.kind, weight.place), keys
+        )
         if key is not None:
             items_by_key[key] = {
                 "share": weight.influence,
                 "changes": weight.changes,
-                "needed": index in one.smallest,
+                "needed": index in influence.smallest,
             }
     return items_by_key
 

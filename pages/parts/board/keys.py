@@ -14,8 +14,8 @@ from core.types import Path
 class Key(str):
     """Key of an item, made of its kind and its id.
 
-    The id of a passage is its own, that of an entity is its name. A key is a string, as JSON needs
-    it, that has its parts as attributes.
+    The `id` of a passage is the passage's id; that of an entity is its name. A key is a string,
+    because it is a key of JSON objects, and has its parts as attributes.
 
     >>> from pages.parts.board.keys import Key
     >>> key = Key("chunk", "carol#0")
@@ -43,10 +43,10 @@ def edge_id(one: Key, other: Key) -> str:
 
 
 def item_position(nodes: Sequence[Any], edges: Sequence[Any] = ()) -> dict[str, list]:
-    """Return the position of an item in the picture: its nodes and edges."""
+    """Return the nodes and edges by which the board draws an item."""
     return {"nodes": list(nodes), "edges": list(edges)}
 
 
-def placed_by_id(graph, path: Path) -> tuple[list[int], list[int]]:
+def node_and_edge_ids(graph, path: Path) -> tuple[list[int], list[int]]:
     """Return the nodes and edges of a path in a picture of one graph."""
     return list(path.nodes), list(path.edges)

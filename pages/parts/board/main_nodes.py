@@ -7,9 +7,8 @@ from itertools import zip_longest
 
 from core.types import Path
 
-# most nodes; nodes from which on no further paths are added
 MAX_MAIN_NODES = 15
-ENOUGH_MAIN_NODES = 12
+ENOUGH_MAIN_NODES = 12  # With this many nodes, no further paths are added.
 MAX_NODES_WITH_ANSWERS = 18  # most nodes if paths to known answers need them
 
 
@@ -20,10 +19,10 @@ def main_nodes(
     answers: set[int],
     named_nodes: Collection[int] = frozenset(),
 ) -> list[int]:
-    """Return the nodes of the large picture.
+    """Return the main nodes of the picture, which the board can show without the others.
 
-    There are at most 15, or 18 with paths to answers. Whole paths are added in this order: the
-    seeds, a path to each answer of `named_nodes`, each lane's best path, a path to each known
+    There are at most 15, or 18 with paths to answers. The seeds come first. Then whole paths are
+    added: a path to each answer of `named_nodes`, each lane's best path, a path to each known
     answer that a lane found or lost (up to 18 nodes), and further paths of each lane until there
     are 12 nodes.
 
@@ -32,38 +31,38 @@ def main_nodes(
     seeds : question entities.
     best, lost : for each lane its best paths, and paths to the known answers that it lost.
     answers : nodes of the known answers.
-    named_nodes : nodes of the answers that the sentence for all lanes names.
+    named_nodes : nodes of the answers that the sentence on all lanes names.
     """
     nodes = dict.fromkeys(seeds[:MAX_MAIN_NODES])
 
-    def add(path: Path, limit: int) -> None:
-        fresh = [node for node in path.nodes if node not in nodes]
-        if len(nodes) + len(set(fresh)) <= limit:
-            nodes.update(dict.fromkeys(fresh))
+    def add_path(path: Path, limit: int) -> None:
+        new_nodes = [node for node in path.nodes if node not in nodes]
+        if len(nodes) + len(set(new_nodes)) <= limit:
+            nodes.update(dict.fromkeys(new_nodes))
 
     for path in _paths_to_answers([*best, *lost], set(named_nodes)):
-        add(path, MAX_MAIN_NODES)
+        add_path(path, MAX_MAIN_NODES)
     for paths in best:
         for path in paths[:1]:
-            add(path, MAX_MAIN_NODES)
-    for path in (*_paths_to_answers(best, answers), *_alternate_paths(lost)):
-        add(path, MAX_NODES_WITH_ANSWERS)
-    for path in _alternate_paths([paths[1:] for paths in best]):
+            add_path(path, MAX_MAIN_NODES)
+    for path in (*_paths_to_answers(best, answers), *_interleave_paths(lost)):
+        add_path(path, MAX_NODES_WITH_ANSWERS)
+    for path in _interleave_paths([paths[1:] for paths in best]):
         if len(nodes) < ENOUGH_MAIN_NODES:
-            add(path, MAX_MAIN_NODES)
+            add_path(path, MAX_MAIN_NODES)
     return list(nodes)
 
 
 def _paths_to_answers(best: Sequence[Sequence[Path]], answers: set[int]) -> Iterator[Path]:
     """Yield the best-ranked path to each known answer, over all lanes."""
     seen: set[int] = set()
-    for path in _alternate_paths(best):
+    for path in _interleave_paths(best):
         if path.end in answers - seen:
             seen.add(path.end)
             yield path
 
 
-def _alternate_paths(lanes: Iterable[Sequence[Path]]) -> Iterator[Path]:
+def _interleave_paths(lanes: Iterable[Sequence[Path]]) -> Iterator[Path]:
     """Yield the first path of every lane, then the second, and so on."""
     for row in zip_longest(*lanes):
         yield from (path for path in row if path is not None)

@@ -29,9 +29,9 @@ def node_relations(graph, nodes: Sequence[int], words: RelationWords) -> dict[in
     Returns
     -------
     By node: `degree`; `relations`, words with their counts, most frequent first; `others`, the
-    number of relations that are not listed; and `counted`, the number of edges that were counted.
-    It is less than the degree if only a part of the graph is available, and 0 for a hub. `type` and
-    `text` (a description) are added if the graph has them.
+    number of relations that are not listed; and `counted`, the number of edges that were counted,
+    which is less than the degree if only a part of the graph is available, and 0 for a hub. `type`
+    and `text` (a description) are added if the graph has them.
     """
     if not len(nodes):
         return {}
@@ -48,9 +48,9 @@ def node_relations(graph, nodes: Sequence[int], words: RelationWords) -> dict[in
             counts[int(small[row])].append(
                 (relation_words(graph.relation_names[relation], bool(forward), words), size)
             )
-    said = node_descriptions(graph, nodes)
+    descriptions = node_descriptions(graph, nodes)
     return {
-        int(node): {**_relation_rows(int(degree), counts[int(node)]), **said[int(node)]}
+        int(node): {**_relations_data(int(degree), counts[int(node)]), **descriptions[int(node)]}
         for node, degree in zip(ids, degrees)
     }
 
@@ -58,23 +58,21 @@ def node_relations(graph, nodes: Sequence[int], words: RelationWords) -> dict[in
 def node_descriptions(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
     """Return the `type` and the description of each node.
 
-    The description is `text`. Both are there only if the graph has them. Long descriptions are cut.
+    The description is called `text` and is cut if it is long. Each is left out if the graph does
+    not have it.
     """
     table = graph.columns.nodes
     if table is None:
         return {int(node): {} for node in nodes}
     node_texts = zip(nodes, table.texts("type", nodes), table.texts("description", nodes))
-    described_nodes = (
-        (node, {"type": type or "", "text": shorten(text or "", MAX_PANEL_CHARACTERS)})
-        for node, type, text in node_texts
-    )
-    return {
-        int(node): {key: text for key, text in parts.items() if text}
-        for node, parts in described_nodes
-    }
+    descriptions = {}
+    for node, type, description in node_texts:
+        parts = {"type": type or "", "text": shorten(description or "", MAX_PANEL_CHARACTERS)}
+        descriptions[int(node)] = {key: text for key, text in parts.items() if text}
+    return descriptions
 
 
-def _relation_rows(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
+def _relations_data(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
     ordered = sorted(counts, key=lambda entry: (-entry[1], entry[0]))
     listed_relations = list(map(list, ordered[:MAX_PANEL_RELATIONS]))
     return {
@@ -92,17 +90,17 @@ def lane_fates(
 
     `in` is a flag; `text` names the operator that extracted or dropped the node, and its paths.
     """
-    panels: dict[int, dict[str, dict[str, Any]]] = {node: {} for node in nodes}
+    fates: dict[int, dict[str, dict[str, Any]]] = {node: {} for node in nodes}
     for i, lane in enumerate(lanes):
         if lane.retrieved:
-            ranks = _ranks(lane.state, set(nodes))
+            path_counts = _path_counts(lane.state, set(nodes))
             for node in nodes:
-                inside, text = _lane(lane.states, node, ranks.get(node, ()))
-                panels[node][f"lane-{i}"] = {"in": inside, "text": text}
-    return panels
+                inside, text = _fate_in_lane(lane.states, node, path_counts.get(node, ()))
+                fates[node][f"lane-{i}"] = {"in": inside, "text": text}
+    return fates
 
 
-def _ranks(state: State, nodes: set[int]) -> dict[int, tuple[int, int]]:
+def _path_counts(state: State, nodes: set[int]) -> dict[int, tuple[int, int]]:
     """Return the number of paths through each of the nodes, and the best rank."""
     ranks: dict[int, tuple[int, int]] = {}
     for rank, path in enumerate(state.paths.items if state.paths is not None else (), 1):
@@ -112,12 +110,14 @@ def _ranks(state: State, nodes: set[int]) -> dict[int, tuple[int, int]]:
     return ranks
 
 
-def _lane(states: Sequence[State], node: int, ranks: tuple[int, ...]) -> tuple[bool, str]:
+def _fate_in_lane(
+    states: Sequence[State], node: int, path_count: tuple[int, ...]
+) -> tuple[bool, str]:
     if not any(state.subgraph is not None or state.paths is not None for state in states):
         return False, tr("reads no graph")
     parts = [_extraction_text(states, node)]
-    if ranks:
-        count, best = ranks
+    if path_count:
+        count, best = path_count
         parts.append(
             tr(
                 "on {paths}, the best is {ordinal}",
@@ -128,7 +128,7 @@ def _lane(states: Sequence[State], node: int, ranks: tuple[int, ...]) -> tuple[b
     elif states[-1].paths is not None:
         parts.append(tr("on no path"))
     last = states[-1].subgraph
-    return bool(ranks) or (last is not None and node in last), " · ".join(filter(None, parts))
+    return bool(path_count) or (last is not None and node in last), " · ".join(filter(None, parts))
 
 
 def _extraction_text(states: Sequence[State], node: int) -> str:

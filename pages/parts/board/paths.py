@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from core.datasets.relations import relation_words
@@ -31,7 +32,7 @@ Data = dict[str, Any]
 def retrieved_state(lane: MethodLane) -> State:
     """Return the state of a lane that has retrieved, else its first state.
 
-    To draw the states of single operators would cost more than it shows.
+    The states between the operators are not drawn: that would cost more than it shows.
     """
     return lane.state if lane.retrieved else State(lane.ask.question, lane.ask.seeds)
 
@@ -46,7 +47,8 @@ class DrawnPaths:
     missed : for each lane the paths to known answers that it lost.
     stories : for each lane its replays.
     paths, fates : data of each path, and its fate in each lane, by key.
-    walked : the path behind each key.
+    walked : the path of each key.
+    keys : the key of each path, by the `id` of a graph object and the path in it.
     """
 
     best: list[list[Data] | None]
@@ -55,10 +57,10 @@ class DrawnPaths:
     paths: dict[str, Data]
     fates: dict[str, dict[str, Data]]
     walked: dict[str, Path]
-    keys: dict[tuple[int, Path], str]  # by the `id` of a graph object and the path in it
+    keys: dict[tuple[int, Path], str]
 
     def of(self, entries: Sequence[Sequence[Data] | None]) -> list[list[Path]]:
-        """Return the paths behind the entries of each lane."""
+        """Return the paths of each lane's entries."""
         return [[self.walked[entry["key"]] for entry in part or ()] for part in entries]
 
 
@@ -73,8 +75,8 @@ class PathsDrawing:
         self._keys: dict[Any, str] = {}
         # By key and `id` of a graph: the graph, and the path in its ids.
         self._occurrences: dict[str, dict[int, tuple[Any, Path]]] = {}
-        # Story of a PageRank by the `id` of its graph and its operators.
-        self._spreads: dict[tuple[int, str], list[Data]] = {}
+        # Replays of a PageRank by the `id` of its graph and its operators.
+        self._pagerank_replays: dict[tuple[int, str], list[Data]] = {}
 
     def draw(
         self, lost: Sequence[Sequence[tuple[str, Path]]], by_model: Sequence[bool]
@@ -94,14 +96,17 @@ class PathsDrawing:
             state = retrieved_state(lane)
             best.append(self._best_data(lane, state))
             missed.append(self._lost_data(lane, lost_answers))
-            stories.append([*self._searches(lane, state), *self._pagerank_story(lane)])
+            stories.append([*self._search_replays(lane, state), *self._pagerank_replays_of(lane)])
         walked, paths = self._known_paths()
         shown_keys = {entry["key"] for part in (*best, *missed) for entry in part or ()}
         fates = {key: self._fates(key, by_model) for key in paths if key in shown_keys}
         return DrawnPaths(best, missed, stories, paths, fates, walked, self._keys_by_path())
 
     def _best_data(self, lane: MethodLane, state: State) -> list[Data] | None:
-        """Return a lane's best paths with ranks and scores; None if it seeks no paths."""
+        """Return a lane's best paths with ranks and scores.
+
+        None if it seeks no paths.
+        """
         if state.paths is None:
             return None
         head = state.paths.head(MAX_SHOWN_PATHS)
@@ -118,12 +123,15 @@ class PathsDrawing:
             for answer, path in lost_answers[:MAX_SHOWN_LOST_ANSWERS]
         ]
 
-    def _searches(self, lane: MethodLane, state: State) -> list[Data]:
-        """Return the replays of a lane's searches for paths; none during a preview."""
+    def _search_replays(self, lane: MethodLane, state: State) -> list[Data]:
+        """Return the replays of a lane's searches for paths.
+
+        None during a preview.
+        """
         if lane.preview is not None:
             return []
         return [
-            self._story(lane, step)
+            self._search_replay(lane, step)
             for step in state.trace
             if step.frames and step.frames[0].ranking.kind == "path"
         ]
@@ -160,9 +168,9 @@ class PathsDrawing:
 
     def _path(self, graph, path: Path, table: Mapping[str, tuple[str, str]]) -> Data:
         nodes, edges = self._place_path(graph, path)
-        start, *names = titles = hit_titles(graph, "node", path.nodes)
+        titles = hit_titles(graph, "node", path.nodes)
         relations = [graph.relation_name(edge) for edge in path.edges]
-        steps = [start, *(part for step in zip(relations, names) for part in step)]
+        steps = [titles[0], *chain.from_iterable(zip(relations, titles[1:]))]
         words = [
             relation_words(relation, forward, table)
             for relation, forward in zip(relations, path.forward)
@@ -193,7 +201,7 @@ class PathsDrawing:
                     }
         return fates_by_lane
 
-    def _pagerank_story(self, lane: MethodLane) -> list[Data]:
+    def _pagerank_replays_of(self, lane: MethodLane) -> list[Data]:
         """Return the replay of a lane's PageRank, if it has one.
 
         Its frames have the mass of the nodes by their ids in the picture.
@@ -201,16 +209,16 @@ class PathsDrawing:
         number = first_pagerank(lane) if lane.retrieved and lane.preview is None else None
         if number is None:
             return []
-        # Lanes with the same first operators share one story.
+        # Lanes with the same first operators share one replay.
         key = (id(lane.graph), repr(lane.method.line.operators[: number + 1]))
-        if key not in self._spreads:
-            frames = [self._moment(lane, moment) for moment in pagerank_moments(lane)]
-            self._spreads[key] = (
+        if key not in self._pagerank_replays:
+            frames = [self._mass_frame(lane, moment) for moment in pagerank_moments(lane)]
+            self._pagerank_replays[key] = (
                 [{"title": "PageRank", "of": "mass", "frames": frames}] if frames else []
             )
-        return self._spreads[key]
+        return self._pagerank_replays[key]
 
-    def _moment(self, lane: MethodLane, moment: MassMoment) -> Data:
+    def _mass_frame(self, lane: MethodLane, moment: MassMoment) -> Data:
         nodes, shares = list(moment.mass), list(moment.mass.values())
         ids, _ = self._place_path(lane.graph, Path(tuple(nodes)))
         names = hit_titles(lane.graph, "node", nodes[:MAX_MASS_NAMES])
@@ -225,16 +233,15 @@ class PathsDrawing:
         return {
             "title": title,
             "paths": [],
-            "mass": [[one, round(share, 5)] for one, share in zip(ids, shares)],
+            "mass": [[node, round(share, 5)] for node, share in zip(ids, shares)],
             "best": best,
         }
 
-    def _story(self, lane: MethodLane, step: Step) -> Data:
-        keys = lambda frame: [self._key(lane, path) for path in frame.ranking.items]
-        frames = [
-            {"title": frame.title, "considered": frame.considered, "paths": keys(frame)}
-            for frame in step.frames
-        ]
+    def _search_replay(self, lane: MethodLane, step: Step) -> Data:
+        frames = []
+        for frame in step.frames:
+            keys = [self._key(lane, path) for path in frame.ranking.items]
+            frames.append({"title": frame.title, "considered": frame.considered, "paths": keys})
         return {"title": tr(OPERATORS[step.operator].title).capitalize(), "frames": frames}
 
 
@@ -250,7 +257,7 @@ class AnswerWordPaths:
         # By lane index: the inputs of the data, and the data.
         self._word_data: dict[int, tuple[tuple, list[Data]]] = {}
 
-    def __call__(
+    def supported_words(
         self, i: int, lane: MethodLane, keys: Mapping[tuple[int, Path], str]
     ) -> list[Data]:
         """Return the supported words of a lane's answer.
@@ -261,13 +268,8 @@ class AnswerWordPaths:
         answer = lane.answer or lane.state.answer or ""
         version = (lane.version, answer, id(keys))
         if self._word_data.get(i, (None,))[0] != version:
-            self._word_data[i] = (
-                version,
-                [
-                    self._word(lane, one, keys)
-                    for one in answer_evidence(lane.graph, lane.state, answer)
-                ],
-            )
+            evidence = answer_evidence(lane.graph, lane.state, answer)
+            self._word_data[i] = (version, [self._word(lane, word, keys) for word in evidence])
         return self._word_data[i][1]
 
     def _word(self, lane: MethodLane, word: Evidence, keys: Mapping[tuple[int, Path], str]) -> Data:
@@ -277,9 +279,10 @@ class AnswerWordPaths:
 
 
 def path_counts(state: State) -> Data | None:
-    """Return the numbers of kept and of ranked paths.
+    """Return how many paths a lane has (`kept`), and how many it ranked.
 
-    `ranked` is that of the last operator that selects paths. None if no paths are sought.
+    `ranked` counts the paths before the last operator that selects paths. None if no paths are
+    sought.
     """
     if state.paths is None:
         return None

@@ -42,8 +42,8 @@ OWN_ANSWER_HEADING = tr("Its own answer")  # heading of an answer by the user's 
 class Board:
     """Board of one comparison, which makes its data.
 
-    The picture stays the same as long as the retrieved lanes do. It is safe between threads, as
-    visitors who ask the same question share one board.
+    The picture stays the same as long as the retrieved lanes do. A board is safe between threads,
+    because visitors who ask the same question share one.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Board:
         self.comparison, self._previews = comparison, previews
         self._lock = threading.RLock()
         self._latest: tuple[int, dict[str, Any]] | None = None
-        self._due = 0.0  # time from which another preview may be drawn
+        self._next_preview_at = 0.0  # time from which another preview may be drawn
         self._shown = dataclasses.replace(comparison, lanes=[])  # has lanes only during a drawing
         self._versions: list[tuple] = []  # versions of the lanes that were drawn last
         self._drawn_previews: list[Preview | None] = [None] * len(comparison.lanes)
@@ -68,12 +68,12 @@ class Board:
         self.view: DocumentView | TripleView = view(
             self._shown, {} if earlier is None else earlier.view.places
         )
-        self._last_verdict: tuple[tuple, ComparisonVerdict] | None = None
+        self._cached_verdict: tuple[tuple, ComparisonVerdict] | None = None
 
     def at(self, version: int) -> dict[str, Any]:
         """Return the data of this version of the job, or of a later one.
 
-        It is made once for all viewers, so it must not be changed.
+        All viewers share it, so it must not be changed.
         """
         with self._lock:
             if self._latest is None or self._latest[0] < version:
@@ -93,7 +93,7 @@ class Board:
 
     def _draw(self, comparison: MethodComparison) -> dict[str, Any]:
         """Return the data of a comparison whose lanes do not change meanwhile."""
-        view, begun_seconds = self.view, time.thread_time()
+        view, start_seconds = self.view, time.thread_time()
         self._shown.lanes[:] = [
             self._shown_lane(lane, preview)
             for lane, preview in zip(comparison.lanes, self._drawn_previews)
@@ -104,10 +104,13 @@ class Board:
         versions = [lane.version for lane in self._shown.lanes]
         if versions != self._versions:
             self._versions = versions
-            self._due = time.monotonic() + PREVIEW_PAUSE_FACTOR * (
-                time.thread_time() - begun_seconds
+            self._next_preview_at = time.monotonic() + PREVIEW_PAUSE_FACTOR * (
+                time.thread_time() - start_seconds
             )
-        lanes = [self._lane(i, comparison, one, shared) for i, one in enumerate(verdict.lanes)]
+        lanes = [
+            self._lane(i, comparison, explanation, shared)
+            for i, explanation in enumerate(verdict.lanes)
+        ]
         return {
             "question": comparison.ask.question.text,
             "documents": view.documents,
@@ -128,12 +131,14 @@ class Board:
     def _shown_lane(self, lane: MethodLane, preview: Preview | None) -> MethodLane:
         """Return a lane as it is shown now.
 
-        It keeps the preview that is drawn, as long as drawing another one would take too much time.
+        It keeps the preview that is drawn until another one is due, since drawing takes time.
         """
         if not self._previews:
             return dataclasses.replace(lane, preview=None)
-        early = preview is not None and lane.preview is not None and time.monotonic() < self._due
-        return (dataclasses.replace(lane, preview=preview) if early else lane).shown
+        is_due = time.monotonic() >= self._next_preview_at
+        if preview is not None and lane.preview is not None and not is_due:
+            lane = dataclasses.replace(lane, preview=preview)
+        return lane.shown
 
     def _verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
         """Return the sentences as they are now, made again when a lane has advanced."""
@@ -145,24 +150,32 @@ class Board:
             )
             for lane in comparison.lanes
         )
-        if self._last_verdict is None or self._last_verdict[0] != verdict_key:
-            self._last_verdict = (verdict_key, explain_comparison(comparison))
-        return self._last_verdict[1]
+        if self._cached_verdict is None or self._cached_verdict[0] != verdict_key:
+            self._cached_verdict = (verdict_key, explain_comparison(comparison))
+        return self._cached_verdict[1]
 
     def _lane(
         self,
         i: int,
         comparison: MethodComparison,
-        one: LaneExplanation | None,
+        explanation: LaneExplanation | None,
         shared: dict[str, Any],
     ) -> dict[str, Any]:
-        """Return all data of a lane; later parts override earlier ones."""
+        """Return all data of a lane.
+
+        Later parts override earlier ones.
+        """
         lane, shown_lane = comparison.lanes[i], self._shown.lanes[i]
         data = self.view.lane(i, shown_lane, shared)
         text = None
-        if one is not None:
-            tone = self.view.tone(one, data)
-            text = {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone}
+        if explanation is not None:
+            tone = self.view.tone(explanation, data)
+            text = {
+                "stage": explanation.stage,
+                "head": explanation.head,
+                "text": explanation.text,
+                "tone": tone,
+            }
         return {
             "id": f"lane-{i}",
             **self._common_data(comparison, lane, shown_lane),
@@ -200,11 +213,13 @@ class Board:
             "model": OWN_ANSWER_HEADING if state.own_answer else answering_model(lane),
             "repair": offered_repair(comparison, lane),
             "found": path_counts(retrieved_state(shown_lane)),
-            "cost": cost(
+            "cost": cost_text(
                 lane.state.trace if preview else state.trace, seconds_by_kind(lane, UNCOUNTED_KINDS)
             ),
             "spans": [dataclasses.asdict(span) for span in time_spans(lane)],
-            "progress": None if lane.progress is None else _progress(lane.graph, lane.progress),
+            "progress": None
+            if lane.progress is None
+            else _progress_data(lane.graph, lane.progress),
             "operators": [operator_row(step) for step in (lane.state if preview else state).trace],
             "prompt": prompt["messages"],
             "prompt_tokens": prompt["prompt_tokens"],
@@ -213,27 +228,30 @@ class Board:
 
 
 def answering_model(lane: MethodLane) -> str | None:
-    """The title of the model that answers in a lane; None if none does."""
+    """The title of the model that answers in a lane.
+
+    None if none does.
+    """
     return None if lane.state.own_answer else lane.model
 
 
-def idle(methods: Iterable[Method], documents: bool = False) -> dict[str, Any]:
-    """Return the data of the board before the first question.
+def idle_board(methods: Iterable[Method], documents: bool = False) -> dict[str, Any]:
+    """Return the data of the board before the first question: the methods of the lanes.
 
-    It has only the methods of the lanes. With `documents` the lanes show hits.
+    With `documents` the lanes show hits in place of paths.
     """
     document_fields = {"hits": None, "paths": None} if documents else {}
     lanes = [
         {
             "id": f"lane-{i}",
-            "title": tr(one.label),
-            "number": one.number,
-            "subtitle": one.line.plain_words(),
-            "terms": one.line.words(),
+            "title": tr(method.label),
+            "number": method.number,
+            "subtitle": method.line.plain_words(),
+            "terms": method.line.words(),
             "status": "idle",
             **document_fields,
         }
-        for i, one in enumerate(methods)
+        for i, method in enumerate(methods)
     ]
     return {
         "question": "",
@@ -245,7 +263,7 @@ def idle(methods: Iterable[Method], documents: bool = False) -> dict[str, Any]:
     }
 
 
-def cost(trace: Iterable[Step], excluded: Mapping[str, float] = MappingProxyType({})) -> str:
+def cost_text(trace: Iterable[Step], excluded: Mapping[str, float] = MappingProxyType({})) -> str:
     """Return the cost of a run in a few words.
 
     An example is `0.9 s, apart from 0.6 s preparation · 948 texts scored · 6 tokens in, 14 out`.
@@ -257,8 +275,8 @@ def cost(trace: Iterable[Step], excluded: Mapping[str, float] = MappingProxyType
     trace = list(trace)
     parts = [f"{method_seconds(trace):.2f} s{_left_out_text(excluded)}"] if trace else []
     texts = sum(step.usage.texts for step in trace)
-    tokens_in = sum(s.usage.tokens_in for s in trace)
-    tokens_out = sum(s.usage.tokens_out for s in trace)
+    tokens_in = sum(step.usage.tokens_in for step in trace)
+    tokens_out = sum(step.usage.tokens_out for step in trace)
     parts += [tr("{texts} scored", texts=many(texts, "text"))] if texts else []
     if tokens_in + tokens_out:
         tokens = many(tokens_in, "token")
@@ -301,13 +319,13 @@ def operator_row(step: Step) -> dict[str, Any]:
     }
 
 
-def _progress(graph, how: ProgressReport) -> dict[str, Any]:
-    """Return the progress of a running lane.
-
-    The relations of its best path are in words.
-    """
-    best, table = how.best, relation_table(graph.name)
-    for name in graph.relation_names if best and " -> " in best else ():
-        for raw_text, forward in ((f" -> {name} -> ", True), (f" -> {name}_reverse -> ", False)):
-            best = (best or "").replace(raw_text, f" {relation_words(name, forward, table)} ")
-    return {**dataclasses.asdict(how), "best": best}
+def _progress_data(graph, progress: ProgressReport) -> dict[str, Any]:
+    """Return the progress of a running lane, with relations in words."""
+    best = progress.best
+    if best and " -> " in best:
+        table = relation_table(graph.name)
+        for name in graph.relation_names:
+            for raw_name, forward in ((name, True), (f"{name}_reverse", False)):
+                words = relation_words(name, forward, table)
+                best = best.replace(f" -> {raw_name} -> ", f" {words} ")
+    return {**dataclasses.asdict(progress), "best": best}

@@ -20,23 +20,23 @@ from pages.parts.board.paths import retrieved_state
 
 USUAL_PICTURE_NODES = 48  # nodes of a picture, unless paths, seeds and answers need more
 MAX_PICTURE_NODES = 150  # most nodes of a picture, unless the shown paths have more
-MAX_SCANNED_EDGES = 200_000  # edges of the drawn nodes up to which numpy finds those between them
+MAX_SCANNED_EDGES = 200_000  # most edges that are scanned; above it, a compiled search is used
 
 PathLists = Sequence[Sequence[Path]]  # paths of each lane
-Data = Collection[Mapping[str, Any]]
-NO_DATA: Data = ()
+DrawnItems = Collection[Mapping[str, Any]]
+NO_ITEMS: DrawnItems = ()
 
 
 def answer_nodes(comparison: MethodComparison, answers: Sequence[str] | None = None) -> set[int]:
-    """Return the nodes with a name of the known answers.
+    """Return the nodes that have a name of some answers.
 
-    If answers are given, they replace the known ones.
+    By default these are the known answers.
     """
     question = comparison.ask.question
-    some = question.answers if answers is None else answers
-    return {
-        node for answer in some for node in gold_nodes(comparison.graph, *question.names(answer))
-    }
+    nodes: set[int] = set()
+    for answer in question.answers if answers is None else answers:
+        nodes.update(gold_nodes(comparison.graph, *question.names(answer)))
+    return nodes
 
 
 class Picture:
@@ -63,88 +63,90 @@ class Picture:
 
     @property
     def places(self) -> dict[tuple[str, int], Position]:
-        """Positions by the digest and node id of the graph without edits.
+        """Positions by the digest of the graph without edits and the node id in it.
 
         Nodes that were drawn earlier are included, in case they return.
         """
-        digest, rows = self._rows()
-        return self._old_positions | {
-            (digest, rows[node] if rows is not None else node): position
-            for node, position in self._positions.items()
-        }
+        digest, original_ids = self._unedited_graph()
+        positions = dict(self._old_positions)
+        for node, position in self._positions.items():
+            original_id = node if original_ids is None else original_ids[node]
+            positions[digest, original_id] = position
+        return positions
 
     def _map_positions(self, positions: Mapping[tuple[str, int], Position]) -> dict[int, Position]:
         """Return the positions of another picture by the node ids of this graph."""
-        digest, rows = self._rows()
-        node_by_row = None if rows is None else {row: node for node, row in enumerate(rows)}
-        by_node = {
-            row if node_by_row is None else node_by_row.get(row): position
-            for (graph_digest, row), position in positions.items()
-            if graph_digest == digest
-        }
-        return {node: position for node, position in by_node.items() if node is not None}
+        digest, original_ids = self._unedited_graph()
+        of_graph = {id: at for (name, id), at in positions.items() if name == digest}
+        if original_ids is None:
+            return of_graph
+        node_by_id = {id: node for node, id in enumerate(original_ids)}
+        return {node_by_id[id]: at for id, at in of_graph.items() if id in node_by_id}
 
-    def _rows(self) -> tuple[str, list[int] | None]:
-        """Return the digest and the node ids of the graph without edits.
+    def _unedited_graph(self) -> tuple[str, list[int] | None]:
+        """Return the digest of the graph without edits, and the id in it of each node.
 
         The ids are None if the graph has no edits.
         """
         graph = self._comparison.graph
         origin = getattr(graph, "edited_from", None)
-        return (
-            (graph.digest, None) if origin is None else (origin.graph.digest, origin.nodes.tolist())
-        )
+        if origin is None:
+            return graph.digest, None
+        return origin.graph.digest, origin.nodes.tolist()
 
     def layout(
         self,
-        every: list[Path],
+        all_paths: list[Path],
         best: PathLists,
-        missed: PathLists,
-        named: Sequence[str] = (),
-        hits: Data = NO_DATA,
+        lost: PathLists,
+        named_answers: Sequence[str] = (),
+        hits: DrawnItems = NO_ITEMS,
     ) -> dict[str, Any]:
         """Return the nodes and edges to draw.
 
         Parameters
         ----------
-        every : all paths, those of the replays too.
-        best, missed : for each lane the paths that it shows, and the paths to the answers that it
+        all_paths : all paths, also those of the replays.
+        best, lost : for each lane the paths that it shows, and the paths to the answers that it
             lost.
-        named : the known answers that the sentence for all lanes names.
+        named_answers : the known answers that the sentence on all lanes names.
         hits : other ranked items, with their `nodes` and `edges`.
         """
         ask = self._comparison.ask
         nodes = self._nodes(
-            shown_paths=list(chain(*best, *missed)),
-            every=every,
+            shown_paths=list(chain(*best, *lost)),
+            all_paths=all_paths,
             hits=list(chain.from_iterable(hit["nodes"] for hit in hits)),
         )
         if not nodes:
             return {"nodes": [], "edges": []}
         triples = _triples_between(self._comparison.graph, nodes)
-        used = _used_edges(nodes, every, hits)
+        used = _used_edges(nodes, all_paths, hits)
         subgraphs = self._subgraphs()
         edges = [edge for edge in triples if edge in used or _has_edge(subgraphs, edge)]
-        # A picture of seeds only is no reason to keep their positions.
+        # If only the seeds were drawn so far, the graph is laid out anew.
         old_positions = self._positions if len(self._positions) > len(ask.seeds) else None
         self._positions = node_positions(
             nodes, [triples[edge][:2] for edge in edges], old_positions
         )
-        named_nodes = answer_nodes(self._comparison, named)
-        main = main_nodes(ask.seeds, best, missed, answer_nodes(self._comparison), named_nodes)
+        named_nodes = answer_nodes(self._comparison, named_answers)
+        main_node_ids = main_nodes(
+            ask.seeds, best, lost, answer_nodes(self._comparison), named_nodes
+        )
         used_pairs = [triples[edge][:2] for edge in edges if edge in used]
-        large = layered_positions(main, used_pairs, ask.seeds)
+        main_positions = layered_positions(main_node_ids, used_pairs, ask.seeds)
         return {
-            "nodes": self._drawn_nodes(nodes, large, named_nodes),
+            "nodes": self._drawn_nodes(nodes, main_positions, named_nodes),
             "edges": [self._edge(edge, *triples[edge]) for edge in edges],
         }
 
     def _drawn_nodes(
-        self, nodes: list[int], large: dict[int, Position], named: set[int]
+        self, nodes: list[int], main_positions: dict[int, Position], named_nodes: set[int]
     ) -> list[dict[str, Any]]:
         """Return the data of the nodes.
 
-        Nodes of the large picture have a second position `at`. Named answers are marked `named`.
+        Main nodes have a second position `at`, for a picture of them alone. Named answers are
+        marked `named`, and `about` is the panel of a node.
         """
         comparison, graph = self._comparison, self._comparison.graph
         self._node_data |= node_relations(
@@ -157,8 +159,10 @@ class Picture:
         for node, name in zip(nodes, graph.names(nodes)):
             x, y = self._positions[node]
             role = "question" if node in seeds else "answer" if node in answers else "plain"
-            extras: dict[str, Any] = {"at": list(large[node])} if node in large else {}
-            extras |= {"named": True} if node in named else {}
+            extras: dict[str, Any] = (
+                {"at": list(main_positions[node])} if node in main_positions else {}
+            )
+            extras |= {"named": True} if node in named_nodes else {}
             node_rows.append(
                 {
                     "id": node,
@@ -182,7 +186,7 @@ class Picture:
             "words": relation_words(name, True, self._words),
         }
 
-    def _nodes(self, shown_paths: list[Path], every: list[Path], hits: list[int]) -> list[int]:
+    def _nodes(self, shown_paths: list[Path], all_paths: list[Path], hits: list[int]) -> list[int]:
         """Return the nodes to draw, in order of importance.
 
         They are seeds, nodes of shown paths, answers, nodes of replayed paths, hits, nodes that are
@@ -192,13 +196,13 @@ class Picture:
         subgraphs = self._subgraphs()
         chosen = dict.fromkeys([*self._comparison.ask.seeds, *shown_nodes])
         chosen |= dict.fromkeys(self._retrieved_answers(subgraphs))
-        _add_while_room(chosen, _nodes_of(every), MAX_PICTURE_NODES)
-        _add_while_room(chosen, hits, USUAL_PICTURE_NODES)
+        _add_up_to(chosen, _nodes_of(all_paths), MAX_PICTURE_NODES)
+        _add_up_to(chosen, hits, USUAL_PICTURE_NODES)
         old_nodes = (node for node in self._positions if _has_node(subgraphs, node))
-        _add_while_room(chosen, old_nodes, USUAL_PICTURE_NODES)
+        _add_up_to(chosen, old_nodes, USUAL_PICTURE_NODES)
         for subgraph in subgraphs:
             neighbours = _neighbours(self._comparison.graph, subgraph, chosen)
-            _add_while_room(chosen, neighbours, USUAL_PICTURE_NODES)
+            _add_up_to(chosen, neighbours, USUAL_PICTURE_NODES)
         return list(chosen)[: max(MAX_PICTURE_NODES, len(set(shown_nodes)))]
 
     def _subgraphs(self) -> list[Subgraph]:
@@ -217,7 +221,7 @@ class Picture:
 
 
 def _nodes_of(paths: Iterable[Path]) -> list[int]:
-    """Return the nodes of some paths in order; a node may come several times."""
+    """Return the nodes of some paths in order, with repeats."""
     return list(chain.from_iterable(path.nodes for path in paths))
 
 
@@ -231,7 +235,7 @@ def _has_edge(subgraphs: Iterable[Subgraph], edge: int) -> bool:
     return any(subgraph.has_edge(edge) for subgraph in subgraphs)
 
 
-def _add_while_room(chosen: dict[int, None], nodes: Iterable[int], limit: int) -> None:
+def _add_up_to(chosen: dict[int, None], nodes: Iterable[int], limit: int) -> None:
     """Add nodes to the chosen ones until there are `limit`."""
     for node in nodes:
         if len(chosen) >= limit:
@@ -239,7 +243,7 @@ def _add_while_room(chosen: dict[int, None], nodes: Iterable[int], limit: int) -
         chosen.setdefault(node)
 
 
-def _used_edges(nodes: Iterable[int], paths: Iterable[Path], hits: Data) -> set[int]:
+def _used_edges(nodes: Iterable[int], paths: Iterable[Path], hits: DrawnItems) -> set[int]:
     """Return the edges of the paths that are drawn whole, and those of the hits."""
     drawn_nodes = set(nodes)
     used: set[int] = set()
@@ -261,7 +265,8 @@ def _triples_between(graph, nodes: list[int]) -> dict[int, tuple[int, int, int]]
 def edges_between(graph, nodes: np.ndarray) -> np.ndarray:
     """Return the edges between these nodes, ascending.
 
-    The compiled functions take seconds to load, so they are used only if a hub is among the nodes.
+    The compiled functions take seconds to load, so they are used only if the nodes have more than
+    `MAX_SCANNED_EDGES` outgoing edges.
     """
     if graph.degrees(nodes, "out").sum() > MAX_SCANNED_EDGES:
         return induced_edges(graph, nodes)

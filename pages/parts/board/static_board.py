@@ -63,18 +63,19 @@ def downloads(comparison: MethodComparison, drawing: Board, name: str = "hopscop
 
 
 def report(comparison: MethodComparison, drawing: Board) -> str:
-    """Return the comparison as one self-contained HTML file, without previews of unfinished
-    rankings.
+    """Return the comparison as one self-contained HTML file.
+
+    Previews of unfinished rankings are left out.
     """
-    shown_ask = comparison.ask
+    ask = comparison.ask
     meta = {
-        drawing.view.source_word: shown_ask.source.graph.name,
-        tr("seed"): shown_ask.seed,
+        drawing.view.source_word: ask.source.graph.name,
+        tr("seed"): ask.seed,
         tr("date"): date.today().isoformat(),
-        tr("starts at"): ", ".join(shown_ask.question.entities),
-        tr("correct answers"): ", ".join(shown_ask.question.answers),
+        tr("starts at"): ", ".join(ask.question.entities),
+        tr("correct answers"): ", ".join(ask.question.answers),
     }
-    exact = drawing
+    complete_drawing = drawing
     if any(lane.preview for lane in comparison.lanes):
-        exact = Board(comparison, drawing, previews=False)
-    return report_html(exact.payload(), shown_ask.question.text, meta)
+        complete_drawing = Board(comparison, drawing, previews=False)
+    return report_html(complete_drawing.payload(), ask.question.text, meta)

@@ -114,9 +114,9 @@ def _found_fate(hit: Hit, n_shown: dict[str, int], retained_rows: frozenset[int]
     return _fate("found", tr("found: rank {place:,}", place=hit.place))
 
 
-def _missing_fate(key: Key, kinds: set[str], lane: MethodLane, documents: bool) -> Data:
+def _missing_fate(key: Key, kinds: set[str], lane: MethodLane, hands_on_chunks: bool) -> Data:
     kind = key.kind
-    if documents and kind == "chunk":
+    if hands_on_chunks and kind == "chunk":
         return _fate("never", tr("never reached"))
     if not kinds and lane.graph.columns.of_texts:
         return _fate("never", tr("reads no documents"))
@@ -141,11 +141,11 @@ def _fate(fate: str, text: str) -> Data:
 
 
 def _late_fates(lane: MethodLane, keys: Sequence[Key]) -> dict[str, Data]:
-    """Return the fate of passages that an operator ranked and did not keep.
+    """Return the fate of passages that an operator ranked but did not hand on.
 
-    The last such operator counts.
+    If several operators ranked a passage, the last one counts.
     """
-    rows = rows_of(lane.graph)
+    rows = chunk_rows_by_id(lane.graph)
     rows_by_key = {key: rows[key.id] for key in keys if key.id in rows}
     fates_by_key: dict[str, Data] = {}
     for step in reversed(lane.state.trace):
@@ -165,7 +165,7 @@ def _late_fates(lane: MethodLane, keys: Sequence[Key]) -> dict[str, Data]:
 def reads_in_batches(lane: MethodLane) -> bool:
     """Return whether a lane read nodes in batches.
 
-    A passage that it did not read may still have been ranked by its first search.
+    Its first search may have ranked a passage that it did not read.
     """
     return any(found_in_batches(step) for step in lane.state.trace)
 
@@ -195,10 +195,10 @@ def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[
     A document may be whole in one graph and split in another. Its passage is the one that a lane
     found, else one in the graph of a lane, else the first one in `graph`.
     """
-    sorted_fates = sorted(
+    found_first = sorted(
         (fate for fate in fates if fate.chunk), key=lambda fate: fate.place is None
     )
-    chunk_of_document = {fate.document: fate.chunk for fate in reversed(sorted_fates)}
+    chunk_of_document = {fate.document: fate.chunk for fate in reversed(found_first)}
     table, titles = graph.columns.chunks, {}
     for document in dict.fromkeys(documents):
         if rows := sorted(chunk_rows(graph, document)):
@@ -208,7 +208,7 @@ def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[
     return titles
 
 
-def rows_of(graph) -> dict[str, int]:
+def chunk_rows_by_id(graph) -> dict[str, int]:
     """Return the row of each passage by its id."""
     table = graph.columns.chunks
     count = range(len(table) if table is not None else 0)

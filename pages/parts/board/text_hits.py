@@ -18,9 +18,8 @@ from core.types import Kind, Ranking
 from pages.parts.board.keys import Key
 from pages.parts.shared.wording import tr
 
-# members of a community, source passages that a row names
-MAX_NAMED_MEMBERS = 8
-MAX_NAMED_SOURCES = 6
+MAX_NAMED_MEMBERS = 8  # members of a community that a row names
+MAX_NAMED_SOURCES = 6  # source passages that a row names
 HIT_KINDS = {
     "chunk": "passage",
     "node": "entity",
@@ -203,11 +202,9 @@ def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
         name = _relation(graph, hit.item)
     rows = chunk_lists(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
     sources = [passage_data(graph, chunk, gold) for chunk in rows[:MAX_NAMED_SOURCES]]
-    extra_text = (
-        tr("and {more:,} more passages", more=len(rows) - MAX_NAMED_SOURCES)
-        if len(rows) > MAX_NAMED_SOURCES
-        else ""
-    )
+    extra_text = ""
+    if len(rows) > MAX_NAMED_SOURCES:
+        extra_text = tr("and {more:,} more passages", more=len(rows) - MAX_NAMED_SOURCES)
     return row | {
         "title": name,
         "sources": [{key: one[key] for key in ("id", "title", "gold")} for one in sources],
@@ -242,25 +239,24 @@ HitTables = list[dict[str, Any]]
 
 
 def add_lost_rows(tables: HitTables, lane: MethodLane, fates: Sequence[Fate]) -> HitTables:
-    """Return the tables with the lost gold passages.
+    """Return the tables with the lost gold passages as `lost` rows.
 
-    These are not among the hits and are added as `lost` rows. They were ranked too late, or not at
-    all. A lane without tables stays so.
+    These are not among the hits: they were ranked too late, or not at all. Without tables, none is
+    added.
     """
     if not tables:
         return tables
-    # Such a passage is among the hits, whose row shows its fate.
-    inside = lambda fate: (
-        fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.retained is None)
-    )
-    lost_fates = [fate for fate in fates if fate.chunk and not inside(fate)]
-    lost = [
-        _lost_row(lane, fate)
-        for fate in sorted(lost_fates, key=lambda fate: (fate.place is None, fate.place or 0))
-    ]
+    lost_fates = [fate for fate in fates if fate.chunk and not _is_hit(fate)]
+    lost_fates.sort(key=lambda fate: (fate.place is None, fate.place or 0))
+    lost = [_lost_row(lane, fate) for fate in lost_fates]
     if lost and not any(table["kind"] == "passage" for table in tables):
         tables = [{"kind": "passage", "rows": []}, *tables]
     return [{**table, "lost": lost if table["kind"] == "passage" else []} for table in tables]
+
+
+def _is_hit(fate: Fate) -> bool:
+    """Return whether a passage is among the hits, whose row then shows its fate."""
+    return fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.retained is None)
 
 
 def _lost_row(lane: MethodLane, fate: Fate) -> dict[str, Any]:

@@ -23,9 +23,11 @@ from pages.parts.board.picture import edges_between
 from pages.parts.board.text_hits import HIT_KINDS, Hit, hits_of, node_keys, passage_data
 from pages.parts.shared.wording import tr
 
-MAX_TEXT_PICTURE_NODES, MAX_DRAWN_MEMBERS = 44, 12  # most nodes, most drawn members of a community
+MAX_TEXT_PICTURE_NODES = 44
+MAX_DRAWN_MEMBERS = 12  # most drawn members of a community
 # Most nodes and most gold passages for a corpus graph, whose nodes are documents.
-MAX_DRAWN_DOCUMENTS, MAX_DRAWN_GOLD = 52, 14
+MAX_DRAWN_DOCUMENTS = 52
+MAX_DRAWN_GOLD = 14
 # The best paths of each lane, as data of the board.
 LanePathData = Sequence[Sequence[Mapping[str, Any]]]
 HIT_ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
@@ -33,35 +35,44 @@ HIT_ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "comm
 
 @dataclass
 class PictureDraft:
-    """A picture being made.
+    """Nodes and edges of a picture while it is made.
 
-    It has nodes by key, edges by their ends, and the part of each lane.
+    Attributes
+    ----------
+    nodes : name and role of each node, by key.
+    edges : words of each edge, by its ends.
+    shares : the `nodes` and `edges` of each lane.
     """
 
     nodes: dict[Key, dict[str, str]] = field(default_factory=dict)
-    edges: dict[tuple[Key, Key], str] = field(default_factory=dict)  # the words of an edge
-    # The `nodes` and `edges` of each lane.
+    edges: dict[tuple[Key, Key], str] = field(default_factory=dict)
     shares: list[dict[str, list[str]]] = field(default_factory=list)
 
 
 class TextPicture:
-    """Layout of a comparison; positions are computed again when there is more to draw."""
+    """Picture of a comparison on documents.
+
+    Positions are computed again when it changes.
+    """
 
     def __init__(self, positions: Mapping[str, Position] | None = None) -> None:
-        """Make the layout.
+        """Make the picture.
 
         `positions` are the positions, by key, in another picture of the same documents, whose
         graphs may have other edits.
         """
-        self._placed = dict(positions or {})
+        self._old_positions = dict(positions or {})
         self._numbers: dict[str, int] = {}
-        self._laid: tuple[list[int], list[tuple[int, int]]] = ([], [])
+        self._drawn_graph: tuple[list[int], list[tuple[int, int]]] = ([], [])
         self._positions: dict[int, Position] = {}
 
     @property
     def places(self) -> dict[str, Position]:
-        """Positions by key; nodes that were drawn earlier are included, in case they return."""
-        return self._placed | {
+        """Positions by key.
+
+        Nodes that were drawn earlier are included, in case they return.
+        """
+        return self._old_positions | {
             key: self._positions[number]
             for key, number in self._numbers.items()
             if number in self._positions
@@ -83,27 +94,12 @@ class TextPicture:
         paths : for each lane its best paths.
         """
         drawing = nodes_to_draw(lanes, gold, paths)
-        number = lambda key: self._numbers.setdefault(key, len(self._numbers))
-        ids = list(map(number, drawing.nodes))
-        pairs = [(number(one), number(other)) for one, other in drawing.edges]
-        if (ids, pairs) != self._laid:
-            fixed = {number(key): self._placed[key] for key in drawing.nodes if key in self._placed}
-            self._laid = (ids, pairs)
-            self._positions = (
-                node_positions(ids, pairs, fixed) if fixed else _spread(node_positions(ids, pairs))
-            )
-        nodes = [
-            {
-                "id": key,
-                "name": data["name"],
-                "role": data["role"],
-                "x": x,
-                "y": y,
-                "about": {"lanes": _fates_text(fates.get(key, {}))},
-            }
-            for key, data in drawing.nodes.items()
-            for x, y in [self._positions[number(key)]]
-        ]
+        self._place_nodes(drawing)
+        nodes = []
+        for key, data in drawing.nodes.items():
+            x, y = self._positions[self._numbers[key]]
+            about = {"lanes": _fates_text(fates.get(key, {}))}
+            nodes.append({"id": key, **data, "x": x, "y": y, "about": about})
         edges = [
             {
                 "id": edge_id(*pair),
@@ -115,6 +111,24 @@ class TextPicture:
             for pair, words in drawing.edges.items()
         ]
         return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.shares}
+
+    def _place_nodes(self, drawing: PictureDraft) -> None:
+        """Compute the positions of the nodes, unless the same graph is drawn as before."""
+        for key in drawing.nodes:
+            self._numbers.setdefault(key, len(self._numbers))
+        ids = [self._numbers[key] for key in drawing.nodes]
+        pairs = [(self._numbers[one], self._numbers[other]) for one, other in drawing.edges]
+        if (ids, pairs) == self._drawn_graph:
+            return
+        self._drawn_graph = (ids, pairs)
+        fixed = {
+            self._numbers[key]: self._old_positions[key]
+            for key in drawing.nodes
+            if key in self._old_positions
+        }
+        self._positions = node_positions(ids, pairs, fixed)
+        if not fixed:
+            self._positions = _even_out(self._positions)
 
 
 def rename_places(positions: Mapping[str, Position], edits: Sequence[Edit]) -> dict[str, Position]:
@@ -146,19 +160,19 @@ def nodes_to_draw(
     drawing = PictureDraft(_gold_nodes(gold, chain(*lane_hits), max_gold))
     for lane, path, hit in _take_turns(lanes, paths, lane_hits):
         if path is not None:
-            _path(drawing, path, gold, limit)
+            _add_path(drawing, path, gold, limit)
         if hit is not None and len(drawing.nodes) < limit:
-            data = {"name": _name(lane.graph, hit), "role": _role(hit.key, gold)}
+            data = {"name": _node_name(lane.graph, hit), "role": _role(hit.key, gold)}
             drawing.nodes.setdefault(hit.key, data)
     for lane in lanes:
-        _relations(drawing, lane)
+        _add_relations(drawing, lane)
     for lane, hits, lane_paths in zip(lanes, lane_hits, paths):
         drawing.shares.append(_add_share(drawing, lane, hits, lane_paths))
     return drawing
 
 
 def _hand_on_documents(lanes: Sequence[MethodLane]) -> bool:
-    """Return whether a lane hands documents on, as on a corpus graph."""
+    """Return whether a lane hands documents on, as methods on a corpus graph do."""
     return any(
         handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved
     )
@@ -167,7 +181,10 @@ def _hand_on_documents(lanes: Sequence[MethodLane]) -> bool:
 def _gold_nodes(
     gold: Mapping[str, str], hits: Iterable[Hit], limit: int | None
 ) -> dict[Key, dict[str, str]]:
-    """Return the gold passages to draw; the hits come first if there are more than `limit`."""
+    """Return the gold passages to draw.
+
+    If there are more than `limit`, hits are preferred.
+    """
     hit_keys = {hit.key for hit in hits}
     nodes = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
     selected = set(sorted(nodes, key=lambda key: key not in hit_keys)[:limit])
@@ -209,23 +226,23 @@ def _role(key: Key, gold: Mapping[str, str]) -> str:
     return "gold" if key.kind == "chunk" and key.id in gold else HIT_ROLES[key.kind]
 
 
-def _path(
+def _add_path(
     drawing: PictureDraft, path: Mapping[str, Any], gold: Mapping[str, str], limit: int
 ) -> None:
-    """Add the nodes of a path if there is room for all."""
-    fresh = {
+    """Add the nodes of a path, unless there would be more than `limit` nodes."""
+    new_nodes = {
         key: {"name": name, "role": _role(key, gold)}
         for key, name in zip(path["nodes"], path["steps"][::2])
         if key not in drawing.nodes
     }
-    if len(drawing.nodes) + len(fresh) <= limit:
-        drawing.nodes |= fresh
+    if len(drawing.nodes) + len(new_nodes) <= limit:
+        drawing.nodes |= new_nodes
 
 
-def _spread(positions: dict[int, Position]) -> dict[int, Position]:
-    """Return positions with more even gaps, so that crowded nodes get room.
+def _even_out(positions: dict[int, Position]) -> dict[int, Position]:
+    """Return positions with more even gaps between them.
 
-    The order in each direction stays. Each position moves halfway to its evenly spaced one.
+    On each axis, a position moves halfway to where it would be if all were evenly spaced.
     """
     new_positions: dict[int, list[float]] = {node: [] for node in positions}
     for axis in (0, 1):
@@ -237,8 +254,8 @@ def _spread(positions: dict[int, Position]) -> dict[int, Position]:
     return {node: (point[0], point[1]) for node, point in new_positions.items()}
 
 
-def _relations(drawing: PictureDraft, lane: MethodLane) -> None:
-    """Add the ends of a lane's best relations, as long as there is room."""
+def _add_relations(drawing: PictureDraft, lane: MethodLane) -> None:
+    """Add the ends of a lane's best relations, up to `MAX_TEXT_PICTURE_NODES` nodes."""
     for head, tail, _ in _relation_ends(lane):
         missing = [key for key in (head, tail) if key not in drawing.nodes]
         if len(drawing.nodes) + len(missing) <= MAX_TEXT_PICTURE_NODES:
@@ -246,41 +263,40 @@ def _relations(drawing: PictureDraft, lane: MethodLane) -> None:
 
 
 def _relation_ends(lane: MethodLane) -> list[tuple[Key, Key, str]]:
-    """Return both ends of each relation of a lane, with its words."""
+    """Return head, tail and words of each relation of a lane."""
     hits = lane.state.relations if lane.retrieved else None
     if hits is None or not len(hits):
         return []
     heads, relations, tails = (
         part.tolist() for part in lane.graph.triples(np.asarray(hits.listed.items, np.int64))
     )
-    names, rows_by_node = lane.graph.relation_names, chunk_nodes(lane.graph, [*heads, *tails])
-    keys = lambda nodes: [
-        Key("chunk" if node in rows_by_node else "node", name)
-        for node, name in zip(nodes, lane.graph.names(nodes))
-    ]
+    nodes = [*heads, *tails]
+    passages = chunk_nodes(lane.graph, nodes)
+    keys = {}
+    for node, name in zip(nodes, lane.graph.names(nodes)):
+        keys[node] = Key("chunk" if node in passages else "node", name)
+    names = lane.graph.relation_names
     return [
-        (head, tail, names[relation])
-        for head, tail, relation in zip(keys(heads), keys(tails), relations)
+        (keys[head], keys[tail], names[relation])
+        for head, tail, relation in zip(heads, tails, relations)
     ]
 
 
 def items_of_keys(lanes: Sequence[MethodLane], keys: Iterable[Key]) -> dict[str, dict[str, Any]]:
-    """Return the nodes and edges for which each key stands.
+    """Return the nodes and edges by which the item of each key is drawn.
 
-    They have the form of paths. A relation stands for both ends and the edge between them; any
-    other key for its own node.
+    A relation is drawn as its ends and the edge between them; any other item as one node.
     """
-    relation_ends = {
-        hit.key: end[:2]
-        for lane in lanes
-        for hit, end in zip(
-            (hit for hit in hits_of(lane) if hit.kind == "triple"), _relation_ends(lane)
-        )
-    }
-    nodes = {key: list(relation_ends.get(key, (key,))) for key in keys}
-    return {
-        key: item_position(on, [edge_id(*on)] if len(on) == 2 else []) for key, on in nodes.items()
-    }
+    ends_by_relation: dict[Key, tuple[Key, Key]] = {}
+    for lane in lanes:
+        relation_keys = [hit.key for hit in hits_of(lane) if hit.kind == "triple"]
+        for key, (head, tail, _) in zip(relation_keys, _relation_ends(lane)):
+            ends_by_relation[key] = (head, tail)
+    items: dict[str, dict[str, Any]] = {}
+    for key in keys:
+        ends = ends_by_relation.get(key)
+        items[key] = item_position([key]) if ends is None else item_position(ends, [edge_id(*ends)])
+    return items
 
 
 def _add_edges(
@@ -300,7 +316,7 @@ def _add_edges(
     edges |= relation_edges
     for hit in hits:
         edges |= _hit_edges(drawing, lane, hit)
-    edges |= _links(drawing, lane)
+    edges |= _passage_links(drawing, lane)
     drawing.edges |= {pair: words for pair, words in edges.items() if pair not in drawing.edges}
     return [edge_id(*pair) for pair in edges], set(chain.from_iterable(relation_edges))
 
@@ -308,7 +324,7 @@ def _add_edges(
 def _path_edges(
     drawing: PictureDraft, paths: Sequence[Mapping[str, Any]]
 ) -> dict[tuple[Key, Key], str]:
-    """Return the edges of some paths between drawn nodes; the best path has the words."""
+    """Return the edges of some paths between drawn nodes, with their words."""
     edges: dict[tuple[Key, Key], str] = {}
     for path in paths:
         for one, other, words in zip(path["nodes"], path["nodes"][1:], path["words"]):
@@ -327,7 +343,7 @@ def _relation_edges(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, 
 
 
 def _hit_edges(drawing: PictureDraft, lane: MethodLane, hit: Hit) -> dict[tuple[Key, Key], str]:
-    """Return the edges of an entity or summary to its passages, of a community to members."""
+    """Return the edges from a hit to its passages, or to its members."""
     if hit.kind in ("node", "summary"):
         keys = [key for key in _passage_keys(lane, hit) if key in drawing.nodes]
         return {sorted_pair(hit.key, key): tr("told in") for key in keys}
@@ -351,7 +367,7 @@ def _member_keys(lane: MethodLane, hit: Hit) -> list[Key]:
     return [Key("node", name) for name in lane.graph.names(members.tolist())]
 
 
-def _links(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:
+def _passage_links(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:
     """Return the edges between drawn nodes of a lane that are passages."""
     nodes = lane.state.nodes.items if lane.retrieved and lane.state.nodes is not None else ()
     passages = list(chunk_nodes(lane.graph, nodes))
@@ -379,15 +395,13 @@ def path_items(graph, path: Path) -> tuple[list[Key], list[str]]:
     return nodes, [edge_id(*pair) for pair in zip(nodes, nodes[1:])]
 
 
-def _name(graph, hit: Hit) -> str:
+def _node_name(graph, hit: Hit) -> str:
     if hit.kind == "chunk":
         title, mark, number = passage_data(graph, hit.item, frozenset())["title"].rpartition("#")
-        # The number comes first, as it tells passages of one document apart.
-        return (
-            f"#{number} {title}".strip()
-            if mark and number.isdecimal()
-            else f"{title}{mark}{number}"
-        )
+        # The number comes first, because only it differs between passages of one document.
+        if mark and number.isdecimal():
+            return f"#{number} {title}".strip()
+        return f"{title}{mark}{number}"
     if hit.kind == "community":
         return graph.columns.communities.text("title", hit.item) or tr(
             "Community {number}", number=hit.item

@@ -28,29 +28,26 @@ Data = dict[str, Any]
 def points_data(lane: MethodLane) -> Data | None:
     """Return the points of a lane in the order of selection.
 
-    None for other methods.
+    None for methods without points.
 
     Returns
     -------
     `rows` with `score`, `text`, `of`, `more` and `unread`, and a `note` that counts the points.
-    `of` are the first parts that a point was noted on, each with the `key` of its hit; `more`
-    counts the others. `unread` points had no room in the prompt of the answer.
+    `of` has the first hits on which a point was noted, each with its `key`; `more` counts the
+    others. `unread` points had no room in the prompt of the answer.
     """
     state = lane.state
     if state.points is None:
         return None
-    n_shown = (
-        _count(state, AnswerFromPoints, POINTS_SHOWN_KEY)
-        if _has_run(state, AnswerFromPoints)
-        else None
-    )
-    beyond = lambda index: n_shown is not None and index >= n_shown
+    n_shown = None
+    if any(step.operator == AnswerFromPoints.__name__ for step in state.trace):
+        n_shown = _count(state, AnswerFromPoints, POINTS_SHOWN_KEY)
     answering = next(
-        (one for one in lane.method.line.parts() if isinstance(one, AnswerFromPoints)),
+        (part for part in lane.method.line.parts() if isinstance(part, AnswerFromPoints)),
         AnswerFromPoints(),
     )
     rows = [
-        {**_row(lane, point), "unread": beyond(index)}
+        {**_row(lane, point), "unread": n_shown is not None and index >= n_shown}
         for index, point in enumerate(diversify_points(state.points, answering.diversity))
     ]
     return {"rows": rows, "note": _note(lane, state, n_shown)}
@@ -80,42 +77,31 @@ def _hit_data(lane: MethodLane, point: AnswerPoint, item: int, gold: frozenset[i
 def _note(lane: MethodLane, state: State, n_shown: int | None) -> str:
     """Return sentences on the number of points and their use."""
     assert state.points is not None
-    parts, not_read = _count(state, Points, PARTS_KEY), _count(state, Points, PARTS_NOT_REACHED_KEY)
-    if not_read:
-        parts_text = tr("{parts:,} of {of}", parts=parts, of=many(parts + not_read, "part"))
-    else:
-        parts_text = many(parts, "part")
+    parts = _count(state, Points, PARTS_KEY)
+    parts_text = many(parts, "part")
+    if not_reached := _count(state, Points, PARTS_NOT_REACHED_KEY):
+        parts_text = tr("{parts:,} of {of}", parts=parts, of=many(parts + not_reached, "part"))
     sentences = [tr("{points} from {of}.", points=many(len(state.points), "point"), of=parts_text)]
     if unreadable := _count(state, Points, UNREADABLE_PARTS_KEY):
-        sentences.append(
-            tr(
-                "{unreadable} could not be read.",
-                unreadable=tr("One reply")
-                if unreadable == 1
-                else tr("{unreadable:,} replies", unreadable=unreadable),
-            )
-        )
-    if n_shown is not None and n_shown < len(state.points):
-        if n_shown:
-            sentences.append(tr("The answer was made from the best {shown:,}.", shown=n_shown))
-        else:
-            sentences.append(tr("The answer was made from none of them."))
+        replies = tr("{unreadable:,} replies", unreadable=unreadable)
+        if unreadable == 1:
+            replies = tr("One reply")
+        sentences.append(tr("{unreadable} could not be read.", unreadable=replies))
+    if n_shown == 0 and state.points:
+        sentences.append(tr("The answer was made from none of them."))
+    elif n_shown is not None and n_shown < len(state.points):
+        sentences.append(tr("The answer was made from the best {shown:,}.", shown=n_shown))
     if lane.status == JOB_FAILED and n_shown is None:
         sentences.append(tr("Then the method failed: no answer was made from them."))
     return " ".join(sentences)
 
 
-def _has_run(state: State, operator: type) -> bool:
-    return any(step.operator == operator.__name__ for step in state.trace)
+def _count(state: State, operator: type, size_key: str) -> int:
+    """Return a count of an operator's last step.
 
-
-def _count(state: State, operator: type, what: str) -> int:
-    """Return a count of an operator's last step; 0 if there is none."""
-    return next(
-        (
-            step.sizes.get(what, 0)
-            for step in reversed(state.trace)
-            if step.operator == operator.__name__
-        ),
-        0,
-    )
+    0 if there is none.
+    """
+    for step in reversed(state.trace):
+        if step.operator == operator.__name__:
+            return step.sizes.get(size_key, 0)
+    return 0

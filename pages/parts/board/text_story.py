@@ -25,14 +25,14 @@ RERANKER_SCORES_NOTE = tr("Scores of the re-ranker.")
 SELECTION_SCORES_NOTE = tr(
     "Scores that chose them: similarity to the question and position in the graph."
 )
-# End of the title of a batch that was taken from the neighbours of nodes read before.
+# End of the title of a batch of neighbours of nodes that were read before.
 NEIGHBOURS_TITLE = "neighbours"
 
 
-def story(
+def batch_replay(
     lane_id: str, lane: MethodLane, gold: Iterable[str] = ()
 ) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
-    """Return the replay of a lane with its paths and their texts.
+    """Return the replay of a lane, the paths in it, and their fates.
 
     All are empty if nothing was read in batches. Documents of `gold` have a star before their
     titles.
@@ -40,7 +40,7 @@ def story(
     step = _batch_step(lane)
     if step is None:
         return [], {}, {}
-    stars = _gold_keys(lane, gold)
+    gold_keys = _gold_keys(lane, gold)
     frames: list[Data] = []
     paths: dict[str, Data] = {}
     fates: dict[str, Data] = {}
@@ -48,9 +48,9 @@ def story(
         nodes = _nodes_and_neighbours(batch)
         keys = node_keys(lane.graph, nodes)
         names = dict(zip(nodes, hit_titles(lane.graph, "node", nodes)))
-        read = [f"{lane_id} reads {keys[node]}" for node, _, _ in batch]
-        for path_key, (node, parent, _) in zip(read, batch):
-            star = "★ " if keys[node] in stars else ""
+        path_keys = [f"{lane_id} reads {keys[node]}" for node, _, _ in batch]
+        for path_key, (node, parent, _) in zip(path_keys, batch):
+            star = "★ " if keys[node] in gold_keys else ""
             paths[path_key] = _arrival_path(keys, node, parent) | {
                 "steps": [f"{star}{names[node]}"]
             }
@@ -60,7 +60,7 @@ def story(
             {
                 "title": title,
                 "considered": considered,
-                "paths": read,
+                "paths": path_keys,
                 "scores": [score for _, _, score in batch],
                 "note": _scores_note(step, is_first=not frames),
             }
@@ -69,7 +69,7 @@ def story(
 
 
 def _batch_step(lane: MethodLane) -> Step | None:
-    """Return the first step of a finished lane that read in batches, if there is one."""
+    """Return the first step of a finished lane that read in batches."""
     if not lane.retrieved or lane.preview is not None:
         return None
     return next((step for step in lane.state.trace if found_in_batches(step)), None)
@@ -117,26 +117,26 @@ def _scores_note(step: Step, is_first: bool) -> str:
 def _batches(links: SimpleGraph, step: Step) -> Iterator[tuple[str, int, list[ArrivedNode]]]:
     """Yield each batch of new nodes, with its title and the number of candidates."""
     if step.operator == "AdaptiveRerank":
-        steps = _adaptive_links(links, step.frames)
+        origins = _adaptive_origins(links, step.frames)
     else:
-        steps = node_origins(links, step.frames)
+        origins = node_origins(links, step.frames)
     seen: set[int] = set()
     for number, frame in enumerate(step.frames):
-        fresh = [node for node in frame.ranking.items if node not in seen and node in steps]
-        seen |= set(fresh)
-        if fresh:
+        new_nodes = [node for node in frame.ranking.items if node not in seen and node in origins]
+        seen |= set(new_nodes)
+        if new_nodes:
             if not number and step.operator != "AdaptiveRerank":
                 title = tr("Start")
             else:
                 title = frame.title.partition(": ")[0]
             yield (
                 title,
-                max(len(fresh), frame.considered),
-                [(node, *steps[node][1:]) for node in fresh],
+                max(len(new_nodes), frame.considered),
+                [(node, *origins[node][1:]) for node in new_nodes],
             )
 
 
-def _adaptive_links(
+def _adaptive_origins(
     links: SimpleGraph, frames: tuple[Frame, ...]
 ) -> dict[int, tuple[int, int | None, float | None]]:
     """Return for GAR what `node_origins` returns for other operators.
@@ -144,17 +144,17 @@ def _adaptive_links(
     A neighbour was found through the best-scored node that was read before it.
     """
     scores: dict[int, float] = {}
-    links_by_node: dict[int, tuple[int, int | None, float | None]] = {}
+    origins: dict[int, tuple[int, int | None, float | None]] = {}
     for number, frame in enumerate(frames):
         frame_scores = dict(zip(frame.ranking.items, frame.ranking.scores or ()))
         for node in frame.ranking.items:
             scored_neighbours = []
             if frame.title.endswith(NEIGHBOURS_TITLE):
                 scored_neighbours = [other for other in links.of(node).tolist() if other in scores]
-            links_by_node[node] = (
+            origins[node] = (
                 number,
                 max(scored_neighbours, key=lambda other: (scores[other], -other), default=None),
                 frame_scores.get(node),
             )
         scores |= frame_scores
-    return links_by_node
+    return origins

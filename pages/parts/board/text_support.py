@@ -1,4 +1,4 @@
-"""Passages on which the sentences of an answer most likely rest, as data of the board."""
+"""Passages that most likely support the sentences of an answer, as data of the board."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.engine import MethodLane
 from core.graph.texts import chunk_text
 from core.types import SupportingSentence
 from pages.parts.board.keys import Key
-from pages.parts.board.text_fates import rows_of
+from pages.parts.board.text_fates import chunk_rows_by_id
 from pages.parts.board.text_hits import MAX_SENT_CHARACTERS, passage_data
 from pages.parts.shared.wording import tr
 
@@ -20,10 +20,10 @@ Data = dict[str, Any]
 
 
 def support_data(lane: MethodLane) -> list[Data] | None:
-    """Return the passage on which each sentence of the answer rests.
+    """Return the passage that supports each sentence of the answer.
 
-    None if it is not known. If no model answered, it is the passage of the excerpt. Positions are
-    counted in UTF-16 code units, as a browser does.
+    None if unknown. If no model answered, it is the passage of the excerpt. Positions are counted
+    in UTF-16 code units, as a browser does.
     """
     state = lane.state
     if state.answer is None:
@@ -34,10 +34,11 @@ def support_data(lane: MethodLane) -> list[Data] | None:
 
 
 def _support_row(lane: MethodLane, answer: str, rest: SupportingSentence) -> Data:
-    sure, row = support_level(rest), rows_of(lane.graph).get(rest.chunk)
+    sure = support_level(rest)
+    row = chunk_rows_by_id(lane.graph).get(rest.chunk)
     if row is None:
         return _sentence_data(answer, rest.start, rest.end, "none", tr("Its source is not known."))
-    title = _title(lane, row)
+    title = _quoted_title(lane, row)
     alike = tr("{percent:.0f} % similar", percent=100 * max(0.0, rest.score))
     text = {
         "words": tr("Its words are in {title}.", title=title),
@@ -59,24 +60,25 @@ def _excerpt_support(lane: MethodLane) -> list[Data] | None:
     if excerpt is None:
         return None
     text = chunk_text(lane.graph, excerpt.chunk)
-    flat = lambda span: " ".join(text[span[0] : span[1]].split())
-    sentence_span = next(
-        (span for span in sentence_spans(text) if flat(span).startswith(excerpt.text)), (0, 0)
-    )
+    sentence_span = (0, 0)
+    for start, end in sentence_spans(text):
+        if " ".join(text[start:end].split()).startswith(excerpt.text):
+            sentence_span = (start, end)
+            break
     data = _sentence_data(
         excerpt.text,
         0,
         len(excerpt.text),
         "words",
-        tr("Found word for word in {title}.", title=_title(lane, excerpt.chunk)),
+        tr("Found word for word in {title}.", title=_quoted_title(lane, excerpt.chunk)),
     )
     return [data | _passage_data(lane, excerpt.chunk, *sentence_span)]
 
 
 def _sentence_data(answer: str, start: int, end: int, sure: str, text: str) -> Data:
     return {
-        "start": _units(answer[:start]),
-        "end": _units(answer[:end]),
+        "start": _count_utf16_units(answer[:start]),
+        "end": _count_utf16_units(answer[:end]),
         "sure": sure,
         "text": text,
         "key": None,
@@ -87,14 +89,17 @@ def _sentence_data(answer: str, start: int, end: int, sure: str, text: str) -> D
 def _passage_data(lane: MethodLane, row: int, start: int, end: int) -> Data:
     text = chunk_text(lane.graph, row)[:MAX_SENT_CHARACTERS]
     id = lane.graph.columns.chunks.text("id", row)
-    return {"key": Key("chunk", id), "place": [_units(text[:start]), _units(text[:end])]}
+    return {
+        "key": Key("chunk", id),
+        "place": [_count_utf16_units(text[:start]), _count_utf16_units(text[:end])],
+    }
 
 
-def _title(lane: MethodLane, row: int) -> str:
+def _quoted_title(lane: MethodLane, row: int) -> str:
     return f"“{passage_data(lane.graph, row, frozenset())['title']}”"
 
 
-def _units(text: str) -> int:
+def _count_utf16_units(text: str) -> int:
     """Return the length of a text in UTF-16 code units.
 
     Characters beyond the first plane of Unicode count as two.

@@ -26,7 +26,7 @@ def show_thumbs(comparison: MethodComparison, payload: dict[str, Any]) -> dict[s
     try:
         for i, lane in enumerate(comparison.lanes):
             if lane.status == JOB_DONE and answer_text(lane):
-                lanes[i] = {**lanes[i], "thumb": THUMB_WORDS[is_rated_up(*_key(lane))]}
+                lanes[i] = {**lanes[i], "thumb": THUMB_WORDS[is_rated_up(*_rating_key(lane))]}
     except HopscopeError as error:
         st.caption(plain(str(error)))
     return {**payload, "lanes": lanes}
@@ -42,12 +42,12 @@ def save_thumb(comparison: MethodComparison, click: Mapping[str, str] | None) ->
     lane = comparison.lanes[int(click["lane"].removeprefix("lane-"))]
     with shown_errors():
         if click["verdict"] == "none":
-            delete_rating(*_key(lane))
+            delete_rating(*_rating_key(lane))
         else:
             rate(rating_of(lane, click["verdict"] == "up"))
         st.rerun()
 
 
-def _key(lane: MethodLane) -> tuple[str, str, str, str]:
+def _rating_key(lane: MethodLane) -> tuple[str, str, str, str]:
     rating = rating_of(lane, True)
     return rating.digest, rating.question, rating.line, rating.answer

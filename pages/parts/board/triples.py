@@ -16,7 +16,7 @@ from core.engine import MethodComparison, MethodLane
 from core.graph.algorithms.layout import Position
 from core.sources import GraphSource
 from core.types import State, Subgraph
-from pages.parts.board.keys import item_position, placed_by_id
+from pages.parts.board.keys import item_position, node_and_edge_ids
 from pages.parts.board.paths import AnswerWordPaths, PathsDrawing, retrieved_state
 from pages.parts.board.picture import Picture, answer_nodes
 from pages.parts.board.text_fates import hit_fates
@@ -36,10 +36,10 @@ class TripleView:
 
     def __init__(self, comparison: MethodComparison, positions: Mapping[Any, Position]):
         self._comparison = comparison
-        self._ready: tuple | None = None
+        self._shared_key: tuple | None = None
         self._shared: dict[str, Any] = {}
-        self._words = AnswerWordPaths(placed_by_id)
-        self._paths = PathsDrawing(comparison, placed_by_id)
+        self._words = AnswerWordPaths(node_and_edge_ids)
+        self._paths = PathsDrawing(comparison, node_and_edge_ids)
         self._picture = Picture(comparison, relation_table(comparison.graph.name), positions)
 
     @property
@@ -53,21 +53,19 @@ class TripleView:
         For each lane it has the best paths, the paths to lost answers, and the replays.
         """
         versions = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
-        ready = (counts_by_model(self._comparison), verdict.named, versions)
-        if ready != self._ready:
-            self._shared, self._ready = self._draw(verdict.named), ready
+        key = (counts_by_model(self._comparison), verdict.named, versions)
+        if key != self._shared_key:
+            self._shared = self._draw(verdict.named)
+            self._shared_key = key
         return self._shared
 
     def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the remaining data of the whole comparison: evidence by lane."""
-        lanes = enumerate(self._comparison.lanes)
-        return {
-            "evidence": {
-                f"lane-{i}": self._words(i, lane, shared["keys"])
-                for i, lane in lanes
-                if lane.retrieved
-            }
-        }
+        evidence = {}
+        for i, lane in enumerate(self._comparison.lanes):
+            if lane.retrieved:
+                evidence[f"lane-{i}"] = self._words.supported_words(i, lane, shared["keys"])
+        return {"evidence": evidence}
 
     def state(self, lane: MethodLane) -> State:
         """Return the state of a lane that is shown."""
@@ -105,7 +103,10 @@ class TripleView:
         }
 
     def _stages(self, state: State, by_model: bool) -> list[dict[str, Any]] | None:
-        """Return the data of all stages of the funnel; None if it has none."""
+        """Return the data of all stages of the funnel.
+
+        None if it has none.
+        """
         ask = self._comparison.ask
         answers = answers_of(ask.question)
         stages = {
@@ -128,16 +129,16 @@ class TripleView:
         The answers of `named_answers` come first among the lost ones, and are always drawn.
         """
         comparison = self._comparison
-        models = [lane_counts_by_model(comparison, lane) for lane in comparison.lanes]
+        by_model = [lane_counts_by_model(comparison, lane) for lane in comparison.lanes]
         lost = lost_paths(
             comparison.graph,
             [_states(lane) for lane in comparison.lanes],
             comparison.ask.question.answers,
-            models,
+            by_model,
         )
         drawn_paths = self._paths.draw(
-            [sorted(missing, key=lambda one: one[0] not in named_answers) for missing in lost],
-            models,
+            [sorted(pairs, key=lambda pair: pair[0] not in named_answers) for pairs in lost],
+            by_model,
         )
         hit_tables = [
             tables(lane, (), dict(lane.state.prompt.hits) if lane.state.prompt else {})
@@ -169,12 +170,8 @@ class TripleView:
 
         The language model reads the paths in its prompt; the graph reader reads its own.
         """
-        answers = answer_nodes(self._comparison)
-        return sorted(
-            answers.intersection(
-                node for path in read_paths(state, by_model) for node in path.nodes
-            )
-        )
+        nodes = chain.from_iterable(path.nodes for path in read_paths(state, by_model))
+        return sorted(answer_nodes(self._comparison).intersection(nodes))
 
 
 def _retrieved_nodes(
@@ -203,14 +200,18 @@ def _hits(comparison: MethodComparison) -> dict[str, dict[str, Any]]:
     They have the form of paths. A relation has both ends and its edge.
     """
     hits_by_key: dict[str, dict[str, Any]] = {}
-    for hit in (hit for lane in comparison.lanes for hit in hits_of(lane)):
-        nodes, edges = [hit.item], list[int]()
+    for hit in chain.from_iterable(map(hits_of, comparison.lanes)):
         if hit.kind == "triple":
             heads, _, tails = comparison.graph.triples([hit.item])
-            nodes, edges = [int(heads[0]), int(tails[0])], [hit.item]
-        hits_by_key[hit.key] = item_position(nodes, edges)
+            hits_by_key[hit.key] = item_position([int(heads[0]), int(tails[0])], [hit.item])
+        else:
+            hits_by_key[hit.key] = item_position([hit.item])
     return hits_by_key
 
 
 def _states(lane: MethodLane) -> tuple[State, ...]:
+    """Return the states of a lane that has retrieved.
+
+    None during a preview.
+    """
     return lane.states if lane.retrieved and lane.preview is None else ()

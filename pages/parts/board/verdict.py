@@ -15,17 +15,15 @@ from pages.parts.shared.wording import tr
 def offered_repair(comparison: MethodComparison, lane: MethodLane) -> dict[str, Any] | None:
     """Return the change that improves a lane, if there is one.
 
-    `there` names the lane that has this change already.
+    `there` is a note on the lane that has this change already, else None.
     """
     if lane.repair is None:
         return None
-    twin_index = find_equal_lane(comparison, lane, lane.repair)
-    return {
-        "label": lane.repair.label,
-        "there": None
-        if twin_index is None
-        else tr("Method {place} does this already.", place=twin_index + 1),
-    }
+    equal_lane = find_equal_lane(comparison, lane, lane.repair)
+    note = None
+    if equal_lane is not None:
+        note = tr("Method {place} does this already.", place=equal_lane + 1)
+    return {"label": lane.repair.label, "there": note}
 
 
 def repair_data(comparison: MethodComparison) -> dict[str, Any] | None:
@@ -45,13 +43,15 @@ def stage_data(stage: FunnelStage) -> dict[str, Any]:
     }
 
 
-def lane_tone(one: LaneExplanation) -> str:
+def lane_tone(explanation: LaneExplanation) -> str:
     """Return the tone of a lane: good, warn or bad.
 
-    It is good if all that counts is found, warn if some is, bad if none is. Without known answers
-    it is good.
+    It is good if all known answers are found, warn if some are, and bad if none is. Without known
+    answers it is good.
     """
-    return "good" if not one.of or one.right == one.of else "warn" if one.right else "bad"
+    if not explanation.of or explanation.right == explanation.of:
+        return "good"
+    return "warn" if explanation.right else "bad"
 
 
 def verdict_data(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
@@ -59,31 +59,31 @@ def verdict_data(count: int | None, answers: tuple[str, ...]) -> dict[str, int] 
     return None if count is None else {"right": count, "of": len(set(answers))}
 
 
-def document_tone(one: LaneExplanation, funnel: Sequence[dict[str, Any]] | None) -> str:
+def document_tone(explanation: LaneExplanation, funnel: Sequence[dict[str, Any]] | None) -> str:
     """Return the tone of a lane on documents: good, warn or bad.
 
     It is good if nothing was lost, bad if nothing was retrieved, else warn.
     """
-    if one.stage is None:
+    if explanation.stage is None:
         return "good"
-    known_gold = [
-        stage for stage in funnel or () if stage["alive"] is not None and stage["stage"] != "answer"
+    retrieved = [
+        stage["alive"]
+        for stage in funnel or ()
+        if stage["alive"] is not None and stage["stage"] != "answer"
     ]
-    return (
-        "bad"
-        if one.stage != "answer" and (not known_gold or not known_gold[-1]["alive"])
-        else "warn"
-    )
+    if explanation.stage != "answer" and (not retrieved or not retrieved[-1]):
+        return "bad"
+    return "warn"
 
 
-def answer_tag(right: int | None, total: int, said: bool) -> dict[str, Any] | None:
+def answer_tag(right: int | None, total: int, has_answer: bool) -> dict[str, Any] | None:
     """Return the tag of an answer: how many of the known answers it has.
 
-    If there is one known answer, the tag is a word.
+    If there is one known answer, the tag is a word, which depends on whether a model answered.
     """
     if right is None:
         return None
-    words = (tr("correct"), tr("wrong")) if said else (tr("correct"), tr("not found"))
-    return {"right": right, "of": total} | (
-        {"word": words[0 if right else 1]} if total == 1 else {}
-    )
+    if total != 1:
+        return {"right": right, "of": total}
+    word = tr("wrong") if has_answer else tr("not found")
+    return {"right": right, "of": total, "word": tr("correct") if right else word}

@@ -19,7 +19,7 @@ from core.runtime.jobs import Job
 from core.sharing import shared
 from core.sources import AnswerSource
 from core.watch import Watch
-from pages.parts.bringing.graph_files import literals
+from pages.parts.bringing.graph_files import choose_literals
 from pages.parts.bringing.graph_form import (
     TriplesPreview,
     begin_graph,
@@ -28,7 +28,7 @@ from pages.parts.bringing.graph_form import (
     preview_source,
 )
 from pages.parts.bringing.inspection import inspect_upload
-from pages.parts.bringing.live_database import live_database
+from pages.parts.bringing.live_database import draw_live_form
 from pages.parts.bringing.uploads import ImportInput
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.session_state import session
@@ -43,7 +43,14 @@ MAX_QUERY_CHARACTERS = 20_000  # most characters of a query
 
 @dataclass(frozen=True)
 class DatabaseForm:
-    """Values of the form when it was sent the `number`-th time for an address. It has no key."""
+    """Values of the form, without the key, as it was sent.
+
+    Attributes
+    ----------
+    address, dropped : the address of the database, read and as it was typed.
+    variable : name of the environment variable that has the key; empty for none.
+    number : how many forms were sent in this session, this one included.
+    """
 
     address: Address
     dropped: str
@@ -64,9 +71,9 @@ def database_step(upload: ImportInput, importer: Importer, current: AnswerSource
         required=True,
     )
     if copy_or_live == DATABASE_WAYS[1]:
-        live_database(upload.path)
+        draw_live_form(upload.path)
         return
-    limit, secret = _form(upload.path)
+    limit, secret = _draw_form(upload.path)
     sent_form = session.database_asked
     if sent_form is None or sent_form.dropped != upload.path:
         return
@@ -75,11 +82,8 @@ def database_step(upload: ImportInput, importer: Importer, current: AnswerSource
         _draw_preview(upload, sent_form, key, limit)
 
 
-def _form(address: str) -> tuple[int, str]:
-    """Draw the form of a copy and store its values.
-
-    Returns the limit of triples and the typed key.
-    """
+def _draw_form(address: str) -> tuple[int, str]:
+    """Draw the form of a copy, store its values, and return the limit and the key."""
     with st.form("database", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             secret = st.text_input(
@@ -111,7 +115,7 @@ def _form(address: str) -> tuple[int, str]:
                 "SELECT of three variables, CONSTRUCT, DESCRIBE. In Cypher: relationships or paths."
             ),
         ).strip()
-        literal_choice = literals("database_literals")
+        literal_choice = choose_literals("database_literals")
         pressed = st.form_submit_button(tr("Preview"), icon=":material/visibility:")
     if pressed:
         with shown_errors():
@@ -119,8 +123,10 @@ def _form(address: str) -> tuple[int, str]:
     return int(limit), secret
 
 
-def _store_form(address: str, **how: str) -> None:
-    """Store the values of the form; a new number makes a new preview.
+def _store_form(address: str, **values: str) -> None:
+    """Store the values of the form.
+
+    Its new number makes a new preview.
 
     Raises BadInput, BadParameter.
     """
@@ -128,7 +134,7 @@ def _store_form(address: str, **how: str) -> None:
     if parsed_address.kind == BOLT and driver_fault():
         st.info(plain(driver_fault()), icon=":material/info:")
     number = sent_form.number + 1 if sent_form else 1
-    session.database_asked = DatabaseForm(parsed_address, address, number=number, **how)
+    session.database_asked = DatabaseForm(parsed_address, address, number=number, **values)
 
 
 def _report(job: Job, text: str, share: float | None = None) -> None:
@@ -139,14 +145,15 @@ def _draw_preview(upload: ImportInput, form: DatabaseForm, key: str, limit: int)
     """Draw the first triples of the database, and the build form."""
 
     @contextmanager
-    def opened(job: Job, triples: int) -> Iterator[TripleFile]:
+    def open_copy(job: Job, triples: int) -> Iterator[TripleFile]:
         limits = CopyLimits(triples, watch=Watch(job.check, partial(_report, job)))
         with upload.laid_down() as (folder, _):
-            options = {"literals": form.literals}
-            yield copy_graph(form.address, folder, limits, key=key, query=form.query, **options)
+            yield copy_graph(
+                form.address, folder, limits, key=key, query=form.query, literals=form.literals
+            )
 
     def work(job: Job) -> TriplesPreview:
-        with opened(job, COPY_PREVIEW_TRIPLES) as source:
+        with open_copy(job, COPY_PREVIEW_TRIPLES) as source:
             return preview_source(source)
 
     job = inspect_upload(
@@ -164,4 +171,4 @@ def _draw_preview(upload: ImportInput, form: DatabaseForm, key: str, limit: int)
     default_name = form.address.database or form.address.title.partition(":")[0]
     choice = graph_form(preview, default_name, f"database_{form.number}")
     if choice is not None:
-        begin_graph(*choice, lambda job: opened(job, limit))
+        begin_graph(*choice, lambda job: open_copy(job, limit))

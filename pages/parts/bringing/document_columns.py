@@ -25,7 +25,7 @@ ROW_SENTENCES = tr("none: each row as a sentence")
 
 
 def choose_columns(files: list) -> Columns | None:
-    """Draw and return the choice of columns, if all tables have some in common.
+    """Draw and return the choice of columns.
 
     None if there is nothing to choose.
     """
@@ -48,8 +48,8 @@ def choose_columns(files: list) -> Columns | None:
     is_whole_workbook = tables[0].name.lower().endswith(WORKBOOK_SUFFIX) and "text" not in guess
     if len(common) == 1 and not is_whole_workbook:
         guess = {"text": common[0]} | guess
-    no_text_words = _no_text_words(is_whole_workbook, header_choice)
-    columns = _draw_columns(common, guess, no_text_words, f"{tables_key}-{header_choice}")
+    no_text_label = _no_text_label(is_whole_workbook, header_choice)
+    columns = _draw_columns(common, guess, no_text_label, f"{tables_key}-{header_choice}")
     if is_whole_workbook and not columns["text"]:
         return None
     # The reader searches nested fields for texts before it makes sentences of the rows.
@@ -59,7 +59,10 @@ def choose_columns(files: list) -> Columns | None:
 
 
 def _choose_header(tables: list, key: str) -> str:
-    """Draw and return whether CSV tables have a header; empty for other tables."""
+    """Draw and return whether CSV tables have a header.
+
+    Empty for other tables.
+    """
     if not all(file.name.lower().endswith(CSV_SUFFIXES) for file in tables):
         return ""
     first_table = tables[0]
@@ -78,53 +81,58 @@ def _common_columns(tables: list, header_choice: str) -> list[str]:
 
 
 def _draw_columns(
-    names: list[str], guess: dict[str, str], no_text_words: str, key: str
+    names: list[str], guess: dict[str, str], no_text_label: str, key: str
 ) -> dict[str, str]:
     """Draw and return the column of each role."""
-    roles = COLUMN_ROLES | {"text": (tr("Text"), no_text_words)}
+    roles = COLUMN_ROLES | {"text": (tr("Text"), no_text_label)}
     with st.container(horizontal=True):
         return {
-            role: _column(role, labels, names, guess.get(role, ""), key)
+            role: _draw_column(role, labels, names, guess.get(role, ""), key)
             for role, labels in roles.items()
         }
 
 
-def _no_text_words(is_whole_workbook: bool, header_choice: str) -> str:
-    """Return the choice of no column for the text; empty if there must be one."""
+def _no_text_label(is_whole_workbook: bool, header_choice: str) -> str:
+    """Return the label of no column for the text.
+
+    Empty if there must be one.
+    """
     if is_whole_workbook:
         return WHOLE_WORKBOOK
     return "" if header_choice == HEADER_NO else ROW_SENTENCES
 
 
-def _column(role: str, labels: tuple[str, str], names: list[str], guess: str, key: str) -> str:
+def _draw_column(role: str, labels: tuple[str, str], names: list[str], guess: str, key: str) -> str:
     """Draw and return the column of a role.
 
-    Empty for none, if that is allowed.
+    Empty for none, if there is a label for that.
     """
-    label, none = labels
-    options = ["", *names] if none else names
-    start = options.index(guess) if guess in options else 0 if none else len(options) - 1
-    words = lambda name: name or none
+    label, none_label = labels
+    options = ["", *names] if none_label else names
+    if guess in options:
+        start = options.index(guess)
+    else:
+        start = 0 if none_label else len(options) - 1
     return st.selectbox(
         tr("Column: {label}", label=label),
         options,
         start,
-        words,
+        lambda name: name or none_label,
         key=f"texts_column_{role}_{key}",
         width=200,
     )
 
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
-def _header(id: str, name: str, said: str, _file) -> list[str]:
+def _header(id: str, name: str, header_choice: str, _file) -> list[str]:
     """Return the columns of a file.
 
-    Empty if the file cannot be read, which its reader reports.
+    Empty if it cannot be read, which its reader will report.
     """
     if name.lower().endswith(WORKBOOK_SUFFIX):
         return sheet_columns(name, _file.getvalue())
     try:
-        return column_names(MemoryFile(name, _file.getvalue()), said)
+        return column_names(MemoryFile(name, _file.getvalue()), header_choice)
     except BadInput:
         return []
 
@@ -133,7 +141,7 @@ def _header(id: str, name: str, said: str, _file) -> list[str]:
 def _has_header(id: str, name: str, _file) -> bool:
     """Return whether the first row of a file names its columns.
 
-    True if the file cannot be read.
+    True if it cannot be read.
     """
     try:
         return has_header(MemoryFile(name, _file.getvalue()))

@@ -59,63 +59,61 @@ def _start_reading(upload: ImportInput, target: TargetCorpus, columns: Columns |
 
     def work(job: Job) -> ImportOutcome:
         with upload.laid_down() as (_, paths):
-            encoding = upload.encoding
-            brought = import_documents(
-                name, paths, target.title, columns=columns, watch=job, encoding=encoding
+            result = import_documents(
+                name, paths, target.title, columns=columns, watch=job, encoding=upload.encoding
             )
-        return documents_outcome(brought)
+        return documents_outcome(result)
 
     start_import(f"bring-{name}-{upload.id}", work)
 
 
-def documents_outcome(brought: CorpusImport) -> ImportOutcome:
-    """Return the outcome of adding documents; the corpus is shown next."""
-    corpus = brought.corpus
-    parts = [
-        tr("{documents} added", documents=many(brought.added, "document")),
-        tr("{changed:,} changed", changed=brought.changed) if brought.changed else "",
-        tr("{known:,} already there", known=brought.known) if brought.known else "",
-    ]
-    said = brought.more or f"{', '.join(filter(None, parts))}."
+def documents_outcome(result: CorpusImport) -> ImportOutcome:
+    """Return the outcome of adding documents.
+
+    The corpus is shown next.
+    """
+    corpus = result.corpus
+    parts = [tr("{documents} added", documents=many(result.added, "document"))]
+    if result.changed:
+        parts.append(tr("{changed:,} changed", changed=result.changed))
+    if result.known:
+        parts.append(tr("{known:,} already there", known=result.known))
+    counts = result.more or f"{', '.join(parts)}."
     return ImportOutcome(
-        f"{corpus.title}: {said}",
-        brought.notes,
+        f"{corpus.title}: {counts}",
+        result.notes,
         then=partial(_show_corpus, corpus),
-        ways=partial(_next_step_buttons, brought),
+        ways=partial(_next_step_buttons, result),
     )
 
 
 def _show_corpus(corpus: Corpus) -> None:
     """Show the corpus next.
 
-    If an index was opened for it, its graph is encoded.
+    If it comes from another tool's index, start to encode its graph.
     """
     session.texts_wanted = corpus.name
     for tool in opened_tools(corpus)[:1]:
         start_build(corpus, builds_of(corpus)[tool_build(tool)])
 
 
-def _next_step_buttons(brought: CorpusImport) -> None:
-    """Draw the buttons of the next steps.
-
-    One of them removes documents that the files no longer have.
-    """
-    corpus = brought.corpus
-    missing_documents = _missing_documents(brought)
+def _next_step_buttons(result: CorpusImport) -> None:
+    """Draw the buttons of the next steps, such as removing documents that the files lack."""
+    corpus = result.corpus
+    missing_documents = _missing_documents(result)
     if missing_documents:
         words = tr(
             "{on_missing} They are still in {title}.",
-            on_missing=brought.on_missing(),
+            on_missing=result.on_missing(),
             title=corpus.title,
         )
         st.warning(plain(words), icon=":material/rule:")
-        remove_them = lambda: open_corpus(corpus.name).remove(missing_documents)
         st.button(
             tr("Remove {documents}", documents=many(len(missing_documents), "document")),
             key="texts_missing",
             icon=":material/delete:",
             on_click=run_action,
-            args=(remove_them,),
+            args=(lambda: open_corpus(corpus.name).remove(missing_documents),),
         )
     st.button(
         tr("Continue to its graph"),
@@ -127,10 +125,10 @@ def _next_step_buttons(brought: CorpusImport) -> None:
     )
 
 
-def _missing_documents(brought: CorpusImport) -> tuple[str, ...]:
+def _missing_documents(result: CorpusImport) -> tuple[str, ...]:
     """Return documents of the corpus that the files no longer have."""
-    corpus = own_corpus(brought.corpus.name) if brought.missing else None
-    return tuple(id for id in brought.missing if corpus is not None and id in corpus)
+    corpus = own_corpus(result.corpus.name) if result.missing else None
+    return tuple(id for id in result.missing if corpus is not None and id in corpus)
 
 
 def _open(name: str) -> None:

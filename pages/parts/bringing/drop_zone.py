@@ -1,4 +1,4 @@
-"""Drop zone for every import: it recognises what was dropped, and draws the form for it."""
+"""Drop zone for all imports, which recognises files and draws their form."""
 
 from __future__ import annotations
 
@@ -60,10 +60,8 @@ MAX_PATH_CHARACTERS = 500  # characters of a path, address or id
 KIND_MAX_MEGABYTES = {KindName.QUESTIONS: 64, KindName.RUN: 500}  # of an upload, by kind
 DEFAULT_MAX_MEGABYTES = 200  # of an upload of any other kind
 MIN_SURE_CONFIDENCE = 0.3  # confidence below which a kind is also offered by its first lines
-KINDS_WITH_FORMAT_CHOICE = (
-    KindName.GRAPH,
-    KindName.QUESTIONS,
-)  # kinds whose format the user may name
+# Kinds whose format the user may name.
+KINDS_WITH_FORMAT_CHOICE = (KindName.GRAPH, KindName.QUESTIONS)
 
 
 def drop_zone(current: AnswerSource | None = None) -> None:
@@ -74,22 +72,22 @@ def drop_zone(current: AnswerSource | None = None) -> None:
     current : the graph or corpus on the page, which is selected at first.
     """
     follow_set_button()
-    upload = _choose()
+    upload = _choose_input()
     if upload is None or is_bringing():
         follow_bringing()
     if upload is None:
-        _overview()
+        _draw_overview()
         return
     importer = _choose_importer(upload)
     if importer is None:
         return
-    if fault := _fault(upload, importer.kind):
+    if fault := _upload_fault(upload, importer.kind):
         st.error(plain(fault))
     else:
         IMPORT_STEPS[importer.kind](upload, importer, current or chosen_source())
 
 
-def _choose() -> ImportInput | None:
+def _choose_input() -> ImportInput | None:
     """Draw and return the choice of files, a folder, or a path.
 
     None if nothing is chosen.
@@ -104,7 +102,7 @@ def _choose() -> ImportInput | None:
         required=True,
     )
     if input_kind == PATH_CHOICE:
-        return _path_field()
+        return _draw_path_field()
     is_folder = input_kind == FOLDER_CHOICE
     files = st.file_uploader(
         tr("Drop files here"),
@@ -115,28 +113,28 @@ def _choose() -> ImportInput | None:
     )
     if not files:
         return None
-    first_upload = files[0]
-    encoding = "" if is_folder else choose_encoding(files)
-    id = "-".join(filter(None, (first_upload.file_id, str(len(files)), encoding)))
-    name = (
-        first_upload.name.replace("\\", "/").strip("/").partition("/")[0]
-        if is_folder
-        else first_upload.name
-    )
+    name = files[0].name
+    encoding = ""
+    if is_folder:
+        name = name.replace("\\", "/").strip("/").partition("/")[0]
+    else:
+        encoding = choose_encoding(files)
+    id = "-".join(filter(None, (files[0].file_id, str(len(files)), encoding)))
     return ImportInput(id, name, tuple(files), is_folder=is_folder, encoding=encoding)
 
 
-def _path_field() -> ImportInput | None:
-    """Draw the field for a path, an address, or an id.
-
-    An address is that of a database, an id that of a set on a hub.
-    """
-    examples = ["/home/me/ragtest/output"] * is_local_visit() + [ADDRESS_EXAMPLES]
+def _draw_path_field() -> ImportInput | None:
+    """Draw the field for a path, a database's address, or a dataset's id."""
+    examples = [ADDRESS_EXAMPLES]
+    if is_local_visit():
+        examples.insert(0, "/home/me/ragtest/output")
+    if not shared():
+        examples.append("hf:rmanluo/RoG-webqsp")
     text = st.text_input(
         tr("Path, address or dataset ID"),
         key=f"bring_named-{session.bring_round}",
         max_chars=MAX_PATH_CHARACTERS,
-        placeholder=", ".join(examples + ["hf:rmanluo/RoG-webqsp"] * (not shared())),
+        placeholder=", ".join(examples),
         help=tr(
             "A folder, a database, or a dataset: hf:NAME (Hugging Face), irds:ID (ir_datasets)."
         ),
@@ -155,15 +153,15 @@ def _path_field() -> ImportInput | None:
 
 
 def is_local_visit() -> bool:
-    """Return whether only the user of this computer reaches the page.
-
-    Then it may read local files.
-    """
+    """Return whether only the user of this computer reaches the page, which may read its files."""
     return not shared() and st.get_option("server.address") in LOOPBACK_HOSTS
 
 
 def _fetch_hub_set(id: str) -> ImportInput | None:
-    """Return a set of a hub after it is fetched; None if that failed."""
+    """Fetch a set of a hub and return it.
+
+    None if that failed.
+    """
 
     def work(job: Job) -> FetchedSet:
         name = id.removeprefix(HUB).partition(":")[0] if id.startswith(HUB) else ""
@@ -203,14 +201,14 @@ def _choose_importer(upload: ImportInput) -> Importer | None:
         tr("What it is"),
         options,
         index=0 if recognitions else None,
-        format_func=_title,
+        format_func=_importer_title,
         placeholder=tr("Choose another, if this is wrong"),
         key=f"bring_as-{upload.id}",
         width=560,
     )
     if importer is not None:
         fault.empty()  # The user's choice overrides the failed recognition.
-        _describe(upload, importer, recognitions)
+        _draw_description(upload, importer, recognitions)
     return importer
 
 
@@ -236,51 +234,67 @@ def _recognise(paths: list[Path], encoding: str) -> tuple[list[Recognition], lis
 def _options(recognitions: list[Recognition]) -> list[Importer]:
     """Return the importers to choose from.
 
-    They are the recognised ones, the other kinds by their first lines, and the formats that the
+    These are the recognised ones, the other kinds by their first lines, and the formats that the
     user may name. A published set is offered as a set only, even if it is also a file of documents.
     """
-    kinds = {one.importer.kind for one in recognitions if one.confidence >= MIN_SURE_CONFIDENCE}
-    without = {KindName.DOCUMENTS} if KindName.SET in kinds else {KindName.SET} - kinds
-    fits = [one.importer for one in recognitions if one.importer.kind not in without]
-    firsts = {one.kind: one for one in reversed(IMPORTERS.values())}
+    sure_kinds = {
+        recognition.importer.kind
+        for recognition in recognitions
+        if recognition.confidence >= MIN_SURE_CONFIDENCE
+    }
+    excluded = KindName.DOCUMENTS if KindName.SET in sure_kinds else KindName.SET
+    recognised = [
+        recognition.importer
+        for recognition in recognitions
+        if recognition.importer.kind != excluded
+    ]
+    first_importers = {importer.kind: importer for importer in reversed(IMPORTERS.values())}
+    title = tr("by its first lines")
     others = [
-        replace(
-            firsts[kind], name=AUTO_TRIPLE_FORMAT, title=tr("by its first lines"), taken="", left=""
-        )
+        replace(first_importers[kind], name=AUTO_TRIPLE_FORMAT, title=title, taken="", left="")
         for kind in IMPORT_KINDS
-        if kind not in {*kinds, *without, KindName.SET, KindName.DATABASE}
+        if kind not in {*sure_kinds, excluded, KindName.SET, KindName.DATABASE}
     ]
     named_formats = [
-        one
-        for one in IMPORTERS.values()
-        if one.kind in KINDS_WITH_FORMAT_CHOICE and one not in fits
+        importer
+        for importer in IMPORTERS.values()
+        if importer.kind in KINDS_WITH_FORMAT_CHOICE and importer not in recognised
     ]
-    return [*fits, *others, *named_formats]
+    return [*recognised, *others, *named_formats]
 
 
-def _title(importer: Importer) -> str:
+def _importer_title(importer: Importer) -> str:
     return f"{IMPORT_KINDS[importer.kind].title} · {importer.title}"
 
 
-def _describe(upload: ImportInput, importer: Importer, recognitions: list[Recognition]) -> None:
-    """Draw the kind of the files, and what is read of them.
-
-    It names what is left out too.
-    """
-    reason = next((one.reason for one in recognitions if one.importer.key == importer.key), "")
-    more = tr(" and {files} more", files=many(len(upload.files) - 1, "file"))
-    name = upload.name + more * (len(upload.files) > 1 and not upload.is_folder)
-    sentences = [
-        f"{name}: {reason}." if reason else f"{name}.",
-        f"{IMPORT_KINDS[importer.kind].action}.",
-        tr("Read: {taken}.", taken=importer.taken) if importer.taken else "",
-        tr("Left out: {left}.", left=importer.left) if importer.left else "",
+def _draw_description(
+    upload: ImportInput, importer: Importer, recognitions: list[Recognition]
+) -> None:
+    """Draw the kind of the files, and what is read of them."""
+    name = upload.name
+    if len(upload.files) > 1 and not upload.is_folder:
+        name += tr(" and {files} more", files=many(len(upload.files) - 1, "file"))
+    reasons = [
+        recognition.reason
+        for recognition in recognitions
+        if recognition.importer.key == importer.key
     ]
-    st.caption(plain(" ".join(filter(None, sentences))))
+    sentences = [
+        f"{name}: {reasons[0]}." if reasons and reasons[0] else f"{name}.",
+        f"{IMPORT_KINDS[importer.kind].action}.",
+    ]
+    if importer.taken:
+        sentences.append(tr("Read: {taken}.", taken=importer.taken))
+    if importer.left:
+        sentences.append(tr("Left out: {left}.", left=importer.left))
+    st.caption(plain(" ".join(sentences)))
 
 
-def _fault(upload: ImportInput, kind: KindName) -> str:
-    """Return why uploads cannot be imported as a kind; empty if they can."""
+def _upload_fault(upload: ImportInput, kind: KindName) -> str:
+    """Return why uploads cannot be imported as a kind.
+
+    Empty if they can.
+    """
     if len(upload.files) > 1 and not upload.is_folder and kind not in KINDS_OF_SEVERAL_FILES:
         return tr("Files of this kind are added one at a time.")
     limit = KIND_MAX_MEGABYTES.get(kind, DEFAULT_MAX_MEGABYTES) << 20
@@ -290,14 +304,14 @@ def _fault(upload: ImportInput, kind: KindName) -> str:
     return ""
 
 
-def _overview() -> None:
+def _draw_overview() -> None:
     """Draw what can be imported, by kind, with example questions."""
     # A link that adds questions expands the example.
     is_open = st.query_params.get("add") == "questions"
     with st.expander(tr("What you can add"), icon=":material/help:", expanded=is_open):
         for name, kind in IMPORT_KINDS.items():
             title = plain(kind.title)
-            titles = plain("; ".join(one.title for one in IMPORTERS.values() if one.kind == name))
+            titles = plain("; ".join(row.title for row in IMPORTERS.values() if row.kind == name))
             if name == KindName.DATABASE:
                 st.markdown(tr("**{title}**: {titles}.", title=title, titles=titles))
                 continue

@@ -6,44 +6,45 @@ from pathlib import PurePath
 
 import streamlit as st
 
+from core.corpus.readers.reader_process import LIBRARY_READERS
+from core.importing import IMPORT_SUFFIXES, IMPORTERS
 from core.io.encoding import ENCODINGS, encodings_that_fit, marked_encoding, may_be_other_encoding
+from core.io.files import PACKED_SUFFIXES
+from core.runtime.row_files import COLUMNAR_SUFFIXES
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.wording import tr
 
-TEXT_SUFFIXES = (
-    *(".txt", ".text", ".log", ".rst", ".tex", ".md", ".markdown", ".html", ".htm", ".csv", ".tsv"),
-    *(".tab", ".sif", ".edgelist", ".edges", ".gml", ".net", ".nt", ".ttl", ".jsonl", ".json"),
+XML_SUFFIXES = (".graphml", ".gexf", ".rdf", ".owl")  # XML names its encoding itself.
+LIBRARY_SUFFIXES = LIBRARY_READERS.keys() - set(IMPORTERS["documents/html"].suffixes)
+TEXT_SUFFIXES = frozenset(IMPORT_SUFFIXES).difference(
+    PACKED_SUFFIXES, COLUMNAR_SUFFIXES, XML_SUFFIXES, LIBRARY_SUFFIXES, (".zip", ".cases.gz")
 )
 DETECTED_ENCODING = ""
 
 
 def choose_encoding(files: list, key: str = "upload_encoding") -> str:
-    """Draw and return the encoding, if one of the files is not UTF-8.
+    """Draw and return the choice of an encoding, if one of the files is not UTF-8.
 
-    Empty if there is nothing to choose, or if the encoding shall be recognised.
+    Empty if there is nothing to choose, or if the encoding is to be detected.
     """
-    texts = [file for file in files if PurePath(file.name.lower()).suffix in TEXT_SUFFIXES]
-    odd_file = next(
-        (
-            (file.name, encodings)
-            for file in texts
-            if (encodings := _fitting_encodings(file.file_id, file))
-        ),
-        None,
-    )
-    if odd_file is None:
-        return DETECTED_ENCODING
-    name, encodings = odd_file
-    words = lambda encoding: (
-        f"{encoding}, {ENCODINGS[encoding]}: {encodings[encoding]}"
-        if encoding
-        else tr("detect automatically")
-    )
+    for file in files:
+        if PurePath(file.name.lower()).suffix in TEXT_SUFFIXES:
+            encodings = _fitting_encodings(file.file_id, file)
+            if encodings:
+                return _draw_encodings(file.name, encodings, f"{key}_{file.name}")
+    return DETECTED_ENCODING
+
+
+def _draw_encodings(name: str, encodings: dict[str, str], key: str) -> str:
+    """Draw and return the choice among the encodings that fit a file."""
+    words = {DETECTED_ENCODING: tr("detect automatically")}
+    for encoding, sample in encodings.items():
+        words[encoding] = f"{encoding}, {ENCODINGS[encoding]}: {sample}"
     choice = st.selectbox(
         tr("Encoding of texts that are not UTF-8"),
-        [DETECTED_ENCODING, *encodings],
-        format_func=words,
-        key=f"{key}_{name}",
+        list(words),
+        format_func=words.__getitem__,
+        key=key,
         width=520,
         help=tr("Choose the one that shows the words correctly."),
     )

@@ -33,10 +33,7 @@ from pages.parts.shared.wording import tr
 
 
 def run_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
-    """Draw the form for a finished run.
-
-    It asks for the graph or corpus of the run, and for optional qrels.
-    """
+    """Draw the form for a finished run: its graph or corpus, and optional qrels."""
     run_source = choose_source(tr("Run on"), available_sources(), current, f"run_of_{upload.id}")
     qrels = st.file_uploader(
         tr("Relevant documents (qrels), if any"),
@@ -61,29 +58,26 @@ def _import_run(upload: ImportInput, source: AnswerSource, qrels: Any, job: Job)
 
 
 def _choose(run: FileRun) -> None:
-    """Select a run as a method of the next evaluation.
-
-    If it has qrels, its questions are selected too.
-    """
+    """Select a run, and its questions if it has qrels, for the next evaluation."""
     session.evaluate_brought = [f"{RUN_PREFIX}{run.name}"]
     if run.judged:
         session.evaluate_sets = [f"{RUN_PREFIX}{run.name}"]
 
 
-def _run_buttons(on: AnswerSource) -> None:
+def _run_buttons(source: AnswerSource) -> None:
     if session.page != "evaluate":
         st.button(
             tr("Evaluate it"),
             key="run-evaluate",
             icon=":material/analytics:",
             on_click=_evaluate,
-            args=(on,),
+            args=(source,),
         )
 
 
-def _evaluate(on: AnswerSource) -> None:
-    session.choose(on)
-    go_to_page("evaluate", on.parameters)
+def _evaluate(source: AnswerSource) -> None:
+    session.choose(source)
+    go_to_page("evaluate", source.parameters)
 
 
 def runs_of(source: AnswerSource) -> Iterator[FileRun]:
@@ -93,20 +87,20 @@ def runs_of(source: AnswerSource) -> Iterator[FileRun]:
             yield run
 
 
-def questions_of_runs(on: AnswerSource) -> dict[str, str]:
+def questions_of_runs(source: AnswerSource) -> dict[str, str]:
     """Return the questions of the finished runs of a source as sets.
 
     The keys are the names that a plan of an evaluation reads, the values their titles.
     """
     return {
-        f"{RUN_PREFIX}{one.name}": tr("Questions of {title}", title=one.title)
-        for one in runs_of(on)
+        f"{RUN_PREFIX}{run.name}": tr("Questions of {title}", title=run.title)
+        for run in runs_of(source)
     }
 
 
-def saved_runs(on: AnswerSource) -> None:
+def draw_saved_runs(source: AnswerSource) -> None:
     """Draw the finished runs of a source, each with a remove button."""
-    for run in runs_of(on):
+    for run in runs_of(source):
         with st.container(
             horizontal=True,
             vertical_alignment="center",
@@ -118,14 +112,14 @@ def saved_runs(on: AnswerSource) -> None:
                 st.caption(
                     plain(" ".join([f"{format_title(run.format)}: {run.words()}", *run.notes]))
                 )
-            why = change_refusal(RUN_OWNED_AS, run.name)
+            refusal = change_refusal(RUN_OWNED_AS, run.name)
             st.button(
                 tr("Remove"),
                 key=f"run-remove-{run.name}",
                 icon=":material/delete:",
                 type="tertiary",
-                disabled=bool(why),
-                help=why or tr("Evaluations that used it keep their figures."),
+                disabled=bool(refusal),
+                help=refusal or tr("Evaluations that used it keep their figures."),
                 on_click=run_action,
                 args=(partial(remove_saved_run, run.name),),
             )

@@ -46,10 +46,8 @@ def graph_step(upload: ImportInput, importer: Importer, current: AnswerSource) -
         with _open_files(upload, reading_options) as source:
             return preview_source(source, job.part(text=tr("Reading the file")))
 
-    preview = (
-        inspect_upload("upload_looked", (upload.id, *reading_options.items()), work).result
-        or TriplesPreview()
-    )
+    job = inspect_upload("upload_looked", (upload.id, *reading_options.items()), work)
+    preview = job.result or TriplesPreview()
     choice = graph_form(preview, upload.name.split(".")[0], upload.id)
     if choice is not None:
         begin_graph(*choice, lambda job: _open_files(upload, reading_options))
@@ -58,16 +56,18 @@ def graph_step(upload: ImportInput, importer: Importer, current: AnswerSource) -
 @contextmanager
 def _open_files(upload: ImportInput, reading_options: Mapping[str, str]) -> Iterator[TripleFile]:
     """Open the files as one graph, in a temporary folder."""
-    columns = (
-        parse_column_numbers(reading_options["columns"]) if reading_options["columns"] else None
-    )
+    column_text = reading_options["columns"]
+    columns = parse_column_numbers(column_text) if column_text else None
     options = {**reading_options, "columns": columns, "encoding": upload.encoding}
     with upload.laid_down() as (folder, paths):
         yield graph_files(paths, folder, most=MAX_UNPACKED_GRAPH_BYTES, keep=False, **options)
 
 
 def _choose_reading(upload: ImportInput, format: str) -> dict[str, str]:
-    """Draw and return the options of a format; empty values are the defaults."""
+    """Draw and return the options of a format.
+
+    Empty values are the defaults.
+    """
     graph_format = format_named(format)
     reading_options = {
         "format": format,
@@ -108,13 +108,13 @@ def _choose_reading(upload: ImportInput, format: str) -> dict[str, str]:
                 width=140,
                 help=tr("A tag such as de or pt-BR; {none} for no labels.", none=NO_LABELS),
             ).strip()
-            reading_options["literals"] = literals(
+            reading_options["literals"] = choose_literals(
                 "upload_literals", tr("Literals other than labels")
             )
     return reading_options
 
 
-def literals(key: str, label: str = tr("SPARQL literals other than labels")) -> str:
+def choose_literals(key: str, label: str = tr("SPARQL literals other than labels")) -> str:
     """Draw and return the choice of how literals are read."""
     return st.selectbox(
         label,

@@ -11,8 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets import add_graph as keep_graph
-from core.datasets import free_graph_name
+from core.datasets import add_graph, free_graph_name
 from core.datasets.own_sets import clean_name
 from core.errors import shorten
 from core.graph.readers.rdf import LITERAL_ATTRIBUTES, LITERAL_TRIPLES, LITERALS_LEFT_OUT
@@ -31,9 +30,8 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-# triples that are read for a preview, and shown in it
-PREVIEW_READ_TRIPLES = 5_000
-MAX_PREVIEW_TRIPLES = 8
+PREVIEW_READ_TRIPLES = 5_000  # triples that are read for a preview
+MAX_PREVIEW_TRIPLES = 8  # triples that are shown in it
 PARTIAL_PREVIEW_NOTE = tr(
     "Preview of the first {looked_at:,} triples. The others are read when the graph is built.",
     looked_at=PREVIEW_READ_TRIPLES,
@@ -75,17 +73,16 @@ def preview_source(source: TripleFile, watch: Watch = NO_WATCH) -> TriplesPrevie
     triples = list(islice(source.read(watch), PREVIEW_READ_TRIPLES))
     attribute_columns = source.attributes
     nodes = [
-        (name, one.get("type", ""), one.get("description", ""))
-        for name, one in islice(attribute_columns.nodes.items(), MAX_PREVIEW_TRIPLES)
+        (name, values.get("type", ""), values.get("description", ""))
+        for name, values in islice(attribute_columns.nodes.items(), MAX_PREVIEW_TRIPLES)
     ]
     warnings = source.tally.warnings
     notes = [sentence for sentence in source.tally.sentences() if sentence not in warnings]
-    notes = (
-        [*summarise_triples(triples, len(triples) < PREVIEW_READ_TRIPLES), *notes]
-        if triples
-        else notes
-    )
-    notes += [PARTIAL_PREVIEW_NOTE] if len(triples) == PREVIEW_READ_TRIPLES else []
+    is_whole = len(triples) < PREVIEW_READ_TRIPLES
+    if triples:
+        notes = [*summarise_triples(triples, is_whole), *notes]
+    if not is_whole:
+        notes.append(PARTIAL_PREVIEW_NOTE)
     return TriplesPreview(
         triples,
         attribute_columns.first(min(MAX_PREVIEW_TRIPLES, len(triples))),
@@ -96,9 +93,9 @@ def preview_source(source: TripleFile, watch: Watch = NO_WATCH) -> TriplesPrevie
 
 
 def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direction] | None:
-    """Draw the preview and the form of a graph.
+    """Draw the preview and the form of a graph, and return its values.
 
-    Once it is sent, the name and the search direction are returned.
+    They are the name and the search direction; None until the form is sent.
     """
     if preview.notes:
         st.info("\n".join(f"- {plain(note)}" for note in preview.notes))
@@ -111,9 +108,9 @@ def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direc
     preview_columns = {column.capitalize(): values for column, values in preview.said.items()}
     st.dataframe(
         {
-            tr("Head"): [r[0] for r in head],
-            tr("Relation"): [r[1] for r in head],
-            tr("Tail"): [r[2] for r in head],
+            tr("Head"): [triple[0] for triple in head],
+            tr("Relation"): [triple[1] for triple in head],
+            tr("Tail"): [triple[2] for triple in head],
             **preview_columns,
         },
         hide_index=True,
@@ -163,11 +160,11 @@ def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direc
 
 
 def choose_variable(key: str, label: str) -> str:
-    """Draw the field for an environment variable with a key.
+    """Draw and return the name of an environment variable with a key.
 
-    In a shared installation it is disabled and empty.
+    In a shared installation the field is disabled, and the name is empty.
     """
-    return st.text_input(
+    name = st.text_input(
         label,
         key=key,
         placeholder=tr("HOPSCOPE_KEY_… or none"),
@@ -175,13 +172,16 @@ def choose_variable(key: str, label: str) -> str:
         width=240,
         disabled=shared(),
         help=tr("Its value: the address, a space, and name:password or a token."),
-    ).strip() * (not shared())
+    )
+    return "" if shared() else name.strip()
 
 
 def begin_graph(
     name: str, direction: Direction, source: Callable[[Job], AbstractContextManager[TripleFile]]
 ) -> None:
-    """Start the job that builds a graph; show an error if that fails.
+    """Start the job that builds a graph.
+
+    Show an error if that fails.
 
     Parameters
     ----------
@@ -193,23 +193,23 @@ def begin_graph(
 
         def work(job: Job) -> list[str]:
             with source(job) as file:
-                keep_graph(file, name, direction, job)
+                add_graph(file, name, direction, job)
                 return file.tally.sentences()
 
         begin_adding(name, work)
 
 
 def begin_adding(name: str, work: Callable[[Job], list[str]]) -> None:
-    """Start the job that adds the graph of that name.
+    """Start the job that adds a graph.
 
-    `work` returns sentences on what was guessed or left out.
+    `work` returns notes on what was guessed or left out.
     """
 
     def add(job: Job) -> ImportOutcome:
         notes = work(job)
         engine().forget(name)
-        words = tr("The graph {name} is ready.", name=name)
-        return ImportOutcome(words, tuple(notes), ways=partial(_open_graph_button, name))
+        sentence = tr("The graph {name} is ready.", name=name)
+        return ImportOutcome(sentence, tuple(notes), ways=partial(_open_graph_button, name))
 
     start_import(f"add-{name}", add)
 

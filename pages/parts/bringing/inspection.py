@@ -45,9 +45,9 @@ def inspect_upload(
     label: str = tr("Reading the file"),
     retry_hint: str = tr("choose the file again"),
 ) -> Job:
-    """Return the ended job that inspects an upload or a database.
+    """Inspect an upload or a database in a job, wait for it, and return it.
 
-    Its error is drawn. The job is kept in the session, and returned until `key` changes.
+    Its error is drawn. The job is stored in the session, and returned again until `key` changes.
 
     Parameters
     ----------

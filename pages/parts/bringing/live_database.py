@@ -11,7 +11,7 @@ from core.databases.live_database import SETTING_BOUNDS, LiveSettings
 from core.datasets.own_graphs import add_live, free_graph_name
 from core.datasets.own_sets import clean_name
 from core.runtime.jobs import Job
-from pages.parts.bringing.graph_files import literals
+from pages.parts.bringing.graph_files import choose_literals
 from pages.parts.bringing.graph_form import SEARCH_DIRECTIONS, begin_adding, choose_variable
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.wording import tr
@@ -25,10 +25,10 @@ LIMIT_FIELDS = (  # name, label, step, and width of the field in pixels
 )
 
 
-def live_database(address: str) -> None:
-    """Draw the form of a live database.
+def draw_live_form(address: str) -> None:
+    """Draw the form of a live database, and start to add it.
 
-    Once it is sent, the database is queried in a job, and added if it answers.
+    The job queries the database, and adds it if it answers.
     """
     st.caption(tr("Nothing is copied. Each question fetches the neighbourhood of its entities."))
     with st.form("live", border=False):
@@ -66,7 +66,7 @@ def live_database(address: str) -> None:
                     "identifiers."
                 ),
             )
-            literal_choice = literals("live_literals")
+            literal_choice = choose_literals("live_literals")
             direction = st.selectbox(
                 tr("Edge direction"),
                 list(SEARCH_DIRECTIONS),
@@ -82,7 +82,7 @@ def live_database(address: str) -> None:
         is_bare = parsed_address.kind == SPARQL and not address.startswith("sparql+")
         bounds["seconds"] = float(bounds["seconds"])
         settings = LiveSettings(
-            ("sparql+" if is_bare else "") + address,
+            f"sparql+{address}" if is_bare else address,
             direction,
             variable,
             language=language.strip(),

@@ -39,7 +39,7 @@ ASKED_GRAPH_CHOICES = {"union": tr("That graph"), "question": tr("The graph of i
 
 @dataclass(frozen=True)
 class ChosenQuestions:
-    """Questions of a file, with the options of its reader.
+    """Questions of a file (`found`), with the options of its reader.
 
     `graphs` is the number of rows with graphs of their own.
     """
@@ -76,36 +76,34 @@ def questions_step(upload: ImportInput, importer: Importer, current: AnswerSourc
     choice = _read_questions(upload, importer.name, columns, on_documents)
     if choice is None:
         return
-    _preview(choice, on_documents)
+    _draw_preview(choice, on_documents)
     if on_documents:
-        _documents_form(choice, set_source.name)
+        _draw_corpus_form(choice, set_source.name)
     else:
-        _graph_form(choice, set_source.name)
+        _draw_graph_form(choice, set_source.name)
 
 
 def _read_questions(
-    upload: ImportInput, format: str, columns: str, documents: bool
+    upload: ImportInput, format: str, columns: str, on_documents: bool
 ) -> ChosenQuestions | None:
     """Return the contents of the file.
 
-    If it cannot be read, the error is shown and None is returned.
+    None if it cannot be read, with the error drawn.
     """
     reading_options: dict[str, Any] = {
         "format": format,
         "columns": columns,
         "encoding": upload.encoding,
+        "most": MAX_UNPACKED_QUESTION_BYTES if upload.files else MAX_UNPACKED_SET_BYTES,
+        "gold": GOLD_KEYS if on_documents else (),
     }
-    reading_options["most"] = (
-        MAX_UNPACKED_QUESTION_BYTES if upload.files else MAX_UNPACKED_SET_BYTES
-    )
-    reading_options["gold"] = GOLD_KEYS if documents else ()
 
     def work(job: Job) -> tuple[QuestionFile, int]:
         with upload.laid_down() as (_, paths):
             question_file = read_question_file(
                 paths[0], watch=job.part(text=tr("Reading the file")), **reading_options
             )
-            if documents:
+            if on_documents:
                 question_file.check_known()
                 return question_file, 0
             watch = job.part(text=tr("Looking for graphs"))
@@ -115,41 +113,44 @@ def _read_questions(
     return ChosenQuestions(upload, format, columns, *job.result) if job.result else None
 
 
-def _preview(choice: ChosenQuestions, documents: bool) -> None:
+def _draw_preview(choice: ChosenQuestions, on_documents: bool) -> None:
     questions = choice.found.questions
     head = questions[:MAX_PREVIEW_QUESTIONS]
-    answered = tr("{count:,} with answers", count=sum(bool(q.answers) for q in questions))
-    counts = [
-        tr("{count:,} with entities", count=sum(bool(q.entities) for q in questions)),
-        answered,
-    ]
-    if documents:
-        gold = sum(bool(q.gold) for q in questions)
-        counts = [answered, tr("{count:,} with evidence", count=gold)]
+    n_answered = sum(bool(question.answers) for question in questions)
+    counts = [tr("{count:,} with answers", count=n_answered)]
+    if on_documents:
+        n_gold = sum(bool(question.gold) for question in questions)
+        counts.append(tr("{count:,} with evidence", count=n_gold))
+    else:
+        n_linked = sum(bool(question.entities) for question in questions)
+        counts.insert(0, tr("{count:,} with entities", count=n_linked))
     if choice.graphs:
         counts.append(tr("{graphs:,} with graphs of their own", graphs=choice.graphs))
     end = "." if len(head) == len(questions) else tr(". The first {head}:", head=len(head))
     st.caption(f"{many(len(questions), 'question')}, {', '.join(counts)}{end}")
     if note := choice.found.note():
         st.caption(plain(note))
-    st.dataframe(_table(head, documents), hide_index=True)
+    st.dataframe(_preview_columns(head, on_documents), hide_index=True)
 
 
-def _table(questions: tuple[Question, ...], documents: bool) -> dict[str, list[Any]]:
-    """Return the columns of some questions, without empty ones that are not expected."""
+def _preview_columns(questions: tuple[Question, ...], on_documents: bool) -> dict[str, list[Any]]:
+    """Return the columns of some questions.
+
+    Those that may be missing only if they have values.
+    """
     starts, gold = tr("Starts at"), tr("Evidence")
     columns: dict[str, list[Any]] = {
-        tr("Question"): [q.text for q in questions],
-        starts: [", ".join(q.entities) for q in questions],
-        tr("Answers"): [", ".join(q.answers) for q in questions],
-        gold: [", ".join(q.gold) for q in questions],
-        tr("Hops"): [q.hops for q in questions],
+        tr("Question"): [question.text for question in questions],
+        starts: [", ".join(question.entities) for question in questions],
+        tr("Answers"): [", ".join(question.answers) for question in questions],
+        gold: [", ".join(question.gold) for question in questions],
+        tr("Hops"): [question.hops for question in questions],
     }
-    always = {tr("Question"), tr("Answers"), gold if documents else starts}
-    return {name: cells for name, cells in columns.items() if name in always or any(cells)}
+    expected = {tr("Question"), tr("Answers"), gold if on_documents else starts}
+    return {name: cells for name, cells in columns.items() if name in expected or any(cells)}
 
 
-def _keep_button() -> bool:
+def _draw_save_button() -> bool:
     return st.button(
         tr("Save the questions"),
         type="primary",
@@ -158,30 +159,30 @@ def _keep_button() -> bool:
     )
 
 
-def _documents_form(choice: ChosenQuestions, corpus: str) -> None:
+def _draw_corpus_form(choice: ChosenQuestions, corpus: str) -> None:
     entry = own_corpora()[corpus]
     if entry.sets:
         set_titles = [
             f"{title} ({len(entry.questions(name)):,})" for name, title in entry.sets.items()
         ]
         st.caption(plain(tr("Already here: ") + ", ".join(set_titles)))
-    if _keep_button():
+    if _draw_save_button():
         start_import(f"questions-{corpus}", lambda job: _save_corpus_set(choice, corpus))
 
 
 def _save_corpus_set(choice: ChosenQuestions, corpus: str) -> ImportOutcome:
     with choice.dropped.laid_down() as (_, paths):
-        brought = import_question_set(corpus, paths[0], **choice.how)
+        saved = import_question_set(corpus, paths[0], **choice.how)
     words = tr(
         "{questions} saved: {answered:,} with correct answers, {gold:,} with evidence.",
-        questions=many(brought.number, "question"),
-        answered=brought.answered,
-        gold=brought.gold,
+        questions=many(saved.number, "question"),
+        answered=saved.answered,
+        gold=saved.gold,
     )
-    return ImportOutcome(words, brought.notes)
+    return ImportOutcome(words, saved.notes)
 
 
-def _graph_form(choice: ChosenQuestions, graph: str) -> None:
+def _draw_graph_form(choice: ChosenQuestions, graph: str) -> None:
     graphs = "union"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         title = st.text_input(
@@ -200,33 +201,33 @@ def _graph_form(choice: ChosenQuestions, graph: str) -> None:
                 key="questions_asked_on",
                 width=220,
             )
-        pressed = _keep_button()
+        pressed = _draw_save_button()
     if problem := _misfit_text(graph if graphs == "union" else "", choice):
         st.warning(plain(problem))
     if pressed:
-        keep = partial(_save_graph_set, choice, title=title, graph=graph, graphs=graphs)
-        start_import(f"questions-{clean_name(title)}", lambda job: keep())
+        start_import(
+            f"questions-{clean_name(title)}",
+            lambda job: _save_graph_set(choice, title, graph, graphs),
+        )
 
 
 def _misfit_text(graph: str, choice: ChosenQuestions) -> str:
     """Return a sentence on questions that do not fit the graph.
 
-    The graph may also be that of each question's own row. Empty if all fit.
+    Empty if all fit. Without the name of a graph, each question is asked on the graph of its own
+    row.
     """
+    questions = choice.found.questions
     if not graph:
-        return rows_fit(len(choice.found.questions), choice.graphs).words(OWN_GRAPHS_WORDS)
+        return rows_fit(len(questions), choice.graphs).words(OWN_GRAPHS_WORDS)
 
-    def look() -> str:
+    def compare_names() -> str:
         with st.spinner(tr("Looking up the names")):
-            graph_data = result_of(lambda: engine().graph(graph))
-        return (
-            ""
-            if graph_data is None
-            else measure_fit(graph_data, choice.found.questions).words(graph)
-        )
+            opened_graph = result_of(lambda: engine().graph(graph))
+        return "" if opened_graph is None else measure_fit(opened_graph, questions).words(graph)
 
     key = (graph, choice.dropped.id, *choice.how.values())
-    return Session.questions_fit.of(key, look)
+    return Session.questions_fit.of(key, compare_names)
 
 
 def _save_graph_set(choice: ChosenQuestions, title: str, graph: str, graphs: str) -> ImportOutcome:
@@ -243,24 +244,21 @@ def _save_graph_set(choice: ChosenQuestions, title: str, graph: str, graphs: str
     return ImportOutcome(words, ways=partial(draw_set_buttons, question_set, graph, "kept"))
 
 
-def added_questions() -> None:
+def draw_added_questions() -> None:
     """Draw the sets that users added to graphs, with remove buttons."""
-    added, known_sets = added_sets(), datasets()
+    added, known_graphs = added_sets(), datasets()
     if not added:
         return
     st.markdown(tr("**Question sets you added**"))
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
-            source_text = (
-                plain(known_sets[graph].title)
-                if graph in known_sets
-                else tr("{graph}, a graph that is missing", graph=plain(graph))
-            )
-            by = plain(owner_text(SET_OWNED_AS, name))
-            st.markdown(
-                " · ".join(filter(None, (plain(questions.title), source_text, by))), width="stretch"
-            )
-            if graph in known_sets:
+            graph_text = tr("{graph}, a graph that is missing", graph=plain(graph))
+            if graph in known_graphs:
+                graph_text = plain(known_graphs[graph].title)
+            owner = plain(owner_text(SET_OWNED_AS, name))
+            parts = (plain(questions.title), graph_text, owner)
+            st.markdown(" · ".join(filter(None, parts)), width="stretch")
+            if graph in known_graphs:
                 draw_set_buttons(questions, graph, name, type="tertiary")
             button_options = disabled_arguments(
                 visitor_refusal(SET_OWNED_AS, name),

@@ -28,7 +28,7 @@ class TargetCorpus:
     title: str
 
     def name(self) -> str:
-        """Return the name of the corpus. Raises BadInput if a new title is blank or taken."""
+        """Return the name of the corpus. Raises BadInput if a new title is blank or in use."""
         return self.chosen or name_for_title(self.title)
 
 
@@ -51,9 +51,8 @@ def choose_target(
     default: str = NEW_CORPUS,
     format_name: Callable[[str], str],
 ) -> TargetCorpus:
-    """Draw the choice of a new corpus or an existing one.
+    """Draw the choice of an existing corpus, or of a new one and its title.
 
-    A new one has a field for its title.
 
     Parameters
     ----------
@@ -65,28 +64,33 @@ def choose_target(
     corpus_name = NEW_CORPUS
     if names:
         options = [NEW_CORPUS, *names]
-        words = lambda name: format_name(name) if name else tr("new texts")
-        index = options.index(default) if default in options else 0
-        corpus_name = st.selectbox(label, options, index, words, key=key, width=300)
-    if corpus_name == NEW_CORPUS:
-        limit = MAX_CORPUS_TITLE_CHARACTERS
-        title = st.text_input(tr("Title"), title, key=title_key, max_chars=limit, width=300)
-    return TargetCorpus(corpus_name, title if corpus_name == NEW_CORPUS else "")
+        corpus_name = st.selectbox(
+            label,
+            options,
+            options.index(default) if default in options else 0,
+            lambda name: format_name(name) if name else tr("new texts"),
+            key=key,
+            width=300,
+        )
+    if corpus_name != NEW_CORPUS:
+        return TargetCorpus(corpus_name, "")
+    limit = MAX_CORPUS_TITLE_CHARACTERS
+    title = st.text_input(tr("Title"), title, key=title_key, max_chars=limit, width=300)
+    return TargetCorpus(NEW_CORPUS, title)
 
 
 def name_for_title(title: str) -> str:
     """Return the name of a new corpus of that title.
 
     If the title has no letters from a to z and no digits, the name is `texts-` with a number.
-    Raises BadInput if the title is blank or taken.
+    Raises BadInput if the title is blank or in use.
     """
     if not title.strip():
         raise BadInput(tr("Enter a title for the new texts."))
     name = clean_name(title)[:MAX_CORPUS_NAME_CHARACTERS].strip("-")
     if not name:
-        return next(
-            name for name in (f"texts-{number}" for number in count(1)) if own_corpus(name) is None
-        )
+        numbered_names = (f"texts-{number}" for number in count(1))
+        return next(name for name in numbered_names if own_corpus(name) is None)
     if own_corpus(name) is not None:
         raise BadInput(
             tr(

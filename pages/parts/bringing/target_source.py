@@ -13,14 +13,11 @@ from pages.parts.shared.wording import tr
 
 
 def sources_for_questions() -> dict[AnswerSource, str]:
-    """Return the sources to which the visitor may add questions.
-
-    They are all graphs, and the visitor's own corpora, with their titles.
-    """
-    graphs: dict[AnswerSource, str] = {
-        GraphSource(name): one.title for name, one in datasets().items()
+    """Return all graphs and the visitor's own corpora, with their titles."""
+    titles: dict[AnswerSource, str] = {
+        GraphSource(name): dataset.title for name, dataset in datasets().items()
     }
-    return graphs | {CorpusSource(name): one.title for name, one in own_corpora().items()}
+    return titles | {CorpusSource(name): corpus.title for name, corpus in own_corpora().items()}
 
 
 def choose_source(
@@ -28,13 +25,16 @@ def choose_source(
 ) -> AnswerSource:
     """Draw and return the choice of a graph or corpus.
 
-    The one on the page is selected at first.
+    The one on the page is the default.
     """
-    names = list(titles)
-    # The graph of a single question is named after the whole graph.
+    sources = list(titles)
+    # The graph of a single question is called `dataset:id`.
     whole_source = GraphSource(current.name.partition(":")[0])
-    default_source = next((one for one in (current, whole_source) if one in titles), names[0])
-    words = lambda one: (
-        tr("{title} · texts", title=titles[one]) if one.documents else str(titles[one])
-    )
-    return st.selectbox(label, names, names.index(default_source), words, key=key, width=320)
+    default_source = next((one for one in (current, whole_source) if one in titles), sources[0])
+
+    def format_source(source: AnswerSource) -> str:
+        title = titles[source]
+        return tr("{title} · texts", title=title) if source.documents else str(title)
+
+    index = sources.index(default_source)
+    return st.selectbox(label, sources, index, format_source, key=key, width=320)

@@ -23,26 +23,27 @@ from pages.parts.shared.wording import tr
 
 
 def index_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
-    """Draw what would be taken of an index, and the button that opens it."""
+    """Draw the contents of an index, and the button that opens it."""
 
     def work(job: Job) -> IndexSummary:
         with upload.laid_down() as (_, paths):
             return preview_index(paths[0], job)
 
-    index_content: IndexSummary | None = inspect_upload("index_looked", (upload.id,), work).result
-    if index_content is None:
+    summary: IndexSummary | None = inspect_upload("index_looked", (upload.id,), work).result
+    if summary is None:
         return
-    _describe(index_content)
+    _draw_summary(summary)
     corpora_by_name = own_corpora()
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        without_tool = [
+            name
+            for name, corpus in corpora_by_name.items()
+            if summary.tool not in opened_tools(corpus)
+        ]
         target = choose_target(
             tr("Open it as"),
-            [
-                name
-                for name, corpus in corpora_by_name.items()
-                if index_content.tool not in opened_tools(corpus)
-            ],
-            _free_title(TOOLS[index_content.tool].title),
+            without_tool,
+            _free_title(TOOLS[summary.tool].title),
             "index_into",
             f"index_title-{upload.id}",
             format_name=lambda name: tr("a graph of {title}", title=corpora_by_name[name].title),
@@ -55,14 +56,15 @@ def index_step(upload: ImportInput, importer: Importer, current: AnswerSource) -
             _open_index(upload, target.name(), target.title)
 
 
-def _describe(summary: IndexSummary) -> None:
+def _draw_summary(summary: IndexSummary) -> None:
     st.markdown(plain(summary.words()))
-    vectors = (
-        tr("Its vectors are used if your encoder makes the same, else they are computed again.")
-        if summary.counts["vectors"]
-        else tr("It has no readable vectors, so your encoder computes them.")
-    )
-    for text in (*summary.sentences(), vectors):
+    if summary.counts["vectors"]:
+        vectors_text = tr(
+            "Its vectors are used if your encoder makes the same, else they are computed again."
+        )
+    else:
+        vectors_text = tr("It has no readable vectors, so your encoder computes them.")
+    for text in (*summary.sentences(), vectors_text):
         st.caption(plain(text))
 
 
@@ -78,14 +80,14 @@ def _open_index(upload: ImportInput, name: str, title: str) -> None:
 
     def work(job: Job) -> ImportOutcome:
         with upload.laid_down() as (_, paths):
-            corpus, index_content = open_index(paths[0], name, title, job)
+            corpus, summary = open_index(paths[0], name, title, job)
         words = tr(
             "{counted}, opened from an index of {taken}.",
-            counted=index_content.counted,
-            taken=index_content.title,
+            counted=summary.counted,
+            taken=summary.title,
         )
-        notes = tuple(index_content.sentences())
-        brought = CorpusImport(corpus, corpus.n_documents, 0, 0, notes=notes, more=words)
-        return documents_outcome(brought)
+        notes = tuple(summary.sentences())
+        result = CorpusImport(corpus, corpus.n_documents, 0, 0, notes=notes, more=words)
+        return documents_outcome(result)
 
     start_import(f"bring-{name}-index", work)

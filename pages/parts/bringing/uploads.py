@@ -37,10 +37,7 @@ class ImportInput:
 
     @contextmanager
     def laid_down(self) -> Iterator[tuple[Path, list[Path]]]:
-        """Yield a temporary folder, and the paths of the files.
-
-        Uploads are written into the folder.
-        """
+        """Write uploads into a temporary folder, and yield the folder and the paths of the files."""
         folder = Path(tempfile.mkdtemp()) if save_fault() else temporary_folder()
         try:
             if self.path:
@@ -48,23 +45,18 @@ class ImportInput:
             elif self.is_folder:
                 yield folder, [save_folder(self.files, folder / "0")]
             else:
-                yield (
-                    folder,
-                    [
-                        save_upload(file, folder / str(number))
-                        for number, file in enumerate(self.files)
-                    ],
-                )
+                paths = [
+                    save_upload(file, folder / str(number))
+                    for number, file in enumerate(self.files)
+                ]
+                yield folder, paths
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def save_upload(file: Any, folder: Path) -> Path:
-    """Write an upload into a new folder, and return its path.
-
-    The file gets a safe form of its name.
-    """
-    path = folder / (_harmless(Path(file.name).name) or "upload.txt")
+    """Write an upload into a new folder under a safe name, and return its path."""
+    path = folder / (_safe_name(Path(file.name).name) or "upload.txt")
     folder.mkdir(exist_ok=True)
     path.write_bytes(file.getvalue())
     return path
@@ -80,7 +72,7 @@ def save_folder(files: Iterable[Any], folder: Path) -> Path:
     """
     for file in files:
         parts = PurePosixPath(file.name.replace("\\", "/")).parts
-        names = [name for part in parts if part != "/" and (name := _harmless(part))]
+        names = list(filter(None, (_safe_name(part) for part in parts if part != "/")))
         path = folder.joinpath(*names[-MAX_FOLDER_DEPTH:] or ["_"])
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,5 +85,5 @@ def save_folder(files: Iterable[Any], folder: Path) -> Path:
     return folder
 
 
-def _harmless(name: str) -> str:
+def _safe_name(name: str) -> str:
     return UNSAFE_CHARACTER.sub("_", name).lstrip(".")[-MAX_FILE_NAME_CHARACTERS:]

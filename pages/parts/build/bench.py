@@ -1,4 +1,4 @@
-"""Line being edited in this session, and the edits that the browser sends."""
+"""Editor of a line, which applies the edits that the browser sends."""
 
 from __future__ import annotations
 
@@ -45,21 +45,28 @@ class RejectedChange:
 
 @dataclass
 class Bench:
-    """Editor of a line: its draft with history, and the selection.
+    """Editor of a line: its draft with history, the selection, and the state of its drawing.
 
-    The selection is a block (by key) or a slot. It also knows which messages of the browser were
-    handled.
+    Attributes
+    ----------
+    picked : the selected block (by key) or slot.
+    trouble : the error of the last edit.
+    as_text : whether the line is shown as text.
+    held : whether all changes are compared with the same earlier line.
+    wanted : the line of the address that was loaded last.
+    over : request for the run on more questions: `over` starts it, `cancel-over` ends it.
+    done : the last edit of the browser that was applied.
+    palette : the palette drawn last, after its draft, and its position and kind of source.
     """
 
     history: History = field(default_factory=History)
     picked: int | Slot | None = None
     trouble: RejectedChange | None = None
     as_text: bool = False
-    held: bool = False  # whether all changes are compared with the same earlier line
-    wanted: str = ""  # the line of the address that was loaded last
-    over: str = ""  # request for the run on more questions: `over` starts it, `cancel-over` ends it
+    held: bool = False
+    wanted: str = ""
+    over: str = ""
     done: LastEdit = LastEdit()
-    # The palette drawn last, after its draft, and its position and kind of source.
     palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = None
 
     @classmethod
@@ -75,7 +82,7 @@ class Bench:
     def chosen(self) -> int | Slot:
         """The selected block or slot.
 
-        If none is selected, or it does not exist any more, it is the usual slot.
+        The default slot if it does not exist any more.
         """
         if isinstance(self.picked, Slot) and find_row(self.draft, self.picked) is not None:
             return self.picked
@@ -107,8 +114,8 @@ class Bench:
         `check` raises an error for an unknown model.
         """
         edits, self.done = new_edits(message, self.done)
-        for one in edits:
-            self._apply(one, check)
+        for edit in edits:
+            self._apply(edit, check)
         return bool(edits)
 
     def _apply(self, message: Mapping[str, Any], check: TextCheck) -> None:
@@ -140,13 +147,9 @@ class Bench:
             )
 
     def _follow_change(self, old_draft: Draft) -> None:
-        """Select the block that came back or was removed.
-
-        For a removed one, its position is selected.
-        """
-        new_keys, old_keys = (
-            {brick.key for brick in draft.each()} for draft in (self.draft, old_draft)
-        )
+        """Select the block that was restored, or the position of the one that was removed."""
+        new_keys = {brick.key for brick in self.draft.each()}
+        old_keys = {brick.key for brick in old_draft.each()}
         if new_keys - old_keys:
             self.picked = min(new_keys - old_keys)
         elif old_keys - new_keys:
@@ -154,19 +157,20 @@ class Bench:
 
     def _choose(self, message: Mapping[str, Any]) -> None:
         key, slot = message.get("key"), message.get("slot")
-        self.picked = (
-            key if type(key) is int else parse_slot(slot) if isinstance(slot, str) else None
-        )
+        if type(key) is int:
+            self.picked = key
+        else:
+            self.picked = parse_slot(slot) if isinstance(slot, str) else None
 
     def _change(self, message: Mapping[str, Any], check: TextCheck) -> None:
         change, draft = parse_change(message), self.draft
         if isinstance(change, ValueChange):
-            _check(draft, change, check)
+            _check_value(draft, change, check)
         changed_draft = edit_draft(draft, change)
         if isinstance(change, BrickInsertion | BrickCopy):
-            self.picked = (
-                _next_slot(draft, change) if message.get("onward") is True else None
-            ) or draft.following
+            # The new step is selected, or the slot after it if the user goes on adding steps.
+            next_slot = _next_slot(draft, change) if message.get("onward") is True else None
+            self.picked = next_slot or draft.following
         elif isinstance(change, BrickRemoval):
             self.picked = slot_before(draft, change.key) or self.picked
         elif isinstance(change, BrickMove | BrickReplacement):
@@ -178,9 +182,9 @@ class Bench:
 
 
 def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
-    """Return the slot after a new step at the end of a row.
+    """Return the slot after a new step at the end of a row, for the next step.
 
-    The next step can be put there. None for other positions, and after a step that answers.
+    None for other positions, and after a step that answers.
     """
     grammar = draft.grammar
     if isinstance(change, BrickCopy) or grammar.operators[change.name].stage == grammar.last:
@@ -189,7 +193,7 @@ def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
     return replace(slot, at=slot.at + 1) if row is not None and len(row) == slot.at else None
 
 
-def _check(draft: Draft, change: ValueChange, check: TextCheck) -> None:
+def _check_value(draft: Draft, change: ValueChange, check: TextCheck) -> None:
     """Raise BadParameter if a text that names models has an unknown one."""
     brick = draft.find(change.key)
     for parameter in parameters(brick.cls) if brick is not None else ():

@@ -1,4 +1,4 @@
-"""Effect of a change of the line on the question: figures, and new and dropped items."""
+"""Effect of a change of the line on one question: figures, and new and dropped items."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ Data = dict[str, Any]
 
 
 def change_data(comparison: MethodComparison, old: Line | None, new: Line | None) -> Data | None:
-    """Return the data of the effect of a change.
+    """Return the data of the effect of a change of the line.
 
-    It compares the line before with the line now. If there is no line before, it describes the line
-    now. None until all lanes are done.
+    Without an old line, it describes the new one. None until all lanes are done.
     """
     lanes = comparison.lanes
     if any(lane.status != JOB_DONE for lane in lanes):
@@ -63,120 +62,110 @@ def change_data(comparison: MethodComparison, old: Line | None, new: Line | None
 def _turn_counts(comparison: MethodComparison, rows: Sequence[Data]) -> dict[str, int]:
     """Return how many paths or hits are new, dropped or kept.
 
-    All kept paths of the lanes are counted if the lanes have the same graph, else those that are
-    drawn.
+    If the lanes have the same graph, all their paths are counted, else those that are drawn.
     """
-    turn_counts: dict[str, int] = {
-        name: sum(row["turn"] == name for row in rows) for name in TURN_ORDER
-    }
+    counts: dict[str, int] = {name: sum(row["turn"] == name for row in rows) for name in TURN_ORDER}
     lane_paths = [lane.state.paths for lane in comparison.lanes]
-    if (
-        lane_paths[-1] is None
-        or not any(lane_paths)
-        or len({id(lane.graph) for lane in comparison.lanes}) > 1
-    ):
-        return turn_counts
-    # Empty if the line has no paths yet.
-    old, new = (
-        set() if paths is None else {*paths.items} for paths in (lane_paths[0], lane_paths[-1])
-    )
-    return turn_counts | {"came": len(new - old), "went": len(old - new), "stayed": len(new & old)}
+    has_one_graph = len({id(lane.graph) for lane in comparison.lanes}) == 1
+    if lane_paths[-1] is None or not any(lane_paths) or not has_one_graph:
+        return counts
+    old = set() if lane_paths[0] is None else set(lane_paths[0].items)
+    new = set(lane_paths[-1].items)
+    return counts | {"came": len(new - old), "went": len(old - new), "stayed": len(new & old)}
 
 
-def _facts(*both: LaneFigures, documents: bool) -> list[Data]:
-    """Return the figures of the line before and now.
+def _facts(*figures: LaneFigures, documents: bool) -> list[Data]:
+    """Return the figures of the old line, if it was run, and of the new line.
 
-    The line before has figures only if it was run. Each has a `label`, `before` (None without a
-    run) and `now` in words, and whether it is better.
+    Each has a `label`, `before` (None without a run) and `now` in words, and a `tone`.
     """
-    old_funnel, new_funnel = (both[0] if len(both) > 1 else None), both[-1]
-    alive_count = lambda one: (
-        None if one is None or one.alive is None or not one.of else len(one.alive)
-    )
-    yes = lambda one: None if one is None or one.first_right is None else int(one.first_right)
-    what = tr("Passages kept") if documents else tr("Answers kept")
-    figures = [
+    old = figures[0] if len(figures) > 1 else None
+    new = figures[-1]
+    facts = [
         _fact(
-            what,
-            alive_count(old_funnel),
-            alive_count(new_funnel),
+            tr("Passages kept") if documents else tr("Answers kept"),
+            _alive_count(old),
+            _alive_count(new),
             lambda count: f"{count:,}",
             1,
-            tr(" of {of:,}", of=new_funnel.of),
+            tr(" of {of:,}", of=new.of),
         ),
         _fact(
             tr("First answer right"),
-            yes(old_funnel),
-            yes(new_funnel),
-            lambda right: tr("yes") if right else tr("no"),
+            old.first_right if old else None,
+            new.first_right,
+            lambda is_right: tr("yes") if is_right else tr("no"),
             1,
         ),
         _fact(
             tr("Seconds"),
-            old_funnel.seconds if old_funnel else None,
-            new_funnel.seconds,
+            old.seconds if old else None,
+            new.seconds,
             lambda seconds: f"{seconds:.2f}",
             -1,
         ),
         _fact(
-            tr("Tokens") if new_funnel.asked else tr("Prompt tokens"),
-            old_funnel.tokens if old_funnel else None,
-            new_funnel.tokens,
+            tr("Tokens") if new.asked else tr("Prompt tokens"),
+            old.tokens if old else None,
+            new.tokens,
             lambda count: f"{count:,}",
             0,
         ),
     ]
-    return [fact for fact in figures if fact is not None]
+    return [fact for fact in facts if fact is not None]
+
+
+def _alive_count(figures: LaneFigures | None) -> int | None:
+    """Return how many targets are still there after the last stage.
+
+    None if unknown.
+    """
+    if figures is None or figures.alive is None or not figures.of:
+        return None
+    return len(figures.alive)
 
 
 def _fact(
-    label: str, old: float | None, new: float | None, words: Any, better: int, unit: str = ""
+    label: str, old: float | None, new: float | None, format_value: Any, better: int, unit: str = ""
 ) -> Data | None:
-    """Return one figure; None if it is not known for the line now.
+    """Return one figure.
 
-    `better` is 1 if more is better, -1 if less is better, else 0.
+    None if it is not known for the line now. `better` is 1 if more is better, -1 if less is better,
+    else 0.
     """
     if new is None:
         return None
     tone = "same"
     if old is not None and better and old != new:
-        # Only for seconds is less better. Small differences of seconds are noise.
-        is_close = better < 0 and not durations_differ(old, new)
-        tone = "same" if is_close else "good" if (new > old) == (better > 0) else "bad"
+        # Less is better only for seconds, whose small differences are noise.
+        is_noise = better < 0 and not durations_differ(old, new)
+        if not is_noise:
+            tone = "good" if (new > old) == (better > 0) else "bad"
     return {
         "label": label,
-        "before": None if old is None else words(old),
-        "now": words(new) + unit,
+        "before": None if old is None else format_value(old),
+        "now": format_value(new) + unit,
         "tone": tone,
     }
 
 
 def _path_rows(board: Data, has_both: bool) -> list[Data]:
     """Return the drawn paths of both lines, new and dropped ones first."""
-    ranks = [
-        {
-            key: rank
-            for key, fates in board["fates"].items()
-            if (rank := fates.get(lane["id"], {}).get("place")) is not None
+    ranks: list[dict[str, int]] = []
+    for lane in board["lanes"]:
+        places = {
+            key: fates.get(lane["id"], {}).get("place") for key, fates in board["fates"].items()
         }
-        for lane in board["lanes"]
-    ]
-    stars = {node["id"] for node in board["layout"]["nodes"] if node["role"] == "answer"}
-    path_rows = []
+        ranks.append({key: rank for key, rank in places.items() if rank is not None})
+    answers = {node["id"] for node in board["layout"]["nodes"] if node["role"] == "answer"}
+    rows = []
     for key, fates in board["fates"].items():
-        if key in board["paths"] and "words" in board["paths"][key]:
-            path = board["paths"][key]
-            path_rows.append(
-                _row(
-                    key,
-                    _path_text(path),
-                    fates,
-                    ranks,
-                    has_both,
-                    not stars.isdisjoint(path["nodes"]),
-                )
-            )
-    return _sorted_rows(path_rows)
+        path = board["paths"].get(key, {})
+        # Hits are listed among the paths too, but have no words.
+        if "words" in path:
+            star = not answers.isdisjoint(path["nodes"])
+            rows.append(_row(key, _path_text(path), fates, ranks, has_both, star))
+    return _sorted_rows(rows)
 
 
 def _hit_rows(board: Data, has_both: bool) -> list[Data]:
@@ -235,23 +224,15 @@ def _sorted_rows(rows: Iterable[Data]) -> list[Data]:
 
 def _path_text(path: Data) -> str:
     """Return a path in words, such as `Inception · directed by · Christopher Nolan`."""
-    start, *other_steps = path["steps"]
-    return " ".join(
-        [
-            start,
-            *(
-                part
-                for words, name in zip(path["words"], other_steps[1::2])
-                for part in (f"· {words} ·", name)
-            ),
-        ]
-    )
+    names = path["steps"][::2]
+    steps = [f" · {words} · {name}" for words, name in zip(path["words"], names[1:])]
+    return "".join([names[0], *steps])
 
 
 def _picture(board: Data, rows: Sequence[Data]) -> Data:
-    """Return the main nodes of the layout in columns by hops, with their changes.
+    """Return the main nodes of the layout in columns by hops, and edges, with their changes.
 
-    Edges have their changes too. Empty if the lanes have no paths.
+    Empty if the lanes have no paths.
     """
     nodes_by_id = {node["id"]: node for node in board["layout"]["nodes"] if "at" in node}
     edges: dict[tuple[Any, Any], list[PathTurn]] = {}
@@ -280,7 +261,7 @@ def _picture(board: Data, rows: Sequence[Data]) -> Data:
     return {
         "nodes": picture_nodes,
         "edges": [
-            {"source": str(one), "target": str(other), "turn": strongest_turn(turns)}
-            for (one, other), turns in edges.items()
+            {"source": str(source), "target": str(target), "turn": strongest_turn(turns)}
+            for (source, target), turns in edges.items()
         ],
     }

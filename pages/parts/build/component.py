@@ -10,13 +10,13 @@ from pages.parts.shared.scripts import component
 from pages.parts.shared.session_state import Session, SessionKey
 
 
-def bricks(bench: Bench, data: dict[str, Any], said: SessionKey[Any] = Session.bricks) -> None:
+def draw_bricks(bench: Bench, data: dict[str, Any], said: SessionKey[Any] = Session.bricks) -> None:
     """Draw the line.
 
-    `bench` applies the message of the browser under the key `said` before the next run draws.
+    `bench` applies the message under the key `said` before the next drawing.
     """
 
-    def take() -> None:
+    def apply_message() -> None:
         bench.hear((said.value or {}).get("said") or {}, check_expression)
 
-    component("bricks")(key=said.name, data=data, on_said_change=take)
+    component("bricks")(key=said.name, data=data, on_said_change=apply_message)

@@ -38,24 +38,23 @@ EXPRESSION_HELP = tr(
 )
 
 
-def sentence_of(operator: OperatorBase) -> str:
+def operator_sentence(operator: OperatorBase) -> str:
     """Return the first sentence of an operator's description.
 
     The names of parameters in it are replaced by their values.
     """
-    text = (
-        " ".join((inspect.getdoc(type(operator)) or "").split("\n\n")[0].split())
-        .split(". ")[0]
-        .rstrip(".")
-        + "."
-    )
-    current = parameter_values(operator)
-    return _BACKTICK_NAME.sub(
-        lambda m: f"{v:,}" if isinstance(v := current.get(m[1], m[1]), int) else str(v), text
-    ).replace("`", "")
+    paragraph = " ".join((inspect.getdoc(type(operator)) or "").split("\n\n")[0].split())
+    sentence = paragraph.split(". ")[0].rstrip(".") + "."
+    values = parameter_values(operator)
+
+    def value_text(match: re.Match[str]) -> str:
+        value = values.get(match[1], match[1])
+        return f"{value:,}" if isinstance(value, int) else str(value)
+
+    return _BACKTICK_NAME.sub(value_text, sentence).replace("`", "")
 
 
-def fields(
+def block_fields(
     brick: Brick, trouble: RejectedChange | None, curves: Mapping[str, Curve]
 ) -> dict[str, Any]:
     """Return the fields of a block.
@@ -67,24 +66,23 @@ def fields(
 
     Returns
     -------
-    `fields`, and `arms`, the rows of a branch that can be removed; None for other operators.
+    `block_fields`, and `arms`, the rows of a branch that can be removed; None for other operators.
     """
-    brick_trouble = trouble if trouble is not None and trouble.key == brick.key else None
+    if trouble is not None and trouble.key != brick.key:
+        trouble = None
+    rows = []
+    for parameter in parameters(brick.cls):
+        value = brick.given.get(parameter.name, parameter.default)
+        curve = _curve(curves.get(parameter.name), value)
+        rows.append({**_field(parameter, value, trouble), "curve": curve})
     arms = [name for name in brick.arms if name.isdecimal()] if brick.cls is Branch else None
-    rows = [
-        _field(one, brick.given.get(one.name, one.default), brick_trouble)
-        for one in parameters(brick.cls)
-    ]
-    return {
-        "fields": [{**one, "curve": _curve(curves.get(one["name"]), one["value"])} for one in rows],
-        "arms": arms,
-    }
+    return {"fields": rows, "arms": arms}
 
 
 def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
-    """Return a curve as it is drawn with its field.
+    """Return the data of a curve.
 
-    None if there is none, or the value of the parameter has changed since.
+    None without one, or if the parameter's value has changed.
     """
     if curve is None or curve.value != value:
         return None
@@ -98,7 +96,7 @@ def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
 def _field(parameter: Parameter, value: Any, trouble: RejectedChange | None) -> dict[str, Any]:
     """Return the data of one parameter: kind, value, default and limits.
 
-    A value that cannot be used keeps its typed text, with the error.
+    An unusable value is given as it was typed, with the error.
     """
     wrong = trouble if trouble is not None and trouble.name == parameter.name else None
     return {
@@ -117,14 +115,14 @@ def _field(parameter: Parameter, value: Any, trouble: RejectedChange | None) -> 
 
 def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:
     if parameter.model:
-        model_names = {**choosers(), **{word: word for word in parameter.also}}
+        model_names = {**chooser_titles(), **{word: word for word in parameter.also}}
         return {
             "kind": "model",
             "options": _options(model_names),
             "help": f"{parameter.help} {EXPRESSION_HELP}",
         }
     if parameter.chat:
-        model_names = {**{word: word for word in parameter.also}, **chats()}
+        model_names = {**{word: word for word in parameter.also}, **chat_titles()}
         return {
             "kind": "choice",
             "options": _options({**model_names, value: model_names.get(value, value)}),
@@ -156,15 +154,15 @@ def check_expression(expression: str, parameter: Parameter) -> None:
         uses_chat(expression, engine().models.is_chat)
 
 
-def choosers() -> dict[str, str]:
-    """Return everything that can rank or select, by name: the roles, then each model."""
+def chooser_titles() -> dict[str, str]:
+    """Return the titles of all roles and models that can rank or select, by name."""
     infos = engine().models.declared()
     roles = {role: _role_words(role) for role in ("encoder", "reranker", "cross-encoder", "choose")}
     return roles | {info.name: tr(info.title) for info in infos}
 
 
-def chats() -> dict[str, str]:
-    """Return everything that can be asked in words, by name: roles, then language models."""
+def chat_titles() -> dict[str, str]:
+    """Return the titles of the roles of language models, and of these models, by name."""
     roles = {
         role: _role_words(role) for role, model_kind in ROLE_KINDS.items() if model_kind == "chat"
     }
@@ -176,6 +174,5 @@ def chats() -> dict[str, str]:
 def _role_words(role: str) -> str:
     """Return a role in words, with the model that fills it now."""
     titles = [tr(info.title) for info in engine().models.declared() if role in info.roles]
-    return (
-        f"{EXPRESSION_ROLES[role]}: {titles[0].split(',')[0]}" if titles else EXPRESSION_ROLES[role]
-    )
+    words = EXPRESSION_ROLES[role]
+    return f"{words}: {titles[0].split(',')[0]}" if titles else words

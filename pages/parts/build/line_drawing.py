@@ -1,6 +1,6 @@
-"""Data of a drawn line: its blocks (bricks) and slots, a palette, and a form.
+"""Data of a drawn line: its blocks (bricks), slots, palette and form.
 
-The palette has the operators that fit at the selected position. The form is that of the selected
+The palette has the operators that fit at the selected position. The form belongs to the selected
 block.
 """
 
@@ -32,7 +32,7 @@ from core.operators.branch import OTHERWISE_ARM, Branch
 from core.operators.text import RETRIEVAL_GRAMMAR
 from core.parameters import format_value, parameters
 from pages.parts.build.bench import Bench
-from pages.parts.build.fields import fields, sentence_of
+from pages.parts.build.fields import block_fields, operator_sentence
 from pages.parts.shared.wording import tr
 
 STAGE_WORDS = {
@@ -94,6 +94,7 @@ ARM_WORDS = {
     OTHERWISE_ARM: tr("else"),
 }
 MAX_SHOWN_PARAMETERS = 4  # most parameters that a block shows
+MAX_SHOWN_USES = 4  # most methods or kinds of graph that use an operator
 BRANCH_SENTENCE = tr("The question's number of hops decides which row of steps runs.")
 BRANCH_ABOUT = tr(
     "Steps that depend on the question: those of the row for its number of hops, or those for "
@@ -117,10 +118,10 @@ def line_data(
     bench : the editor of the line.
     outcomes : result of each block in the run of the line, by key.
     extra : steps of the run that are no block of the line.
-    advice, curves : the suggestion for the selected operator, and the effect of its parameters'
-        values.
+    advice, curves : return the suggestion for the selected operator, and the effect of its
+        parameters' values.
     documents : False offers steps that begin at a graph of texts last.
-    refusal : returns why an operator with its defaults cannot be used here, wherever it is put.
+    refusal : returns why an operator with its defaults cannot be used at any position.
     """
     draft, position = bench.draft, bench.chosen
     draft_faults = brick_faults(draft)
@@ -161,24 +162,23 @@ def _line_text(bench: Bench) -> dict[str, Any]:
 def _form(brick: Brick, bench: Bench, curves: Mapping[str, Curve]) -> dict[str, Any]:
     return {
         "key": brick.key,
-        "title": heading(brick),
-        "sentence": sentence(brick),
-        **fields(brick, bench.trouble, curves),
+        "title": block_title(brick),
+        "sentence": block_sentence(brick),
+        **block_fields(brick, bench.trouble, curves),
     }
 
 
-def heading(brick: Brick) -> str:
+def block_title(brick: Brick) -> str:
     """Return the title of a block."""
     return tr(title_of(brick.cls))
 
 
-def sentence(brick: Brick) -> str:
+def block_sentence(brick: Brick) -> str:
     """Return a sentence on a block, with its parameters' values."""
     if brick.cls is Branch:
         return BRANCH_SENTENCE
-    return sentence_of(
-        brick.operator if brick.operator is not None and not brick.arms else brick.cls()
-    )
+    has_operator = brick.operator is not None and not brick.arms
+    return operator_sentence(brick.operator if has_operator else brick.cls())
 
 
 def _brick(
@@ -186,7 +186,7 @@ def _brick(
 ) -> dict[str, Any]:
     return {
         "key": brick.key,
-        "title": heading(brick),
+        "title": block_title(brick),
         "stage": brick.stage,
         "stage_words": GRAMMAR_WORDS[draft.grammar][1][brick.stage],
         "words": block_words(brick),
@@ -207,19 +207,19 @@ def _brick(
 
 
 def block_words(brick: Brick) -> str:
-    """Return what a block does in a few words.
+    """Return what a block does in a few words, without its title.
 
-    Empty if its title says the same, or for a block that contains others.
+    Empty if the title says the same, or for a block that contains others.
     """
-    operator_words = "" if brick.operator is None or brick.arms else brick.operator.words()
-    shown_words = operator_words
-    if operator_words.casefold().startswith(brick.cls.title.casefold()):
-        shown_words = operator_words[len(brick.cls.title) :].lstrip(", ")
-    return (
-        operator_words
-        if shown_words[:1].isdigit() and shown_words.replace(",", "").isdigit()
-        else shown_words
-    )
+    if brick.operator is None or brick.arms:
+        return ""
+    words = brick.operator.words()
+    if not words.casefold().startswith(brick.cls.title.casefold()):
+        return words
+    rest = words[len(brick.cls.title) :].lstrip(", ")
+    # A number alone would not be understood.
+    is_number = rest[:1].isdigit() and rest.replace(",", "").isdigit()
+    return words if is_number else rest
 
 
 def _arm_words(name: str) -> str:
@@ -228,49 +228,44 @@ def _arm_words(name: str) -> str:
 
 def changed_parameters(brick: Brick) -> list[list[str]]:
     """Return the first parameters of a block with other values than the default."""
-    changed_values = [
-        (tr(p.label), brick.given[p.name])
-        for p in parameters(brick.cls)
-        if p.name in brick.given and brick.given[p.name] != p.default
+    pairs = [
+        [tr(parameter.label), format_value(brick.given[parameter.name])]
+        for parameter in parameters(brick.cls)
+        if parameter.name in brick.given and brick.given[parameter.name] != parameter.default
     ]
-    pairs = [[label, format_value(value)] for label, value in changed_values[:MAX_SHOWN_PARAMETERS]]
-    return pairs + (
-        [["", tr("and {more} more", more=len(changed_values) - MAX_SHOWN_PARAMETERS)]]
-        if len(changed_values) > MAX_SHOWN_PARAMETERS
-        else []
-    )
+    n_hidden = len(pairs) - MAX_SHOWN_PARAMETERS
+    if n_hidden <= 0:
+        return pairs
+    return [*pairs[:MAX_SHOWN_PARAMETERS], ["", tr("and {more} more", more=n_hidden)]]
 
 
 def _slot_words(draft: Draft, slot: Slot) -> str:
     """Return the position of a slot in words: `between PageRank and Rank`."""
     row = find_row(draft, slot) or ()
     holder = draft.find(slot.owner) if slot.owner != LINE_OWNER else None
-    inside = "" if holder is None else tr(", in “{heading}”", heading=heading(holder))
+    inside = "" if holder is None else tr(", in “{heading}”", heading=block_title(holder))
     if not row:
         if holder is not None:
             return tr(
                 "in “{heading}”, {arm_words}",
-                heading=heading(holder),
+                heading=block_title(holder),
                 arm_words=_arm_words(slot.arm),
             )
         return tr("as the first step")
     if slot.at == 0:
-        return tr("before {heading}{inside}", heading=heading(row[0]), inside=inside)
+        return tr("before {heading}{inside}", heading=block_title(row[0]), inside=inside)
     if slot.at == len(row):
-        return tr("after {heading}{inside}", heading=heading(row[-1]), inside=inside)
+        return tr("after {heading}{inside}", heading=block_title(row[-1]), inside=inside)
     return tr(
         "between {before} and {after}{inside}",
-        before=heading(row[slot.at - 1]),
-        after=heading(row[slot.at]),
+        before=block_title(row[slot.at - 1]),
+        after=block_title(row[slot.at]),
         inside=inside,
     )
 
 
 def _cached_palette(bench: Bench, documents: bool, refusal: Callable[[Any], str]) -> dict[str, Any]:
-    """Return the palette of the selected position.
-
-    It is computed once as long as line and position stay.
-    """
+    """Return the palette of the selected position, computed again when line or position change."""
     key = bench.chosen, documents
     if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != key:
         bench.palette = bench.draft, key, _palette(bench.draft, bench.chosen, documents, refusal)
@@ -280,16 +275,13 @@ def _cached_palette(bench: Bench, documents: bool, refusal: Callable[[Any], str]
 def _palette(
     draft: Draft, position: Slot | int, documents: bool, refusal: Callable[[Any], str]
 ) -> dict[str, Any]:
-    """Return the operators that fit at a position, by stage.
-
-    For the others it gives the reason why they do not fit.
-    """
+    """Return the operators that fit at a position, by stage, and why the others do not."""
     operators = draft.grammar.operators
-    reasons = {
-        name: (refusal(default_operator(operators[name])) if operators[name] is not Branch else "")
-        or reason
-        for name, reason in operator_refusals(draft, position).items()
-    }
+    reasons: dict[str, str | None] = {}
+    for name, reason in operator_refusals(draft, position).items():
+        is_branch = operators[name] is Branch
+        refused = "" if is_branch else refusal(default_operator(operators[name]))
+        reasons[name] = refused or reason
     current = draft.find(position) if isinstance(position, int) else None
     if current is not None:
         reasons[current.cls.__name__] = None
@@ -300,7 +292,7 @@ def _palette(
             "title": GRAMMAR_WORDS[draft.grammar][0][stage],
             "stage": stage,
             "rows": [
-                entry(operators[name], current, targets[name])
+                palette_entry(operators[name], current, targets[name])
                 for name in fitting
                 if stage_of(operators[name]) == stage
             ],
@@ -312,17 +304,16 @@ def _palette(
         if reason:
             title = tr(title_of(operators[name]))
             prefix = f"“{title}” "
-            others.setdefault(
-                reason.removeprefix(prefix)
-                if reason.startswith(prefix)
-                else tr("then {reason}", reason=reason),
-                [],
-            ).append(title)
+            if reason.startswith(prefix):
+                why = reason.removeprefix(prefix)
+            else:
+                why = tr("then {reason}", reason=reason)
+            others.setdefault(why, []).append(title)
     slot_text = ""
     if isinstance(position, Slot):
         slot_text = _capital(_slot_words(draft, position))
     elif current is not None:
-        slot_text = tr("Replace {heading}", heading=heading(current))
+        slot_text = tr("Replace {heading}", heading=block_title(current))
     return {
         "where": slot_text,
         "count": len(fitting),
@@ -337,10 +328,7 @@ def _capital(text: str) -> str:
 
 
 def _stage_order(draft: Draft, position: Slot | int, documents: bool) -> list[str]:
-    """Return the stages, with those first that usually come at this position.
-
-    These are the stages from that of the step before to that of the step after.
-    """
+    """Return the stages, beginning with those between the steps before and after a position."""
     stages = draft.grammar.stages
     if isinstance(position, int):
         first = draft.find(position)
@@ -359,18 +347,20 @@ def _stage_order(draft: Draft, position: Slot | int, documents: bool) -> list[st
 def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
     """Return the slots and blocks to which each operator may be dragged.
 
-    An operator is put into the slot, or replaces the block. They are computed once for operators
-    that fit in the same places.
+    They are computed once for all operators that fit at the same positions.
     """
     operators: Mapping[str, type] = draft.grammar.operators
-    targets_by_operator: dict[Any, dict[str, list[Any]]] = {}
+    targets: dict[Any, dict[str, list[Any]]] = {}
+    targets_by_name = {}
     for name in names:
-        if (alike := _fit_properties(operators[name])) not in targets_by_operator:
-            targets_by_operator[alike] = {
+        properties = _fit_properties(operators[name])
+        if properties not in targets:
+            targets[properties] = {
                 "slots": [str(slot) for slot in fitting_slots(draft, name)],
                 "bricks": list(replaceable_bricks(draft, name)),
             }
-    return {name: targets_by_operator[_fit_properties(operators[name])] for name in names}
+        targets_by_name[name] = targets[properties]
+    return targets_by_name
 
 
 @cache
@@ -378,16 +368,18 @@ def _fit_properties(cls: type) -> tuple[Any, ...]:
     """Return the properties that decide where an operator fits."""
     if cls is Branch or "lines" in vars(cls):
         return (cls,)
-    one = cls()
-    return one.stage, one.reads, getattr(one, "reads_any", ()), one.writes
+    operator = cls()
+    return operator.stage, operator.reads, getattr(operator, "reads_any", ()), operator.writes
 
 
-def entry(cls: type, current: Brick | None, targets: Mapping[str, list[Any]]) -> dict[str, Any]:
+def palette_entry(
+    cls: type, current: Brick | None, targets: Mapping[str, list[Any]]
+) -> dict[str, Any]:
     """Return an operator of the palette with its drag targets."""
     return {
         "name": cls.__name__,
         "title": tr(title_of(cls)),
-        "sentence": BRANCH_SENTENCE if cls is Branch else sentence_of(cls()),
+        "sentence": BRANCH_SENTENCE if cls is Branch else operator_sentence(cls()),
         "term": paper_term(cls.__name__) if cls in RETRIEVAL_GRAMMAR.operators.values() else "",
         "about": operator_details(cls),
         "current": current is not None and current.cls is cls,
@@ -409,22 +401,20 @@ def operator_details(cls: type) -> dict[str, Any]:
         " ".join(part.split()).replace("`", "")
         for part in (inspect.getdoc(cls) or "").split(">>>")[0].split("\n\n")
     ]
-    default_operator = cls()
+    operator = cls()
     if ". " not in paragraphs[0]:
-        paragraphs[0] = sentence_of(
-            default_operator
-        )  # It inserts the values of the parameters it names.
-    alternatives = getattr(default_operator, "reads_any", ())
+        # This inserts the values of the parameters that the sentence names.
+        paragraphs[0] = operator_sentence(operator)
+    alternatives = getattr(operator, "reads_any", ())
+    inputs = [*operator.reads]
+    if alternatives:
+        inputs.append(tr(" or ").join(alternatives))
+    is_of_build = cls in BUILD_GRAMMAR.operators.values()
+    no_output = GIVES_NOTHING[BUILD_GRAMMAR if is_of_build else RETRIEVAL_GRAMMAR]
     return {
         "text": [part for part in paragraphs if part],
-        "reads": ", ".join(
-            [*default_operator.reads, *([tr(" or ").join(alternatives)] if alternatives else [])]
-        )
-        or READS_NOTHING,
-        "writes": ", ".join(default_operator.writes)
-        or GIVES_NOTHING[
-            BUILD_GRAMMAR if cls in BUILD_GRAMMAR.operators.values() else RETRIEVAL_GRAMMAR
-        ],
+        "reads": ", ".join(inputs) or READS_NOTHING,
+        "writes": ", ".join(operator.writes) or no_output,
         "used": _usage_text(cls),
     }
 
@@ -432,19 +422,15 @@ def operator_details(cls: type) -> dict[str, Any]:
 def _usage_text(cls: type[Any]) -> str:
     """Return the first few published methods, or kinds of graph, that use an operator."""
     if cls in BUILD_GRAMMAR.operators.values():
-        using_titles = list(
-            dict.fromkeys(
-                GRAPH_KIND_WORDS[row.graph]
-                for row in builds().values()
-                if any(type(one) is cls for one in row.line)
-            )
-        )
+        kinds = [build.graph for build in builds().values() if cls in map(type, build.line)]
+        titles = [GRAPH_KIND_WORDS[kind] for kind in dict.fromkeys(kinds)]
     else:
-        using_titles = [
-            row.name
-            for row in published_methods().values()
-            if any(type(one) is cls for one in row.line.everywhere())
+        titles = [
+            method.name
+            for method in published_methods().values()
+            if cls in map(type, method.line.everywhere())
         ]
-    return ", ".join(using_titles[:4]) + (
-        tr(" and {more} more", more=len(using_titles) - 4) if len(using_titles) > 4 else ""
-    )
+    text = ", ".join(titles[:MAX_SHOWN_USES])
+    if len(titles) > MAX_SHOWN_USES:
+        text += tr(" and {more} more", more=len(titles) - MAX_SHOWN_USES)
+    return text

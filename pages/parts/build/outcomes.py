@@ -37,7 +37,7 @@ MAX_ANSWER_CHARACTERS = 160  # most characters of a language model's answer
 OutcomeData = dict[str, Any]
 
 
-def outcomes(
+def block_outcomes(
     comparison: MethodComparison,
     lane: MethodLane,
     draft: Draft,
@@ -51,39 +51,35 @@ def outcomes(
     block without a run waits.
     """
     operators = lane.method.line.operators
-    n_same = next(
-        (
-            index
-            for index, (brick, one) in enumerate(zip(draft.bricks, operators))
-            if repr(brick.operator) != repr(one)
-        ),
-        len(operators),
-    )
-    reads = any(operator.stage == "read" for operator in operators)
+    n_same = len(operators)
+    for index, (brick, operator) in enumerate(zip(draft.bricks, operators)):
+        if repr(brick.operator) != repr(operator):
+            n_same = index
+            break
+    is_unchanged = n_same == len(operators)
+    n_blocks = min(n_same, len(draft.bricks))
+    has_reader = any(operator.stage == "read" for operator in operators)
     known_targets = targets_of(comparison)
-    outcomes_by_key: dict[int, OutcomeData] = {}
+    outcomes: dict[int, OutcomeData] = {}
     extra: list[OutcomeData] = []
     for state, step in zip(lane.states, steps):
-        step_outcome = _step_outcome(step, known_targets, _answer(lane, state))
-        if state.trace[-1].stage == "read" and not reads:
-            extra.append(
-                {"title": _title(state), "at": len(outcomes_by_key), "outcome": step_outcome}
-            )
-        elif len(outcomes_by_key) < min(n_same, len(draft.bricks)):
-            outcomes_by_key[draft.bricks[len(outcomes_by_key)].key] = step_outcome
-    if len(outcomes_by_key) < min(n_same, len(draft.bricks)) and lane.status != JOB_DONE:
-        ended = lane.status in (JOB_FAILED, JOB_CANCELLED)
-        outcomes_by_key[draft.bricks[len(outcomes_by_key)].key] = (
-            {"error": split_command(lane.error or "")[0] or tr("Cancelled.")}
-            if ended
-            else {"running": lane.text or tr("Running")}
-        )
-    if waits and n_same == len(operators) and lane.status == JOB_DONE:
-        brick = draft.bricks[min(len(outcomes_by_key), len(draft.bricks) - 1)]
-        outcomes_by_key[brick.key] = outcomes_by_key.get(brick.key, {}) | {"waits": waits}
-    return outcomes_by_key, extra if n_same == len(operators) and (
-        waits or len(operators) == len(draft.bricks)
-    ) else []
+        outcome = _step_outcome(step, known_targets, _answer(lane, state))
+        if state.trace[-1].stage == "read" and not has_reader:
+            extra.append({"title": _title(state), "at": len(outcomes), "outcome": outcome})
+        elif len(outcomes) < n_blocks:
+            outcomes[draft.bricks[len(outcomes)].key] = outcome
+    if len(outcomes) < n_blocks and lane.status != JOB_DONE:
+        if lane.status in (JOB_FAILED, JOB_CANCELLED):
+            outcome = {"error": split_command(lane.error or "")[0] or tr("Cancelled.")}
+        else:
+            outcome = {"running": lane.text or tr("Running")}
+        outcomes[draft.bricks[len(outcomes)].key] = outcome
+    if waits and is_unchanged and lane.status == JOB_DONE:
+        brick = draft.bricks[min(len(outcomes), len(draft.bricks) - 1)]
+        outcomes[brick.key] = outcomes.get(brick.key, {}) | {"waits": waits}
+    if not is_unchanged or (not waits and len(operators) != len(draft.bricks)):
+        extra = []
+    return outcomes, extra
 
 
 def _title(state: State) -> str:
@@ -98,30 +94,29 @@ def _step_outcome(step: StepOutcome, targets: Sequence[Target], answer: str) -> 
         for what, count in step.sizes.items()
     ]
     tokens = step.usage.tokens_in + step.usage.tokens_out
-    n_alive = None if step.alive is None or not targets else len(step.alive)
-    target_noun = noun(
-        len(targets), *(PASSAGE_NOUNS if targets and targets[0].kind == "passage" else ANSWER_NOUNS)
-    )
-    return {
-        "counts": " · ".join(counts),
-        "cost": f"{step.seconds:.2f} s"
-        + (
-            tr(" + {saved:.2f} s reused", saved=step.saved)
-            if step.saved >= MIN_SAVED_SECONDS
-            else ""
-        )
-        + (tr(" · {tokens:,} tokens", tokens=tokens) if step.usage.calls else ""),
-        "answer": answer,
-        "alive": n_alive,
-        "of": len(targets),
-        "alive_words": ""
-        if n_alive is None
-        else tr(
+    cost = f"{step.seconds:.2f} s"
+    if step.saved >= MIN_SAVED_SECONDS:
+        cost += tr(" + {saved:.2f} s reused", saved=step.saved)
+    if step.usage.calls:
+        cost += tr(" · {tokens:,} tokens", tokens=tokens)
+    n_alive = None
+    alive_words = ""
+    if step.alive is not None and targets:
+        n_alive = len(step.alive)
+        target_nouns = PASSAGE_NOUNS if targets[0].kind == "passage" else ANSWER_NOUNS
+        alive_words = tr(
             "{alive:,} of {known:,} {what} still there",
             alive=n_alive,
             known=len(targets),
-            what=target_noun,
-        ),
+            what=noun(len(targets), *target_nouns),
+        )
+    return {
+        "counts": " · ".join(counts),
+        "cost": cost,
+        "answer": answer,
+        "alive": n_alive,
+        "of": len(targets),
+        "alive_words": alive_words,
         "lost": step.where or (tr("{lost} is lost", lost=step.lost[0]) if step.lost else ""),
         "lost_more": max(0, len(step.lost) - 1),
         "notes": list(step.notes),
@@ -129,14 +124,17 @@ def _step_outcome(step: StepOutcome, targets: Sequence[Target], answer: str) -> 
 
 
 def _answer(lane: MethodLane, state: State) -> str:
-    """Return the answer of a step that answers; empty for others."""
+    """Return the answer of a step that answers.
+
+    Empty for others.
+    """
     stage = state.trace[-1].stage
     if stage == "read" and state.reader is not None:
+        text = ", ".join(hit_titles(lane.graph, "node", state.reader[:MAX_SHOWN_ANSWERS]))
         n_unlisted = len(state.reader) - MAX_SHOWN_ANSWERS
-        return (
-            ", ".join(hit_titles(lane.graph, "node", state.reader[:MAX_SHOWN_ANSWERS]))
-            + (tr(" and {more} more", more=n_unlisted) if n_unlisted > 0 else "")
-        ) or tr("no answer")
+        if n_unlisted > 0:
+            text += tr(" and {more} more", more=n_unlisted)
+        return text or tr("no answer")
     if stage == "read" and state.excerpt is not None:
         return state.excerpt.text[:MAX_ANSWER_CHARACTERS]
     return (state.answer or "")[:MAX_ANSWER_CHARACTERS] if stage == "generate" else ""

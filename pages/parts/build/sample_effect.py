@@ -38,7 +38,7 @@ def sample_job() -> Job | None:
 def handle_sample_click(bench: Bench, comparison: MethodComparison | None) -> None:
     """Start or cancel the run on more questions if the browser asked for it.
 
-    An error becomes `trouble`.
+    An error is stored as `trouble` of the trials.
     """
     action, bench.over = bench.over, ""
     job = sample_job()
@@ -53,11 +53,11 @@ def handle_sample_click(bench: Bench, comparison: MethodComparison | None) -> No
 
 def _start(comparison: MethodComparison) -> None:
     """Start the job of a comparison's two lines. Raises HopscopeError."""
-    source, ask = comparison.ask.source, comparison.ask
-    name = question_set(source, ask.question.text)
-    former = sample_job()
-    if former is not None and not former.ended and not former.needed_by:
-        former.cancel()  # It compares other lines.
+    ask = comparison.ask
+    name = question_set(ask.source, ask.question.text)
+    old_job = sample_job()
+    if old_job is not None and not old_job.ended and not old_job.needed_by:
+        old_job.cancel()  # It compares other lines.
     plan = make_plan(
         [lane.method for lane in comparison.lanes],
         name,
@@ -78,10 +78,7 @@ def _start(comparison: MethodComparison) -> None:
 
 
 def question_set(source: AnswerSource, text: str) -> str:
-    """Return the set of a source that has the question.
-
-    If none has it, it is the first set; empty without sets.
-    """
+    """Return the set of a source that has the question, else its first set."""
     for name in source.sets:
         try:
             if any(question.text == text for question in source.questions(name)):
@@ -94,7 +91,7 @@ def question_set(source: AnswerSource, text: str) -> str:
 def sample_key(comparison: MethodComparison) -> str:
     """Return the key of the run on more questions.
 
-    It is the same for the same lines, graph and models.
+    Equal for the same lines, graph and models.
     """
     ask = comparison.ask
     lines = [repr(lane.method.line) for lane in comparison.lanes]
@@ -112,10 +109,9 @@ def sample_key(comparison: MethodComparison) -> str:
 
 
 def sample_data(comparison: MethodComparison) -> Data | None:
-    """Return the data of the run on more questions.
+    """Return the data of the run on more questions: the offer, the progress, or the differences.
 
-    It is the offer with its cost, the progress, or the differences. None without an earlier line or
-    without a question set.
+    None without an earlier line or without a question set.
     """
     if len(comparison.lanes) < 2 or not comparison.ask.source.sets:
         return None
@@ -133,7 +129,7 @@ def sample_data(comparison: MethodComparison) -> Data | None:
             "rows": [],
         }
     both_lines: PairedRun = job.both  # type: ignore[attr-defined]
-    rows = [_row(one) for one in both_lines.differences() if one.before or one.now]
+    rows = [_row(pair) for pair in both_lines.differences() if pair.before or pair.now]
     sample_fields: Data = {"rows": rows, "text": job.text, "fraction": job.fraction or 0.0}
     if not job.ended:
         return {**sample_fields, "state": "running", "mine": not job.needed_by}
@@ -156,59 +152,69 @@ def sample_data(comparison: MethodComparison) -> Data | None:
 
 
 def _price(comparison: MethodComparison) -> str:
-    """Return the expected cost, from the cost of this question.
+    """Return the expected seconds, and tokens if a language model is asked.
 
-    It has seconds, and tokens if a language model is asked. Results that the two lines share are
-    paid once per question.
+    They are estimated from the cost of this question. Steps that the two lines share are run once
+    per question.
     """
     old_trace, new_trace = (lane.state.trace for lane in comparison.lanes)
-    shared = next(
-        (index for index, (one, other) in enumerate(zip(old_trace, new_trace)) if one is not other),
-        min(len(old_trace), len(new_trace)),
-    )
-    steps, before, now = [*new_trace, *old_trace[shared:]], old_trace[shared:], new_trace[shared:]
+    n_shared = 0
+    for old_step, new_step in zip(old_trace, new_trace):
+        if old_step is not new_step:
+            break
+        n_shared += 1
+    before, now = old_trace[n_shared:], new_trace[n_shared:]
+    steps = [*new_trace, *before]
     cached = min(
         sum(step.saved for step in (*before, *now)), method_seconds(before), method_seconds(now)
     )
+    text = rough_range_text(SAMPLE_QUESTIONS * max(0.05, method_seconds(steps) - cached))
     tokens = SAMPLE_QUESTIONS * sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
-    return rough_range_text(SAMPLE_QUESTIONS * max(0.05, method_seconds(steps) - cached)) + (
-        tr(", about {tokens:,} tokens", tokens=tokens) if tokens else ""
-    )
+    if tokens:
+        text += tr(", about {tokens:,} tokens", tokens=tokens)
+    return text
 
 
-def _row(one: MetricDifference) -> Data:
-    """Return the data of a difference between the two lines.
-
-    It has the means before and now, and the interval of their difference.
-    """
-    info, test = metric(one.metric), one.test
-    share = info.unit == "share"
-    form = "{:.0f}" if share else "{:,.2f}" if info.unit == "seconds" else "{:,.0f}"
-    words = lambda number: form.format(100 * number) + " %" if share else form.format(number)
-    format_signed = lambda number: _with_sign(form.format(100 * number if share else number))
-    better = (test.difference > 0) == (info.better == "higher")
+def _row(pair: MetricDifference) -> Data:
+    """Return the means of a metric before and now, and the interval of their difference."""
+    info, test = metric(pair.metric), pair.test
+    is_share = info.unit == "share"
+    percent = " %" if is_share else ""
+    if test.beyond_chance:
+        is_better = (test.difference > 0) == (info.better == "higher")
+        tone, chance = ("good" if is_better else "bad"), ""
+    else:
+        tone = "same"
+        chance = tr("may be chance") if test.difference else tr("no difference")
     return {
         "label": tr(info.described()["title"]),
-        "before": words(one.before),
-        "now": words(one.now),
+        "before": _format_value(pair.before, info.unit) + percent,
+        "now": _format_value(pair.now, info.unit) + percent,
         "difference": tr(
             "{difference}, 95 % interval {low} to {high}{share}",
-            difference=format_signed(test.difference),
-            low=format_signed(test.low),
-            high=format_signed(test.high),
-            share=tr(" points") if share else "",
+            difference=_with_sign(_format_value(test.difference, info.unit)),
+            low=_with_sign(_format_value(test.low, info.unit)),
+            high=_with_sign(_format_value(test.high, info.unit)),
+            share=tr(" points") if is_share else "",
         ),
-        "tone": ("good" if better else "bad") if test.beyond_chance else "same",
-        "chance": ""
-        if test.beyond_chance
-        else tr("may be chance")
-        if test.difference
-        else tr("no difference"),
+        "tone": tone,
+        "chance": chance,
         "n": test.n,
     }
 
 
+def _format_value(value: float, unit: str) -> str:
+    """Return a value of a metric as text.
+
+    Shares are in percent.
+    """
+    if unit == "share":
+        return f"{100 * value:.0f}"
+    return f"{value:,.2f}" if unit == "seconds" else f"{value:,.0f}"
+
+
 def _with_sign(number: str) -> str:
     """Return a formatted number with its sign; zero has none."""
-    is_zero = not number.strip("-0.,")
-    return number.lstrip("-") if is_zero else number if number.startswith("-") else f"+{number}"
+    if not number.strip("-0.,"):
+        return number.lstrip("-")
+    return number if number.startswith("-") else f"+{number}"

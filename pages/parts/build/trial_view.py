@@ -22,9 +22,9 @@ from core.sources import AnswerSource
 from core.types import Step
 from pages.parts.build.bench import Bench
 from pages.parts.build.change import change_data
-from pages.parts.build.component import bricks
+from pages.parts.build.component import draw_bricks
 from pages.parts.build.line_drawing import line_data
-from pages.parts.build.outcomes import outcomes
+from pages.parts.build.outcomes import block_outcomes
 from pages.parts.build.sample_effect import handle_sample_click, sample_data, sample_job
 from pages.parts.build.trials import (
     draw_run_error,
@@ -45,13 +45,13 @@ from pages.parts.shared.wording import tr
 
 
 def draw_question_row(bench: Bench) -> bool:
-    """Draw the question with Run, and return whether it was clicked.
+    """Draw the question with Run, or during a run Cancel.
 
-    During a run, Cancel replaces Run.
+    Return whether Run was clicked.
     """
     job = trial_job()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _question()
+        _draw_question()
         st.toggle(
             tr("Ask the language model"),
             key=Session.try_model.name,
@@ -72,17 +72,14 @@ def draw_question_row(bench: Bench) -> bool:
 
 
 def draw_trial(bench: Bench) -> None:
-    """Draw the line, the result of each step, and the answers.
-
-    They are drawn again as the run advances.
-    """
+    """Draw the line, the results and the answers, again as the run advances."""
     job = trial_job()
     handle_sample_click(bench, job.comparison if job is not None else None)
     version = _version()
-    _line(bench, job)
+    _draw_line(bench, job)
     draw_run_error()
     if job is not None:
-        _lane(job, job.comparison.lanes[-1], bench)
+        _draw_lane(job, job.comparison.lanes[-1], bench)
     if version is not None:
 
         @st.fragment(run_every=0.4)
@@ -99,43 +96,45 @@ def draw_trial(bench: Bench) -> None:
 
 
 def _version() -> tuple[int | None, ...] | None:
-    """Return a value that changes as the runs advance; None if none is running."""
-    versions = tuple(
-        None if one is None or one.ended else one.version for one in (trial_job(), sample_job())
-    )
+    """Return a value that changes as the runs advance.
+
+    None if none is running.
+    """
+    jobs = (trial_job(), sample_job())
+    versions = tuple(None if job is None or job.ended else job.version for job in jobs)
     return None if versions == (None, None) else versions
 
 
-def _line(bench: Bench, job: Job | None) -> None:
-    """Draw the line with its results and the last change's effect.
+def _draw_line(bench: Bench, job: Job | None) -> None:
+    """Draw the line with its results and the effect of the last change.
 
     Results are shown if they belong to the present question.
     """
+    outcomes: dict[int, dict[str, Any]] = {}
+    extra: list[dict[str, Any]] = []
+    change = None
+    if job is not None and _is_same_question():
+        waits = waiting_steps_text(bench.line, job) if bench.line is not None else ""
+        lane = job.comparison.lanes[-1]
+        outcomes, extra = block_outcomes(job.comparison, lane, bench.draft, _steps(job), waits)
+        change = _change(job)
 
-    waits = waiting_steps_text(bench.line, job) if bench.line is not None else ""
-    is_same_question = job is not None and _is_same_question()
-    step_outcomes, extra = (
-        outcomes(job.comparison, job.comparison.lanes[-1], bench.draft, _steps(job), waits)
-        if job is not None and is_same_question
-        else ({}, [])
-    )
+    def block_curves(key: int) -> Mapping[str, Curve]:
+        has_run = job is not None and "counts" in outcomes.get(key, {})
+        return _curves(job, bench, key) if job is not None and has_run else {}
+
     with st.container(key="build-line"):
-        block_curves = lambda key: (
-            _curves(job, bench, key)
-            if job is not None and "counts" in step_outcomes.get(key, {})
-            else {}
-        )
         data = line_data(
             bench,
-            step_outcomes,
+            outcomes,
             extra,
             lambda operator: advice_data(operator, trial_question()),
             block_curves,
             page_source().is_corpus,
         )
-        data["change"] = _change(job) if job is not None and is_same_question else None
+        data["change"] = change
         data["running"] = job is not None and not job.ended
-        bricks(bench, {**data, "held": bench.held})
+        draw_bricks(bench, {**data, "held": bench.held})
 
 
 def _steps(job: Job) -> Sequence[StepOutcome]:
@@ -148,21 +147,20 @@ def _steps(job: Job) -> Sequence[StepOutcome]:
 
 def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
     """Return the effect of the parameter values of a block at the top level."""
-    brick_index = next(
-        (index for index, brick in enumerate(bench.draft.bricks) if brick.key == key), None
-    )
-    if brick_index is None or not job.ended:
+    keys = [brick.key for brick in bench.draft.bricks]
+    if key not in keys or not job.ended:
         return {}
+    index = keys.index(key)
     return Session.try_curves.of(
-        (job.key, brick_index, job.status),
-        lambda: curves(job.comparison, job.comparison.lanes[-1], brick_index),
+        (job.key, index, job.status),
+        lambda: curves(job.comparison, job.comparison.lanes[-1], index),
     )
 
 
 def _change(job: Job) -> dict[str, Any] | None:
     """Return the effect of the last change.
 
-    Until it is known, it is that of the change before.
+    Until it is known, that of the previous change.
     """
     if not job.ended:
         return session.change[1] if session.change is not None else None
@@ -179,7 +177,7 @@ def _is_same_question() -> bool:
     return trials().started_for[1:3] == (question_text(), page_source())
 
 
-def compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> None:
+def draw_compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> None:
     """Draw the link to Compare with this line and a usual method."""
     baseline = page_source().usual_methods[0]
     spec = method_of_line(line, catalogue).id if line is not None else baseline
@@ -199,51 +197,51 @@ def compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> None:
     )
 
 
-def _question() -> None:
-    """Draw the text of the question, at first one of the source's own sets."""
-    asked_source = page_source()
-    sets = list(asked_source.sets)
-    if session.try_source != asked_source:
-        session.try_source, session.try_question = (
-            asked_source,
-            _question_text(asked_source, sets[0], 0) if sets else "",
-        )
+def _draw_question() -> None:
+    """Draw the text box of the question.
 
-    def draw() -> None:
+    By default it has a question of the first set.
+    """
+    source = page_source()
+    sets = list(source.sets)
+    if session.try_source != source:
+        session.try_source = source
+        session.try_question = _question_text(source, sets[0], 0) if sets else ""
+
+    def draw_another() -> None:
         session.try_draws += 1
-        session.try_question = _question_text(
-            asked_source, sets[session.try_draws % len(sets)], session.try_draws
-        )
+        set_name = sets[session.try_draws % len(sets)]
+        session.try_question = _question_text(source, set_name, session.try_draws)
 
     st.text_input(
         tr("Question"),
         key=Session.try_question.name,
         persist_state="session",
-        placeholder=words_of(asked_source).ask,
+        placeholder=words_of(source).ask,
         label_visibility="collapsed",
     )
     if sets:
         button(
             tr("Another"),
-            draw,
+            draw_another,
             icon="casino",
             key="try_draw",
             help=tr("Draw another question of the set."),
         )
 
 
-def _question_text(on: AnswerSource, set_name: str, seed: int) -> str:
-    """Return the text of a question of a set.
+def _question_text(source: AnswerSource, set_name: str, seed: int) -> str:
+    """Return the text of a random question of a set.
 
     Empty if the set cannot be read. The choice of a set shows the error.
     """
     try:
-        return on.draw(set_name, seed).text
+        return source.draw(set_name, seed).text
     except HopscopeError:
         return ""
 
 
-def _lane(job: Job, lane: MethodLane, bench: Bench) -> None:
+def _draw_lane(job: Job, lane: MethodLane, bench: Bench) -> None:
     """Draw all results of the line so far."""
     if error := lane.error or job.error:
         st.error(plain(error))
@@ -251,23 +249,17 @@ def _lane(job: Job, lane: MethodLane, bench: Bench) -> None:
         st.info(tr("Cancelled. Results so far are below."), icon=":material/stop_circle:")
     graph, state = lane.graph, lane.state
     if state.partly:
-        st.caption(
-            f""":material/hourglass_top: {
-                plain(
-                    tr(
-                        "Searched {partly}. Run again to search what has been added.",
-                        partly=state.partly,
-                    )
-                )
-            }"""
+        text = tr(
+            "Searched {partly}. Run again to search what has been added.", partly=state.partly
         )
-    _answers(job, lane)
+        st.caption(f":material/hourglass_top: {plain(text)}")
+    _draw_answers(job, lane)
     if state.paths is not None:
         st.markdown(tr("**Paths** · {paths:,} kept", paths=len(state.paths)))
-        _paths(graph, state)
+        _draw_paths(graph, state)
     if state.trace:
         st.markdown(tr("**What each step did**"))
-        rows = list(map(_row, state.trace))
+        rows = list(map(_step_row, state.trace))
         st.dataframe(
             {
                 column: [row[column] for row in rows]
@@ -290,19 +282,17 @@ def _lane(job: Job, lane: MethodLane, bench: Bench) -> None:
             st.code(prompt["prompt"], language=None, wrap_lines=True)
 
 
-def _answers(job: Job, lane: MethodLane) -> None:
+def _draw_answers(job: Job, lane: MethodLane) -> None:
     """Draw the answers of reader and model, and the known answers."""
-    state, expected = lane.state, job.comparison.ask.question.answers
+    state = lane.state
+    reader_text = None
+    if state.reader is not None:
+        reader_text = ", ".join(hit_titles(lane.graph, "node", state.reader)) or tr("no answer")
     for title, text in (
-        (
-            tr("Answer read from the graph"),
-            None
-            if state.reader is None
-            else ", ".join(hit_titles(lane.graph, "node", state.reader)) or tr("no answer"),
-        ),
+        (tr("Answer read from the graph"), reader_text),
         (tr("Nearest sentence"), None if state.excerpt is None else state.excerpt.text),
         (tr("Language model"), lane.answer or state.answer),
-        (tr("Correct answers"), ", ".join(expected) or None),
+        (tr("Correct answers"), ", ".join(job.comparison.ask.question.answers)),
     ):
         if text:
             with st.container(horizontal=True, vertical_alignment="top", gap="small"):
@@ -310,7 +300,7 @@ def _answers(job: Job, lane: MethodLane) -> None:
                 st.text(text, width="stretch")
 
 
-def _paths(graph: Any, state: Any) -> None:
+def _draw_paths(graph: Any, state: Any) -> None:
     shown_state = state.replace(paths=state.paths.head(200))
     rows = [
         {tr("Rank"): i, tr("Score"): path["score"], tr("Path"): path["text"]}
@@ -335,7 +325,7 @@ def _paths(graph: Any, state: Any) -> None:
         caption("The first {rows} of {paths:,} paths.", rows=len(rows), paths=len(state.paths))
 
 
-def _row(step: Step) -> dict[str, Any]:
+def _step_row(step: Step) -> dict[str, Any]:
     """Return the cost and the output sizes of one operator."""
     usage = step.usage
     title = tr(OPERATORS[step.operator].title)

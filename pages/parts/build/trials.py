@@ -1,13 +1,14 @@
 """Runs of the line on the page Build.
 
-Cheap steps are run as soon as the line changes, compared with the line before. Steps that need a
-language model or a program wait for a click on Run.
+Cheap steps are run as soon as the line changes, and compared with the line before the change. Steps
+that need a language model or a program wait for a click on Run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import streamlit as st
 
@@ -31,7 +32,7 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-MAX_RETAINED_LANES = 12  # finished lanes of a question that are kept for reuse
+MAX_RETAINED_LANES = 12  # finished lanes of a question that can be reused
 QUICK_RUN_SECONDS = 0.35  # seconds to wait for a run before the line is drawn
 
 
@@ -39,9 +40,14 @@ QUICK_RUN_SECONDS = 0.35  # seconds to wait for a run before the line is drawn
 class Trials:
     """Runs of one session.
 
-    They are of the line now, the line before, and lanes that can be reused. `started_for` is the
-    input of the last job, so that it is started once. `whole` names the line and question whose
-    expensive steps were requested.
+    Attributes
+    ----------
+    now, before : the present line, and the line before the last change.
+    started_for : the input of the last job, which is started only once.
+    whole : the line and question whose expensive steps were requested.
+    trouble : the error of asking the question.
+    waits : number of operators at the end of the line that were not run yet.
+    done : finished lanes, by whether a language model is asked for answers.
     """
 
     now: Line | None = None
@@ -49,8 +55,7 @@ class Trials:
     started_for: tuple = ()
     whole: tuple = ()
     trouble: str = ""
-    waits: int = 0  # operators at the end of the line that were not run yet
-    # Finished lanes, by whether a language model is asked for answers.
+    waits: int = 0
     done: dict[bool, MethodComparison] = field(default_factory=dict)
 
     def known(self, line: Line, ask: SourceQuestion) -> bool:
@@ -63,23 +68,24 @@ class Trials:
         )
 
     def note(self, job: Job | None) -> None:
-        """Remember the lanes of a job that are done."""
-        comparison: MethodComparison | None = job.comparison if job is not None else None
-        if comparison is None or not (
-            done_lanes := [lane for lane in comparison.lanes if lane.status == JOB_DONE]
-        ):
+        """Store the lanes of a job that are done, for reuse."""
+        if job is None:
             return
-        former = self.done.get(comparison.ask.model)
+        comparison: MethodComparison = job.comparison
+        done_lanes = [lane for lane in comparison.lanes if lane.status == JOB_DONE]
+        if not done_lanes:
+            return
+        ask = comparison.ask
+        earlier = self.done.get(ask.model)
+        if earlier is not None and earlier.ask.same(ask):
+            done_lanes = [*earlier.lanes, *done_lanes]
         lanes: dict[str, MethodLane] = {}
-        for lane in [
-            *(former.lanes if former is not None and former.ask.same(comparison.ask) else ()),
-            *done_lanes,
-        ]:
+        for lane in done_lanes:
+            # The latest run of a line moves to the end.
             lanes.pop(repr(lane.method.line), None)
             lanes[repr(lane.method.line)] = lane
-        self.done[comparison.ask.model] = MethodComparison(
-            comparison.ask, list(lanes.values())[-MAX_RETAINED_LANES:], comparison.mends
-        )
+        latest = list(lanes.values())[-MAX_RETAINED_LANES:]
+        self.done[ask.model] = MethodComparison(ask, latest, comparison.mends)
 
 
 def trials() -> Trials:
@@ -94,34 +100,32 @@ def trial_job() -> Job | None:
 
 
 def question_text() -> str:
+    """Return the question on Build, without superfluous blanks."""
     return " ".join(session.try_question.split())
 
 
 def runs_without_click(bench: Bench) -> bool:
     """Return whether the line is run without a click on Run.
 
-    It is if the graph is open, or the line was changed or run on this page.
+    This is so if the graph is open, or if the line was changed or run on this page.
     """
-    on = page_source()
-    return engine().is_open(on.graph_name) or bool(bench.history.before) or bool(session.try_job)
+    is_open = engine().is_open(page_source().graph_name)
+    return is_open or bool(bench.history.before) or bool(session.try_job)
 
 
 def can_start_now() -> bool:
-    """Return whether a run can start at once.
-
-    It can if the graph or the documents are open.
-    """
-    asked_source = page_source()
-    if not asked_source.is_corpus:
-        return engine().is_open(asked_source.name)
+    """Return whether a run can start without a wait: the graph or the documents are open."""
+    source = page_source()
+    if not source.is_corpus:
+        return engine().is_open(source.name)
     job = trial_job()
-    return job is not None and job.comparison.ask.source == asked_source
+    return job is not None and job.comparison.ask.source == source
 
 
 def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool) -> bool:
     """Run the line if it has changed, or if `run_all` requests the waiting steps.
 
-    Returns whether it was started.
+    Return whether it was started.
     """
     runs, line, text = trials(), bench.line, question_text()
     runs.note(trial_job())
@@ -147,70 +151,61 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
     return True
 
 
-def _set_previous_line(runs: Trials, line: Line, held: bool) -> None:
-    """Set the line before.
+def _set_previous_line(runs: Trials, line: Line, is_held: bool) -> None:
+    """Set the present line, and the line before.
 
-    It is the last line whose run was seen to its end, or the first line. A held one stays.
+    If no line was, it is the first line. A held line stays.
     """
     job = trial_job()
     is_done = job is not None and job.comparison.lanes[-1].status == JOB_DONE
-    if (
-        runs.now is not None
-        and repr(runs.now) != repr(line)
-        and not held
-        and (is_done or runs.before is None)
-    ):
+    is_changed = runs.now is not None and repr(runs.now) != repr(line)
+    if is_changed and not is_held and (is_done or runs.before is None):
         runs.before = runs.now
     runs.now = line
 
 
 def _start(
-    runs: Trials,
-    line: Line,
-    methods: Mapping[str, Method],
-    typed: Question,
-    pressed: bool,
+    runs: Trials, line: Line, methods: Mapping[str, Method], typed: Question, run_all: bool
 ) -> None:
-    """Start the job of the line now and the line before.
+    """Start the job of the present line and the line before.
 
-    Each is run as far as it may be; after a click on Run (`pressed`) that is to the end. Raises
+    Each is run as far as it may be without a click, or with `run_all` to its end. Raises
     HopscopeError if the question cannot be asked.
     """
-    asked_source = page_source()
     question = known_question(typed.text) or typed
-    source: AnswerSource = (
-        CorpusSource.of(prepared_corpus(asked_source.name))
-        if asked_source.is_corpus
-        else GraphSource.of(question_neighbourhood(chosen_graph(), question, nothing))
-    )
-    answering = session.try_model
-    ask = engine().ask(source, question, model=answering)
+    source = _opened_source(question)
+    with_model = session.try_model
+    ask = engine().ask(source, question, model=with_model)
     runs_whole = (
-        pressed or runs.known(line, ask) or engine().at_once(line, source, answering) == len(line)
+        run_all or runs.known(line, ask) or engine().at_once(line, source, with_model) == len(line)
     )
-    if answering and not runs_whole:
+    lacks_answer = with_model and not runs_whole
+    if lacks_answer:
         ask = replace(ask, model=False)
-    pair = [line] if runs.before is None or repr(runs.before) == repr(line) else [runs.before, line]
-    parts = [_part(runs, one, ask, pressed) for one in pair]
-    runs.waits = (
-        len(line)
-        - len(parts[-1])
-        + (answering and not runs_whole and line.operators[-1].stage == "generate")
-    )
-    shown_methods = list(
-        {repr(part): method_of_line(part, methods) for part in parts if len(part)}.values()
-    )
+    lines = {repr(part): part for part in (runs.before, line) if part is not None}
+    parts = [_runnable_part(runs, part, ask, run_all) for part in lines.values()]
+    runs.waits = len(line) - len(parts[-1])
+    if lacks_answer and line.operators[-1].stage == "generate":
+        runs.waits += 1
     if not len(parts[-1]):
         del session.try_job
         return
+    distinct = {repr(part): method_of_line(part, methods) for part in parts if len(part)}
     job = engine().compare(
-        ask, shown_methods, waiter=waiter("build"), before=runs.done.get(ask.model)
+        ask, list(distinct.values()), waiter=waiter("build"), before=runs.done.get(ask.model)
     )
     session.try_job = job.key
     job.wait(QUICK_RUN_SECONDS)
 
 
-def _part(runs: Trials, line: Line, ask: SourceQuestion, run_all: bool) -> Line:
+def _opened_source(question: Question) -> AnswerSource:
+    """Return the documents in passages, or the graph on which a question is asked."""
+    if page_source().is_corpus:
+        return CorpusSource.of(prepared_corpus(page_source().name))
+    return GraphSource.of(question_neighbourhood(chosen_graph(), question, nothing))
+
+
+def _runnable_part(runs: Trials, line: Line, ask: SourceQuestion, run_all: bool) -> Line:
     """Return the part of a line that may be run."""
     if run_all or runs.known(line, ask):
         return line
@@ -218,46 +213,44 @@ def _part(runs: Trials, line: Line, ask: SourceQuestion, run_all: bool) -> Line:
 
 
 def waiting_steps_text(line: Line, job: Job | None) -> str:
-    """Return a sentence on the steps that wait for Run.
+    """Return a sentence on the steps that wait for Run, and their cost.
 
-    It has their cost, if it is known. Empty if no step waits.
+    Empty if no step waits.
     """
     runs = trials()
     if not runs.waits or runs.now is None or repr(runs.now) != repr(line):
         return ""
     lane: MethodLane | None = job.comparison.lanes[-1] if job is not None else None
-    models, answering = engine().models, session.try_model
-    waiting = [one for one in line if needs_consent(one, models, answering)]
+    waiting = [step for step in line if needs_consent(step, engine().models, session.try_model)]
     if not waiting:
         return tr(
             "Its graph is not built yet. Run builds it first if that takes no language model."
         )
-    first_waiting = waiting[0]
-    title = tr(title_of(first_waiting))
-    if not all(one.remembered for one in first_waiting.parts()):
-        whom = tr("a program of your own")
+    first = waiting[0]
+    if all(part.remembered for part in first.parts()):
+        whom = _model_title(first)
     else:
-        whom = _model_title(first_waiting)
-    prompt = _prompt_tokens(lane) if first_waiting.stage == "generate" else None
-    cost_parts = [tr("a prompt of about {tokens}", tokens=many(prompt, "token"))] if prompt else []
-    cost_parts += _last_cost(runs, first_waiting)
+        whom = tr("a program of your own")
+    costs = []
+    if first.stage == "generate" and lane is not None:
+        n_tokens = prompt_dict(lane.state)["prompt_tokens"]
+        if n_tokens:
+            costs.append(tr("a prompt of about {tokens}", tokens=many(n_tokens, "token")))
+    costs.append(_last_cost(runs, first))
     others_text = ""
     if len(waiting) > 1:
         others_text = tr("; {steps} after it", steps=many(len(waiting) - 1, "more step"))
     return tr(
         "{title} asks {whom}{known}{more}.",
-        title=title,
+        title=tr(title_of(first)),
         whom=whom,
-        known=": " + ", ".join(cost_parts) if cost_parts else "",
+        known=": " + ", ".join(costs),
         more=others_text,
     )
 
 
 def _model_title(operator: Operator) -> str:
-    """Return the title of the language model that an operator asks.
-
-    If none is named, it is a general name.
-    """
+    """Return the title of the language model that an operator asks, or a general noun."""
     models = engine().models
     for name in models_used(operator):
         try:
@@ -268,29 +261,21 @@ def _model_title(operator: Operator) -> str:
     return tr("a language model")
 
 
-def _prompt_tokens(lane: MethodLane | None) -> int | None:
-    return prompt_dict(lane.state)["prompt_tokens"] if lane is not None else None
-
-
-def _last_cost(runs: Trials, operator: Operator) -> list[str]:
-    """Return the cost of the operator in its last run on this page."""
-    lanes = [lane for done in runs.done.values() for lane in done.lanes]
-    steps = [
-        step
-        for lane in lanes
-        for step in lane.state.trace
-        if step.operator == type(operator).__name__ and step.usage.calls
-    ]
-    if not steps:
-        return [tr("its cost is known after the first run")]
-    usage = steps[-1].usage
-    return [
-        tr(
-            "last time {tokens} in {seconds:.1f} s",
-            tokens=many(usage.tokens_in + usage.tokens_out, "token"),
-            seconds=steps[-1].seconds + steps[-1].saved,
-        )
-    ]
+def _last_cost(runs: Trials, operator: Operator) -> str:
+    """Return the cost of the operator in its last run on this page, in words."""
+    last_step = None
+    for lane in chain.from_iterable(comparison.lanes for comparison in runs.done.values()):
+        for step in lane.state.trace:
+            if step.operator == type(operator).__name__ and step.usage.calls:
+                last_step = step
+    if last_step is None:
+        return tr("its cost is known after the first run")
+    usage = last_step.usage
+    return tr(
+        "last time {tokens} in {seconds:.1f} s",
+        tokens=many(usage.tokens_in + usage.tokens_out, "token"),
+        seconds=last_step.seconds + last_step.saved,
+    )
 
 
 def draw_run_error() -> None:

@@ -29,8 +29,8 @@ PICTURE_HTML = (
 )
 
 
-def casebook() -> None:
-    """Draw the search, the cases found, import and export."""
+def draw_casebook() -> None:
+    """Draw the search, the matching cases, import and export."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             tr("Search"),
@@ -52,8 +52,8 @@ def casebook() -> None:
         )
         with st.popover(tr("Add"), icon=":material/add:"):
             drop_zone()
-        cases_found = cases(text, tag or "")
-        own_ids = [case.id for case in cases_found if not case.example]
+        matches = cases(text, tag or "")
+        own_ids = [case.id for case in matches if not case.example]
         st.download_button(
             tr("Export these"),
             lambda: export(own_ids),
@@ -63,37 +63,39 @@ def casebook() -> None:
             disabled=not own_ids,
             on_click="ignore",
         )
-        draw_present_button(cases_found)
+        draw_present_button(matches)
     if message := Session.cases_message.take():
         st.success(plain(message), icon=":material/check_circle:")
-    if not cases_found:
+    if not matches:
         if text or tag:
             caption("No case has all these words.")
         else:
             caption("Nothing is saved yet. On Compare, “Save” keeps what is on the screen.")
     n_shown = session.cases_shown or CASES_PER_CLICK
-    for case in cases_found[:n_shown]:
-        _row(case)
-    if len(cases_found) > n_shown:
+    for case in matches[:n_shown]:
+        _draw_row(case)
+    if len(matches) > n_shown:
         button(
-            tr("Show more · {more:,} left", more=len(cases_found) - n_shown),
+            tr("Show more · {more:,} left", more=len(matches) - n_shown),
             partial(Session.cases_shown.put, n_shown + CASES_PER_CLICK),
             type="tertiary",
         )
 
 
-def facts(case: Case) -> str:
+def case_facts(case: Case) -> str:
     """Return the facts of a case in one line."""
-    when = (
-        tr("example") if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
-    )
-    by = "" if case.example else owner_text(CASE_KIND, case.id)
     labels = list(map(tr, case.labels))
-    methods = ("; " if any("," in label for label in labels) else ", ").join(labels)
-    return " · ".join(filter(None, (methods, case_link(case).source.title, when, by)))
+    separator = "; " if any("," in label for label in labels) else ", "
+    facts = [separator.join(labels), case_link(case).source.title]
+    if case.example:
+        facts.append(tr("example"))
+    else:
+        facts.append(f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}")
+        facts.append(owner_text(CASE_KIND, case.id))
+    return " · ".join(filter(None, facts))
 
 
-def badges(case: Case) -> None:
+def draw_tags(case: Case) -> None:
     """Draw the tags of a case."""
     if case.tags:
         with st.container(horizontal=True, gap="small"):
@@ -113,11 +115,11 @@ def copy_case(key: str) -> None:
     go_to_case(copy.id)
 
 
-def _row(case: Case) -> None:
+def _draw_row(case: Case) -> None:
     with st.container(border=True, key=f"case_{case.id}"):
         picture = examples.picture_file(case, st.context.theme.type == "dark")
         if picture is None:
-            _words(case)
+            _draw_words(case)
             return
         picture_column, words = st.columns((1, 3))
         with picture_column:
@@ -128,21 +130,20 @@ def _row(case: Case) -> None:
                 f"{PICTURE_HTML}></a>"
             )
         with words:
-            _words(case)
+            _draw_words(case)
 
 
-def _words(case: Case) -> None:
+def _draw_words(case: Case) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", wrap=False
     ):
         with st.container(gap=None):
             st.markdown(f"**{plain(case.question)}**")
-            st.caption(plain(facts(case)))
+            st.caption(plain(case_facts(case)))
         button(tr("Open"), partial(go_to_case, case.id), key=f"open_{case.id}", width="content")
     if case.notes:
-        st.text(
-            case.notes
-            if len(case.notes) <= MAX_LISTED_NOTES_CHARACTERS
-            else case.notes[:MAX_LISTED_NOTES_CHARACTERS].rsplit(" ", 1)[0] + " …"
-        )
-    badges(case)
+        notes = case.notes
+        if len(notes) > MAX_LISTED_NOTES_CHARACTERS:
+            notes = notes[:MAX_LISTED_NOTES_CHARACTERS].rsplit(" ", 1)[0] + " …"
+        st.text(notes)
+    draw_tags(case)

@@ -21,12 +21,10 @@ from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
 NAME_LISTS = {"entities": Session.entities, "answers": Session.answers}
-# names that are suggested; names of a list that get a description
 MAX_SUGGESTED_NAMES = 8
-MAX_DESCRIBED_NAMES = 20
-# most characters of a search text, of a name or a question
+MAX_DESCRIBED_NAMES = 20  # names of a list that get a description
 MAX_SEARCH_CHARACTERS = 200
-MAX_CHIP_CHARACTERS = 2_000
+MAX_CHIP_CHARACTERS = 2_000  # most characters of a name, or of a question with links
 
 
 def chips(graph: Any) -> None:
@@ -43,7 +41,7 @@ def chips(graph: Any) -> None:
         lookup_graph = graph if full_graph.live is not None else full_graph
         component("entities")(
             key=Session.entitychips.name,
-            data=_data(lookup_graph),
+            data=_component_data(lookup_graph),
             on_said_change=lambda: _apply_edits(lookup_graph),
         )
         if Session.chips_changed.take():
@@ -52,11 +50,11 @@ def chips(graph: Any) -> None:
     draw()
 
 
-def _data(graph: Any) -> dict[str, Any]:
+def _component_data(graph: Any) -> dict[str, Any]:
     """Return the data of the component, which entities.js describes at its top."""
     sender, n_done = session.chips_done
     return {
-        **{into: _listed_names(graph, key.value) for into, key in NAME_LISTS.items()},
+        **{list_name: _listed_names(graph, key.value) for list_name, key in NAME_LISTS.items()},
         "hops": tr("{hops} from the start", hops=many(session.hops, "hop")) if session.hops else "",
         "meant": _uncertain_links(graph),
         "asked": _suggestions(graph, *session.chips_query) if session.chips_query else None,
@@ -65,24 +63,22 @@ def _data(graph: Any) -> dict[str, Any]:
     }
 
 
-def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
+def _suggestions(graph: Any, list_name: str, text: str) -> dict[str, Any]:
     """Return the best completions of a text, each with a description.
 
     Names that are in the list already are left out.
     """
-    listed_names = set(NAME_LISTS[into].value)
+    listed_names = set(NAME_LISTS[list_name].value)
     matches = [
         (graph.node_name(node), node)
         for node in name_lookup(graph).complete(text, MAX_SUGGESTED_NAMES + len(listed_names))
     ]
-    best = [(name, node) for name, node in matches if name not in listed_names][
-        :MAX_SUGGESTED_NAMES
+    options = [
+        {"name": name, "note": roles_and_degree(graph, node)}
+        for name, node in matches
+        if name not in listed_names
     ]
-    return {
-        "list": into,
-        "text": text,
-        "options": [{"name": name, "note": roles_and_degree(graph, node)} for name, node in best],
-    }
+    return {"list": list_name, "text": text, "options": options[:MAX_SUGGESTED_NAMES]}
 
 
 def _uncertain_links(graph: Any) -> list[dict[str, Any]]:
@@ -92,7 +88,7 @@ def _uncertain_links(graph: Any) -> list[dict[str, Any]]:
     if not text or not entities or len(text) > MAX_CHIP_CHARACTERS:
         return []
     entries = []
-    for link in _links(graph, text):
+    for link in _entity_links(graph, text):
         entry = _uncertain_link(graph, link, entities)
         if entry is not None:
             entries.append(entry)
@@ -100,7 +96,10 @@ def _uncertain_links(graph: Any) -> list[dict[str, Any]]:
 
 
 def _uncertain_link(graph: Any, link: Any, entities: list[str]) -> dict[str, Any] | None:
-    """Return the entity linked to a name, with alternatives; None if it is certain."""
+    """Return the entity linked to a name, with alternatives.
+
+    None if it is certain.
+    """
     names = graph.names((link.mention.node, *link.others))
     chosen_name = next((name for name in names if name in entities), None)
     if chosen_name is None:
@@ -118,13 +117,16 @@ def _uncertain_link(graph: Any, link: Any, entities: list[str]) -> dict[str, Any
     }
 
 
-def _links(graph: Any, text: str) -> list[Any]:
+def _entity_links(graph: Any, text: str) -> list[Any]:
     """Return the entity links of a question, computed once per question."""
     return Session.chips_links.of((graph.digest, text), lambda: name_lookup(graph).links(text))
 
 
 def _listed_names(graph: Any, names: list[str]) -> list[dict[str, str]]:
-    """Return the names of a list; the first `MAX_DESCRIBED_NAMES` have a description."""
+    """Return the names of a list.
+
+    The first `MAX_DESCRIBED_NAMES` have a description.
+    """
     return [
         _described_name(graph, name) if i < MAX_DESCRIBED_NAMES else {"name": name, "note": ""}
         for i, name in enumerate(names)
@@ -136,27 +138,28 @@ def _described_name(graph: Any, name: str) -> dict[str, str]:
 
 
 def _note(graph: Any, name: str) -> str:
-    """Return a short description of a named entity.
+    """Return a short description of a named entity, or a note that the graph lacks it."""
+    node = _best_node(graph, name)
+    return tr("not in the graph") if node is None else roles_and_degree(graph, node)
 
-    If the graph does not have it, it is a note on that.
+
+def _best_node(graph: Any, name: str) -> int | None:
+    """Return the node of that name with the most edges.
+
+    None if there is none.
     """
     nodes = name_lookup(graph).exact(name)
-    if nodes:
-        return roles_and_degree(graph, max(nodes, key=lambda node: (graph.degree(node), -node)))
-    return tr("not in the graph")
+    return max(nodes, key=lambda node: (graph.degree(node), -node), default=None)
 
 
 def _apply_edits(graph: Any) -> None:
-    """Apply the new edits of the browser.
-
-    The text for which it wants suggestions is stored.
-    """
+    """Apply the new edits of the browser, and store the text that it wants completed."""
     message = session.entitychips.get("said") or {}
     query = message.get("query")
     edits, session.chips_done = new_edits(message, session.chips_done)
     for edit in edits:
         if edit["list"] in NAME_LISTS:
-            _edit(
+            _edit_list(
                 graph,
                 edit["list"],
                 edit["op"],
@@ -171,23 +174,23 @@ def _apply_edits(graph: Any) -> None:
     )
 
 
-def _edit(graph: Any, into: str, what: str, name: str, instead: str) -> None:
+def _edit_list(graph: Any, list_name: str, operation: str, name: str, instead: str) -> None:
     """Apply one change to a list of names."""
-    list_names = list(NAME_LISTS[into].value)
+    list_names = list(NAME_LISTS[list_name].value)
     name = name if name in list_names else _graph_spelling(graph, name)
-    if what == "remove":
-        list_names = [one for one in list_names if one != name]
-    elif what == "add":
+    if operation == "remove":
+        list_names = [listed for listed in list_names if listed != name]
+    elif operation == "add":
         list_names = list(dict.fromkeys([*list_names, name]))
-    elif what == "swap":
-        list_names = list(dict.fromkeys(name if one == instead else one for one in list_names))
+    elif operation == "swap":
+        list_names = list(
+            dict.fromkeys(name if listed == instead else listed for listed in list_names)
+        )
         session.submit()
-    NAME_LISTS[into].value = list_names
+    NAME_LISTS[list_name].value = list_names
 
 
 def _graph_spelling(graph: Any, name: str) -> str:
     """Return the name as the graph spells it, if the graph has it."""
-    nodes = name_lookup(graph).exact(name)
-    return (
-        graph.node_name(max(nodes, key=lambda node: (graph.degree(node), -node))) if nodes else name
-    )
+    node = _best_node(graph, name)
+    return name if node is None else graph.node_name(node)

@@ -1,4 +1,4 @@
-"""Edits of the asked graph: an item is removed, renamed or merged, and the question asked again.
+"""Edits of the graph that is asked: remove, rename or merge an item, and ask again.
 
 Each edit can be undone, and each lane is compared with its answer before the edits.
 """
@@ -44,12 +44,11 @@ def ask_with_edit(
     """
     try:
         if click["to"] in (RENAME_ACTION, MERGE_ACTION):
-            new_edits = [_rename_of_node(comparison, click)]
+            new_edits = [_rename_edit(comparison, click)]
+        elif "path" in click:
+            new_edits = _path_removals(paths[click["path"]])
         else:
-            if "path" in click:
-                new_edits = _removals_of_path(paths[click["path"]])
-            else:
-                new_edits = [_removal_of_node(comparison, click["node"])]
+            new_edits = [_node_removal(comparison, click["node"])]
     except RefusedEdit as error:
         st.toast(plain(str(error)))
         return
@@ -61,7 +60,7 @@ def ask_with_edit(
     st.rerun()
 
 
-def _removal_of_node(comparison: MethodComparison, node: Any) -> Edit:
+def _node_removal(comparison: MethodComparison, node: Any) -> Edit:
     """Return the edit that removes a node of the board.
 
     A node of triples is given by its id, one of documents by its kind and name. Raises BadInput for
@@ -72,14 +71,12 @@ def _removal_of_node(comparison: MethodComparison, node: Any) -> Edit:
     kind, _, name = str(node).partition(" ")
     if kind == "node":
         return Edit("node", (name,))
-    for graph in (lane.graph for lane in comparison.lanes if kind == "chunk"):
-        chunks = graph.columns.chunks
-        if chunks is not None:
-            row = next((row for row, id in enumerate(chunks.texts("id")) if id == name), None)
-        else:
-            row = None
-        if row is not None:
-            return Edit("passage", (chunks.text("document", row),))
+    if kind == "chunk":
+        for lane in comparison.lanes:
+            chunks = lane.graph.columns.chunks
+            ids = [] if chunks is None else list(chunks.texts("id"))
+            if name in ids:
+                return Edit("passage", (chunks.text("document", ids.index(name)),))
     raise BadInput(f"{kind} {name}")
 
 
@@ -87,26 +84,22 @@ class RefusedEdit(BadInput):
     """A rename or merge that is not possible, with the reason in a sentence."""
 
 
-def _rename_of_node(comparison: MethodComparison, click: Mapping[str, Any]) -> Edit:
+def _rename_edit(comparison: MethodComparison, click: Mapping[str, Any]) -> Edit:
     """Return the edit that renames a node, or merges it into another one.
 
     The other node was clicked, or its name was typed. Raises `RefusedEdit`, and BadInput for an
     item without a name.
     """
-    (name,) = _removal_of_entity(comparison, click["node"]).names
+    (name,) = _entity_removal(comparison, click["node"]).names
     if "other" in click:
-        other_name = _removal_of_entity(comparison, click["other"]).names[0]
+        other_name = _entity_removal(comparison, click["other"]).names[0]
     else:
         other_name = " ".join(str(click.get("name", "")).split())
-    name_exists = (
-        any(lane.graph.nodes_named(other_name) for lane in comparison.lanes)
-        if other_name
-        else False
-    )
-    if not other_name or other_name == name:
-        raise RefusedEdit(
-            tr("It has this name already.") if other_name else tr("A node needs a name.")
-        )
+    if not other_name:
+        raise RefusedEdit(tr("A node needs a name."))
+    if other_name == name:
+        raise RefusedEdit(tr("It has this name already."))
+    name_exists = any(lane.graph.nodes_named(other_name) for lane in comparison.lanes)
     if click["to"] == MERGE_ACTION and not name_exists:
         raise RefusedEdit(
             tr(
@@ -122,26 +115,29 @@ def _rename_of_node(comparison: MethodComparison, click: Mapping[str, Any]) -> E
     return Edit(click["to"], (name, other_name))
 
 
-def _removal_of_entity(comparison: MethodComparison, node: Any) -> Edit:
+def _entity_removal(comparison: MethodComparison, node: Any) -> Edit:
     """Return the edit that removes an entity of the board. Raises `RefusedEdit` for a passage."""
-    edit = _removal_of_node(comparison, node)
+    edit = _node_removal(comparison, node)
     if edit.kind != "node":
         raise RefusedEdit(tr("Only entities are renamed and merged, and this is a passage."))
     return edit
 
 
-def _removals_of_path(path: Mapping[str, Any]) -> list[Edit]:
+def _path_removals(path: Mapping[str, Any]) -> list[Edit]:
     """Return the edits that remove the triples of a path.
 
-    The `steps` of a path are titles of nodes and relations in turn.
+    The `steps` of a path are titles of nodes and relations in turn. The path has `names` if these
+    differ from the titles of its nodes.
     """
-    relations, names, removals = path["steps"][1::2], path.get("names", path["steps"][::2]), []
+    relations = path["steps"][1::2]
+    names = path.get("names", path["steps"][::2])
+    removals = []
     for relation, start, end, forward in zip(relations, names, names[1:], path["forward"]):
         removals.append(Edit("edge", (start, relation, end) if forward else (end, relation, start)))
     return removals
 
 
-def changes() -> None:
+def draw_edits() -> None:
     """Draw the edits, each with a button that undoes it."""
     edits: Sequence[Edit] = session.edits
     if not edits:
@@ -177,21 +173,18 @@ def job_before_edits() -> Job | None:
 def add_earlier_answers(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with each lane's answer before the edits.
 
-    Once all lanes have ended, it has a sentence for all of them. Without edits it stays as it is.
-    The lanes store the comparison, so that it is saved with them.
+    Once all lanes have ended, it also has a sentence on all of them. Without edits it stays as it
+    is. The differences are stored in the lanes, and are saved with them.
     """
-    job, comparison_now = job_before_edits(), on_screen.comparison
-    if job is None or on_screen.job is None or not comparison_now.ask.source.edits:
+    job, edited = job_before_edits(), on_screen.comparison
+    if job is None or on_screen.job is None or not edited.ask.source.edits:
         return board
-    differences = compare_edited(job.comparison, comparison_now)
-    for index, one in enumerate(differences):
-        comparison_now.change(index, beside=one)
-    lanes = [{**data, "beside": beside_data(one)} for data, one in zip(board["lanes"], differences)]
-    return {
-        **board,
-        "lanes": lanes,
-        "without": None if has_running((job, on_screen.job)) else edit_effect_text(comparison_now),
-    }
+    lanes = []
+    for index, difference in enumerate(compare_edited(job.comparison, edited)):
+        edited.change(index, beside=difference)
+        lanes.append({**board["lanes"][index], "beside": beside_data(difference)})
+    effect = None if has_running((job, on_screen.job)) else edit_effect_text(edited)
+    return {**board, "lanes": lanes, "without": effect}
 
 
 def has_running(jobs: Iterable[Job | None]) -> bool:

@@ -1,4 +1,4 @@
-"""Measurement of what the answers of a lane rest on, started by a click that shows the cost."""
+"""Measurement of the items that a lane's answers depend on, started by a click."""
 
 from __future__ import annotations
 
@@ -28,20 +28,23 @@ MEASURE_LABELS = {
 }
 
 
-def start_or_stop_measure(on_screen: ScreenComparison, index: int, what: str) -> None:
+def start_or_stop_measure(on_screen: ScreenComparison, index: int, action: str) -> None:
     """Start to measure a lane's answers in the background, or stop that.
 
     Raises NotAllowed if another person started the measurement.
     """
     lane = on_screen.comparison.lanes[index]
     running_job = _job(on_screen, lane)
-    if what == STOP_ACTION:
+    if action == STOP_ACTION:
         if running_job is not None:
             running_job.cancel()
     elif kinds := _kinds_to_measure(on_screen, lane):
-        key, environment = _key(on_screen, lane), engine().environment
-        measure = lambda job: _measure(job, on_screen, index, kinds, environment)
-        engine().preparing.run(key, measure, again=True)
+        environment = engine().environment
+        engine().preparing.run(
+            _key(on_screen, lane),
+            lambda job: _measure(job, on_screen, index, kinds, environment),
+            again=True,
+        )
 
 
 def _kinds_to_measure(on_screen: ScreenComparison, lane: MethodLane) -> list[bool]:
@@ -50,21 +53,16 @@ def _kinds_to_measure(on_screen: ScreenComparison, lane: MethodLane) -> list[boo
     False stands for the reader's answer. It is measured without a click once all lanes have ended,
     unless the machine was busy. True stands for the language model's answer.
     """
-    comparison, measured_kinds = on_screen.comparison, {one.by_model for one in lane.influences}
-    can_measure = [
-        *(
-            [False]
-            if on_screen.job is not None and on_screen.job.ended and not comparison.repairing
-            else []
-        )
-    ]
-    can_measure += [True] if comparison.ask.model else []
+    if lane.status != JOB_DONE:
+        return []
+    comparison = on_screen.comparison
+    has_ended = on_screen.job is not None and on_screen.job.ended and not comparison.repairing
+    can_measure = {False: has_ended, True: comparison.ask.model}
+    measured_kinds = {influence.by_model for influence in lane.influences}
     return [
         by_model
-        for by_model in can_measure
-        if lane.status == JOB_DONE
-        and by_model not in measured_kinds
-        and not influence_fault(lane, by_model)
+        for by_model, possible in can_measure.items()
+        if possible and by_model not in measured_kinds and not influence_fault(lane, by_model)
     ]
 
 
@@ -75,31 +73,31 @@ def _measure(
     kinds: Sequence[bool],
     environment: Environment,
 ) -> None:
-    comparison, screen = on_screen.comparison, on_screen.job
+    comparison, screen_job = on_screen.comparison, on_screen.job
 
-    def advanced(text: str, share: float | None = None) -> None:
+    def report(text: str, share: float | None = None) -> None:
         job.report(text, share)
-        if screen is not None:
-            screen.touch()
+        if screen_job is not None:
+            screen_job.touch()
 
     try:
         for by_model in kinds:
             lane = comparison.lanes[index]
-            influence = measure_influence(lane, environment, by_model, Watch(job.check, advanced))
+            influence = measure_influence(lane, environment, by_model, Watch(job.check, report))
             comparison.change(index, influences=with_influence(lane.influences, influence))
     finally:
-        if screen is not None:
-            screen.touch()
+        if screen_job is not None:
+            screen_job.touch()
 
 
-def measuring(on_screen: ScreenComparison) -> list[Job | None]:
+def measuring_jobs(on_screen: ScreenComparison) -> list[Job | None]:
     """Return the jobs that measure lanes on the screen."""
     if on_screen.job is not None:
         return [_job(on_screen, lane) for lane in on_screen.comparison.lanes]
     return []
 
 
-def add_measuring(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
+def add_measurements(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with the measurement of each lane.
 
     It is offered or running. For a case it stays as it is.
@@ -108,7 +106,9 @@ def add_measuring(board: dict[str, Any], on_screen: ScreenComparison) -> dict[st
         return board
     return {
         **board,
-        "lanes": [{**data, **one} for data, one in zip(board["lanes"], _measure_offers(on_screen))],
+        "lanes": [
+            {**lane, **offer} for lane, offer in zip(board["lanes"], _measure_offers(on_screen))
+        ],
     }
 
 

@@ -15,9 +15,9 @@ from core.methods.model_needs import missing_models
 from core.operators.base import Line
 from core.runtime.jobs import JOB_DONE
 from pages.parts.build.bench import Bench
-from pages.parts.build.component import bricks
+from pages.parts.build.component import draw_bricks
 from pages.parts.build.line_drawing import line_data
-from pages.parts.build.outcomes import outcomes
+from pages.parts.build.outcomes import block_outcomes
 from pages.parts.methods.advice import advice_data, compare_question
 from pages.parts.methods.chooser import chooser
 from pages.parts.question.permalink import MAX_COMPARE_LANES
@@ -38,25 +38,30 @@ def runnable_methods(catalogue: Mapping[str, Method]) -> dict[str, Method]:
 
     Methods that need no graph fit both.
     """
-    on = page_source()
-    return {key: one for key, one in catalogue.items() if one.is_for(on) or _needs_no_graph(one)}
+    source = page_source()
+    return {
+        id: method
+        for id, method in catalogue.items()
+        if method.is_for(source) or _needs_no_graph(method)
+    }
 
 
-def _needs_no_graph(one: Method) -> bool:
-    stages = {operator.stage for operator in one.line.parts()}
-    return not one.only_on and stages.isdisjoint(("graph", "extract", "retrieve", "refine"))
+def _needs_no_graph(method: Method) -> bool:
+    stages = {operator.stage for operator in method.line.parts()}
+    return not method.only_on and stages.isdisjoint(("graph", "extract", "retrieve", "refine"))
 
 
-def settle_lanes() -> None:
+def restore_lanes() -> None:
     """Restore the lanes of the chosen kind of source when the kind has changed.
 
     Graphs and corpora have their own lanes.
     """
-    shown_source, old_kind = page_source(), session.lanes_for
-    kind = shown_source.kind
+    source = page_source()
+    kind = source.kind
+    old_kind = session.lanes_for
     if old_kind != kind:
         session.lanes_of_kind = {**session.lanes_of_kind, old_kind: session.lanes}
-        session.lanes = session.lanes_of_kind.get(kind, list(shown_source.usual_lanes))
+        session.lanes = session.lanes_of_kind.get(kind, list(source.usual_lanes))
         session.lanes_for = kind
 
 
@@ -65,12 +70,12 @@ def lane_methods(catalogue: Mapping[str, Method]) -> list[Method]:
 
     A lane that cannot be read shows its error and is left out.
     """
-    result = []
+    lanes = []
     for spec in session.lanes:
         with shown_errors():
-            one = find_method(spec, catalogue, session.lanes)
-            result.append(method_for_source(one, page_source(), catalogue))
-    return result
+            method = find_method(spec, catalogue, session.lanes)
+            lanes.append(method_for_source(method, page_source(), catalogue))
+    return lanes
 
 
 def handle_lane_click(lane: int, action: str) -> None:
@@ -87,7 +92,9 @@ def handle_lane_click(lane: int, action: str) -> None:
         session.choosing = (lane, action)
 
 
-def dialog(catalogue: Mapping[str, Method], comparison: MethodComparison | None = None) -> None:
+def draw_lane_dialog(
+    catalogue: Mapping[str, Method], comparison: MethodComparison | None = None
+) -> None:
     """Draw the dialog of the lane that is being changed, if there is one.
 
     It stays open while the page behind it is drawn again. `comparison` is what is on the screen.
@@ -95,19 +102,19 @@ def dialog(catalogue: Mapping[str, Method], comparison: MethodComparison | None 
     if session.choosing is None:
         return
     lane, action = session.choosing
-    title = (
-        tr("Add a method")
-        if lane >= len(session.lanes)
-        else tr("Change method {lane}", lane=lane + 1)
+    title = tr("Add a method")
+    if lane < len(session.lanes):
+        title = tr("Change method {lane}", lane=lane + 1)
+    st.dialog(title, width="large", on_dismiss=_close)(_draw_views)(
+        lane, action, catalogue, comparison
     )
-    st.dialog(title, width="large", on_dismiss=_close)(_change)(lane, action, catalogue, comparison)
 
 
 def _close() -> None:
     del session.choosing
 
 
-def _change(
+def _draw_views(
     lane: int, action: str, catalogue: Mapping[str, Method], comparison: MethodComparison | None
 ) -> None:
     words = LANE_VIEWS if lane < len(session.lanes) else NEW_LANE_VIEWS
@@ -121,12 +128,12 @@ def _change(
         label_visibility="collapsed",
     )
     if view == "step":
-        _steps(lane, comparison)
+        _draw_steps(lane, comparison)
     else:
-        _method(lane, catalogue)
+        _draw_method_choice(lane, catalogue)
 
 
-def _method(lane: int, catalogue: Mapping[str, Method]) -> None:
+def _draw_method_choice(lane: int, catalogue: Mapping[str, Method]) -> None:
     lanes = session.lanes
     current = lanes[lane] if lane < len(lanes) else ""
     choice = chooser(
@@ -138,7 +145,7 @@ def _method(lane: int, catalogue: Mapping[str, Method]) -> None:
         st.rerun()
 
 
-def _steps(lane: int, comparison: MethodComparison | None) -> None:
+def _draw_steps(lane: int, comparison: MethodComparison | None) -> None:
     """Draw the operators of the lane's line with their results.
 
     Buttons run the changed line.
@@ -156,23 +163,20 @@ def _steps(lane: int, comparison: MethodComparison | None) -> None:
         _draw_source(method)
         old_line = method.line
     bench = Session.lane_bench.of((lane, repr(old_line)), lambda: Bench.of(old_line))
-    outcomes_by_key, extra = _outcomes(comparison, bench, method)
+    outcomes_by_key, extra_outcomes = _outcomes(comparison, bench, method)
     data = line_data(
         bench,
         outcomes_by_key,
-        extra,
+        extra_outcomes,
         lambda operator: advice_data(operator, compare_question()),
         documents=page_source().is_corpus,
     )
-    bricks(bench, {**data, "compact": True}, Session.lane_bricks)
+    draw_bricks(bench, {**data, "compact": True}, Session.lane_bricks)
     _draw_changed_line(lane, bench.line, old_line)
 
 
 def _draw_source(method: Method) -> None:
-    """Draw the source of the method.
-
-    It names the choices that the source leaves open.
-    """
+    """Draw the paper of the method, and notes on the choices that the paper leaves open."""
     heading = " · ".join(filter(None, (tr(method.label), method.number)))
     st.markdown(f"**{plain(heading)}**")
     for text in (method.paper, method.notes):
@@ -183,28 +187,25 @@ def _draw_source(method: Method) -> None:
 def _outcomes(
     comparison: MethodComparison | None, bench: Bench, method: Method | None
 ) -> tuple[dict, list]:
-    """Return the results of the lane's steps.
-
-    There are some only if its line was run on the question on the screen.
-    """
-    line = None if method is None else repr(method.line)
-    lanes = comparison.lanes if comparison is not None else ()
-    ran = next(
-        (one for one in lanes if repr(one.method.line) == line and one.status == JOB_DONE), None
-    )
-    if comparison is None or ran is None:
-        return {}, []
-    return outcomes(comparison, ran, bench.draft, step_outcomes(comparison, ran))
+    """Return the results of the lane's steps, if its line was run."""
+    if comparison is not None and method is not None:
+        for lane in comparison.lanes:
+            if repr(lane.method.line) == repr(method.line) and lane.status == JOB_DONE:
+                return block_outcomes(
+                    comparison, lane, bench.draft, step_outcomes(comparison, lane)
+                )
+    return {}, []
 
 
 def _draw_changed_line(lane: int, line: Line | None, old_line: Line) -> None:
-    """Draw the difference of the changed line, and buttons to run it.
+    """Draw how the changed line differs, which models it lacks, and buttons to run it.
 
-    What the line lacks is shown too. It runs in this lane or in a new one.
+    It runs in this lane or in a new one.
     """
-    adding, full = lane >= len(session.lanes), len(session.lanes) >= MAX_COMPARE_LANES
+    adding = lane >= len(session.lanes)
+    full = len(session.lanes) >= MAX_COMPARE_LANES
     words = "" if line is None else change_words(old_line, line)
-    idle = line is None or not words
+    cannot_run = line is None or not words
     if line is None:
         if adding:
             caption("These steps cannot run yet.")
@@ -218,31 +219,25 @@ def _draw_changed_line(lane: int, line: Line | None, old_line: Line) -> None:
             st.caption(f":material/cloud_off: {plain(text)}")
     with st.container(horizontal=True):
         if adding:
-            if button(tr("Add this method"), key="lane-add", type="primary", disabled=idle or full):
+            if button(
+                tr("Add this method"), key="lane-add", type="primary", disabled=cannot_run or full
+            ):
                 _use_line(lane - 1, repr(line), in_new_lane=True)
             return
+        disabled = cannot_run or full
         if button(
-            tr("Add as a new method"),
-            key=f"beside-{lane}",
-            type="primary",
-            disabled=idle or full,
+            tr("Add as a new method"), key=f"beside-{lane}", type="primary", disabled=disabled
         ):
             _use_line(lane, repr(line), in_new_lane=True)
-        if button(tr("Change this method"), key=f"apply-{lane}", disabled=idle):
+        if button(tr("Change this method"), key=f"apply-{lane}", disabled=cannot_run):
             _use_line(lane, repr(line))
     if full:
-        caption(
-            "At most {lanes} methods. Remove one first.",
-            lanes=MAX_COMPARE_LANES,
-        )
+        caption("At most {lanes} methods. Remove one first.", lanes=MAX_COMPARE_LANES)
 
 
 def _use_line(lane: int, spec: str, in_new_lane: bool = False) -> None:
-    """Put a line into the lane, and ask the question.
-
-    With `in_new_lane` it gets a new lane after this one.
-    """
-    insert(lane, spec) if in_new_lane else _replace(lane, spec)
+    """Put a line into the lane, or into a new one, and ask the question."""
+    insert_line(lane, spec) if in_new_lane else _replace(lane, spec)
     del session.lane_bench
     _close()
     st.rerun()
@@ -251,61 +246,54 @@ def _use_line(lane: int, spec: str, in_new_lane: bool = False) -> None:
 def set_lanes(lanes: list[str]) -> None:
     """Set other lanes and ask.
 
-    Finished lanes are reused, so that only new ones run.
+    Finished lanes are reused, and only new ones run.
     """
     session.lanes, session.edited = lanes, True
     session.submit()
 
 
-def insert(lane: int, spec: str) -> None:
+def insert_line(lane: int, spec: str) -> None:
     """Put a line into a new lane after this one and ask.
 
-    If a lane runs it already, or there is no room, a message says so instead.
+    If a lane runs it already, or there are `MAX_COMPARE_LANES`, a message says so instead.
     """
     lanes, index = session.lanes, lane_of_line(spec)
     if index is not None:
         st.toast(plain(tr("Method {there} does this already.", there=index + 1)), duration="long")
     elif len(lanes) >= MAX_COMPARE_LANES:
-        st.toast(
-            plain(
-                tr(
-                    "At most {lanes} methods. Remove one first.",
-                    lanes=MAX_COMPARE_LANES,
-                )
-            ),
-            duration="long",
-        )
+        message = tr("At most {lanes} methods. Remove one first.", lanes=MAX_COMPARE_LANES)
+        st.toast(plain(message), duration="long")
     else:
         set_lanes([*lanes[: lane + 1], spec, *lanes[lane + 1 :]])
 
 
 def lane_of_line(spec: str) -> int | None:
-    """Return the index of the lane that runs this line; None if none does.
+    """Return the index of the lane that runs this line.
 
-    `spec` is the canonical text of the line.
+    None if none does. `spec` is the canonical text of the line.
     """
-    methods_by_id = methods()
-    for lane_index, lane in enumerate(session.lanes):
+    catalogue = methods()
+    for index, lane in enumerate(session.lanes):
         try:
-            lane_method = find_method(lane, methods_by_id)
+            method = find_method(lane, catalogue)
         except HopscopeError:
             continue
-        if repr(method_for_source(lane_method, page_source(), methods_by_id).line) == spec:
-            return lane_index
+        if repr(method_for_source(method, page_source(), catalogue).line) == spec:
+            return index
     return None
 
 
 def insert_changed_line(spec: str, changed_line: str, or_in_place: bool = False) -> None:
     """Put a changed line into a new lane after the lane that runs `spec`.
 
-    With `or_in_place` it replaces that lane if there is no room for another one.
+    With `or_in_place` it replaces that lane if there are `MAX_COMPARE_LANES` already.
     """
     lanes = session.lanes
     lane = lanes.index(spec) if spec in lanes else len(lanes) - 1
     if or_in_place and len(lanes) >= MAX_COMPARE_LANES and lane_of_line(changed_line) is None:
         _replace(lane, changed_line)
     else:
-        insert(lane, changed_line)
+        insert_line(lane, changed_line)
 
 
 def _replace(lane: int, spec: str) -> None:

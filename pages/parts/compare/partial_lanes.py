@@ -1,4 +1,4 @@
-"""Lanes that searched only some of the vectors, or lack a graph.
+"""Lanes that searched only some of the vectors, or whose graph is not built.
 
 The page shows the progress of the missing work, and asks again once it is done.
 """
@@ -22,7 +22,7 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
-from pages.parts.texts.graph_builds import card
+from pages.parts.texts.graph_builds import draw_build_card
 
 
 def draw_partial_lanes(on_screen: ScreenComparison) -> None:
@@ -41,17 +41,12 @@ def draw_partial_lanes(on_screen: ScreenComparison) -> None:
         st.rerun()
     with st.container(border=True, key="partly"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            parts_text = "; ".join(
-                dict.fromkeys(
-                    tr(
-                        "{label} searched {partly}",
-                        label=lane.method.label,
-                        partly=lane.state.partly,
-                    )
-                    for lane in lanes
-                )
-            )
-            st.caption(f":material/hourglass_top: {plain(parts_text)}.", width="stretch")
+            texts = [
+                tr("{label} searched {partly}", label=lane.method.label, partly=lane.state.partly)
+                for lane in lanes
+            ]
+            text = "; ".join(dict.fromkeys(texts))
+            st.caption(f":material/hourglass_top: {plain(text)}.", width="stretch")
             button(tr("Search again"), _ask_again, key="search_again", icon="refresh")
         for job in jobs.values():
             draw_job(
@@ -75,10 +70,9 @@ def _jobs(digest: str) -> list[Job]:
 
 
 def _all_encoded(on_screen: ScreenComparison, jobs: Mapping[str, Job]) -> bool:
-    """Return whether all awaited vectors are made.
+    """Return whether the vectors that were encoded while this was on the screen are complete.
 
-    These are the vectors that were being made while this was on the screen. It is True once for
-    each comparison, and not while the question in the bar is being edited.
+    It is True once for each comparison, and never while the bar shows another question.
     """
     question_text = on_screen.comparison.ask.question.text
     old_keys = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
@@ -105,7 +99,8 @@ def _ask_again() -> None:
 def draw_missing_graphs(on_screen: ScreenComparison) -> None:
     """Draw the graphs that failed lanes lack, each with the cost of building it.
 
-    Once some of them are built, by anybody, and none is being built, the question is asked again.
+    Once some of them are built, by any visitor, and none is being built, the question is asked
+    again.
     """
     corpus = on_screen.comparison.ask.source.corpus
     if on_screen.job is None or not on_screen.job.ended or corpus is None:
@@ -115,12 +110,12 @@ def draw_missing_graphs(on_screen: ScreenComparison) -> None:
         caption(
             "Failed methods need a graph that is not built yet. Once it is, they are asked again."
         )
-    building = [card(corpus, one) for one in missing]
+    is_building = [draw_build_card(corpus, build) for build in missing]
     key, build_ids = session.lacked
     if key != on_screen.key:
         build_ids = frozenset()
-    build_ids |= {one.id for one in missing}
-    if len(missing) < len(build_ids) and not any(building):
+    build_ids |= {build.id for build in missing}
+    if len(missing) < len(build_ids) and not any(is_building):
         del session.lacked
         session.submitted = True
         st.rerun()
@@ -132,4 +127,4 @@ def _missing_builds(comparison: MethodComparison, corpus: Corpus) -> list[GraphB
     """Return the missing builds that failed lanes need."""
     specs = [build_of(lane.line) for lane in comparison.lanes if lane.status == JOB_FAILED]
     required = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
-    return [one for one in required if not build_status(corpus, one).serves]
+    return [build for build in required if not build_status(corpus, build).serves]

@@ -73,13 +73,13 @@ def present(repair: Callable[[MethodComparison, int], None]) -> None:
     current_id = on_screen.case.id if on_screen.case else ""
     ids = _presented_ids(current_id, case_ids, has_question="q" in st.query_params)
     _draw_head(on_screen, ids, ids.index(current_id))
-    _lanes(on_screen, repair)
+    _draw_lanes(on_screen, repair)
 
 
 def leave_presentation() -> None:
     """Go back to the page with its controls.
 
-    The case that was presented stays on the screen.
+    A presented case stays on the screen.
     """
     if session.case is not None:
         open_case(session.case)
@@ -89,7 +89,7 @@ def leave_presentation() -> None:
 
 
 def _presented_ids(current_id: str, case_ids: list[str], has_question: bool) -> list[str]:
-    """Return the ids of the cases that the keys go through.
+    """Return the ids of the cases that the arrow keys go through.
 
     The question of the address comes first and has an empty id.
     """
@@ -115,16 +115,14 @@ def _draw_head(on_screen: ScreenComparison, ids: list[str], index: int) -> None:
         "of": len(ids),
     }
     data |= session.presenter_received._asdict()
-    message = getattr(
-        component("presenter")(key="presenter", data=data, on_pressed_change=lambda: None),
-        "pressed",
-        None,
+    result = component("presenter")(key="presenter", data=data, on_pressed_change=lambda: None)
+    edits, session.presenter_received = new_edits(
+        getattr(result, "pressed", None), session.presenter_received
     )
-    edits, session.presenter_received = new_edits(message, session.presenter_received)
-    if any(one.get("leave") for one in edits):
+    if any(edit.get("leave") for edit in edits):
         leave_presentation()
         st.rerun()
-    target = (index + sum(one["by"] for one in edits if one.get("by") in (-1, 1))) % len(ids)
+    target = (index + sum(edit["by"] for edit in edits if edit.get("by") in (-1, 1))) % len(ids)
     if target != index:
         _go_to_case(ids[target])
 
@@ -132,7 +130,7 @@ def _draw_head(on_screen: ScreenComparison, ids: list[str], index: int) -> None:
 def _go_to_case(case: str) -> None:
     """Go to another case of the list.
 
-    An empty id goes to the question of the address.
+    An empty id stands for the question of the address.
     """
     if case:
         st.query_params["show"] = case
@@ -142,7 +140,9 @@ def _go_to_case(case: str) -> None:
     st.rerun()
 
 
-def _lanes(on_screen: ScreenComparison, repair: Callable[[MethodComparison, int], None]) -> None:
+def _draw_lanes(
+    on_screen: ScreenComparison, repair: Callable[[MethodComparison, int], None]
+) -> None:
     """Draw the lanes, and update them while their job runs."""
     job = on_screen.job
     running = job is not None and (not job.ended or on_screen.comparison.repairing)
@@ -150,14 +150,9 @@ def _lanes(on_screen: ScreenComparison, repair: Callable[[MethodComparison, int]
     @st.fragment(run_every=1.0 if running else None)
     def follow() -> None:
         draw_follow_up_errors(on_screen.comparison)
-        clicks = board(
-            {
-                **add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen),
-                "present": True,
-                "most_lanes": MAX_COMPARE_LANES,
-            },
-            key="presented_board",
-        )
+        data = add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen)
+        data = {**data, "present": True, "most_lanes": MAX_COMPARE_LANES}
+        clicks = board(data, key="presented_board")
         if clicks.repair is not None:
             repair(on_screen.comparison, int(clicks.repair))
         if job is not None and running and job.ended and not on_screen.comparison.repairing:

@@ -1,6 +1,4 @@
-"""Sliders for alpha and beta of FastInsight's lanes, which rank the documents again without a
-model.
-"""
+"""Sliders for alpha and beta of FastInsight, which rank the documents again without a model."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.diagnosis.passages import chunk_rows
+from core.diagnosis.passages import gold_rows
 from core.engine import MethodComparison, MethodLane
 from core.graph.algorithms.simple_graph import simple_graph
 from core.graph.texts import chunk_lists, hit_titles
@@ -27,9 +25,8 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import noun, tr
 
-# documents, and moved gold documents, that are listed
-MAX_RERANKED_DOCUMENTS = 10
-MAX_MOVED_GOLD = 4
+MAX_RERANKED_DOCUMENTS = 10  # documents that are listed
+MAX_MOVED_GOLD = 4  # moved gold documents that are listed
 
 
 @dataclass(frozen=True)
@@ -66,13 +63,13 @@ class RerankedDocument:
     gold: bool
 
 
-def settings(lane: MethodLane) -> FastInsightSettings | None:
-    """Return the settings of a lane that can be ranked again.
+def fastinsight_settings(lane: MethodLane) -> FastInsightSettings | None:
+    """Return the settings of a lane whose documents can be ranked again.
 
-    It needs the saved output of the lane's reranker. None for any other lane.
+    None for any other. This needs the output that the lane's reranker saved in the state.
     """
     state = lane.state
-    loop = next((one for one in lane.method.line if isinstance(one, Loop)), None)
+    loop = next((operator for operator in lane.method.line if isinstance(operator, Loop)), None)
     if (
         loop is None
         or not lane.retrieved
@@ -89,19 +86,19 @@ def settings(lane: MethodLane) -> FastInsightSettings | None:
         or rerank.lonely != "keep"
     ):
         return None
-    keep = next(
-        (one.keep for one in lane.method.line if isinstance(one, DocumentsOfNodes)),
-        MAX_RERANKED_DOCUMENTS,
-    )
-    return FastInsightSettings(rerank, expand, loop.budget, keep)
+    for operator in lane.method.line:
+        if isinstance(operator, DocumentsOfNodes):
+            return FastInsightSettings(rerank, expand, loop.budget, operator.keep)
+    return FastInsightSettings(rerank, expand, loop.budget)
 
 
 def rerank_documents(
     lane: MethodLane, models: Models, lane_settings: FastInsightSettings, alpha: float, beta: float
 ) -> tuple[list[RerankedDocument], int]:
-    """Return the documents ranked with these settings.
+    """Return the documents ranked with these values of alpha and beta.
 
-    The number of unread documents that they would need is returned too.
+    The number of nodes that could not be ranked, since the reranker did not read them, is returned
+    too.
     """
     graph, state = lane.graph, lane.state
     assert state.hidden is not None and state.vector is not None and state.nodes is not None
@@ -120,21 +117,15 @@ def rerank_documents(
         lane_settings.expand.keep,
         lane_settings.budget,
     )
-    gold_ids = frozenset(
-        row for document in lane.ask.question.gold for row in chunk_rows(graph, document)
-    )
-    about = zip(
-        result.nodes.items,
-        hit_titles(graph, "node", result.nodes.items),
-        chunk_lists(graph, "nodes", result.nodes.items),
-    )
-    was = state.nodes.positions
-    rows = [
-        RerankedDocument(
-            rank, was[node] + 1 if node in was else None, title, not gold_ids.isdisjoint(chunks)
-        )
-        for rank, (node, title, chunks) in enumerate(about, 1)
-    ]
+    gold_chunks = gold_rows(graph, lane.ask.question.gold)
+    nodes = result.nodes.items
+    titles = hit_titles(graph, "node", nodes)
+    old_positions = state.nodes.positions
+    rows = []
+    for rank, (node, chunks) in enumerate(zip(nodes, chunk_lists(graph, "nodes", nodes)), 1):
+        old_rank = old_positions[node] + 1 if node in old_positions else None
+        is_gold = not gold_chunks.isdisjoint(chunks)
+        rows.append(RerankedDocument(rank, old_rank, titles[rank - 1], is_gold))
     return rows, result.not_ranked
 
 
@@ -144,28 +135,34 @@ def line_with_settings(line: Line, alpha: float, beta: float) -> Line:
     Alpha is set in every re-ranking along links, and beta in every expansion to neighbours.
     """
 
-    def changed(operator: Operator) -> Operator:
+    def replace_in(operator: Operator) -> Operator:
         if isinstance(operator, GraphRerank):
             return dataclasses.replace(operator, alpha=alpha)
         if isinstance(operator, ExpandNodes):
             return dataclasses.replace(operator, beta=beta)
         if isinstance(operator, Loop):
-            return dataclasses.replace(operator, body=tuple(changed(one) for one in operator.body))
+            return dataclasses.replace(
+                operator, body=tuple(replace_in(part) for part in operator.body)
+            )
         return operator
 
-    return Line(tuple(changed(operator) for operator in line))
+    return Line(tuple(replace_in(operator) for operator in line))
 
 
-def rerank(comparison: MethodComparison) -> None:
+def draw_rerank_sliders(comparison: MethodComparison) -> None:
     """Draw the sliders behind a button, if a lane supports them."""
-    lanes = [(lane, values) for lane in comparison.lanes if (values := settings(lane)) is not None]
+    lanes = []
+    for lane in comparison.lanes:
+        lane_settings = fastinsight_settings(lane)
+        if lane_settings is not None:
+            lanes.append((lane, lane_settings))
     if lanes:
         with st.popover(tr("Alpha, beta"), icon=":material/tune:", key="rerank"):
-            _sliders(comparison, lanes)
+            _draw_sliders(comparison, lanes)
 
 
 @st.fragment
-def _sliders(
+def _draw_sliders(
     comparison: MethodComparison, lanes: list[tuple[MethodLane, FastInsightSettings]]
 ) -> None:
     number = 0
@@ -178,7 +175,6 @@ def _sliders(
         )
     lane, lane_settings = lanes[number]
     slider_key = f"{lane.method.id}-{hash(comparison.ask.question.text)}"
-    about = tr("Share of a document's score that comes from its neighbours; 0 is none.")
     alpha = st.slider(
         tr("Smoothing (alpha)"),
         0.0,
@@ -186,10 +182,7 @@ def _sliders(
         float(lane_settings.rerank.alpha),
         0.05,
         key=f"alpha-{slider_key}",
-        help=about,
-    )
-    about = tr(
-        "Weight of a neighbour's position in the graph; similarity to the question has weight 1."
+        help=tr("Share of a document's score that comes from its neighbours; 0 is none."),
     )
     beta = st.slider(
         tr("Structure (beta)"),
@@ -198,13 +191,17 @@ def _sliders(
         float(lane_settings.expand.beta),
         0.1,
         key=f"beta-{slider_key}",
-        help=about,
+        help=tr(
+            "Weight of a neighbour's position in the graph; similarity to the question has weight 1."
+        ),
     )
-    rows, beyond = rerank_documents(lane, engine().models, lane_settings, alpha, beta)
+    rows, n_skipped = rerank_documents(lane, engine().models, lane_settings, alpha, beta)
     st.markdown(
-        "\n".join(_row(row) for row in rows[: min(lane_settings.keep, MAX_RERANKED_DOCUMENTS)])
+        "\n".join(
+            _document_text(row) for row in rows[: min(lane_settings.keep, MAX_RERANKED_DOCUMENTS)]
+        )
     )
-    for text in (_gold(rows, lane_settings.keep), _beyond_budget_text(beyond)):
+    for text in (_gold_text(rows, lane_settings.keep), _skipped_text(n_skipped)):
         if text:
             st.caption(text)
     same = (alpha, beta) == (lane_settings.rerank.alpha, lane_settings.expand.beta)
@@ -213,7 +210,7 @@ def _sliders(
         st.rerun()
 
 
-def _row(row: RerankedDocument) -> str:
+def _document_text(row: RerankedDocument) -> str:
     if row.was == row.place:
         shift = ""
     elif row.was is None:
@@ -223,11 +220,8 @@ def _row(row: RerankedDocument) -> str:
     return f"{row.place}. {':green[★] ' if row.gold else ''}{plain(row.title)}{shift}"
 
 
-def _gold(rows: list[RerankedDocument], keep: int) -> str:
-    """Return how many gold documents are passed on, and which moved.
-
-    The number is given for these settings and for the lane.
-    """
+def _gold_text(rows: list[RerankedDocument], keep: int) -> str:
+    """Return how many gold documents are passed on, and which moved."""
     gold = [row for row in rows if row.gold]
     if not gold:
         return ""
@@ -238,11 +232,9 @@ def _gold(rows: list[RerankedDocument], keep: int) -> str:
         for row in gold
         if row.place > keep and row.was not in (None, row.place)
     ]
-    others_text = (
-        tr("; {more:,} more moved", more=len(moves) - MAX_MOVED_GOLD)
-        if len(moves) > MAX_MOVED_GOLD
-        else ""
-    )
+    others_text = ""
+    if len(moves) > MAX_MOVED_GOLD:
+        others_text = tr("; {more:,} more moved", more=len(moves) - MAX_MOVED_GOLD)
     moves_text = ""
     if moves:
         moves_text = tr(
@@ -259,12 +251,11 @@ def _gold(rows: list[RerankedDocument], keep: int) -> str:
     )
 
 
-def _beyond_budget_text(count: int) -> str:
-    verb = noun(count, "was", "were")
-    if count:
-        return tr(
-            "{neighbours} {was} skipped: the re-ranker has not read them. A new method reads them.",
-            neighbours=many(count, "neighbour"),
-            was=verb,
-        )
-    return ""
+def _skipped_text(count: int) -> str:
+    if not count:
+        return ""
+    return tr(
+        "{neighbours} {was} skipped: the re-ranker has not read them. A new method reads them.",
+        neighbours=many(count, "neighbour"),
+        was=noun(count, "was", "were"),
+    )

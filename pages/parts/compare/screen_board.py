@@ -25,26 +25,25 @@ from pages.parts.shared.wording import tr
 # Boards that are on some screen, by the key of the comparison.
 _boards: WeakValueDictionary[str, Board] = WeakValueDictionary()
 _boards_lock = threading.Lock()
-# Seconds of one wait for news; number of waits in a run of the page, and while the question waits
-# for those of other visitors.
-SLICE_SECONDS, MAX_SLICES, MAX_SLICES_QUEUED = (0.2, 7, 25)
+NEWS_WAIT_SECONDS = 0.2  # one wait for news
+MAX_NEWS_WAITS = 7  # in one run of the page
+MAX_QUEUED_NEWS_WAITS = 25  # while the question waits for those of other visitors
 
 
-def drawing(on_screen: ScreenComparison) -> Board:
-    """Return the board of this comparison, kept in the session."""
-    known_board = session.drawing
-    if known_board is None or known_board[0] is not on_screen.comparison:
-        known_board = session.drawing = (on_screen.comparison, _board(on_screen))
+def screen_drawing(on_screen: ScreenComparison) -> Board:
+    """Return the board of this comparison, stored in the session."""
+    if session.drawing is None or session.drawing[0] is not on_screen.comparison:
+        session.drawing = (on_screen.comparison, _board(on_screen))
         del session.sent
-    return known_board[1]
+    return session.drawing[1]
 
 
 def _board(on_screen: ScreenComparison) -> Board:
     """Return the board of a comparison, shared with other visitors.
 
-    A visit that has its own node positions gets its own board.
+    If node positions of another board are reused, it is a board for this visit alone.
     """
-    previous = _board_before_edits(on_screen)
+    previous = _board_with_other_edits(on_screen)
     if previous is not None:
         return Board(on_screen.comparison, previous)
     with _boards_lock:
@@ -54,22 +53,22 @@ def _board(on_screen: ScreenComparison) -> Board:
         return shared_board
 
 
-def _board_before_edits(on_screen: ScreenComparison) -> Board | None:
-    """Return the board of the same question with other edits.
+def _board_with_other_edits(on_screen: ScreenComparison) -> Board | None:
+    """Return the board of the same question with other edits, whose node positions are reused.
 
-    Its node positions are kept. None if there is no such board.
+    None if there is no such board.
     """
-    shown_ask = on_screen.comparison.ask
+    ask = on_screen.comparison.ask
     if session.drawing is not None:
         old_ask = session.drawing[0].ask
         if (
-            old_ask.source == shown_ask.source
-            and old_ask.question.text == shown_ask.question.text
-            and old_ask.source.edits != shown_ask.source.edits
+            old_ask.source == ask.source
+            and old_ask.question.text == ask.question.text
+            and old_ask.source.edits != ask.source.edits
         ):
             return session.drawing[1]
     job = job_before_edits()
-    if job is None or not shown_ask.source.edits or not job.ended:
+    if job is None or not ask.source.edits or not job.ended:
         return None
     board = Board(job.comparison)
     board.payload()
@@ -77,10 +76,10 @@ def _board_before_edits(on_screen: ScreenComparison) -> Board | None:
 
 
 def drawable_screen(on_screen: ScreenComparison | None) -> ScreenComparison | None:
-    """Return what is on the screen, if it can be drawn.
+    """Return what is on the screen.
 
-    A case may not be drawable. Then an error is shown and None is returned. The file of a case may
-    have data that no run could make.
+    None with an error on the page if it cannot be drawn. Only a case may fail: its file may have
+    data that no run could make.
     """
     if on_screen is not None and on_screen.case is not None:
         try:
@@ -97,7 +96,7 @@ def payload(on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the data of the board, made again only if something has changed."""
     version = on_screen.job.version if on_screen.job is not None else 0
     if session.sent[:2] != (on_screen.key, version):
-        session.sent = (on_screen.key, version, drawing(on_screen).at(version))
+        session.sent = (on_screen.key, version, screen_drawing(on_screen).at(version))
     return session.sent[2]
 
 
@@ -110,18 +109,12 @@ def add_queue_length(board: dict[str, Any], on_screen: ScreenComparison) -> dict
     if wait is None or not wait.others:
         return board
     about = tr(", about {span}", span=duration_text(wait.seconds)) if wait.seconds else ""
-    text = tr(
-        "Waiting: {questions} of others first{about}",
-        questions=many(wait.others, "question"),
-        about=about,
-    )
-    return {
-        **board,
-        "lanes": [
-            {**lane, "status_text": text} if lane["status"] == JOB_WAITING else lane
-            for lane in board["lanes"]
-        ],
-    }
+    questions = many(wait.others, "question")
+    text = tr("Waiting: {questions} of others first{about}", questions=questions, about=about)
+    lanes = []
+    for lane in board["lanes"]:
+        lanes.append({**lane, "status_text": text} if lane["status"] == JOB_WAITING else lane)
+    return {**board, "lanes": lanes}
 
 
 def draw_follow_up_errors(comparison: MethodComparison) -> None:
@@ -133,16 +126,15 @@ def draw_follow_up_errors(comparison: MethodComparison) -> None:
 def wait_for_news(on_screen: ScreenComparison) -> None:
     """Wait a moment after drawing until there is something new to draw.
 
-    A screen without news thus causes few runs. The wait is not before the drawing, as Streamlit
-    fades what a run has not drawn within half a second.
+    A screen without news thus causes few runs. The wait does not come before the drawing, because
+    Streamlit fades what a run has not drawn within half a second.
     """
-    wait = engine().wait(on_screen.job) if on_screen.job is not None else None
-    for _ in range(MAX_SLICES_QUEUED if wait is not None and wait.others else MAX_SLICES):
-        # Streamlit may also interrupt the run here, when the user does something.
+    job = on_screen.job
+    if job is None:
+        return
+    wait = engine().wait(job)
+    for _ in range(MAX_QUEUED_NEWS_WAITS if wait is not None and wait.others else MAX_NEWS_WAITS):
+        # Reading the session lets Streamlit interrupt the run if the user does something.
         sent = session.sent
-        if (
-            on_screen.job is None
-            or sent[0] != on_screen.key
-            or on_screen.job.changed(sent[1], SLICE_SECONDS)
-        ):
+        if sent[0] != on_screen.key or job.changed(sent[1], NEWS_WAIT_SECONDS):
             return

@@ -18,6 +18,7 @@ from core.engine import MethodComparison
 from core.errors import HopscopeError
 from core.runtime.jobs import Job
 from core.sources import SourceQuestion
+from core.types import Question
 from pages.parts.question.permalink import Permalink, case_link, read_link, write_link
 from pages.parts.question.question_bar import bar_state, known_question
 from pages.parts.shared.actions import button
@@ -51,7 +52,7 @@ class ScreenComparison:
         """Return the comparison on the graph that is asked now.
 
         A case has only a part of its graph. The whole graph is attached if the case was made on it.
-        Raises HopscopeError.
+        Raises `HopscopeError` if the case cannot be read.
         """
         if self.case is None:
             return self.comparison
@@ -61,15 +62,15 @@ class ScreenComparison:
 def restore_from_address() -> None:
     """Fill the session from the address if the user went to it.
 
-    Otherwise the session stays as it was. A complete question is asked at once. A page that is
-    visited again shows its question and lanes, and asks again if its job was cancelled when the
+    Otherwise the session stays as it was. A complete question is asked without a click. A page that
+    is visited again shows its question and lanes, and asks again if its job was cancelled when the
     user left. Back and Forward of the browser go to what the address names, which may be the first
-    page without a question. An address that differs from the session but was not gone to is
-    outdated: the browser had it before it got the present one, and sends it with a run.
+    page without a question. If the address differs from the session although the user did not go to
+    it, it is outdated: the browser sent it with a run before it received the present one.
     """
     link = _address_link()
     if session.address is None:
-        _begin(link)
+        _open_first(link)
     elif _is_entered(link):
         session.wanted = link
     elif session.wanted is None:
@@ -79,13 +80,13 @@ def restore_from_address() -> None:
         _ask_again_if_left()
     if session.wanted is not None:
         _open_wanted(session.wanted)
-    session.came = False  # last, as a run can be interrupted before
+    session.came = False  # last, because a run can be interrupted before
 
 
-def _begin(link: Permalink) -> None:
-    """Open the address with which the page is visited first, or leave it to `_open_wanted`."""
-    is_named = bool({"graph", "corpus", "case"} & set(st.query_params))
-    if link.source != chosen_source() and is_named and link.source.here:
+def _open_first(link: Permalink) -> None:
+    """Open the address of the first visit of the page, or leave it to `_open_wanted`."""
+    names_source = bool({"graph", "corpus", "case"} & set(st.query_params))
+    if link.source != chosen_source() and names_source and link.source.here:
         # The session began on another page, where something else was chosen.
         session.wanted = link
     elif session.wanted is None:
@@ -114,7 +115,7 @@ def _open_wanted(link: Permalink) -> None:
 def _address_link() -> Permalink:
     """Return the link of the address.
 
-    If the address names a case, it is the link of the case; a link with nothing else if there is no
+    If the address names a case, it is the link of the case, or one with only its id if there is no
     such case.
     """
     key = st.query_params.get("case", "")
@@ -131,7 +132,7 @@ def _address_link() -> Permalink:
 def _open(link: Permalink) -> None:
     """Show what an address names: its case, its question, or the first shipped case.
 
-    If a case cannot be opened, `trouble` has the error, and the page shows what it shows without a
+    If the case cannot be opened, the error is stored as `trouble`, and the page is opened without a
     case.
     """
     del session.trouble
@@ -143,14 +144,10 @@ def _open(link: Permalink) -> None:
         except HopscopeError as error:
             session.trouble = error
             del session.case
-    begin = (
-        demo()
-        if (link.case or link.empty and "graph" not in st.query_params)
-        and not page_source().is_corpus
-        else ()
-    )
-    if begin:
-        show_case(begin[0], link.model)
+    shows_example = link.case or (link.empty and "graph" not in st.query_params)
+    examples = demo() if shows_example and not page_source().is_corpus else ()
+    if examples:
+        show_case(examples[0], link.model)
         session.address = link
     else:
         take_link(link)
@@ -159,7 +156,7 @@ def _open(link: Permalink) -> None:
 def take_link(link: Permalink) -> None:
     """Copy a link's question, lanes and switches into the session.
 
-    `address` is set last, as it marks the link as done.
+    `address` is set last, because it marks the link as done.
     """
     _fill_session(link)
     del session.case
@@ -173,14 +170,11 @@ def take_link(link: Permalink) -> None:
 
 
 def _fill_session(link: Permalink) -> None:
-    set_question = known_question(link.question)
+    set_question = known_question(link.question) or Question(link.question)
     session.question = link.question
-    session.entities = list(link.entities)
-    session.answers = list(link.answers)
-    if set_question is not None:
-        session.entities = session.entities or list(set_question.entities)
-        session.answers = session.answers or list(set_question.answers)
-    session.hops = set_question.hops if set_question is not None else None
+    session.entities = list(link.entities or set_question.entities)
+    session.answers = list(link.answers or set_question.answers)
+    session.hops = set_question.hops
     session.lanes = list(link.lanes)
     session.seed = link.seed
     session.model = link.model
@@ -213,20 +207,21 @@ def clear_question() -> None:
     session.question, session.entities, session.answers, session.edits = "", [], [], []
     session.settled = bar_state()  # so that the change of the bar asks nothing
     del session.case, session.trouble
-    session.address = address()
+    session.address = session_link()
     write_link(session.address)
 
 
-def address() -> Permalink:
+def session_link() -> Permalink:
     """Return the link of the question, lanes and switches of the session."""
-    lists = (tuple(session.entities), tuple(session.answers), tuple(session.lanes))
     return Permalink(
-        session.question,
-        *lists,
-        page_source(),
-        session.seed,
-        session.model,
-        session.reader,
+        question=session.question,
+        entities=tuple(session.entities),
+        answers=tuple(session.answers),
+        lanes=tuple(session.lanes),
+        source=page_source(),
+        seed=session.seed,
+        model=session.model,
+        reader=session.reader,
         typed=True,
         edits=tuple(session.edits),
     )
@@ -235,13 +230,13 @@ def address() -> Permalink:
 def screen_link(on_screen: ScreenComparison | None) -> Permalink | None:
     """Return the link of what is on the screen.
 
-    None for the example of a first page, whose address stays empty.
+    None if it is the example of the first page, whose address stays empty.
     """
     if on_screen is None:
-        return address()
+        return session_link()
     link = session.address
     case = on_screen.case
-    return link if link is None or case is None or case.id == link.case else None
+    return link if case is None or (link is not None and case.id == link.case) else None
 
 
 def screen_comparison() -> ScreenComparison | None:
@@ -255,15 +250,14 @@ def screen_comparison() -> ScreenComparison | None:
     case = session.case
     if case is None:
         return None
-    return ScreenComparison(
-        f"case-{case.id}", Session.case_shown.of(case.id, lambda: _case_comparison(case)), case=case
-    )
+    comparison = Session.case_shown.of(case.id, lambda: _case_comparison(case))
+    return ScreenComparison(f"case-{case.id}", comparison, case=case)
 
 
 def _case_comparison(case: Case) -> MethodComparison:
     """Return the comparison of a case.
 
-    Visitors of a shipped case share one object, as every visit begins with such a case.
+    Visitors of a shipped case share one object, because every visit begins with such a case.
     """
     if not case.example:
         return comparison_of_case(case.id)
@@ -275,10 +269,7 @@ def _case_comparison(case: Case) -> MethodComparison:
 
 
 def _ask_again_if_left() -> None:
-    """Ask again if the page's job was cancelled or is unknown.
-
-    A job is cancelled when the user leaves the page.
-    """
+    """Ask again if the page's job is unknown, or was cancelled on leaving."""
     if not session.job:
         return
     job = engine().jobs.get(session.job)
@@ -288,9 +279,9 @@ def _ask_again_if_left() -> None:
 
 
 def draw_shipped_comparisons() -> None:
-    """Draw a button for each shipped comparison on the chosen corpus.
+    """Draw a button for each shipped comparison on the chosen corpus, if there are any.
 
-    They open without a model. Nothing is drawn if there is none.
+    They open without a model.
     """
     shipped_cases = demo(page_source()) if page_source().is_corpus else ()
     if not shipped_cases:

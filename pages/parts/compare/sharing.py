@@ -13,7 +13,7 @@ from core.engine import MethodComparison
 from core.errors import HopscopeError
 from pages.parts.board.payload import Board
 from pages.parts.board.static_board import downloads
-from pages.parts.compare.screen_state import ScreenComparison, address
+from pages.parts.compare.screen_state import ScreenComparison, session_link
 from pages.parts.question.permalink import case_link
 from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import caption
@@ -21,7 +21,7 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 
 
-def share(on_screen: ScreenComparison, drawing: Board) -> None:
+def draw_sharing(on_screen: ScreenComparison, drawing: Board) -> None:
     """Draw the permalink, the downloads, the save form and the button to present.
 
     The lanes may still be running.
@@ -32,10 +32,10 @@ def share(on_screen: ScreenComparison, drawing: Board) -> None:
             caption("This address opens this case:")
         else:
             caption("This address restores the question and the methods:")
-        link = case_link(case) if case is not None else address()
+        link = case_link(case) if case is not None else session_link()
         st.code(link.address(st.context.url or ""), language=None, wrap_lines=True)
         downloads(on_screen.comparison, drawing)
-    draw_save_form(on_screen.key, on_screen.comparison, address().parameters())
+    draw_save_form(on_screen.key, on_screen.comparison, session_link().parameters())
     button(
         tr("Present"),
         partial(_present_screen, on_screen),

@@ -19,10 +19,10 @@ from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.saved_sources import sources_of
 from core.evaluation.runs.store import Run
 from pages.parts.evaluate.loss_causes import draw_loss_causes, has_own_method
-from pages.parts.evaluate.loss_repairs import repairs
+from pages.parts.evaluate.loss_repairs import draw_repairs
 from pages.parts.evaluate.method_changes import draw_changes
-from pages.parts.evaluate.pairs import can_be_judged, judged_pairs
-from pages.parts.evaluate.questions import question_table
+from pages.parts.evaluate.pairs import can_be_judged, draw_judged_pairs
+from pages.parts.evaluate.questions import draw_questions
 from pages.parts.evaluate.recommendation import draw_recommendation, recommend
 from pages.parts.evaluate.run_progress import summary
 from pages.parts.shared.sentences import caption
@@ -33,11 +33,12 @@ from pages.parts.shared.wording import tr
 PICTURE_WIDTH = 465  # width in pixels; two pictures fit side by side on a wide screen
 
 
-def facts(run: Run) -> str:
+def run_facts(run: Run) -> str:
     """Return the settings of a run in one line."""
     spec = run.spec
-    source_texts = (f"{one.noun} “{one.name}”" for one in sources_of(spec))
-    words = [
+    sources = sources_of(spec)
+    source_texts = (f"{source.noun} “{source.name}”" for source in sources)
+    facts = [
         tr(
             "{sample:,} of {questions}, seed {seed}",
             sample=spec["sample"],
@@ -45,17 +46,22 @@ def facts(run: Run) -> str:
             seed=spec["seed"],
         ),
         tr("asked on {on}", on=", ".join(source_texts)),
-        tr("answers by a language model")
-        if spec["model"]
-        else tr(
-            "answers are the {reader}; no language model", reader=defaults(sources_of(spec)).reader
-        ),
     ]
-    return " · ".join(words + ([tr("every method timed alone")] if spec["cold"] else []))
+    if spec["model"]:
+        facts.append(tr("answers by a language model"))
+    else:
+        reader = defaults(sources).reader
+        facts.append(tr("answers are the {reader}; no language model", reader=reader))
+    if spec["cold"]:
+        facts.append(tr("every method timed alone"))
+    return " · ".join(facts)
 
 
 def set_titles(run: Run) -> str:
-    """Return the quoted titles of a run's question sets; for an unknown set its name."""
+    """Return the quoted titles of a run's question sets.
+
+    For an unknown set its name.
+    """
     titles: dict[str, str] = {}
     for source in sources_of(run.spec):
         titles |= source.sets
@@ -63,7 +69,7 @@ def set_titles(run: Run) -> str:
     return ", ".join(f"“{titles.get(name, name)}”" for name in names)
 
 
-def figures(run: Run) -> None:
+def draw_figures(run: Run) -> None:
     """Draw all results of a run so far."""
     results = summary(run.id)
     if progress_text := results.so_far():
@@ -82,7 +88,7 @@ def figures(run: Run) -> None:
         tr("What the metrics mean"),
     ]
     extra_tabs = {
-        tr("Judged in pairs"): (can_be_judged, judged_pairs),
+        tr("Judged in pairs"): (can_be_judged, draw_judged_pairs),
         tr("Why yours lost"): (has_own_method, draw_loss_causes),
     }
     draw_by_name = {name: draw for name, (has, draw) in extra_tabs.items() if has(results)}
@@ -90,28 +96,28 @@ def figures(run: Run) -> None:
     tabs = st.tabs([*names, *draw_by_name], key=Session.evaluate_part.name, bind="query-params")
     table, changed, repairs_tab, pictures, tests, questions_tab, meanings = tabs[: len(names)]
     for tab, draw in zip(tabs[len(names) :], draw_by_name.values()):
-        if tab.open:  # first, as the user waits for the open tab
+        if tab.open:  # first, because the user waits for the open tab
             with tab:
                 draw(results)
     with table:
-        _table(results)
+        _draw_table(results)
     if changed.open:
         with changed:
             draw_changes(results)
     if repairs_tab.open:
         with repairs_tab:
-            repairs(results)
+            draw_repairs(results)
     with pictures:
-        _pictures(results)
+        _draw_pictures(results)
     with tests:
-        _tests(results)
+        _draw_tests(results)
     with questions_tab:
-        question_table(results)
+        draw_questions(results)
     with meanings:
-        _meanings(results)
+        _draw_meanings(results)
 
 
-def _table(results: RunSummary) -> None:
+def _draw_table(results: RunSummary) -> None:
     names = st.multiselect(
         tr("Metrics"),
         results.reported,
@@ -122,46 +128,22 @@ def _table(results: RunSummary) -> None:
     )
     if not names:
         return
-    hops = results.by_hops()
-    part = results
-    if len(hops) > 1:
-        label = lambda hop: (
-            tr("All questions")
-            if hop == "all"
-            else tr("Hops not given")
-            if hop is None
-            else many(hop, "hop")
-        )
-        which = st.segmented_control(
-            tr("Questions"),
-            ["all", *hops],
-            default="all",
-            format_func=label,
-            key="figures_hops",
-            persist_state="session",
-        )
-        part = results if isinstance(which, str) else hops.get(which, results)
+    part = _choose_hops(results)
     figures = part.table(names)
-    spec = method_titles(results.run)
+    titles = method_titles(results.run)
     advice = recommend(results.run) if part is results else None
     rows = []
-    for method, row in figures.items():
-        if part is not results:
-            count = f"{len(part.of(method)):,}"
-        elif results.unfinished:
-            count = results.done(method)
-        else:
-            count = ""
-        progress_column = {tr("Questions"): count} if count else {}
-        rank = {}
+    for method, figure_by_name in figures.items():
+        row = {tr("Method"): titles[method]}
         if advice is not None and len(advice.ranks) > 1:
-            rank = {tr("Rank"): advice.ranks.get(method)}
-        rows.append(
-            {tr("Method"): spec[method]}
-            | rank
-            | progress_column
-            | {name: _cell(name, row[name], part.lacks(method, name)) for name in names}
-        )
+            row[tr("Rank")] = advice.ranks.get(method)
+        if part is not results:
+            row[tr("Questions")] = f"{len(part.of(method)):,}"
+        elif results.unfinished and results.done(method):
+            row[tr("Questions")] = results.done(method)
+        for name in names:
+            row[name] = _cell(name, figure_by_name[name], part.lacks(method, name))
+        rows.append(row)
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
     config[tr("Rank")] = st.column_config.NumberColumn(
         help=tr("Methods share a rank if no paired test shows a difference."), width=60
@@ -182,64 +164,83 @@ def _table(results: RunSummary) -> None:
         sentence = tr(
             "These questions have no correct answers and no evidence, so only costs are shown."
         )
-        st.info(
-            plain(
-                tr(
-                    "{sentence} {judged} the answers of several methods against one another.",
-                    sentence=sentence,
-                    judged=pairs_text,
-                )
-            )
+        note = tr(
+            "{sentence} {judged} the answers of several methods against one another.",
+            sentence=sentence,
+            judged=pairs_text,
         )
+        st.info(plain(note))
     for method in results.methods:
         without = part.counts(method)["without_context"]
         if without:
             caption(
                 "{method}: {without:,} without any triple (counted as they are).",
-                method=spec[method],
+                method=titles[method],
                 without=without,
             )
     for sentence in [*part.failed(), *part.faults(), *part.shallow(names), *part.brought()]:
         st.caption(plain(sentence))
-    if steps_worth := _worth(
-        results.run.id, results.run.created, results.run.done, results.run.failed
-    ):
+    run = results.run
+    if effects := _step_effects_html(run.id, run.created, run.done, run.failed):
         st.markdown(tr("**What each step is worth**"))
-        st.html(steps_worth)
+        st.html(effects)
+    _draw_step_costs(results)
+
+
+def _choose_hops(results: RunSummary) -> RunSummary:
+    """Draw the choice of a number of hops, and return the results of its questions."""
+    by_hops = results.by_hops()
+    if len(by_hops) < 2:
+        return results
+    labels = {"all": tr("All questions"), None: tr("Hops not given")}
+    choice = st.segmented_control(
+        tr("Questions"),
+        ["all", *by_hops],
+        default="all",
+        format_func=lambda hop: labels[hop] if hop in labels else many(hop, "hop"),
+        key="figures_hops",
+        persist_state="session",
+    )
+    return results if isinstance(choice, str) else by_hops.get(choice, results)
+
+
+def _draw_step_costs(results: RunSummary) -> None:
+    """Draw the average cost of each step of each method."""
+    titles = method_titles(results.run)
     st.markdown(tr("**Average cost per step**"))
-    steps = [
-        {
-            tr("Method"): spec[i],
-            tr("Step"): step["operator"],
-            tr("Seconds"): step["seconds"],
-            tr("Calls"): step["calls"],
-        }
-        | {
-            tr("Tokens in"): step["tokens_in"],
-            tr("Tokens out"): step["tokens_out"],
-            tr("Texts scored"): step["texts"],
-        }
-        for i in results.methods
-        for step in results.operators(i)
-    ]
+    rows = []
+    for method in results.methods:
+        for step in results.operators(method):
+            rows.append(
+                {
+                    tr("Method"): titles[method],
+                    tr("Step"): step["operator"],
+                    tr("Seconds"): step["seconds"],
+                    tr("Calls"): step["calls"],
+                    tr("Tokens in"): step["tokens_in"],
+                    tr("Tokens out"): step["tokens_out"],
+                    tr("Texts scored"): step["texts"],
+                }
+            )
     number = {
         name: st.column_config.NumberColumn(format="%.1f")
         for name in (tr("Calls"), tr("Tokens in"), tr("Tokens out"), tr("Texts scored"))
     }
     st.dataframe(
-        steps,
+        rows,
         hide_index=True,
         column_config={tr("Seconds"): st.column_config.NumberColumn(format="%.4f"), **number},
     )
 
 
 @lru_cache(maxsize=32)
-def _worth(number: int, created: float, done: int, failed: int) -> str:
+def _step_effects_html(number: int, created: float, done: int, failed: int) -> str:
     return step_effects_html(summary(number))
 
 
-def _pictures(results: RunSummary) -> None:
-    table, kind = results.table(), f"_{results.defaults.question}"
+def _draw_pictures(results: RunSummary) -> None:
+    table = results.table()
+    key_suffix = f"_{results.defaults.question}"
     useful = [name for name in results.reported if any(row[name].mean for row in table.values())]
     costs = [
         name
@@ -260,7 +261,7 @@ def _pictures(results: RunSummary) -> None:
             qualities.index(first_quality),
             format_func=_title,
             width=260,
-            key=f"figures_quality{kind}",
+            key=f"figures_quality{key_suffix}",
             persist_state="session",
         )
         cost = None
@@ -270,7 +271,7 @@ def _pictures(results: RunSummary) -> None:
                 costs,
                 format_func=_title,
                 width=260,
-                key=f"figures_cost{kind}",
+                key=f"figures_cost{key_suffix}",
                 persist_state="session",
             )
     figures_by_name = {"front": plots.front_plot(results, table, cost, quality)} if cost else {}
@@ -283,21 +284,16 @@ def _pictures(results: RunSummary) -> None:
     for operator, parameter in varied_parameters(results):
         points = curves(results, operator, parameter, table, quality)
         if points:
-            figures_by_name[f"{operator}-{parameter}"] = plots.add_note(
-                plots.sensitivity_plot(
-                    points,
-                    tr("{parameter} of {operator}", parameter=parameter, operator=operator),
-                    quality,
-                ),
-                results,
-            )
+            title = tr("{parameter} of {operator}", parameter=parameter, operator=operator)
+            figure = plots.sensitivity_plot(points, title, quality)
+            figures_by_name[f"{operator}-{parameter}"] = plots.add_note(figure, results)
     with st.container(horizontal=True):
         for name, figure in figures_by_name.items():
             with st.container(width=PICTURE_WIDTH):
                 st.plotly_chart(figure, key=f"picture-{name}")
 
 
-def _tests(results: RunSummary) -> None:
+def _draw_tests(results: RunSummary) -> None:
     names = method_titles(results.run)
     if len(names) < 2:
         caption("There is only one method, so there is nothing to compare it with.")
@@ -336,17 +332,15 @@ def _tests(results: RunSummary) -> None:
     )
 
 
-def _meanings(results: RunSummary) -> None:
+def _draw_meanings(results: RunSummary) -> None:
     for name in results.reported:
         description = metric(name).described()
         with st.expander(f"{plain(tr(description['title']))} `{name}`"):
             st.text(tr(description["definition"]))
             st.text(tr(description["convention"]))
-            source = (
-                tr(" Source: {source}.", source=description["source"])
-                if description["source"]
-                else ""
-            )
+            source = ""
+            if description["source"]:
+                source = tr(" Source: {source}.", source=description["source"])
             caption(
                 "Unit: {unit}; {better} is better.{source}",
                 unit=tr(description["unit"]),
@@ -355,10 +349,14 @@ def _meanings(results: RunSummary) -> None:
             )
 
 
-def _cell(name: str, one, limit: int) -> str:
+def _cell(name: str, figure, limit: int) -> str:
+    """Return a figure with its interval.
+
+    A note if it needs more items than `limit`.
+    """
     if limit:
         return tr("only {most:,} handed on", most=limit)
-    return with_interval(name, one)
+    return with_interval(name, figure)
 
 
 def _title(name: str) -> str:
@@ -366,5 +364,5 @@ def _title(name: str) -> str:
 
 
 def _help(name: str) -> str:
-    one = metric(name).described()
-    return plain(f"{tr(one['definition'])} {tr(one['convention'])}")
+    description = metric(name).described()
+    return plain(f"{tr(description['definition'])} {tr(description['convention'])}")

@@ -15,15 +15,19 @@ from core.models.price import Cap
 from core.prompts import MAX_TEMPLATE_CHARACTERS
 from core.sources import AnswerSource
 from pages.parts.bringing.drop_zone import drop_zone
-from pages.parts.bringing.finished_run import questions_of_runs, saved_runs
-from pages.parts.evaluate.question_writer import write_questions
+from pages.parts.bringing.finished_run import draw_saved_runs, questions_of_runs
+from pages.parts.evaluate.question_writer import draw_question_writer
 from pages.parts.methods.groups import is_heading, method_options
-from pages.parts.question.question_sets import asked_source, no_questions, usual_sets
+from pages.parts.question.question_sets import (
+    default_set_selection,
+    draw_no_questions,
+    question_set_source,
+)
 from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, methods, store
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.spending import spend_at_most
+from pages.parts.shared.spending import draw_spending_limit
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -36,17 +40,21 @@ SUPPORT_JUDGES = {
 }
 
 
-def new_run() -> None:
-    """Draw the form; without questions, draw the ways to add some."""
-    source = asked_source()
+def draw_new_run() -> None:
+    """Draw the form.
+
+    Without questions, draw the ways to add some.
+    """
+    source = question_set_source()
     titles = {**source.sets, **questions_of_runs(source)}
     if not titles:
-        no_questions(source)
-        _more_questions(source)
+        draw_no_questions(source)
+        _draw_more_questions(source)
         return
-    methods_by_id = {key: one for key, one in methods().items() if one.is_for(source)}
+    methods_by_id = {id: method for id, method in methods().items() if method.is_for(source)}
     with st.container(border=True, key="evaluate-box"):
-        sets, lines = _sets(source, titles), _methods(source, methods_by_id)
+        sets = _choose_sets(source, titles)
+        method_ids = _choose_methods(source, methods_by_id)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             size = st.number_input(
                 tr("Questions per set"),
@@ -67,10 +75,10 @@ def new_run() -> None:
                 key="evaluate_seed",
                 persist_state="session",
             )
-        settings = _settings(source)
-        selected = [methods_by_id[key] for key in lines]
-        selected, fits = _prompt(selected) if settings["model"] else (selected, True)
-        at_once, cap, valid = _servers()
+        settings = _choose_settings(source)
+        selected = [methods_by_id[id] for id in method_ids]
+        selected, fits = _choose_prompt(selected) if settings["model"] else (selected, True)
+        at_once, cap, valid = _choose_server_limits()
         if button(
             tr("Start"),
             key="evaluate-go",
@@ -79,34 +87,28 @@ def new_run() -> None:
             disabled=not (valid and fits),
         ):
             begin_run(selected, sets, int(size), int(seed), at_once, cap, **settings)
-    _more_questions(source)
+    _draw_more_questions(source)
 
 
-def _more_questions(on: AnswerSource) -> None:
-    """Draw the ways to add questions.
-
-    They are finished runs and, on documents, a language model that writes them.
-    """
-    _draw_import(on)
-    if on.is_corpus:
-        write_questions(on)
+def _draw_more_questions(source: AnswerSource) -> None:
+    """Draw the ways to add questions: finished runs and, on documents, a language model."""
+    _draw_import(source)
+    if source.is_corpus:
+        draw_question_writer(source)
 
 
 def _draw_import(source: AnswerSource) -> None:
-    """Draw the drop zone for finished runs, and their list.
-
-    A finished run becomes a method.
-    """
+    """Draw the drop zone for finished runs, which become methods, and their list."""
     is_open = session.bring_job is not None and session.bring_job.key.startswith("run-")
     with st.expander(
         tr("Import results from a file"), icon=":material/upload_file:", expanded=is_open
     ):
         caption("What another program found is compared here as a method.")
         drop_zone(source)
-        saved_runs(source)
+        draw_saved_runs(source)
 
 
-def _sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:
+def _choose_sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:
     choice = Session.evaluate_chosen[f"{source.kind}-{source.name}"]
     preselected = [name for name in Session.evaluate_sets.take() if name in titles]
     if preselected:
@@ -114,7 +116,7 @@ def _sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:
     return st.multiselect(
         tr("Questions about {title}", title=plain(source.title)),
         list(titles),
-        None if preselected else usual_sets(titles),
+        None if preselected else default_set_selection(titles),
         format_func=titles.__getitem__,
         placeholder=tr("choose one or more sets"),
         key=choice.name,
@@ -126,7 +128,7 @@ def _sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:
     )
 
 
-def _methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> list[str]:
+def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> list[str]:
     labels = {
         key: text for key, text in method_options(methods_by_id).items() if not is_heading(key)
     }
@@ -147,14 +149,14 @@ def _methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> list[str
     )
 
 
-def _settings(on: AnswerSource) -> dict[str, Any]:
+def _choose_settings(source: AnswerSource) -> dict[str, Any]:
     """Draw and return the settings of language models and of timing."""
     with st.container(horizontal=True):
         model = st.toggle(
             tr("Language model answers"),
             key=Session.evaluate_model.name,
             persist_state="session",
-            help=tr("Off: the {reader} answers are scored.", reader=defaults(on).reader),
+            help=tr("Off: the {reader} answers are scored.", reader=defaults(source).reader),
         )
         judge = st.toggle(
             tr("Language model judges"),
@@ -168,7 +170,7 @@ def _settings(on: AnswerSource) -> dict[str, Any]:
             persist_state="session",
             help=tr("Methods share no results, so that their seconds can be compared."),
         )
-        abstract = on.is_corpus and st.toggle(
+        abstract = source.is_corpus and st.toggle(
             tr("Long answers"),
             key="evaluate_abstract",
             persist_state="session",
@@ -178,7 +180,7 @@ def _settings(on: AnswerSource) -> dict[str, Any]:
             ),
         )
     support: list[str] = []
-    if on.is_corpus and model:
+    if source.is_corpus and model:
         support = st.pills(
             tr("Is each sentence of an answer supported by what the prompt showed?"),
             list(SUPPORT_JUDGES),
@@ -197,8 +199,8 @@ def _settings(on: AnswerSource) -> dict[str, Any]:
     }
 
 
-def _prompt(selected: list[Method]) -> tuple[list[Method], bool]:
-    """Return the methods with the chosen prompt, and whether that is possible.
+def _choose_prompt(selected: list[Method]) -> tuple[list[Method], bool]:
+    """Draw the choice of a prompt, and return the methods with it and whether it fits.
 
     The methods that keep their own prompt are named on the page.
     """
@@ -242,11 +244,10 @@ def _prompt(selected: list[Method]) -> tuple[list[Method], bool]:
     return selected, False
 
 
-def _servers() -> tuple[int, Cap | None, bool]:
-    """Draw and return the settings of model servers.
+def _choose_server_limits() -> tuple[int, Cap | None, bool]:
+    """Draw and return the number of parallel requests, the spending limit, and if it is valid.
 
-    They are the number of parallel requests, the spending limit, and whether it is valid. 0
-    requests means that the best number is determined.
+    With 0 requests, the best number is determined.
     """
     with st.expander(tr("Server limits and prices"), icon=":material/dns:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -264,7 +265,7 @@ def _servers() -> tuple[int, Cap | None, bool]:
                     "few for a service that limits requests per minute."
                 ),
             )
-            cap, valid = spend_at_most("evaluate_cap")
+            cap, valid = draw_spending_limit("evaluate_cap")
     return int(at_once), cap, valid
 
 
@@ -277,7 +278,10 @@ def begin_run(
     cap: Cap | None = None,
     **settings: Any,
 ) -> None:
-    """Start the evaluation and show it; show an error if that fails."""
+    """Start the evaluation and show it.
+
+    Show an error if that fails.
+    """
     with shown_errors():
         with st.spinner(tr("Opening the graph or documents and drawing the questions")):
             plan = make_plan(selected, ",".join(sets), size, engine().graph, seed=seed, **settings)

@@ -1,6 +1,6 @@
 """Causes of the losses of a user's own run or retriever, question by question.
 
-Each is compared with the nearest row that did not lose the question.
+The user's method is compared with the nearest method that did not lose the question.
 """
 
 from __future__ import annotations
@@ -34,10 +34,7 @@ def has_own_method(results: RunSummary) -> bool:
 
 
 def draw_loss_causes(results: RunSummary) -> None:
-    """Draw the tab.
-
-    It has the start button, the progress, and the results for each such method.
-    """
+    """Draw the tab: the start button, the progress, and the results for each own method."""
     run = results.run
     write(
         "Why did your method miss a question? Compare it with the closest method that did "
@@ -52,9 +49,9 @@ def draw_loss_causes(results: RunSummary) -> None:
         "troubleshoot",
         tr("Available once the evaluation has ended."),
     )
-    names = {key: str(one) for key, one in method_names(run).items()}
-    for one in losses_by_method:
-        _draw_method(one, names)
+    names = {id: str(name) for id, name in method_names(run).items()}
+    for report in losses_by_method:
+        _draw_method(report, names)
 
 
 def _draw_method(report: LossReport, names: dict[str, str]) -> None:
@@ -68,37 +65,34 @@ def _draw_method(report: LossReport, names: dict[str, str]) -> None:
             tr("Show all {shown:,}", shown=len(shown_losses)), key=f"why-all-{report.method}"
         ):
             shown_losses = shown_losses[:MAX_LISTED_LOSSES]
-        for one in shown_losses:
-            _question(one, names, f"why-open-{report.method}-{one.question}")
+        for loss in shown_losses:
+            _draw_loss(loss, names, f"why-open-{report.method}-{loss.question}")
 
 
-def _question(one: LossExplanation, names: dict[str, str], key: str) -> None:
-    """Draw a lost question with its cause.
-
-    The nearest row and a change that would help are shown too.
-    """
+def _draw_loss(loss: LossExplanation, names: dict[str, str], key: str) -> None:
+    """Draw a lost question with its cause, the nearest method, and a change that would help."""
     common = ""
-    if one.of:
+    if loss.of:
         common = tr(
             "; it shares {shared:,} of the {documents} that yours found",
-            documents=many(one.of, "document"),
-            shared=one.shared,
+            documents=many(loss.of, "document"),
+            shared=loss.shared,
         )
     nearest = ""
-    if one.nearest:
+    if loss.nearest:
         nearest = tr(
-            "{nearest} did not miss it{common}.", nearest=names[one.nearest], common=common
+            "{nearest} did not miss it{common}.", nearest=names[loss.nearest], common=common
         )
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
         with st.container(gap=None, width="stretch"):
-            st.text(one.text)
-            cause = f"{one.cause[:1].upper()}{one.cause[1:]}."
-            st.caption(plain(" ".join(filter(None, [cause, nearest, one.change]))))
+            st.text(loss.text)
+            cause = f"{loss.cause[:1].upper()}{loss.cause[1:]}."
+            st.caption(plain(" ".join(filter(None, [cause, nearest, loss.change]))))
         button(
             tr("Open"),
-            partial(open_question, one.question),
+            partial(open_question, loss.question),
             key=key,
             help=tr("As this evaluation ran it."),
         )

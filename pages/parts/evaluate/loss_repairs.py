@@ -37,7 +37,7 @@ REPAIRS_HELP = tr(
 )
 
 
-def repairs(results: RunSummary) -> None:
+def draw_repairs(results: RunSummary) -> None:
     """Draw the tab: the start button, the progress, and the results for each method."""
     run = results.run
     st.write(REPAIRS_HELP)
@@ -54,15 +54,12 @@ def repairs(results: RunSummary) -> None:
         tr("Available once the evaluation has ended."),
     )
     names = method_names(run)
-    for one in repair_results:
-        _draw_repairs(run, one, names)
+    for line_repairs in repair_results:
+        _draw_method(run, line_repairs, names)
 
 
-def _draw_repairs(run: Run, repairs: LineRepairs, names: dict[str, MethodName]) -> None:
-    """Draw one method's losses, and changes that recover some.
-
-    The best change comes first.
-    """
+def _draw_method(run: Run, repairs: LineRepairs, names: dict[str, MethodName]) -> None:
+    """Draw one method's losses, and changes that recover some, best first."""
     with st.container(border=True, gap="small"):
         first, *other_sentences = repairs.sentences(str(names[repairs.method]))
         st.markdown(f"**{plain(first)}**")
@@ -83,18 +80,20 @@ def _draw_attempt(
     run: Run, repairs: LineRepairs, attempt: Attempt, names: dict[str, MethodName], key: str
 ) -> None:
     """Draw a change with its effect, and the button that evaluates it."""
-    line = repaired_method(run, repairs, attempt, names[repairs.method].plain)
+    method = repaired_method(run, repairs, attempt, names[repairs.method].plain)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"{repairs.brings(attempt)}.", width="stretch")
-        if line is None:
-            run_with_line = next(
-                names[one["id"]] for one in run.spec["instances"] if one["line"] == attempt.spec
+        if method is None:
+            equal_method = next(
+                names[instance["id"]]
+                for instance in run.spec["instances"]
+                if instance["line"] == attempt.spec
             )
-            st.caption(plain(tr("That is {there}.", there=run_with_line)), width="content")
+            st.caption(plain(tr("That is {there}.", there=equal_method)), width="content")
         else:
             button(
                 tr("Evaluate with the others"),
-                partial(_evaluate, run, line),
+                partial(_evaluate, run, method),
                 key=f"repaired-{key}",
                 icon="playlist_add",
                 help=tr(
@@ -104,7 +103,7 @@ def _draw_attempt(
             )
 
 
-def _evaluate(run: Run, line: Method) -> None:
-    job = add_methods(engine(), store(), run, [line])
+def _evaluate(run: Run, method: Method) -> None:
+    job = add_methods(engine(), store(), run, [method])
     open_run(job.number)
     session.evaluate_part = tr("Figures")

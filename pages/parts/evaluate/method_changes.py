@@ -6,6 +6,7 @@ A click on a band lists its questions.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any
 
@@ -50,27 +51,26 @@ ANSWER_RIGHT_RULE = tr("A question counts as right if the answer holds a correct
 
 
 def draw_changes(results: RunSummary) -> None:
-    """Draw the tab.
-
-    It has two methods to choose, the picture, and the questions of the open band.
-    """
-    names, run = method_titles(results.run), results.run
+    """Draw the tab: the choice of two methods, the picture, and the questions of a band."""
+    run = results.run
+    names = method_titles(run)
     if len(names) < 2:
         caption("There is only one method; changes are drawn between two.")
         return
-    a, b = _draw_between(results, names)
-    flow_found = flow(results, a, b) if a != b else None
+    a, b = _choose_methods(results, names)
     if a == b:
         caption("Choose two different methods.")
-    elif flow_found is None:
+        return
+    flow_between = flow(results, a, b)
+    if flow_between is None:
         caption("No question that both were asked has a correct answer, so nothing can be drawn.")
-    else:
-        causes = _causes(run.id, run.created, run.done, run.failed, a, b)
-        _picture(run, flow_found, names, dict(causes))
-        _draw_band_questions(run, flow_found, names, dict(causes))
+        return
+    causes = dict(_causes(run.id, run.created, run.done, run.failed, a, b))
+    _draw_picture(run, flow_between, names, causes)
+    _draw_band_questions(run, flow_between, names, causes)
 
 
-def _draw_between(results: RunSummary, names: dict[str, str]) -> tuple[str, str]:
+def _choose_methods(results: RunSummary, names: dict[str, str]) -> tuple[str, str]:
     advice = recommend(results.run)
     advised_method = advice.take if advice is not None and advice.take != results.methods[0] else ""
     options = list(names)
@@ -91,7 +91,7 @@ def _draw_between(results: RunSummary, names: dict[str, str]) -> tuple[str, str]
     return a, b
 
 
-def _picture(
+def _draw_picture(
     run: Run,
     flow: Flow,
     names: dict[str, str],
@@ -101,49 +101,35 @@ def _picture(
     changed = {
         (band.before, band.after): band for band in flow.bands if band.kind in ("won", "lost")
     }
-    laid_bands = flow_layout(
-        flow, {stages: f"{len(band.questions):,} {band.label}" for stages, band in changed.items()}
-    )
-    for band_data, band in zip(laid_bands["bands"], flow.bands):
-        reason = band_data["reason"] = _reason(band, causes.get((band.before, band.after), ()))
-        band_data["title"] = tr(
-            "{band}. Press to list them.",
-            band=": ".join(filter(None, (_title(band, flow, names), reason))),
-        )
+    labels = {stages: f"{len(band.questions):,} {band.label}" for stages, band in changed.items()}
+    layout = flow_layout(flow, labels)
+    for band_data, band in zip(layout["bands"], flow.bands):
+        reason = _reason(band, causes.get((band.before, band.after), ()))
+        title = ": ".join(filter(None, (_band_title(band, flow, names), reason)))
+        band_data["reason"] = reason
+        band_data["title"] = tr("{band}. Press to list them.", band=title)
     flow_key, open_band = session.evaluate_band
     label = tr("From {a} to {b}", a=names[flow.a], b=names[flow.b])
 
-    def pressed() -> None:
+    def open_pressed_band() -> None:
         stages = session.evaluate_flow.opened
         if stages is not None:
             session.evaluate_band = (key, (str(stages[0]), str(stages[1])))
 
-    data = {**laid_bands, "label": label, "chosen": ">".join(open_band) if flow_key == key else ""}
+    data = {**layout, "label": label, "chosen": ">".join(open_band) if flow_key == key else ""}
     note = ""
     if flow.left_out:
         note = tr(
             "{questions} left out: not asked of both, or without a correct answer.",
             questions=many(flow.left_out, "question"),
         )
-    right = RIGHT_RULES.get(flow.by, ANSWER_RIGHT_RULE)
-    st.caption(
-        plain(
-            " ".join(
-                (
-                    tr(
-                        "Each band stands for questions (n = {n:,}); press one to list them.",
-                        n=flow.n,
-                    ),
-                    right,
-                    note,
-                )
-            )
-        )
-    )
-    component("flow")(key=Session.evaluate_flow.name, data=data, on_opened_change=pressed)
+    rule = RIGHT_RULES.get(flow.by, ANSWER_RIGHT_RULE)
+    legend = tr("Each band stands for questions (n = {n:,}); press one to list them.", n=flow.n)
+    st.caption(plain(f"{legend} {rule} {note}"))
+    component("flow")(key=Session.evaluate_flow.name, data=data, on_opened_change=open_pressed_band)
 
 
-def _title(band: Band, flow: Flow, names: dict[str, str]) -> str:
+def _band_title(band: Band, flow: Flow, names: dict[str, str]) -> str:
     count = many(len(band.questions), "question")
     stage_before = flow.words(band.before)
     stage_after = flow.words(band.after)
@@ -164,7 +150,7 @@ def _title(band: Band, flow: Flow, names: dict[str, str]) -> str:
 def _reason(band: Band, causes: tuple[tuple[str, int], ...]) -> str:
     """Return the most frequent cause of a band's change.
 
-    For won questions it is the cause that no longer holds.
+    Of won questions, its opposite.
     """
     if not causes or band.kind not in ("won", "lost"):
         return ""
@@ -190,33 +176,29 @@ def opposite_cause(words: str) -> str:
 def _causes(number: int, created: float, done: int, failed: int, a: str, b: str) -> tuple:
     """Return why questions were lost, by band, most frequent cause first with its count.
 
-    For questions that the second method wins, it is the loss of the first; otherwise that of the
-    second. Bands of failed questions, and of questions without a change, are left out. A question
-    that cannot be opened any more counts with its stage only.
+    For questions that the second method wins, they explain the loss of the first method; otherwise
+    that of the second. Bands of failed questions, and of questions without a change, are left out.
+    For a question that cannot be opened any more, the stage is the cause.
     """
     results = summary(number)
-    flow_found = flow(results, a, b)
-    drawn_by_question = {one.question.id: one for one in store().drawn(number)}
-    specs = {one["id"]: one for one in results.run.spec["instances"]}
+    flow_between = flow(results, a, b)
+    if flow_between is None:
+        return ()
+    drawn_by_question = {drawn.question.id: drawn for drawn in store().drawn(number)}
+    specs = {spec["id"]: spec for spec in results.run.spec["instances"]}
     causes = []
-    for band in flow_found.bands if flow_found is not None else ():
+    for band in flow_between.bands:
         method, stage = (a, band.before) if band.kind == "won" else (b, band.after)
         if band.kind not in ("won", "lost") or stage == "failed":
             continue
         words: Counter[str] = Counter()
         for question in band.questions[:MAX_EXPLAINED_QUESTIONS]:
-            try:
+            lost = None
+            with suppress(HopscopeError):
                 lost = reopen_question(
                     engine(), store(), results.run, specs[method], drawn_by_question[question]
                 )
-            except HopscopeError:
-                lost = None
-            words[
-                lost.words(stage)
-                if lost is not None
-                # A question that cannot be opened any more counts with its stage only.
-                else flow_found.words(stage)  # type: ignore[union-attr]
-            ] += 1
+            words[flow_between.words(stage) if lost is None else lost.words(stage)] += 1
         causes.append(((band.before, band.after), tuple(words.most_common())))
     return tuple(causes)
 
@@ -227,15 +209,13 @@ def _draw_band_questions(
     names: dict[str, str],
     causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
 ) -> None:
-    """Draw the questions of the open band.
-
-    Buttons open each question, or ask it again.
-    """
+    """Draw the questions of the open band, with buttons that open them or ask them again."""
     key, stages = session.evaluate_band
-    band = next((one for one in flow.bands if (one.before, one.after) == stages), None)
-    if band is None or key != (run.id, flow.a, flow.b):
+    bands = {(band.before, band.after): band for band in flow.bands}
+    if stages not in bands or key != (run.id, flow.a, flow.b):
         return
-    st.markdown(f"**{plain(_title(band, flow, names))}**")
+    band = bands[stages]
+    st.markdown(f"**{plain(_band_title(band, flow, names))}**")
     if reasons := causes.get(stages):
         method_name = names[flow.a if band.kind == "won" else flow.b]
         caption(
@@ -243,7 +223,7 @@ def _draw_band_questions(
             who=method_name,
             reasons=", ".join(f"{words} {count:,}" for words, count in reasons),
         )
-    drawn_by_question = {one.question.id: one for one in store().drawn(run.id)}
+    drawn_by_question = {drawn.question.id: drawn for drawn in store().drawn(run.id)}
     questions = band.questions
     if len(questions) > MAX_BAND_QUESTIONS and not st.toggle(
         tr("Show all {shown:,}", shown=len(questions)), key=f"flow_all_{run.id}"

@@ -1,6 +1,4 @@
-"""Search for a method: the form, the progress, the front it found, and its test on unseen
-questions.
-"""
+"""Search for a method: the form, the progress, the front, and its test on unseen questions."""
 
 from __future__ import annotations
 
@@ -29,7 +27,11 @@ from core.methods.catalogue import save_method
 from core.runtime.jobs import JOB_CANCELLED
 from pages.parts.methods.groups import saved_heading
 from pages.parts.question.permalink import Permalink
-from pages.parts.question.question_sets import asked_source, no_questions, usual_sets
+from pages.parts.question.question_sets import (
+    default_set_selection,
+    draw_no_questions,
+    question_set_source,
+)
 from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine, methods, show_job, store
@@ -54,17 +56,14 @@ SECONDS_NOTE = tr(
 )
 
 
-def show_search() -> None:
-    """Draw the form, and a search.
-
-    It is the search that the address names, else the last one of this session.
-    """
+def draw_search() -> None:
+    """Draw the form, and the search of the address, else the last one."""
     write(
         "Search thousands of step combinations for the best method within your time or token "
         "budget. The best ones are compared with published methods on questions that the "
         "search never saw."
     )
-    options = _form()
+    options = _draw_form()
     if options is not None:
         _start_search(options)
     name = st.query_params.get(SEARCH_PARAMETER) or session.search_last
@@ -80,9 +79,9 @@ def show_search() -> None:
 
 
 def _start_search(options: dict[str, Any]) -> None:
-    """Start a search and write it into the address.
+    """Start a search, or draw the error.
 
-    If that fails, the error is shown. A reload and other tabs find the search by the address.
+    Write the search into the address. A reload and other tabs find the search by the address.
     """
     st.query_params.pop(SEARCH_PARAMETER, None)
     del session.search_last
@@ -98,12 +97,12 @@ def _start_search(options: dict[str, Any]) -> None:
     st.query_params[SEARCH_PARAMETER] = session.search_last = name
 
 
-def _form() -> dict[str, Any] | None:
+def _draw_form() -> dict[str, Any] | None:
     """Draw the form and return its values once it is sent, else None."""
-    searched_source = asked_source()
-    known_sets, suffix = searched_source.sets, f"{searched_source.kind}_{searched_source.name}"
+    source = question_set_source()
+    known_sets, suffix = source.sets, f"{source.kind}_{source.name}"
     if not known_sets:
-        no_questions(searched_source)
+        draw_no_questions(source)
         return None
     field_options: dict[str, Any] = {
         "format_func": known_sets.__getitem__,
@@ -113,9 +112,9 @@ def _form() -> dict[str, Any] | None:
     with st.container(border=True, key="search_form-box"):
         left, right = st.columns(2)
         with left:
-            preselected_sets = [name for name in TUNING_SETS if name in known_sets] or usual_sets(
-                known_sets
-            )
+            preselected_sets = [
+                name for name in TUNING_SETS if name in known_sets
+            ] or default_set_selection(known_sets)
             tuning = st.multiselect(
                 tr("Questions to search with"),
                 list(known_sets),
@@ -134,7 +133,7 @@ def _form() -> dict[str, Any] | None:
                 help=tr("More questions show differences better and take longer."),
             )
             default_sets = [name for name in UNSEEN_SETS if name in known_sets] or (
-                preselected_sets if searched_source.is_corpus else []
+                preselected_sets if source.is_corpus else []
             )
             unseen = st.multiselect(
                 tr("Test questions (unseen)"),
@@ -159,9 +158,9 @@ def _form() -> dict[str, Any] | None:
         with right:
             quality = st.selectbox(
                 tr("Optimise for"),
-                defaults(searched_source).qualities,
+                defaults(source).qualities,
                 format_func=lambda name: tr(metric(name).described()["title"]),
-                key=f"search_quality_{searched_source.kind}",
+                key=f"search_quality_{source.kind}",
                 persist_state="session",
             )
             cost = st.segmented_control(
@@ -185,7 +184,7 @@ def _form() -> dict[str, Any] | None:
             trials = st.number_input(
                 tr("Methods to try"), 1, 1000, 25, key="search_trials", persist_state="session"
             )
-            kinds, calls = _choose_asking_kinds() if searched_source.is_corpus else (_kinds(), 0)
+            kinds, calls = _choose_asking_kinds() if source.is_corpus else (_choose_kinds(), 0)
         st.caption(SECONDS_NOTE)
         sent = button(tr("Search"), key="search_form-go", type="primary", icon="travel_explore")
     if not sent:
@@ -198,7 +197,8 @@ def _form() -> dict[str, Any] | None:
         "seed": int(seed),
         "kinds": tuple(kinds),
     }
-    limits |= {"calls": calls} if calls else {}
+    if calls:
+        limits["calls"] = calls
     return {
         "sets": tuning,
         "sample": int(sample),
@@ -208,7 +208,7 @@ def _form() -> dict[str, Any] | None:
     }
 
 
-def _kinds() -> list[str]:
+def _choose_kinds() -> list[str]:
     return st.multiselect(
         tr("Use steps from"),
         list(OPERATOR_KINDS),
@@ -221,10 +221,9 @@ def _kinds() -> list[str]:
 
 
 def _choose_asking_kinds() -> tuple[list[str], int]:
-    """Draw and return the kinds of methods to try on documents.
+    """Draw and return the kinds of methods to try on documents, and the limit of model calls.
 
-    The most calls of language models are returned too. 0 calls means that no language model is
-    asked.
+    If no language model may be asked, the limit is 0.
     """
     if not st.toggle(
         tr("Ask language models too"),
@@ -266,9 +265,9 @@ def _draw_plan(plan: SearchPlan) -> None:
     """
     job = engine().evaluations.get(f"search-{plan.search.file.stem}")
     config = plan.search.config
-    asks = (
-        tr(", {calls} of language models", calls=many(config.calls, "call")) if config.asks else ""
-    )
+    asks = ""
+    if config.asks:
+        asks = tr(", {calls} of language models", calls=many(config.calls, "call"))
     questions_text = tr(
         "{methods} on {questions} of {set}",
         methods=many(config.trials, "method"),
@@ -322,9 +321,9 @@ def _draw_plan(plan: SearchPlan) -> None:
         st.info(plain(why))
     if not best:
         st.warning(tr("No method that was tried keeps within the budget."))
-    selected = _table(points, best, config)
+    selected = _draw_table(points, best, config)
     if selected is not None:
-        _save(selected, plan, verdict)
+        _draw_save_form(selected, plan, verdict)
 
 
 def _continue_search(plan: SearchPlan) -> None:
@@ -333,11 +332,14 @@ def _continue_search(plan: SearchPlan) -> None:
 
 def _draw_verdicts(verdict: SearchVerdict) -> None:
     """Draw the verdicts in words. The first point is the best on the tuning questions."""
-    for verdict_index, opponent in enumerate(verdict.against):
-        if opponent.better:
-            (st.success if verdict_index == 0 else st.caption)(plain(verdict.words(opponent)) + ".")
+    for index, opponent in enumerate(verdict.against):
+        sentence = plain(verdict.words(opponent)) + "."
+        if index:
+            st.caption(sentence)
+        elif opponent.better:
+            st.success(sentence)
         else:
-            (st.info if verdict_index == 0 else st.caption)(plain(verdict.words(opponent)) + ".")
+            st.info(sentence)
     margin_text = tr(
         "On {questions} unseen questions, each asked of every method in turn, with 95 % intervals",
         questions=verdict.questions,
@@ -357,12 +359,12 @@ def _draw_verdicts(verdict: SearchVerdict) -> None:
     )
 
 
-def _table(
+def _draw_table(
     points: Sequence[SearchPoint], best: Sequence[SearchPoint], config
 ) -> SearchPoint | None:
-    """Draw the lines that were tried, and return the selected one.
+    """Draw the lines that were tried, those of the front first, and return the selected one.
 
-    Lines of the front come first. Without a selection it is the best one.
+    Without a selection it is the best one.
     """
     order = [*best, *(point for point in points if point not in best)]
     rows = [
@@ -403,11 +405,8 @@ def _table(
     return best[0] if best else None
 
 
-def _save(point: SearchPoint, plan: SearchPlan, verdict: SearchVerdict | None) -> None:
-    """Draw the form that saves a line, and a link to Compare.
-
-    There it is compared with the best published line.
-    """
+def _draw_save_form(point: SearchPoint, plan: SearchPlan, verdict: SearchVerdict | None) -> None:
+    """Draw the form that saves a line, and a link to Compare."""
     config = plan.search.config
     st.markdown(
         tr("**Candidate {number}**: {words}", number=point.number, words=plain(point.line.words()))
@@ -428,15 +427,11 @@ def _save(point: SearchPoint, plan: SearchPlan, verdict: SearchVerdict | None) -
                 session.search_saved = (repr(point.line), method.title if method else "")
                 if method:
                     st.rerun()  # The list of methods above was drawn without the new one.
-        drawn_questions = (plan.unseen or config.tuning).drawn[0]
-        lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
+        drawn = (plan.unseen or config.tuning).drawn[0]
+        question = drawn.question
+        lanes = (verdict.best.id, repr(point.line)) if verdict else (repr(point.line),)
         link = Permalink(
-            drawn_questions.question.text,
-            drawn_questions.question.entities,
-            drawn_questions.question.answers,
-            lanes,
-            drawn_questions.address,
-            model=False,
+            question.text, question.entities, question.answers, lanes, drawn.address, model=False
         )
         st.link_button(
             tr("Open in Compare"),
@@ -446,12 +441,9 @@ def _save(point: SearchPoint, plan: SearchPlan, verdict: SearchVerdict | None) -
         )
     line, title = session.search_saved
     if title and line == repr(point.line):
-        st.success(
-            plain(
-                tr(
-                    "Saved as “{title}”. It is under “{saved}” wherever a method is chosen.",
-                    title=title,
-                    saved=saved_heading(),
-                )
-            )
+        text = tr(
+            "Saved as “{title}”. It is under “{saved}” wherever a method is chosen.",
+            title=title,
+            saved=saved_heading(),
         )
+        st.success(plain(text))

@@ -37,12 +37,12 @@ MATRIX_WIDTH = 465  # width of a picture in pixels; two fit side by side on a wi
 def can_be_judged(summary: RunSummary) -> bool:
     """Return whether a language model answered and there are several methods."""
     return len(summary.methods) > 1 and any(
-        ANSWER_BY_MODEL in summary.answered_by(one) for one in summary.methods
+        ANSWER_BY_MODEL in summary.answered_by(method) for method in summary.methods
     )
 
 
-def judged_pairs(summary: RunSummary) -> None:
-    """Draw the tab."""
+def draw_judged_pairs(summary: RunSummary) -> None:
+    """Draw the tab: the start button, the progress, and the results."""
     write(
         "Questions that ask for an overview have no correct answer. A language model says "
         "which of two answers is better. It is asked in both orders, so that a preference for "
@@ -61,9 +61,8 @@ def judged_pairs(summary: RunSummary) -> None:
         _draw_start(summary, tally, work.missing)
         rerun_when_started(judging_job_key(summary))
     if tally.matches:
-        _draw_results(
-            tally, method_names(summary.run), {pair.question: pair.text for pair in work.pairs}
-        )
+        texts = {pair.question: pair.text for pair in work.pairs}
+        _draw_results(tally, method_names(summary.run), texts)
 
 
 def _draw_start(summary: RunSummary, tally: PairwiseTally, n_missing: int) -> None:
@@ -109,26 +108,25 @@ def _draw_results(
         judge=tally.judge,
     )
     st.caption(plain(f"{share}."))
-    telling = [one for one in CRITERIA if tally.decides(one)]
-    if telling:
+    deciding = [criterion for criterion in CRITERIA if tally.decides(criterion)]
+    if deciding:
         caption(
             "Row over column: the share of questions won, a tie as half, with its 95 % interval."
         )
-        _matrices(tally, telling, names)
-    mute = [one for one in CRITERIA if one not in telling] if tally.read else []
-    if mute:
+        _draw_matrices(tally, deciding, names)
+    undecided = [criterion for criterion in CRITERIA if criterion not in deciding]
+    if tally.read and undecided:
         with st.expander(tr("Win rates without meaning")):
             caption(
                 "Both orders agree no more often than by chance, or one position is always "
                 "preferred: these rates rank no method."
             )
-            _matrices(tally, mute, names)
-    _verdicts(tally, names, texts)
+            _draw_matrices(tally, undecided, names)
+    _draw_verdicts(tally, names, texts)
     if tally.read:
-        page = page_html(tally, names)
         st.download_button(
             tr("Win rates (HTML)"),
-            page,
+            page_html(tally, names),
             "hopscope-judged-in-pairs.html",
             "text/html",
             on_click="ignore",
@@ -136,7 +134,7 @@ def _draw_results(
         )
 
 
-def _matrices(tally: PairwiseTally, criteria: list[str], names: dict[str, MethodName]) -> None:
+def _draw_matrices(tally: PairwiseTally, criteria: list[str], names: dict[str, MethodName]) -> None:
     with st.container(horizontal=True):
         for criterion in criteria:
             with st.container(width=MATRIX_WIDTH, gap=None):
@@ -144,26 +142,24 @@ def _matrices(tally: PairwiseTally, criteria: list[str], names: dict[str, Method
                 st.caption(plain(order_agreement(tally, criterion)))
 
 
-def _verdicts(tally: PairwiseTally, names: dict[str, MethodName], texts: dict[str, str]) -> None:
+def _draw_verdicts(
+    tally: PairwiseTally, names: dict[str, MethodName], texts: dict[str, str]
+) -> None:
     """Draw all verdicts on request, with the judge's reasons."""
     with st.expander(tr("Every verdict")):
-        rows = [
-            {
-                tr("Question"): texts.get(match.question, match.question),
-                tr("First"): str(names[first]),
-                tr("Second"): str(names[second]),
-                **{
-                    name.capitalize(): verdict.winners[name] if verdict.winners else "–"
-                    for name in CRITERIA
-                },
-                tr("Why"): verdict.why,
-            }
-            for match in tally.matches
-            for first, second, verdict in (
-                (match.a, match.b, match.there),
-                (match.b, match.a, match.back),
-            )
-        ]
+        rows = []
+        for match in tally.matches:
+            orders = ((match.a, match.b, match.there), (match.b, match.a, match.back))
+            for first, second, verdict in orders:
+                row = {
+                    tr("Question"): texts.get(match.question, match.question),
+                    tr("First"): str(names[first]),
+                    tr("Second"): str(names[second]),
+                }
+                for criterion in CRITERIA:
+                    winner = verdict.winners[criterion] if verdict.winners else "–"
+                    row[criterion.capitalize()] = winner
+                rows.append({**row, tr("Why"): verdict.why})
         wide = {
             tr("Question"): st.column_config.TextColumn(width="medium"),
             tr("Why"): st.column_config.TextColumn(width="large"),

@@ -33,13 +33,13 @@ MAX_SHOWN_WRITTEN = 5  # written questions that are shown
 WRITING_CANCELLED_NOTE = tr("Cancelled. Every reply is kept, and writing goes on from there.")
 
 
-def write_questions(on: AnswerSource) -> None:
+def draw_question_writer(source: AnswerSource) -> None:
     """Draw the recipe or the progress, and the questions that were written last."""
-    job = engine().evaluations.get(writing_job_key(on.name))
+    job = engine().evaluations.get(writing_job_key(source.name))
     with st.expander(
         tr("Generate questions"),
         icon=":material/edit_note:",
-        expanded=not on.sets or job is not None,
+        expanded=not source.sets or job is not None,
     ):
         write(
             "A language model writes questions that ask for an overview, not for one fact: "
@@ -47,19 +47,19 @@ def write_questions(on: AnswerSource) -> None:
             "have no correct answer, so answers are judged in pairs."
         )
         if job is None or job.ended:
-            _form(on)
-            rerun_when_started(writing_job_key(on.name))
+            _draw_form(source)
+            rerun_when_started(writing_job_key(source.name))
         if job is not None:
             draw_job(
                 job,
-                f"writing-{on.name}",
+                f"writing-{source.name}",
                 WRITING_CANCELLED_NOTE if job.status == JOB_CANCELLED else "",
             )
             if job.ended and isinstance(job.result, WrittenQuestions):
-                _draw_written(on, job.result)
+                _draw_written(source, job.result)
 
 
-def _form(source: AnswerSource) -> None:
+def _draw_form(source: AnswerSource) -> None:
     defaults = Recipe()
     limits = dict[str, Any](
         min_value=1, max_value=MAX_RECIPE_COUNT, width=150, persist_state="session"
@@ -90,7 +90,7 @@ def _form(source: AnswerSource) -> None:
             "{questions} by {replies} of {writer}.",
             questions=many(recipe.total, "question"),
             replies=many(recipe.replies, "reply", "replies"),
-            writer=_writer(recipe),
+            writer=_writer_text(recipe),
         )
     if default_set_name(source.name) in source.sets:
         caption("They replace those written before.")
@@ -100,30 +100,26 @@ def _form(source: AnswerSource) -> None:
             st.rerun()
 
 
-def _writer(recipe: Recipe) -> str:
-    """Return the model that writes, with the expected time.
-
-    The time is known only from earlier replies.
-    """
+def _writer_text(recipe: Recipe) -> str:
+    """Return the model that writes, with the expected time if earlier replies show it."""
     models = engine().models
+    title = models.title(QUESTION_WRITER_ROLE)
     timing = SavedReplies().measured(models.weights(QUESTION_WRITER_ROLE))
-    return models.title(QUESTION_WRITER_ROLE) + (
-        f", {rough_range_text(recipe.replies * timing[0])}" if timing else ""
-    )
+    return f"{title}, {rough_range_text(recipe.replies * timing[0])}" if timing else title
 
 
-def _start_writing(on: AnswerSource, recipe: Recipe, about: str) -> Job:
+def _start_writing(source: AnswerSource, recipe: Recipe, about: str) -> Job:
     with st.spinner(tr("Opening the documents")):
-        corpus = open_corpus(on.name)
+        corpus = open_corpus(source.name)
     return start_writing(
         engine(),
         AbstractQuestionWriter(corpus, engine().models, recipe, about),
-        default_set_name(on.name),
+        default_set_name(source.name),
     )
 
 
 def _draw_written(source: AnswerSource, result: WrittenQuestions) -> None:
-    """Draw what is missing and why, and the first questions. They can then be selected above."""
+    """Draw what is missing and why, the first questions, and the button that selects them."""
     for sentence in result.notes:
         st.warning(plain(sentence), icon=":material/rule:")
     caption("What the texts are about, as the model was given it: {about}", about=result.about)
@@ -140,6 +136,6 @@ def _draw_written(source: AnswerSource, result: WrittenQuestions) -> None:
 
 
 def _choose(name: str) -> None:
-    """Select the set. A language model must answer, as only its answers can be judged."""
+    """Select the set, and let a language model answer, because only its answers can be judged."""
     session.evaluate_sets = [name]
     session.evaluate_model = True

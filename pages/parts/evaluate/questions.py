@@ -1,4 +1,4 @@
-"""Questions of a run: a table of who answered which correctly, and one question opened."""
+"""Questions of a run: a table with a metric of each method, and one question opened."""
 
 from __future__ import annotations
 
@@ -29,17 +29,20 @@ from pages.parts.shared.wording import tr
 MAX_TABLE_QUESTIONS = 200  # most questions of the table
 
 
-def question_table(summary: RunSummary) -> None:
-    """Draw every question with one metric by method; a selected row can be opened."""
+def draw_questions(summary: RunSummary) -> None:
+    """Draw every question with one metric by method.
+
+    A selected row can be opened.
+    """
     names = method_titles(summary.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         metric_name = st.selectbox(
             tr("Metric"),
             summary.reported,
-            summary.reported.index(sort_metric := summary.defaults.question),
-            format_func=lambda n: tr(metric(n).described()["title"]),
+            summary.reported.index(summary.defaults.question),
+            format_func=lambda name: tr(metric(name).described()["title"]),
             width=280,
-            key=f"questions_metric_{sort_metric}",
+            key=f"questions_metric_{summary.defaults.question}",
             persist_state="session",
         )
         differ = st.toggle(
@@ -50,17 +53,16 @@ def question_table(summary: RunSummary) -> None:
         )
     rows_by_question: dict[str, dict] = {}
     for row in summary.rows:
-        if row.outcome is None or summary.lacks(row.method, metric_name):
-            value = None
-        else:
+        value = None
+        if row.outcome is not None and not summary.lacks(row.method, metric_name):
             value = metric(metric_name)(row.outcome)
-        line = rows_by_question.setdefault(row.question.id, {tr("Question"): row.question.text})
-        line[names[row.method]] = value
+        cells = rows_by_question.setdefault(row.question.id, {tr("Question"): row.question.text})
+        cells[names[row.method]] = value
     rows = {
-        key: line
-        for key, line in rows_by_question.items()
-        if contains_words(line[tr("Question")], words)
-        and (not differ or len({line.get(name) for name in names.values()}) > 1)
+        id: cells
+        for id, cells in rows_by_question.items()
+        if contains_words(cells[tr("Question")], words)
+        and (not differ or len({cells.get(name) for name in names.values()}) > 1)
     }
     if not rows:
         caption("No question matches.")
@@ -99,24 +101,20 @@ def _back_to_evaluation() -> None:
     st.query_params.pop("question", None)
 
 
-def one_question(number: int, question: str) -> None:
-    """Draw a question of a run as on Compare.
-
-    It uses the saved data and no model.
+def draw_question(number: int, question: str) -> None:
+    """Draw a question of a run as on Compare, from the saved data.
 
     Raises BadInput for an unknown question.
     """
     run = store().run(number)
     button(tr("The evaluation"), _back_to_evaluation, icon="arrow_back", type="tertiary")
-    sample = next((one for one in store().drawn(number) if one.question.id == question), None)
-    if sample is None:
-        raise BadInput(
-            tr(
-                "Evaluation {number} holds no question “{question}”.",
-                number=number,
-                question=question,
-            )
+    samples = {sample.question.id: sample for sample in store().drawn(number)}
+    if question not in samples:
+        text = tr(
+            "Evaluation {number} holds no question “{question}”.", number=number, question=question
         )
+        raise BadInput(text)
+    sample = samples[question]
     names = method_titles(run)
     method_ids = tuple(names)
     if len(names) > MAX_COMPARE_LANES:
@@ -149,14 +147,11 @@ def one_question(number: int, question: str) -> None:
 
 
 def draw_ask_link(run: Run, sample: DrawnQuestion, method_ids: Sequence[str]) -> None:
-    """Draw the link that asks a question of a run on Compare.
-
-    Its lanes are these methods.
-    """
+    """Draw the link that asks a question of a run on Compare by these methods."""
     link = {"q": sample.question.text, "lane": list(method_ids)} | sample.address.parameters
-    link |= {"e": list(sample.question.entities), "a": list(sample.question.answers)} | (
-        {} if run.spec["model"] else {"llm": "0"}
-    )
+    link |= {"e": list(sample.question.entities), "a": list(sample.question.answers)}
+    if not run.spec["model"]:
+        link["llm"] = "0"
     st.page_link(
         "pages/compare.py",
         label=tr("Ask again on Compare"),
@@ -172,6 +167,13 @@ def _rows_as_comparison(
 
     It is on the question's graph, or on the documents that were asked and the graphs built of them.
     """
-    source, environment = sample.open(engine()), engine().environment
-    open_build = lambda line: open_lane_graph(line, source, environment)
-    return reopen_comparison(store(), run, sample.question.id, source, method_ids, open_build)
+    source = sample.open(engine())
+    environment = engine().environment
+    return reopen_comparison(
+        store(),
+        run,
+        sample.question.id,
+        source,
+        method_ids,
+        lambda line: open_lane_graph(line, source, environment),
+    )

@@ -18,7 +18,10 @@ from pages.parts.shared.wording import tr
 
 
 def draw_recommendation(run: Run) -> None:
-    """Draw the recommendation above the figures; nothing if there is none."""
+    """Draw the recommendation above the figures.
+
+    Nothing if there is none.
+    """
     advice = recommend(run)
     if advice is None:
         return
@@ -28,7 +31,7 @@ def draw_recommendation(run: Run) -> None:
         if advice.more:
             button(
                 tr("Ask {questions}", questions=many(advice.more, "more question")),
-                partial(_draw_more_questions, run, advice.more),
+                partial(_ask_more_questions, run, advice.more),
                 icon="add",
                 key="ask_more",
                 help=tr("A new evaluation of these questions and further ones."),
@@ -37,14 +40,16 @@ def draw_recommendation(run: Run) -> None:
 
 def recommend(run: Run) -> Recommendation | None:
     """Return the recommendation on the rows that a run has now."""
-    return _cached_advice(run.id, run.created, run.done, run.failed)
+    return _cached_recommendation(run.id, run.created, run.done, run.failed)
 
 
 @lru_cache(maxsize=32)
-def _cached_advice(number: int, created: float, done: int, failed: int) -> Recommendation | None:
+def _cached_recommendation(
+    number: int, created: float, done: int, failed: int
+) -> Recommendation | None:
     return recommendation(summary(number))
 
 
-def _draw_more_questions(run: Run, size: int) -> None:
+def _ask_more_questions(run: Run, size: int) -> None:
     job = evaluate(engine(), store(), enlarge_plan(store(), run, size, engine().graph))
     open_run(job.number)

@@ -26,7 +26,7 @@ from pages.parts.shared.people import owner_text, visitor_refusal
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
-from pages.parts.shared.spending import spend_at_most
+from pages.parts.shared.spending import draw_spending_limit
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -38,10 +38,10 @@ def job_of(run: Run) -> Job | None:
     return engine().evaluations.get(f"evaluation-{run.id}")
 
 
-def progress(run: Run) -> None:
+def draw_progress(run: Run) -> None:
     """Draw the progress of an evaluation.
 
-    If it was stopped, a button continues it.
+    If it was stopped, with a button that continues it.
     """
     job = job_of(run)
     if job is not None and not job.ended:
@@ -62,9 +62,9 @@ def progress(run: Run) -> None:
                 ),
                 width="stretch",
             )
-            why = visitor_refusal(EVALUATION_OWNER_KIND, str(run.id))
-            cap, valid = _limit(run, job)
-            why_not = why if valid else tr("Correct the limit first.")
+            refusal = visitor_refusal(EVALUATION_OWNER_KIND, str(run.id))
+            cap, valid = _choose_limit(run, job)
+            why_not = refusal if valid else tr("Correct the limit first.")
             resume = partial(resume_run, run, cap)
             button(tr("Go on"), resume, key="resume", icon="play_arrow", why_not=why_not)
 
@@ -73,7 +73,7 @@ def progress(run: Run) -> None:
 def draw_progress_bar(job: Job, run: Run) -> None:
     """Draw the progress bar of a running evaluation.
 
-    The page is drawn again at its end, and every few seconds for new figures.
+    The page is drawn again at the end, and every few seconds for new figures.
     """
     if job.ended:
         st.rerun()
@@ -88,9 +88,8 @@ def draw_progress_bar(job: Job, run: Run) -> None:
 def draw_result_job(
     run: Run, key: str, name: str, begin: Callable[..., Any], label: str, icon: str, wait: str
 ) -> Sequence[Any]:
-    """Draw a job on the results of a run.
+    """Draw a job on the results of a run: the start button, or the progress.
 
-    It is the start button, or the progress.
 
     Parameters
     ----------
@@ -120,22 +119,21 @@ def draw_result_job(
     return ()
 
 
-def _limit(run: Run, old_job: Job | None) -> tuple[Cap | None, bool]:
-    """Draw the spending limit for continuing a run.
+def _choose_limit(run: Run, old_job: Job | None) -> tuple[Cap | None, bool]:
+    """Draw the spending limit for continuing a run, and return it and whether it is valid.
 
-    Returns the limit and whether it is valid. The field has the earlier limit at first. Without a
-    language model there is no field.
+    The field has the earlier limit at first. Without a language model there is no field.
     """
     work = getattr(old_job, "evaluation", None)
     if not (run.spec["model"] or (work and work.cap)):
         return None, True
-    return spend_at_most(f"evaluate_cap-{run.id}", work.cap if work else None)
+    return draw_spending_limit(f"evaluate_cap-{run.id}", work.cap if work else None)
 
 
 def resume_run(run: Run, cap: Cap | None = None) -> None:
-    """Continue a run where it stopped, with a spending limit if one is given.
+    """Continue a run where it stopped.
 
-    If the models have changed since, it is a new run.
+    If the models have changed since, begin a new run.
     """
     work = getattr(job_of(run), "evaluation", None)
     at_once = work.at_once if work else 0
@@ -143,28 +141,19 @@ def resume_run(run: Run, cap: Cap | None = None) -> None:
     st.query_params["run"] = str(job.number)
 
 
-def run_actions(run: Run) -> None:
+def draw_run_actions(run: Run) -> None:
     """Draw the downloads, and the delete button if no job works on the run."""
     job = job_of(run)
     if run.done:
         with st.popover(tr("Download"), icon=":material/download:"):
-            name = f"hopscope-evaluation-{run.id}"
-            file = lambda label, make, ending, mime: st.download_button(
-                label,
-                lambda: make(summary(run.id)),
-                f"{name}{ending}",
-                mime,
-                on_click="ignore",
-                width="stretch",
-            )
-            file(tr("Report (HTML)"), report_html, ".html", "text/html")
-            file(tr("Summary (CSV)"), summary_csv, "-summary.csv", "text/csv")
-            file(tr("Every question (CSV)"), rows_csv, ".csv", "text/csv")
-            file(tr("Table (LaTeX)"), latex_table, ".tex", "text/x-tex")
+            _download(run, tr("Report (HTML)"), report_html, ".html", "text/html")
+            _download(run, tr("Summary (CSV)"), summary_csv, "-summary.csv", "text/csv")
+            _download(run, tr("Every question (CSV)"), rows_csv, ".csv", "text/csv")
+            _download(run, tr("Table (LaTeX)"), latex_table, ".tex", "text/x-tex")
             st.download_button(
                 tr("For other tools (zip)"),
                 lambda: run_zip(engine(), store(), run),
-                f"{name}-files.zip",
+                f"{_file_stem(run)}-files.zip",
                 "application/zip",
                 on_click="ignore",
                 width="stretch",
@@ -172,12 +161,7 @@ def run_actions(run: Run) -> None:
                     "TREC runs and qrels, RAGAS rows and BenchmarkQED's answers of every method."
                 ),
             )
-            file(
-                tr("Everything (JSON)"),
-                lambda s: json_text(summary_dict(s), indent=1),
-                ".json",
-                "application/json",
-            )
+            _download(run, tr("Everything (JSON)"), _summary_json, ".json", "application/json")
     if job is None or job.ended:
         confirm_button(
             tr("Delete"),
@@ -190,12 +174,34 @@ def run_actions(run: Run) -> None:
         )
 
 
+def _file_stem(run: Run) -> str:
+    return f"hopscope-evaluation-{run.id}"
+
+
+def _summary_json(results: RunSummary) -> str:
+    return json_text(summary_dict(results), indent=1)
+
+
+def _download(
+    run: Run, label: str, make: Callable[[RunSummary], str], ending: str, mime: str
+) -> None:
+    """Draw the button that downloads a file made of a run's summary."""
+    st.download_button(
+        label,
+        lambda: make(summary(run.id)),
+        f"{_file_stem(run)}{ending}",
+        mime,
+        on_click="ignore",
+        width="stretch",
+    )
+
+
 def summary(number: int) -> RunSummary:
     """Return the summary of a run as it is now."""
     return RunSummary(store().run(number), store().rows(number))
 
 
-def runs() -> None:
+def draw_runs() -> None:
     """Draw the list of evaluations, newest first."""
     known_runs = store().runs()
     if not known_runs:
@@ -207,8 +213,7 @@ def runs() -> None:
     st.markdown(tr("**Evaluations**"))
     for run in known_runs[:MAX_LISTED_RUNS]:
         job = job_of(run)
-        at_work = job is not None and not job.ended
-        if at_work:
+        if job is not None and not job.ended:
             state = tr("running")
         elif run.done == run.total:
             state = tr("finished")

@@ -27,11 +27,8 @@ VERSION_PATTERN = re.compile(r" \d[\d.]{1,20}")
 MAX_DOWNLOAD_TRIPLES = 3_000_000
 
 
-def download(graph: Any) -> None:
-    """Draw the choice of a format, and the download button.
-
-    A note names what the format leaves out.
-    """
+def draw_download(graph: Any) -> None:
+    """Draw the choice of a format, the download button, and what the format leaves out."""
     if graph.n_edges > MAX_DOWNLOAD_TRIPLES:
         st.caption(
             tr(
@@ -59,15 +56,14 @@ def download(graph: Any) -> None:
             key="out_download",
         )
     tools = VERSION_PATTERN.sub("", EXPORT_FORMATS[format].read_by)
-    st.caption(
-        plain(" ".join([tr("Read by {tools}.", tools=tools), *unwritten_sentences(graph, format)]))
-    )
+    sentences = [tr("Read by {tools}.", tools=tools), *unwritten_sentences(graph, format)]
+    st.caption(plain(" ".join(sentences)))
 
 
 def graph_file(graph: Any, format: str, name: str) -> bytes:
     """Return the file of a graph in a format.
 
-    It is a zip archive if the format has several tables.
+    A zip archive if the format has several tables.
     """
     folder = temporary_folder()
     try:

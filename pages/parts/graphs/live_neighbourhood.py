@@ -1,4 +1,4 @@
-"""Live database on the page Graphs: the neighbourhood of one entity is fetched and shown."""
+"""Live database on the page Graphs: fetch and show the neighbourhood of one entity."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from pages.parts.shared.wording import tr
 def named_neighbourhood(graph: Any) -> Any | None:
     """Return the neighbourhood of the entity that the user names in a live database.
 
-    None as long as no entity is named. Another graph is returned unchanged.
+    None as long as no entity is named. Any other graph is returned unchanged.
     """
     if graph.live is None:
         return graph
     st.caption(f":material/database: {plain(graph.live.words)}")
-    if entity := st.query_params.pop(
-        AROUND_PARAMETER, "" if session.around else st.query_params.get("entity", "")
-    ):
+    # A link may name the entity; the address of a walk does so too, if none was named before.
+    walked_entity = "" if session.around else st.query_params.get("entity", "")
+    if entity := st.query_params.pop(AROUND_PARAMETER, walked_entity):
         session.around = entity
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
@@ -62,13 +62,12 @@ def named_neighbourhood(graph: Any) -> Any | None:
 
 
 def draw_fetch_button(graph: Any) -> None:
-    """Draw the button that fetches the present entity's neighbourhood.
+    """Draw the button that fetches the neighbourhood of the entity to which the user walked.
 
-    The present entity is the one to which the user walked. Nothing is drawn if its neighbourhood is
-    shown already.
+    Nothing is drawn if this neighbourhood is shown already.
     """
-    been = trail(graph) if graph.fetched is not None else []
-    name = graph.node_name(been[-1]) if been else ""
+    visited = trail(graph) if graph.fetched is not None else []
+    name = graph.node_name(visited[-1]) if visited else ""
     if name and name not in graph.fetched.starts:
         text = tr("Fetch the neighbourhood of {name}", name=plain(shorten(name, 40)))
         button(text, partial(Session.around.put, name), key="further", icon="explore")

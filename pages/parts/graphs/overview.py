@@ -1,6 +1,6 @@
-"""First picture of a graph: its best connected entities, the edges between them, and a legend.
+"""First picture of a graph: its best connected entities and the edges between them.
 
-Each relation has a colour.
+Each relation has a colour, which a legend explains.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ EVEN_WEIGHT = 0.55  # weight of the evenly spread positions against those of the
 MAX_PUSH_ROUNDS = 300  # most rounds that push overlapping names apart
 # Radius of the dot and font size of the name, in pixels, by role.
 ROLE_SIZES = {"hub": (22, 17), "joint": (10, 13), "further": (7, 12)}
+ROLE_COLOURS = {"hub": "here", "joint": "near", "further": "far"}  # names of colours
 
 
 @st.cache_data(max_entries=32, show_spinner=tr("Drawing the graph …"))
@@ -56,15 +57,13 @@ def overview_part(digest: str, _graph: Any) -> Overview:
     return overview(_graph)
 
 
-def picture_of(graph: Any, view: Overview, dark: bool) -> str:
-    """Return the picture as an HTML page.
+def overview_html(graph: Any, view: Overview, dark: bool) -> str:
+    """Return the picture as an HTML page, which loads nothing and has all names escaped.
 
-    The page loads nothing, and every name in it is text. It is cached by the graph's digest and the
-    words of its relations.
+    It is cached by the graph's digest and the words of its relations.
     """
-    return _overview_page(
-        graph.digest, graph.name, dict(relation_table(graph.name)), dark, graph, view
-    )
+    table = dict(relation_table(graph.name))
+    return _overview_page(graph.digest, graph.name, table, dark, graph, view)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -81,38 +80,26 @@ def _overview_page(
     net = network(colours)
     relations_by_pair = _drawn_relations(graph, view)
     nodes = (*view.hubs, *view.joints, *view.further)
-    name_and_degree = dict(
-        zip(nodes, zip(graph.names(nodes), graph.degrees(np.array(nodes, np.int64)).tolist()))
-    )
-    positions = _node_positions(
-        nodes,
-        list(relations_by_pair),
-        [ROLE_SIZES[_role(view, node)] for node in nodes],
-        [name_and_degree[node][0] for node in nodes],
-    )
-    for role, members in (
-        ("hub", view.hubs),
-        ("joint", view.joints),
-        ("further", view.further),
-    ):
-        size, letters = ROLE_SIZES[role]
-        for node in members:
-            name, degree = name_and_degree[node]
-            net.add_node(
-                node,
-                label=cut_name(name, MAX_PICTURE_NAME_CHARACTERS),
-                title=cut_name(f"{name} · {many(degree, 'edge')}", 200),
-                shape="dot",
-                size=size,
-                color=colours["here" if role == "hub" else "near" if role == "joint" else "far"],
-                font={"size": letters, "color": colours["text"]},
-                x=positions[node][0],
-                y=positions[node][1],
-                outer=role == "further",
-            )
-    hue = {
-        relation: hues[i] for i, relation in enumerate(_relations(relations_by_pair)[: len(hues)])
-    }
+    names = graph.names(nodes)
+    degrees = graph.degrees(np.array(nodes, np.int64)).tolist()
+    roles = [_role(view, node) for node in nodes]
+    sizes = [ROLE_SIZES[role] for role in roles]
+    positions = _node_positions(nodes, list(relations_by_pair), sizes, names)
+    for node, name, degree, role in zip(nodes, names, degrees, roles):
+        radius, font_size = ROLE_SIZES[role]
+        net.add_node(
+            node,
+            label=cut_name(name, MAX_PICTURE_NAME_CHARACTERS),
+            title=cut_name(f"{name} · {many(degree, 'edge')}", 200),
+            shape="dot",
+            size=radius,
+            color=colours[ROLE_COLOURS[role]],
+            font={"size": font_size, "color": colours["text"]},
+            x=positions[node][0],
+            y=positions[node][1],
+            outer=role == "further",
+        )
+    hue = dict(zip(_relations(relations_by_pair), hues))
     for (head, tail), relations in relations_by_pair.items():
         text = ", ".join(_words(graph, relation, table) for relation in relations)
         net.add_edge(
@@ -127,7 +114,9 @@ def _overview_page(
 
 
 def _role(view: Overview, node: int) -> str:
-    return "hub" if node in view.hubs else "joint" if node in view.joints else "further"
+    if node in view.hubs:
+        return "hub"
+    return "joint" if node in view.joints else "further"
 
 
 def _node_positions(
@@ -135,26 +124,23 @@ def _node_positions(
 ) -> dict[int, tuple[float, float]]:
     """Return a position for each node.
 
-    Adjacent nodes are near each other, the area is filled, and names do not overlap if there is
-    room.
+    Adjacent nodes are near each other, the area is filled, and names do not overlap if that is
+    possible.
 
     Parameters
     ----------
     sizes : radius of the dot and font size of the name of each node, in pixels.
     """
-    laid = node_positions(nodes, edges)
-    xy = np.array([laid[node] for node in nodes])
+    positions = node_positions(nodes, edges)
+    xy = np.array([positions[node] for node in nodes])
     ranks = xy.argsort(0, kind="stable").argsort(0, kind="stable") / max(1, len(nodes) - 1)
     plane = np.array([LAYOUT_WIDTH, LAYOUT_HEIGHT], float)
-    half = np.array(
-        [
-            (
-                max(size, 0.27 * letters * min(len(name), MAX_PICTURE_NAME_CHARACTERS)),
-                size + 0.75 * letters,
-            )
-            for (size, letters), name in zip(sizes, names)
-        ]
-    )
+    # Half of the width and height of each node with its name.
+    half_sizes = []
+    for (radius, font_size), name in zip(sizes, names):
+        half_width = 0.27 * font_size * min(len(name), MAX_PICTURE_NAME_CHARACTERS)
+        half_sizes.append((max(radius, half_width), radius + 0.75 * font_size))
+    half = np.array(half_sizes)
     xy = ((1 - EVEN_WEIGHT) * xy + EVEN_WEIGHT * ranks) * (plane - 2 * half) + half
     for _ in range(MAX_PUSH_ROUNDS):
         offsets = xy[:, None] - xy[None]
@@ -177,18 +163,15 @@ def _node_positions(
     return dict(zip(nodes, xy.round(1).tolist()))
 
 
-def legend(graph: Any, view: Overview, dark: bool) -> str:
+def legend_html(graph: Any, view: Overview, dark: bool) -> str:
     """Return the colours of the relations as HTML with escaped names."""
-    hues, relations = HUES_DARK if dark else HUES_LIGHT, _relations(_drawn_relations(graph, view))
+    hues = HUES_DARK if dark else HUES_LIGHT
+    relations = _relations(_drawn_relations(graph, view))
     table = relation_table(graph.name)
     rows = [(hue, _words(graph, relation, table)) for hue, relation in zip(hues, relations)]
     if len(relations) > len(hues):
-        rows.append(
-            (
-                (DARK_COLOURS if dark else LIGHT_COLOURS)["edge"],
-                many(len(relations) - len(hues), "other relation"),
-            )
-        )
+        colours = DARK_COLOURS if dark else LIGHT_COLOURS
+        rows.append((colours["edge"], many(len(relations) - len(hues), "other relation")))
     line = (
         "display:inline-block;width:1.4em;height:.28em;border-radius:.14em;"
         "margin-right:.45em;vertical-align:middle;background:"
@@ -206,7 +189,7 @@ def legend(graph: Any, view: Overview, dark: bool) -> str:
     )
 
 
-def sentence(graph: Any, view: Overview) -> str:
+def overview_sentence(graph: Any, view: Overview) -> str:
     """Return a sentence on what the picture shows."""
     if view.whole:
         nodes_text = tr(
@@ -237,7 +220,7 @@ def sentence(graph: Any, view: Overview) -> str:
 
 
 def _drawn_relations(graph: Any, view: Overview) -> dict[tuple[int, int], list[int]]:
-    """Return the relations between two drawn entities, by pair and direction.
+    """Return the relations from one drawn entity to another.
 
     Self-loops are left out.
     """

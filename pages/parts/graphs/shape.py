@@ -30,10 +30,7 @@ DIRECTION_PHRASES = {
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting …"))
 def graph_counts(digest: str, _graph: Any) -> dict[str, Any]:
-    """Return the counts of a graph, cached by its digest.
-
-    They are the degrees with their numbers of entities, the triples per relation, and more.
-    """
+    """Return the counts of a graph, such as entities per degree, cached by its digest."""
     shape = _graph.shape()
     degrees, entities = shape.degrees.tolist(), shape.nodes.tolist()
     return {
@@ -50,7 +47,7 @@ def graph_counts(digest: str, _graph: Any) -> dict[str, Any]:
 def may_count(graph: Any) -> bool:
     """Return whether the counts may be drawn.
 
-    To count a very large graph, all of it is read, so the user is asked first.
+    For a very large graph, draw a button that allows it. Counting reads the whole graph.
     """
     if graph.n_edges <= OVERVIEW.max_counted_triples or session.count_asked == graph.digest:
         return True
@@ -83,20 +80,22 @@ def draw_counts(graph: Any) -> None:
         )
 
 
-def details(graph: Any) -> None:
+def draw_details(graph: Any) -> None:
     """Draw further facts of the graph and its origin."""
-    graph_figures, dataset = graph_counts(graph.digest, graph), datasets().get(graph_name())
+    counts = graph_counts(graph.digest, graph)
+    dataset = datasets().get(graph_name())
+    loops = tr("not counted in a graph of this size")
+    if counts["loops"] is not None:
+        loops = f"{counts['loops']:,}"
     facts = {
         tr("Edge direction"): DIRECTION_PHRASES[graph.direction]
         + tr(", unless a step says otherwise"),
-        tr("Most edges of one entity"): f"{graph_figures['largest']:,}",
-        tr("Isolated entities"): f"{graph_figures['isolated']:,}",
-        tr("Triples from an entity to itself"): tr("not counted in a graph of this size")
-        if graph_figures["loops"] is None
-        else f"{graph_figures['loops']:,}",
+        tr("Most edges of one entity"): f"{counts['largest']:,}",
+        tr("Isolated entities"): f"{counts['isolated']:,}",
+        tr("Triples from an entity to itself"): loops,
         tr("Entity columns"): _column_counts(graph.columns.nodes),
         tr("Triple columns"): _column_counts(graph.columns.edges),
-        tr("On disk"): _size(graph),
+        tr("On disk"): _size_on_disk(graph),
         tr("From"): _origin(dataset),
         tr("Licence"): "" if dataset is None else dataset.licence,
     }
@@ -108,19 +107,20 @@ def details(graph: Any) -> None:
     st.space("small")
 
 
-def charts(graph: Any) -> None:
+def draw_charts(graph: Any) -> None:
     """Draw the distribution of degrees, and the number of triples per relation."""
     import plotly.graph_objects as go
 
-    graph_figures = graph_counts(graph.digest, graph)
+    counts = graph_counts(graph.digest, graph)
     colour = (DARK_COLOURS if st.context.theme.type == "dark" else LIGHT_COLOURS)["near"]
-    degrees = [(d, n) for d, n in zip(graph_figures["degrees"], graph_figures["entities"]) if d]
+    rows = zip(counts["degrees"], counts["entities"])
+    entities_by_degree = {degree: number for degree, number in rows if degree}
     st.markdown(tr("**Edges at an entity**"))
     caption("Each dot: how many entities have that many edges. Log scales.")
     dots = go.Figure(
         go.Scatter(
-            x=[d for d, _ in degrees],
-            y=[n for _, n in degrees],
+            x=list(entities_by_degree),
+            y=list(entities_by_degree.values()),
             mode="markers",
             marker={"size": 6, "opacity": 0.7, "color": colour},
             hovertemplate=tr("%{y:,} entities with %{x:,} edges") + "<extra></extra>",
@@ -133,9 +133,8 @@ def charts(graph: Any) -> None:
         yaxis={"type": "log", "title": tr("entities"), "dtick": 1},
     )
     st.plotly_chart(dots, theme="streamlit", key="degrees", config={"displayModeBar": False})
-    order = sorted(range(graph.n_relations), key=lambda i: (-graph_figures["relations"][i], i))[
-        :MAX_RELATION_BARS
-    ]
+    n_triples = counts["relations"]
+    order = sorted(range(graph.n_relations), key=lambda i: (-n_triples[i], i))[:MAX_RELATION_BARS]
     st.markdown(tr("**Triples of a relation**"))
     if graph.n_relations > MAX_RELATION_BARS:
         caption(
@@ -143,10 +142,10 @@ def charts(graph: Any) -> None:
             shown=MAX_RELATION_BARS,
             n_relations=graph.n_relations,
         )
-    names = [_label(graph.relation_names[i]) for i in order]
+    names = [_chart_label(graph.relation_names[i]) for i in order]
     bars = go.Figure(
         go.Bar(
-            x=[graph_figures["relations"][i] for i in order],
+            x=[n_triples[i] for i in order],
             y=list(range(len(order))),
             orientation="h",
             marker={"color": colour},
@@ -169,11 +168,8 @@ def charts(graph: Any) -> None:
     st.plotly_chart(bars, theme="streamlit", key="relations", config={"displayModeBar": False})
 
 
-def _label(name: str) -> str:
-    """Return a short relation name for a chart.
-
-    It has no tags that plotly would interpret.
-    """
+def _chart_label(name: str) -> str:
+    """Return a short relation name for a chart, without tags that plotly would read."""
     name = " ".join(name.split())
     name = name if len(name) <= 40 else "…" + name[-39:]
     return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -200,7 +196,7 @@ def _origin(dataset: Dataset | None) -> str:
     return tr("a database") if dataset.live else tr("a file you added")
 
 
-def _size(graph: Any) -> str:
+def _size_on_disk(graph: Any) -> str:
     if graph.folder is None:
         return tr("kept in memory only")
     size = sum(file.stat().st_size for file in Path(graph.folder).rglob("*") if file.is_file())

@@ -11,18 +11,18 @@ import streamlit as st
 from core.errors import shorten
 from core.graph.names.lookup import name_lookup
 from core.graph.texts import edge_weights, node_texts, relation_texts
-from pages.parts.graphs.overview import legend, overview_part, picture_of, sentence
-from pages.parts.graphs.walk_view import neighbourhood, picture_html, show_picture
+from pages.parts.graphs.overview import legend_html, overview_html, overview_part, overview_sentence
+from pages.parts.graphs.walk_view import draw_picture, neighbourhood, picture_html
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
+from pages.parts.shared.tables import clickable_table, draw_back_links, page_of, pager
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 STEPS_PER_PAGE = 50  # steps on one page of the table
 MAX_PICTURE_ENTITIES = 60  # most entities in a picture
-MAX_TRAIL_ENTITIES = 8  # entities of the way that are shown
+MAX_TRAIL_ENTITIES = 8  # visited entities that are shown
 MAX_OPEN_DESCRIPTION_CHARACTERS = 300  # characters of a description that are shown without a click
 ALL_RELATIONS = -1  # filter value for all relations
 
@@ -33,37 +33,34 @@ def trail(graph: Any) -> list[int]:
 
 
 def go_to_node(graph: Any, node: int) -> None:
-    """Walk to an entity, or back along the way if it was visited before."""
-    been = trail(graph)
-    if node in been:
-        del been[been.index(node) + 1 :]
+    """Walk to an entity, or back to it if it was visited before."""
+    visited = trail(graph)
+    if node in visited:
+        del visited[visited.index(node) + 1 :]
     else:
-        been.append(node)
+        visited.append(node)
     Session.walk_page[graph.digest].value = 0
     Session.walk_filter[graph.digest].value = ALL_RELATIONS
     session.walk_search = ""
     st.query_params["entity"] = graph.node_name(node)
 
 
-def walk(graph: Any) -> None:
-    """Draw the search, the way so far, and the present entity."""
+def draw_walk(graph: Any) -> None:
+    """Draw the search, the visited entities, and the present entity."""
     _follow_address(graph)
-    _search(graph)
-    been = trail(graph)
-    if not been:
+    _draw_search(graph)
+    visited = trail(graph)
+    if not visited:
         _draw_overview(graph)
         return
-    if st.query_params.get("entity") != graph.node_name(been[-1]):
-        st.query_params["entity"] = graph.node_name(been[-1])
-    _crumbs(graph, been)
-    _draw_entity(graph, been[-1])
+    if st.query_params.get("entity") != graph.node_name(visited[-1]):
+        st.query_params["entity"] = graph.node_name(visited[-1])
+    _draw_trail(graph, visited)
+    _draw_entity(graph, visited[-1])
 
 
 def _draw_overview(graph: Any) -> None:
-    """Draw the overview of the graph before the first step: its best connected entities.
-
-    They are drawn as buttons and in a picture.
-    """
+    """Draw the best connected entities as buttons and in a picture, before the first step."""
     view, dark = overview_part(graph.digest, graph), st.context.theme.type == "dark"
     if not view.hubs:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
@@ -71,23 +68,24 @@ def _draw_overview(graph: Any) -> None:
     caption(
         "Type a name, start at one of the most connected entities, or click one in the picture:"
     )
-    _choices(graph, list(view.hubs), "busy")
+    _draw_entity_buttons(graph, list(view.hubs), "busy")
     drawn_nodes = {*view.hubs, *view.joints, *view.further}
     with st.container(border=True, key="picture"):
-        on_click = lambda node: go_to_node(graph, node) if node in drawn_nodes else None
-        show_picture(
-            picture_of(graph, view, dark), on_click, tr("Picture of the most connected entities")
+        draw_picture(
+            overview_html(graph, view, dark),
+            lambda node: go_to_node(graph, node) if node in drawn_nodes else None,
+            tr("Picture of the most connected entities"),
         )
-    st.html(legend(graph, view, dark))
-    st.caption(sentence(graph, view))
+    st.html(legend_html(graph, view, dark))
+    st.caption(overview_sentence(graph, view))
 
 
 def _follow_address(graph: Any) -> None:
     """Walk to the entity of the address, if it is another one."""
-    address_entity, been = st.query_params.get("entity"), trail(graph)
+    address_entity, visited = st.query_params.get("entity"), trail(graph)
     if (
         not address_entity
-        or (been and graph.node_name(been[-1]) == address_entity)
+        or (visited and graph.node_name(visited[-1]) == address_entity)
         or session.walk_refused == (graph.digest, address_entity)
     ):
         return
@@ -101,7 +99,7 @@ def _follow_address(graph: Any) -> None:
         )
 
 
-def _search(graph: Any) -> None:
+def _draw_search(graph: Any) -> None:
     """Draw the search field, and the nearest names while the user types."""
     query = st.text_input(
         tr("Search for an entity"),
@@ -117,26 +115,26 @@ def _search(graph: Any) -> None:
         return
     nodes = [int(node) for node, *_ in name_lookup(graph).search(query, 8)]
     if nodes:
-        _choices(graph, nodes, "found")
+        _draw_entity_buttons(graph, nodes, "found")
     else:
         caption("No similar name found. Try another spelling, or a part of the name.")
 
 
-def _choices(graph: Any, nodes: list[int], key: str) -> None:
+def _draw_entity_buttons(graph: Any, nodes: list[int], key: str) -> None:
     """Draw entities as buttons."""
     with st.container(horizontal=True, gap="small"):
         for node in nodes:
-            button(_short(graph, node), partial(go_to_node, graph, node), key=f"{key}-{node}")
+            button(_short_name(graph, node), partial(go_to_node, graph, node), key=f"{key}-{node}")
 
 
-def _crumbs(graph: Any, been: list[int]) -> None:
-    """Draw the way so far; a click goes back."""
+def _draw_trail(graph: Any, visited: list[int]) -> None:
+    """Draw the visited entities; a click goes back to one."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="crumbs"):
-        if len(been) > MAX_TRAIL_ENTITIES:
+        if len(visited) > MAX_TRAIL_ENTITIES:
             st.caption("…", width="content")
-        places = [(_short(graph, node), node) for node in been[-MAX_TRAIL_ENTITIES:-1]]
-        way_back(places, "crumb", partial(go_to_node, graph))
-        st.markdown(f"**{_short(graph, been[-1])}**", width="content")
+        views = [(_short_name(graph, node), node) for node in visited[-MAX_TRAIL_ENTITIES:-1]]
+        draw_back_links(views, "crumb", partial(go_to_node, graph))
+        st.markdown(f"**{_short_name(graph, visited[-1])}**", width="content")
 
 
 def _draw_entity(graph: Any, node: int) -> None:
@@ -150,29 +148,26 @@ def _draw_entity(graph: Any, node: int) -> None:
         )
         return
     step_codes = graph.triples(edges)[1] * 2 + ~forward
-    code = _filter(graph, step_codes)
-    chosen_edges = (
-        np.arange(len(edges)) if code == ALL_RELATIONS else np.flatnonzero(step_codes == code)
-    )
+    code = _choose_relation(graph, step_codes)
+    chosen = np.arange(len(edges))
+    if code != ALL_RELATIONS:
+        chosen = np.flatnonzero(step_codes == code)
     page = Session.walk_page[graph.digest]
-    page_range = page_of(page, len(chosen_edges), STEPS_PER_PAGE)
-    rows = chosen_edges[page_range.start : page_range.stop]
-    page_nodes = neighbours[chosen_edges[page_range.start :]]
-    _picture(
-        graph,
-        node,
-        page_nodes[: MAX_PICTURE_ENTITIES * 4],
-        len(np.setdiff1d(neighbours[chosen_edges], [node])),
-    )
-    _table(graph, neighbours[rows], edges[rows], forward[rows])
+    page_range = page_of(page, len(chosen), STEPS_PER_PAGE)
+    rows = chosen[page_range.start : page_range.stop]
+    # Neighbours may repeat, so more are given than the picture can show.
+    candidates = neighbours[chosen[page_range.start :]][: MAX_PICTURE_ENTITIES * 4]
+    n_neighbours = len(np.setdiff1d(neighbours[chosen], [node]))
+    _draw_neighbourhood(graph, node, candidates, n_neighbours)
+    _draw_steps(graph, neighbours[rows], edges[rows], forward[rows])
     hint = tr("Click one to walk there.")
-    pager(page, page_range, len(chosen_edges), STEPS_PER_PAGE, tr("Steps"), hint)
+    pager(page, page_range, len(chosen), STEPS_PER_PAGE, tr("Steps"), hint)
 
 
 def _draw_description(graph: Any, node: int) -> None:
     """Draw the type and the description of an entity, if the graph has them.
 
-    A long description can be expanded.
+    A long description is expanded by a click.
     """
     type = graph.columns.nodes.text("type", node) if graph.columns.nodes is not None else ""
     text = node_texts(graph, [node])[0]
@@ -186,34 +181,29 @@ def _draw_description(graph: Any, node: int) -> None:
 
 
 def _edge_values(graph: Any, edges: np.ndarray) -> dict[str, list]:
-    """Return the weights and descriptions of some edges.
-
-    They are by column title, and only those that the graph has.
-    """
-    table, heavy = graph.columns.edges, edge_weights(graph)
-    values_by_title: dict[str, list] = (
-        {tr("Weight"): heavy[edges].tolist()} if heavy is not None else {}
-    )
+    """Return the weights and descriptions of some edges by column title, if the graph has them."""
+    table, weights = graph.columns.edges, edge_weights(graph)
+    columns: dict[str, list] = {}
+    if weights is not None:
+        columns[tr("Weight")] = weights[edges].tolist()
     if table is not None and table.has("description"):
-        values_by_title[tr("Description")] = [
+        columns[tr("Description")] = [
             shorten(text, MAX_OPEN_DESCRIPTION_CHARACTERS) for text in relation_texts(graph, edges)
         ]
-    return values_by_title
+    return columns
 
 
-def _filter(graph: Any, step_codes: np.ndarray) -> int:
-    """Draw and return the choice of one relation and direction.
+def _choose_relation(graph: Any, step_codes: np.ndarray) -> int:
+    """Draw and return the choice of one relation and direction, with their numbers of steps.
 
-    Each has its number of steps.
+    The code of a step is twice the relation, plus 1 if it goes against the edge.
     """
-    codes_found, sizes = np.unique(step_codes, return_counts=True)
     words = {ALL_RELATIONS: tr("all relations · {step_codes:,} steps", step_codes=len(step_codes))}
-    for step_code, size in sorted(
-        zip(codes_found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])
-    ):
-        words[step_code] = (
-            f"{'←' if step_code % 2 else '→'} {graph.relation_names[step_code // 2]} · {size:,}"
-        )
+    codes, sizes = np.unique(step_codes, return_counts=True)
+    rows = sorted(zip(codes.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0]))
+    for code, size in rows:
+        arrow = "←" if code % 2 else "→"
+        words[code] = f"{arrow} {graph.relation_names[code // 2]} · {size:,}"
     chosen_filter = Session.walk_filter[graph.digest]
     if chosen_filter.value not in words:
         chosen_filter.value = ALL_RELATIONS
@@ -230,11 +220,11 @@ def _filter(graph: Any, step_codes: np.ndarray) -> int:
     )
 
 
-def _picture(graph: Any, node: int, neighbours: np.ndarray, total: int) -> None:
+def _draw_neighbourhood(graph: Any, node: int, neighbours: np.ndarray, total: int) -> None:
     part = neighbourhood(graph, node, neighbours.tolist(), MAX_PICTURE_ENTITIES)
     drawn_nodes = {*part.near, *part.far}
     with st.container(border=True, key="picture"):
-        show_picture(
+        draw_picture(
             picture_html(graph, part, st.context.theme.type == "dark"),
             lambda clicked: go_to_node(graph, clicked) if clicked in drawn_nodes else None,
         )
@@ -248,14 +238,17 @@ def _picture(graph: Any, node: int, neighbours: np.ndarray, total: int) -> None:
     )
 
 
-def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
-    """Draw the steps of one page; a click on one walks there."""
+def _draw_steps(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
+    """Draw the steps of one page.
+
+    A click on one walks there.
+    """
     present_node = trail(graph)[-1]
     table_key = f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"
     clickable_table(
         {
-            tr("Way"): ["→" if f else "←" for f in forward],
-            tr("Relation"): [graph.relation_names[r] for r in graph.triples(edges)[1]],
+            tr("Way"): ["→" if is_forward else "←" for is_forward in forward],
+            tr("Relation"): [graph.relation_names[id] for id in graph.triples(edges)[1]],
             tr("Neighbour"): graph.names(neighbours),
             tr("Its edges"): graph.degrees(neighbours).tolist(),
             **_edge_values(graph, edges),
@@ -274,5 +267,5 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
     )
 
 
-def _short(graph: Any, node: int) -> str:
+def _short_name(graph: Any, node: int) -> str:
     return plain(shorten(graph.node_name(node), 40))

@@ -18,8 +18,8 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 
 LAYOUT_WIDTH, LAYOUT_HEIGHT = 1000, 480  # size of the layout area, in pixels
-MAX_FILLED_ENTITIES = 36  # entities up to which neighbours of neighbours are added
-NARROW_WIDTH = 640  # width in pixels below which a frame has room for few names
+MAX_FILLED_ENTITIES = 36  # Neighbours of neighbours are added up to this number of entities.
+NARROW_WIDTH = 640  # In a narrower frame, in pixels, outer names are hidden.
 MAX_LABELLED_PAIRS = 14  # most pairs of entities for which edges are labelled
 MAX_PICTURE_NAME_CHARACTERS = 26  # most characters of a name in the picture
 LIGHT_COLOURS = {
@@ -86,7 +86,7 @@ def _component():
     return st.components.v2.component("hopscope_walk", js=_FRAME)
 
 
-def show_picture(
+def draw_picture(
     html: str, on_click: Callable[[int], None], title: str = tr("Picture of the neighbourhood")
 ) -> None:
     """Draw the picture in a sandboxed frame.
@@ -127,30 +127,30 @@ class Neighbourhood:
     edges: tuple[int, ...]
 
 
-def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neighbourhood:
-    """Return an entity with the given neighbours, at most `room` entities.
+def neighbourhood(graph: Any, here: int, near: Sequence[int], max_entities: int) -> Neighbourhood:
+    """Return an entity with the given neighbours, at most `max_entities` entities.
 
-    If there are few neighbours, their neighbours are added.
+    If there are few neighbours, their neighbours are added, the same number for each.
     """
-    near = list(dict.fromkeys(n for n in near if n != here))[: room - 1]
-    drawn_nodes, far_nodes = {here, *near}, []
-    if len(near) < MAX_FILLED_ENTITIES // 2:
+    near = list(dict.fromkeys(node for node in near if node != here))[: max_entities - 1]
+    drawn = {here, *near}
+    far: list[int] = []
+    if near and len(near) < MAX_FILLED_ENTITIES // 2:
+        n_free = min(max_entities, MAX_FILLED_ENTITIES) - 1 - len(near)
+        n_each = max(1, n_free // len(near))
         for node in near:
-            share = max(1, (min(room, MAX_FILLED_ENTITIES) - 1 - len(near)) // max(1, len(near)))
-            steps = graph.steps(node)[0][: share + len(drawn_nodes)]
-            fresh = [int(n) for n in dict.fromkeys(steps.tolist()) if n not in drawn_nodes][:share]
-            drawn_nodes.update(fresh)
-            far_nodes += fresh
-    nodes = np.array(sorted(drawn_nodes), np.int64)
-    return Neighbourhood(
-        here, tuple(near), tuple(far_nodes), tuple(int(e) for e in induced_edges(graph, nodes))
-    )
+            candidates = graph.steps(node)[0][: n_each + len(drawn)].tolist()
+            new_nodes = [int(other) for other in dict.fromkeys(candidates) if other not in drawn]
+            drawn.update(new_nodes[:n_each])
+            far += new_nodes[:n_each]
+    edges = induced_edges(graph, np.array(sorted(drawn), np.int64))
+    return Neighbourhood(here, tuple(near), tuple(far), tuple(map(int, edges)))
 
 
 def network(colours: Mapping[str, str]) -> Any:
     """Return an empty pyvis network.
 
-    Its template is compiled once for all pictures; pyvis would compile it for each.
+    Its template is compiled once for all pictures; pyvis would compile it for each one.
     """
     from pyvis.network import Network
 
@@ -174,38 +174,27 @@ def _templates(folder: str) -> Any:
 
 
 def picture_html(graph: Any, part: Neighbourhood, dark: bool) -> str:
-    """Return the picture as an HTML page.
-
-    The page loads nothing, and every name in it is text.
-    """
+    """Return the picture as an HTML page, which loads nothing and has all names escaped."""
     colours = DARK_COLOURS if dark else LIGHT_COLOURS
     net = network(colours)
-    pairs = _pairs(graph, part)
+    pairs = _relations_by_pair(graph, part)
     positions = node_positions([part.here, *part.near, *part.far], list(pairs))
     for node in (part.here, *part.near, *part.far):
-        _node(net, graph, part, node, positions[node], colours)
+        _add_node(net, graph, part, node, positions[node], colours)
     for (source, target), relations in pairs.items():
         text = ", ".join(relations)
-        net.add_edge(
-            source,
-            target,
-            title=cut_name(text, 200),
-            color=colours["edge"],
-            width=1.2,
-            **(
-                {"label": cut_name(text, MAX_PICTURE_NAME_CHARACTERS)}
-                if len(pairs) <= MAX_LABELLED_PAIRS
-                else {}
-            ),
-        )
+        options = {"title": cut_name(text, 200), "color": colours["edge"], "width": 1.2}
+        if len(pairs) <= MAX_LABELLED_PAIRS:
+            options["label"] = cut_name(text, MAX_PICTURE_NAME_CHARACTERS)
+        net.add_edge(source, target, **options)
     net.set_options(json.dumps(vis_options(colours)))
     return self_contained_page(net.generate_html(notebook=False), colours)
 
 
-def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
-    """Return the relations between two drawn entities, by pair and direction.
+def _relations_by_pair(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
+    """Return the relations from one drawn entity to another.
 
-    Self-loops are left out; the table has them.
+    Self-loops are left out, since the table has them, and so are edges between outer entities.
     """
     names_by_pair: dict[tuple[int, int], list[str]] = {}
     outer = set(part.far)
@@ -221,7 +210,7 @@ def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
     return names_by_pair
 
 
-def _node(
+def _add_node(
     net: Any,
     graph: Any,
     part: Neighbourhood,
@@ -230,7 +219,9 @@ def _node(
     colours: dict[str, str],
 ) -> None:
     name = graph.node_name(node)
-    role = "here" if node == part.here else "near" if node in part.near else "far"
+    role = "here" if node == part.here else "far"
+    if node in part.near:
+        role = "near"
     size = {"here": 20, "near": 11, "far": 7}[role]
     net.add_node(
         node,
@@ -252,7 +243,7 @@ def _node(
 def cut_name(text: str, limit: int) -> str:
     """Return `text` on one line, cut to `limit` characters.
 
-    pyvis takes a title with "href" for HTML, so an invisible character splits that word.
+    Since pyvis reads a title with "href" as HTML, an invisible character splits that word.
     """
     text = " ".join(text.split())
     text = text if len(text) <= limit else text[: limit - 1] + "…"

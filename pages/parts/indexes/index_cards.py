@@ -48,50 +48,43 @@ STATE_BADGES: dict[str, tuple[Literal["green", "blue", "red", "gray"], str | Non
 }
 
 
-def cards(graph: Any) -> None:
+def draw_index_cards(graph: Any) -> None:
     """Draw every kind of index of a graph, and the leftovers of earlier ones."""
     known_indexes = _prepared_indexes(repr(index_stamp(graph, engine().environment)), graph)
     leftover_files = leftovers(graph)
-    _figures(known_indexes, leftover_files)
-    for one in known_indexes:
-        _card(graph, one)
-    _leftovers(graph, leftover_files)
-    _watch(graph, _working_jobs(graph))
+    _draw_figures(known_indexes, leftover_files)
+    for index in known_indexes:
+        _draw_card(graph, index)
+    _draw_leftovers(graph, leftover_files)
+    _rerun_on_change(graph, _working_jobs(graph))
 
 
 @st.cache_resource(max_entries=16, show_spinner=tr("Looking for indexes"))
 def _prepared_indexes(stamp: str, _graph: Any) -> list[IndexState]:
-    """Return the prepared indexes, read again when the stamp `stamp` differs."""
+    """Return the states of the indexes, read again when the stamp changes."""
     return index_states(_graph, engine().environment)
 
 
-def _figures(indexes: list[IndexState], leftovers: list[Leftover]) -> None:
-    built = [one for one in indexes if one.kind.build is not None]
+def _draw_figures(indexes: list[IndexState], leftovers: list[Leftover]) -> None:
+    built = [index for index in indexes if index.kind.build is not None]
     with st.container(horizontal=True, gap="large"):
-        st.metric(
-            tr("Ready"),
-            tr(
-                "{ready} of {all}",
-                ready=sum(one.state == INDEX_READY for one in built),
-                all=len(built),
-            ),
-            width="content",
-        )
-        st.metric(tr("On disk"), size_words(sum(one.size for one in indexes)), width="content")
+        n_ready = sum(index.state == INDEX_READY for index in built)
+        text = tr("{ready} of {all}", ready=n_ready, all=len(built))
+        st.metric(tr("Ready"), text, width="content")
+        st.metric(tr("On disk"), size_words(sum(index.size for index in indexes)), width="content")
         if leftovers:
-            st.metric(
-                tr("Left over"), size_words(sum(one.size for one in leftovers)), width="content"
-            )
+            size = sum(leftover.size for leftover in leftovers)
+            st.metric(tr("Left over"), size_words(size), width="content")
     caption(
         "Everything here is made once from the graph and serves every question. It can be "
         "deleted and rebuilt."
     )
 
 
-def _card(graph: Any, one: IndexState) -> None:
-    kind, job = one.kind, engine().preparing.get(key(graph, one.kind))
+def _draw_card(graph: Any, index: IndexState) -> None:
+    kind, job = index.kind, engine().preparing.get(key(graph, index.kind))
     is_running = job is not None and not job.ended
-    if kind.build is None and not one.saved:
+    if kind.build is None and not index.saved:
         return
     with st.container(border=True, key=f"index-{kind.name}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -101,88 +94,88 @@ def _card(graph: Any, one: IndexState) -> None:
             elif is_running:
                 st.badge(tr("being built"), color="orange", icon=":material/construction:")
             else:
-                colour, icon = STATE_BADGES[one.state]
-                st.badge(_state_words(one), color=colour, icon=icon)
+                colour, icon = STATE_BADGES[index.state]
+                st.badge(_state_words(index), color=colour, icon=icon)
             with st.container(horizontal=True, horizontal_alignment="right", width="stretch"):
                 if not is_running:
-                    _buttons(graph, one)
+                    _draw_buttons(graph, index)
         with st.container(gap=None):
             write(kind.purpose)
-            for line in _facts(graph, one, is_running):
+            for line in _facts(graph, index, is_running):
                 st.caption(plain(line))
         if not is_running:
-            for problem in filter(None, (one.damage, one.lacks)):
+            for problem in filter(None, (index.damage, index.lacks)):
                 draw_advice(problem)
         if job is not None:
-            _draw_progress(kind, one, job)
+            _draw_progress(kind, index, job)
 
 
-def _state_words(one: IndexState) -> str:
-    """Return the state of an index; for a part of one the count of its parts."""
-    if one.state == INDEX_PARTIAL and one.parts is not None:
-        return tr("{done:,} of {total:,} done", done=one.parts[0], total=one.parts[1])
-    return tr(one.state)
+def _state_words(index: IndexState) -> str:
+    """Return the state of an index.
 
-
-def _facts(graph: Any, one: IndexState, at_work: bool) -> list[str]:
-    """Return a line for each stored setting.
-
-    The build time of what is missing is added.
+    For a part of one the count of its parts.
     """
-    if at_work and one.kind.adds:
+    if index.state == INDEX_PARTIAL and index.parts is not None:
+        return tr("{done:,} of {total:,} done", done=index.parts[0], total=index.parts[1])
+    return tr(index.state)
+
+
+def _facts(graph: Any, index: IndexState, is_running: bool) -> list[str]:
+    """Return a line for each stored setting, and the build time of what is missing."""
+    if is_running and index.kind.adds:
         return []  # The index grows, and the progress bar shows how far it is.
     now_seconds = time.time()
-    owner = owner_text(INDEX_OWNER_KIND, key(graph, one.kind))
+    owner = owner_text(INDEX_OWNER_KIND, key(graph, index.kind))
     lines = []
-    for setting in sorted(one.saved, key=lambda setting: not setting.usual):
+    for setting in sorted(index.saved, key=lambda setting: not setting.usual):
         age = ago_text(now_seconds - setting.changed)
-        lines.append("  ·  ".join(_saved_facts(one, setting, age, owner)))
-    if not at_work and not one.lacks and _has_missing_part(one):
-        lines.append(_build_time(graph, one))
+        lines.append("  ·  ".join(_saved_facts(index, setting, age, owner)))
+    if not is_running and not index.lacks and _has_missing_part(index):
+        lines.append(_build_time(graph, index))
     return lines
 
 
-def _saved_facts(one: IndexState, setting: SavedIndex, age: str, owner: str) -> list[str]:
+def _saved_facts(index: IndexState, setting: SavedIndex, age: str, owner: str) -> list[str]:
     """Return the facts of a stored setting: its words, parts, size, age, owner and use."""
     facts = []
     if setting.words:
         facts.append(setting.words[:1].upper() + setting.words[1:])
-    if one.parts and setting.usual:
-        done, total = one.parts
-        parts = tr(one.kind.parts)
+    if index.parts and setting.usual:
+        done, total = index.parts
+        parts = tr(index.kind.parts)
         facts.append(tr("{done:,} of {total:,} {parts}", done=done, total=total, parts=parts))
     facts += [size_words(setting.size), age]
     if owner:
         facts.append(owner)
-    if not setting.usual and not one.lacks:
+    if not setting.usual and not index.lacks:
         facts.append(tr("used only by methods that ask for this setting or model"))
     return facts
 
 
-def _has_missing_part(one: IndexState) -> bool:
+def _has_missing_part(index: IndexState) -> bool:
     """Return whether an index can be built, or built further."""
-    return one.kind.build is not None and one.state not in (INDEX_READY, INDEX_DAMAGED)
+    return index.kind.build is not None and index.state not in (INDEX_READY, INDEX_DAMAGED)
 
 
-def _build_time(graph: Any, one: IndexState) -> str:
+def _build_time(graph: Any, index: IndexState) -> str:
     """Return how long the build of what is missing takes."""
     missing_share = 1.0
-    if one.state == INDEX_PARTIAL and one.parts is not None:
-        missing_share -= one.parts[0] / max(1, one.parts[1])
-    takes = one.kind.takes(graph, engine().environment, missing_share)
-    if one.state == INDEX_PARTIAL:
+    if index.state == INDEX_PARTIAL and index.parts is not None:
+        missing_share -= index.parts[0] / max(1, index.parts[1])
+    takes = index.kind.takes(graph, engine().environment, missing_share)
+    if index.state == INDEX_PARTIAL:
         return tr("Building the rest takes {takes}.", takes=takes)
     return tr("Building takes {takes}.", takes=takes)
 
 
-def _buttons(graph: Any, one: IndexState) -> None:
-    kind, name = one.kind, one.kind.name
+def _draw_buttons(graph: Any, index: IndexState) -> None:
+    kind, name = index.kind, index.kind.name
     start = partial(_start, graph, kind)
-    why = visitor_refusal(INDEX_OWNER_KIND, key(graph, kind)) if one.saved else ""
-    if kind.build is not None and not one.lacks and not one.damage:
-        if one.state != INDEX_READY:
-            label = tr("Go on") if one.state == INDEX_PARTIAL else tr("Build")
-            why_not = "" if kind.adds else why
+    refusal = visitor_refusal(INDEX_OWNER_KIND, key(graph, kind)) if index.saved else ""
+    if kind.build is not None and not index.lacks and not index.damage:
+        if index.state != INDEX_READY:
+            label = tr("Go on") if index.state == INDEX_PARTIAL else tr("Build")
+            why_not = "" if kind.adds else refusal
             button(label, start, key=f"build-{name}", icon="play_arrow", why_not=why_not)
         elif not kind.adds:
             button(
@@ -191,7 +184,7 @@ def _buttons(graph: Any, one: IndexState) -> None:
                 key=f"rebuild-{name}",
                 icon="refresh",
                 type="tertiary",
-                why_not=why,
+                why_not=refusal,
                 help=tr("Builds it again. The old one is used until the new one is complete."),
             )
         else:
@@ -206,13 +199,13 @@ def _buttons(graph: Any, one: IndexState) -> None:
                 lambda: _start(graph, kind, anew=True),
                 f"yes-rebuild-{name}",
                 icon=":material/refresh:",
-                why_not=why,
+                why_not=refusal,
                 box=f"ask-rebuild-{name}",
             )
-    if one.saved:
+    if index.saved:
         question = tr(
             "Delete {size}? The next question that needs it rebuilds it, and waits.",
-            size=size_words(one.size),
+            size=size_words(index.size),
         )
         confirm_button(
             tr("Delete"),
@@ -220,7 +213,7 @@ def _buttons(graph: Any, one: IndexState) -> None:
             tr("Yes, delete it"),
             lambda: delete_index(engine().preparing, graph, kind),
             f"yes-delete-{name}",
-            why_not=why,
+            why_not=refusal,
             box=f"ask-delete-{name}",
         )
 
@@ -229,44 +222,41 @@ def _start(graph: Any, kind: IndexKind, anew: bool = False) -> None:
     start_index_job(engine().preparing, graph, kind, engine().environment, anew)
 
 
-def _draw_progress(kind: IndexKind, one: IndexState, job: Job) -> None:
+def _draw_progress(kind: IndexKind, index: IndexState, job: Job) -> None:
     """Draw the progress of a build, and how it ended."""
     note = tr("Cancelled; nothing was kept.")
-    if one.state == INDEX_PARTIAL:
+    if index.state == INDEX_PARTIAL:
         note = tr("Cancelled. What was done is kept; “Go on” continues.")
     draw_job(
         job,
         kind.name,
-        note if job.status == JOB_CANCELLED and one.state != INDEX_READY else "",
+        note if job.status == JOB_CANCELLED and index.state != INDEX_READY else "",
         share=True,
     )
 
 
-def _leftovers(graph: Any, leftovers: list[Leftover]) -> None:
+def _draw_leftovers(graph: Any, leftovers: list[Leftover]) -> None:
     """Draw the files that nothing reads any more."""
+    earlier = [leftover for leftover in leftovers if leftover.earlier]
+    unknown = [leftover for leftover in leftovers if not leftover.earlier]
     for title, files in (
-        (tr("Made for an earlier state of the graph"), [one for one in leftovers if one.earlier]),
-        (tr("Not known to Hopscope"), [one for one in leftovers if not one.earlier]),
+        (tr("Made for an earlier state of the graph"), earlier),
+        (tr("Not known to Hopscope"), unknown),
     ):
         if files:
             st.markdown(f"**{title}**")
         for leftover in files:
+            size = size_words(leftover.size)
             with st.container(horizontal=True, vertical_alignment="center", border=True):
                 with st.container(gap=None, width="stretch"):
                     st.text(leftover.words)
-                    st.caption(
-                        plain(
-                            f"{size_words(leftover.size)}  ·  {ago_text(time.time() - leftover.changed)}"
-                        )
-                    )
-                question = tr(
-                    "Delete {size}? Nothing uses it any more.", size=size_words(leftover.size)
-                )
+                    st.caption(plain(f"{size}  ·  {ago_text(time.time() - leftover.changed)}"))
+                question = tr("Delete {size}? Nothing uses it any more.", size=size)
                 if leftover.earlier:
                     question = tr(
                         "Delete {size}? The graph has changed since, but its vectors can be "
                         "reused.",
-                        size=size_words(leftover.size),
+                        size=size,
                     )
                 mine = current_person().administrator
                 confirm_button(
@@ -289,10 +279,7 @@ def _working_jobs(graph: Any) -> list[str]:
 
 
 @st.fragment(run_every=2.0)
-def _watch(graph: Any, shown_jobs: list[str]) -> None:
-    """Draw the page again when work was started or ended elsewhere.
-
-    That may be in another tab.
-    """
+def _rerun_on_change(graph: Any, shown_jobs: list[str]) -> None:
+    """Draw the page again when a job was started or ended elsewhere, as in another tab."""
     if _working_jobs(graph) != shown_jobs:
         st.rerun()

@@ -1,6 +1,6 @@
-"""Suggested size of a subgraph with its reasons.
+"""Suggested size of a subgraph, with its reasons.
 
-It is shown with the parameter and applied only when the user clicks the button.
+It is shown with the parameter, and applied only by a click.
 """
 
 from __future__ import annotations
@@ -23,10 +23,8 @@ from pages.parts.shared.wording import tr
 def compare_question() -> Question:
     """Return the question in the bar of the page Compare."""
     text = session.question
-    match = known_question(text)
-    return Question(
-        text, entities=tuple(session.entities), hops=match.hops if match is not None else None
-    )
+    hops = (known_question(text) or Question(text)).hops
+    return Question(text, entities=tuple(session.entities), hops=hops)
 
 
 def trial_question() -> Question:
@@ -36,9 +34,9 @@ def trial_question() -> Question:
 
 
 def advise_size(operator: Operator, question: Question) -> SizeAdvice | str | None:
-    """Return the suggested size for an operator that keeps the nodes of largest PageRank.
+    """Return the suggested size for an operator that selects the nodes of largest PageRank.
 
-    It is a sentence if there is no suggestion. None for other operators, without a question, and
+    It is a sentence if no size can be suggested. None for other operators, without a question, and
     while the graph is not open.
     """
     job = engine().jobs.get(f"open-{page_source().graph_name}")
@@ -59,10 +57,9 @@ def same_size_text(keep: int) -> str:
 
 
 def advice_data(operator: Operator | None, question: Question) -> dict[str, Any] | None:
-    """Return the suggestion as plain data.
+    """Return the suggestion as plain data: a title, the reasons, and the value that a button sets.
 
-    It has a title, the reasons, and the value that a button sets if it differs from the present
-    one.
+    The value is None if the operator has it already.
     """
     advice = advise_size(operator, question) if operator is not None else None
     if advice is None:
@@ -84,18 +81,15 @@ def advice_data(operator: Operator | None, question: Question) -> dict[str, Any]
 
 
 def _advice(graph: Any, question: Question) -> SizeAdvice:
-    """Return the suggestion.
-
-    It is kept in the session as long as question and ratings stay the same.
-    """
+    """Return the suggestion, computed again when the question or the ratings change."""
     log = ratings(graph.digest)
     key = (graph.digest, question, len(log), log[-1].time if log else 0)
-    known_advice = session.advice
-    if key not in known_advice:
+    advice_by_key = session.advice
+    if key not in advice_by_key:
         seeds = seeds_of(graph, question.text, question.entities)
-        question_facts = Question(
+        linked_question = Question(
             question.text, question.id, tuple(graph.names(seeds)), question.answers, question.hops
         )
-        known_advice.clear()
-        known_advice[key] = advise_subgraph_size(graph, question_facts, seeds, log)
-    return known_advice[key]
+        advice_by_key.clear()
+        advice_by_key[key] = advise_subgraph_size(graph, linked_question, seeds, log)
+    return advice_by_key[key]

@@ -1,4 +1,4 @@
-"""Chooser of methods: the catalogue in groups, searched in the browser, with a sentence on each."""
+"""Chooser of methods: the catalogue in groups, with a search in the browser."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from pages.parts.shared.wording import tr
 def chooser(
     catalogue: Mapping[str, Method], models, current: str, key: str, answering: bool = True
 ) -> str | None:
-    """Draw the chooser, and return the id of the chosen method.
+    """Draw the chooser, and return the id of the method that was just chosen.
 
-    None if no method was chosen in this run. Each method is drawn with its operators as small
-    blocks, in the colours of the page Build.
+    Each method is drawn with its operators as small blocks, in the colours of the page Build.
 
     Parameters
     ----------
     catalogue : the methods by id.
     models : the registry, which knows the models that are not installed.
     current : id of the method that is marked.
-    answering : whether a language model answers, so that its absence is reported.
+    answering : whether a language model answers; if so, its absence is reported.
     """
     groups = [
-        {"title": title, "rows": [_row(one, models, answering) for one in rows]}
-        for title, rows in methods_by_group(catalogue).items()
+        {"title": title, "rows": [_row(method, models, answering) for method in methods]}
+        for title, methods in methods_by_group(catalogue).items()
     ]
     result = component("chooser")(
         key=key, data={"current": current, "groups": groups}, on_choose_change=lambda: None
@@ -39,17 +38,18 @@ def chooser(
     return result.choose
 
 
-def _row(one: Method, models, answering: bool) -> dict[str, Any]:
-    steps = [{"stage": step.stage, "title": capitalised(tr(step.title))} for step in one.line]
+def _row(method: Method, models, answering: bool) -> dict[str, Any]:
+    steps = [{"stage": step.stage, "title": capitalised(tr(step.title))} for step in method.line]
     return {
         "steps": steps,
-        "id": one.id,
-        "label": tr(one.label),
-        "number": one.number,
-        "sentence": tr(one.title) if one.title != one.label else "",
-        "line": one.line.words(),
+        "id": method.id,
+        "label": tr(method.label),
+        "number": method.number,
+        "sentence": tr(method.title) if method.title != method.label else "",
+        "line": method.line.words(),
         "needs": " ".join(
-            split_command(sentence)[0] for sentence in missing_models(one.line, models, answering)
+            split_command(sentence)[0]
+            for sentence in missing_models(method.line, models, answering)
         ),
-        "changes": bool(one.base),
+        "changes": bool(method.base),
     }

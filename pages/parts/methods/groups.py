@@ -8,7 +8,7 @@ from core.methods.catalogue import OWN_GROUP, Method
 from core.sharing import shared
 from pages.parts.shared.wording import tr
 
-HEADING_PREFIX = "# "  # prefix of the options that are headings; no id begins so
+HEADING_PREFIX = "# "  # prefix of the options that are headings; no id begins with it
 
 
 def saved_heading() -> str:
@@ -19,10 +19,11 @@ def saved_heading() -> str:
 def methods_by_group(catalogue: Mapping[str, Method]) -> dict[str, list[Method]]:
     """Return the methods by the title of their group, in the catalogue's order."""
     groups: dict[str, list[Method]] = {}
-    for one in catalogue.values():
-        groups.setdefault(
-            saved_heading() if one.group == OWN_GROUP else one.group or tr("Others"), []
-        ).append(one)
+    for method in catalogue.values():
+        title = method.group or tr("Others")
+        if method.group == OWN_GROUP:
+            title = saved_heading()
+        groups.setdefault(title, []).append(method)
     return groups
 
 
@@ -32,10 +33,10 @@ def method_options(catalogue: Mapping[str, Method]) -> dict[str, str]:
     A heading comes before the methods of its group, and a variant after its base.
     """
     labels: dict[str, str] = {}
-    for title, rows in methods_by_group(catalogue).items():
-        labels |= {HEADING_PREFIX + title: f"── {title} ──"} | {
-            one.id: ("↳ " if one.base else "") + method_label(one) for one in rows
-        }
+    for title, methods in methods_by_group(catalogue).items():
+        labels[HEADING_PREFIX + title] = f"── {title} ──"
+        for method in methods:
+            labels[method.id] = ("↳ " if method.base else "") + method_label(method)
     return labels
 
 

@@ -1,6 +1,6 @@
-"""Forms to add a model: a server found on this computer, or named by its address.
+"""Forms to add a model on a server, and instructions for a graphics card.
 
-Instructions for a graphics card are shown as well.
+The server is found on this computer, or named by its address.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ SERVER_BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker":
 class ServerForm:
     """Values of the form of a server.
 
-    `key` is the typed key, and `variable` the environment variable with the key; empty if not
-    given.
+    `key` is the typed key, `variable` the name of an environment variable with the key. Either may
+    be empty.
     """
 
     name: str
@@ -59,11 +59,8 @@ class ServerForm:
     roles: tuple[str, ...] = ()
 
 
-def add_model() -> None:
-    """Draw the forms to add a model.
-
-    They are the search for servers, the form for one, and the instructions for a graphics card.
-    """
+def draw_add_model() -> None:
+    """Draw the search for servers, the form for one, and the instructions for a graphics card."""
     st.subheader(tr("A server"))
     write(
         "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a "
@@ -71,9 +68,9 @@ def add_model() -> None:
     )
     _draw_found_servers()
     with st.container(border=True, key="server-box"):
-        server_form = _form()
+        server_form = _draw_form()
         with st.container(horizontal=True):
-            is_list_asked = button(
+            lists_models = button(
                 tr("List its models"),
                 key="server-list",
                 icon="list",
@@ -82,8 +79,8 @@ def add_model() -> None:
             tested = button(tr("Test the connection"), key="server-go", icon="network_check")
             added = button(tr("Add"), key="server-add", type="primary", icon="add")
         with shown_errors():
-            if is_list_asked:
-                _list(server_form)
+            if lists_models:
+                _list_models(server_form)
             elif tested:
                 _test(check_form(server_form))
             elif added:
@@ -92,7 +89,7 @@ def add_model() -> None:
     if title := Session.model_added.take():
         st.success(tr("Added {title}.", title=plain(title)), icon=":material/check_circle:")
     with st.expander(tr("A model on a graphics card (vLLM)")):
-        _gpu()
+        _draw_gpu_instructions()
 
 
 def _draw_found_servers() -> None:
@@ -140,29 +137,26 @@ def _draw_found_servers() -> None:
             )
 
 
-def _fill_form(one: FoundServer, model: str) -> None:
+def _fill_form(server: FoundServer, model: str) -> None:
     """Fill the form with a server that was found."""
-    Session.server_url.value, Session.server_model.value = one.url, model
-    Session.server_kind.value, Session.server_roles.value = guess_kind(model), []
-    Session.server_name.value = _free_name(model or one.program)
+    Session.server_url.value = server.url
+    Session.server_model.value = model
+    Session.server_kind.value = guess_kind(model)
+    Session.server_roles.value = []
+    Session.server_name.value = _free_name(model or server.program)
     Session.server_models.drop()
 
 
 def _free_name(model: str) -> str:
     """Return a name for a model that no declared model has."""
-    base = (
-        re.sub(r"[^A-Za-z0-9.]+", "-", model.split("/")[-1].removesuffix(":latest"))
-        .strip("-.")
-        .lower()[:50]
-        or "my-server"
-    )
-    names = {info.name for info in engine().models.declared()}
-    return next(
-        name for name in (base, *(f"{base}-{n}" for n in range(2, 1000))) if name not in names
-    )
+    short_name = model.split("/")[-1].removesuffix(":latest")
+    base = re.sub(r"[^A-Za-z0-9.]+", "-", short_name).strip("-.").lower()[:50] or "my-server"
+    used_names = {info.name for info in engine().models.declared()}
+    candidates = (base, *(f"{base}-{number}" for number in range(2, 1000)))
+    return next(name for name in candidates if name not in used_names)
 
 
-def _form() -> ServerForm:
+def _draw_form() -> ServerForm:
     """Draw the fields and return their values."""
     if Session.server_emptied.take():
         for field in (
@@ -175,21 +169,21 @@ def _form() -> ServerForm:
             field.value = ""
         Session.server_roles.value = []
     with st.container(horizontal=True, gap="medium"):
-        url = _field(
+        url = _draw_field(
             tr("Address"),
             Session.server_url.name,
             "http://localhost:8000/v1",
             270,
             tr("The base address, usually ending in /v1."),
         )
-        model = _field(
+        model = _draw_field(
             tr("Model"),
             Session.server_model.name,
             "Qwen/Qwen2.5-7B-Instruct",
             240,
             tr("The model's name on that server."),
         )
-        name = _field(
+        name = _draw_field(
             tr("Name"),
             Session.server_name.name,
             "my-server",
@@ -213,7 +207,7 @@ def _form() -> ServerForm:
             width=270,
             help=tr("Saved for you alone, and sent to this address only."),
         )
-        variable = _field(
+        variable = _draw_field(
             tr("or an environment variable with it"),
             Session.server_variable.name,
             "HOPSCOPE_KEY_…",
@@ -240,11 +234,18 @@ def _form() -> ServerForm:
             placeholder=tr("nothing yet"),
             help=tr("The roles that it gets now. Change them under “Models”."),
         )
-    texts = (name.strip(), url.strip().rstrip("/"), model.strip(), variable.strip(), key.strip())
-    return ServerForm(*texts, kind=kind or "chat", roles=tuple(roles))
+    return ServerForm(
+        name=name.strip(),
+        url=url.strip().rstrip("/"),
+        model=model.strip(),
+        variable=variable.strip(),
+        key=key.strip(),
+        kind=kind or "chat",
+        roles=tuple(roles),
+    )
 
 
-def _field(label: str, key: str, example: str, width: int, help_text: str) -> str:
+def _draw_field(label: str, key: str, example: str, width: int, help_text: str) -> str:
     return st.text_input(
         label, key=key, persist_state="session", placeholder=example, width=width, help=help_text
     )
@@ -253,7 +254,7 @@ def _field(label: str, key: str, example: str, width: int, help_text: str) -> st
 def check_form(form: ServerForm) -> ServerForm:
     """Return the values after a check.
 
-    Raises BadInput that names the unusable field, or what the key's variable lacks.
+    Raises BadInput, which names the unusable field, or what is wrong with the key's variable.
     """
     check_administrator(tr("add models"))
     _check_address(form)
@@ -295,7 +296,7 @@ def _check_address(form: ServerForm) -> None:
         read_key_variable(form.variable, form.url, form.name or tr("The server"))
 
 
-def _list(form: ServerForm) -> None:
+def _list_models(form: ServerForm) -> None:
     """Ask the server for the names of its models."""
     check_administrator(tr("add models"))
     _check_address(form)
@@ -326,20 +327,13 @@ def _choose() -> None:
 
 
 def _test(form: ServerForm) -> None:
-    """Test a server.
-
-    A language model is asked for a short reply; of others only the list of models is read.
-    """
+    """Ask a language model for a short reply, or look another model up in the server's list."""
     if form.kind != "chat":
-        if form.model not in list_models(form.url, form.variable, form.key or None):
-            st.warning(
-                tr(
-                    "The server answers, but does not list a model “{model}”.",
-                    model=plain(form.model),
-                )
-            )
-        else:
+        if form.model in list_models(form.url, form.variable, form.key or None):
             st.success(tr("The server answers and has this model."), icon=":material/check_circle:")
+        else:
+            model = plain(form.model)
+            st.warning(tr("The server answers, but does not list a model “{model}”.", model=model))
         return
     with st.spinner(tr("Asking the server …")):
         chat = OpenAIChat(
@@ -361,19 +355,12 @@ def _add(form: ServerForm) -> None:
         "model": form.model,
         "title": tr("{model} at {url}", model=form.model.split("/")[-1], url=form.url),
     }
-    fields |= {"key_variable": form.variable} if form.variable else {}
-    session.model_added = (
-        engine()
-        .models.add(
-            form.name,
-            form.kind,
-            SERVER_BACKENDS[form.kind],
-            serves=form.roles,
-            key=form.key,
-            **fields,
-        )
-        .title
-    )
+    if form.variable:
+        fields["key_variable"] = form.variable
+    backend = SERVER_BACKENDS[form.kind]
+    registry = engine().models
+    info = registry.add(form.name, form.kind, backend, serves=form.roles, key=form.key, **fields)
+    session.model_added = info.title
     if form.kind == "chat":
         begin_measure(form.name)
     Session.server_models.drop()
@@ -381,7 +368,7 @@ def _add(form: ServerForm) -> None:
     st.rerun()  # The lists of models above were drawn without the new one.
 
 
-def _gpu() -> None:
+def _draw_gpu_instructions() -> None:
     write(
         "On a computer with an NVIDIA card, install Hopscope with its graphics packages, then "
         "start it:"

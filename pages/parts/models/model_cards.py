@@ -1,4 +1,4 @@
-"""Cards of the models: what each is, whether it is installed, and how to get or remove it."""
+"""Cards of the models: facts, state, and buttons to fetch, unload, measure or remove each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 from core.models.registry import ModelInfo
 from core.runtime.jobs import JOB_DONE, Job
 from core.sharing import current_person
-from pages.parts.models.server_abilities import draw_abilities, measure_button
+from pages.parts.models.server_abilities import draw_abilities, draw_measure_button
 from pages.parts.shared.actions import button, draw_advice
 from pages.parts.shared.job_progress import draw_job
 from pages.parts.shared.session import engine
@@ -24,7 +24,7 @@ MODEL_KIND_HEADINGS = {
 }
 
 
-def cards() -> None:
+def draw_model_cards() -> None:
     """Draw every declared model, by kind."""
     infos = engine().models.declared()
     for model_kind, title in MODEL_KIND_HEADINGS.items():
@@ -32,16 +32,16 @@ def cards() -> None:
         if kind_models:
             st.subheader(title)
         for info in kind_models:
-            _card(info)
+            _draw_card(info)
 
 
-def _card(info: ModelInfo) -> None:
+def _draw_card(info: ModelInfo) -> None:
     with st.container(border=True, key=f"model-{info.name}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{plain(tr(info.title))}**", width="content")
-            _state(info)
+            _draw_state(info)
             with st.container(horizontal=True, horizontal_alignment="right", width="stretch"):
-                _buttons(info)
+                _draw_buttons(info)
         st.caption(plain("  ·  ".join(_facts(info))))
         if not info.present:
             draw_advice(info.how_to_get)
@@ -52,7 +52,7 @@ def _card(info: ModelInfo) -> None:
             _draw_download(info, job)
 
 
-def _state(info: ModelInfo) -> None:
+def _draw_state(info: ModelInfo) -> None:
     if info.loaded and info.present:
         st.badge(tr("loaded"), color="green", icon=":material/check:")
     elif info.backend in ("openai", "openai-embeddings", "rerank") and info.present:
@@ -65,26 +65,26 @@ def _state(info: ModelInfo) -> None:
 
 def _facts(info: ModelInfo) -> list[str]:
     """Return the known facts of a model."""
-    facts = [
-        info.name,
-        tr("runs on {device}", device=info.device)
-        if info.backend == "openai"
-        else tr(
-            "runs on {device}", device=info.device.upper() if len(info.device) == 3 else info.device
-        ),
-    ]
+    device = info.device
+    if info.backend != "openai" and len(device) == 3:  # an abbreviation, such as cpu
+        device = device.upper()
+    facts = [info.name, tr("runs on {device}", device=device)]
     if info.memory_bytes:
         facts.append(tr("about {gigabytes:.1f} GB of memory", gigabytes=info.memory_bytes / 1e9))
-    facts += [tr("licence {licence}", licence=info.licence)] if info.licence else []
-    facts += [tr("from {upstream}", upstream=info.upstream)] if info.upstream else []
-    facts += [tr("role: {roles}", roles=", ".join(info.roles))] if info.roles else []
+    if info.licence:
+        facts.append(tr("licence {licence}", licence=info.licence))
+    if info.upstream:
+        facts.append(tr("from {upstream}", upstream=info.upstream))
+    if info.roles:
+        facts.append(tr("role: {roles}", roles=", ".join(info.roles)))
     if info.refuses:
         facts.append(tr("asked without {refuses} (not accepted)", refuses=", ".join(info.refuses)))
-    facts += [info.figures] if info.figures else []
+    if info.figures:
+        facts.append(info.figures)
     return facts
 
 
-def _buttons(info: ModelInfo) -> None:
+def _draw_buttons(info: ModelInfo) -> None:
     if not current_person().administrator:
         return
     job = engine().jobs.get(f"fetch-{info.name}")
@@ -100,7 +100,7 @@ def _buttons(info: ModelInfo) -> None:
             help=tr("Frees its memory. The next use loads it again."),
         )
     if info.kind == "chat" and info.backend == "openai" and info.present:
-        measure_button(info)
+        draw_measure_button(info)
     if info.own:
         button(
             tr("Remove"),
@@ -118,6 +118,6 @@ def _fetch(name: str) -> None:
 
 
 def _draw_download(info: ModelInfo, job: Job) -> None:
-    """Draw the progress of a download, and how it ended."""
+    """Draw the progress of a download, and a note if it did not finish."""
     note = tr("Cancelled. What was fetched is saved; “Fetch” goes on from there.")
     draw_job(job, info.name, note if job.status != JOB_DONE and not info.present else "")

@@ -25,10 +25,11 @@ EXAMPLE_LINES = (
     "Inception -> directed_by -> Christopher Nolan\nInception -> release_year -> 2010\nInception "
     "-> starred_actors -> Leonardo DiCaprio"
 )
-MAX_RANKED_LINES, MAX_TRIAL_TOKENS = 200, 256  # most lines to rank, most tokens of a reply
+MAX_RANKED_LINES = 200
+MAX_TRIAL_TOKENS = 256  # most tokens of a reply
 
 
-def try_model() -> None:
+def draw_model_trial() -> None:
     """Draw the choice of a model and the form that fits it."""
     infos = {info.name: info for info in engine().models.declared()}
     present_models = [name for name, info in infos.items() if info.present]
@@ -44,48 +45,47 @@ def try_model() -> None:
         index=present_models.index(default) if default in present_models else 0,
         key="try_model_name",
         persist_state="session",
-        format_func=lambda n: infos[n].title,
+        format_func=lambda name: infos[name].title,
         width=460,
     )
     if infos[name].kind == "chat":
-        _chat(infos[name])
+        _draw_chat_form(infos[name])
     else:
-        _scorer(infos[name])
+        _draw_scorer_form(infos[name])
 
 
-def _chat(info: ModelInfo) -> None:
+def _draw_chat_form(info: ModelInfo) -> None:
     with st.container(key="try-chat-box"):
         prompt = st.text_area(
             tr("Prompt"), EXAMPLE_PROMPT, key="try_prompt", persist_state="session", height=100
         )
         pressed = button(tr("Send"), key="try-chat-go", type="primary", icon="send")
     if pressed:
-        _start(f"chat-{info.name}", lambda job: _reply(job, info.name, prompt))
-    _watch(f"chat-{info.name}", _show_outcome)
+        _start(f"chat-{info.name}", lambda job: _ask_model(job, info.name, prompt))
+    _watch(f"chat-{info.name}", _draw_outcome)
 
 
-def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
+def _ask_model(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
     """Return the model's reply, and the seconds from its first piece on."""
     if not prompt.strip():
         raise BadInput(tr("Type a prompt first."))
-    first_seconds: list[float] = []
+    started_at: float | None = None
 
-    def wrote(piece: str) -> None:
-        first_seconds.append(time.perf_counter()) if not first_seconds else None
+    def add_piece(piece: str) -> None:
+        nonlocal started_at
+        if started_at is None:
+            started_at = time.perf_counter()
         job.written += piece
         job.touch()
 
     job.report(tr("Waiting for the model; the first time, it is loaded"))
     messages = [{"role": "user", "content": prompt}]
-    reply = (
-        engine()
-        .models.chat(name)
-        .reply(messages, max_tokens=MAX_TRIAL_TOKENS, on_text=wrote, watch=job)
-    )
-    return reply, time.perf_counter() - first_seconds[0] if first_seconds else None
+    chat = engine().models.chat(name)
+    reply = chat.reply(messages, max_tokens=MAX_TRIAL_TOKENS, on_text=add_piece, watch=job)
+    return reply, None if started_at is None else time.perf_counter() - started_at
 
 
-def _show_outcome(job: Job) -> None:
+def _draw_outcome(job: Job) -> None:
     """Draw the reply so far, and its cost."""
     is_done = job.status == JOB_DONE
     # Text that was streamed as the reply may turn out to be a thought, which the result leaves out.
@@ -94,14 +94,11 @@ def _show_outcome(job: Job) -> None:
         with st.container(border=True):
             st.text(reply_text)
     if is_done:
-        _show_reply(*job.result)
+        _draw_reply_facts(*job.result)
 
 
-def _show_reply(reply: ChatReply, seconds: float | None) -> None:
-    """Draw the facts of a reply.
-
-    They are why it is empty or cut, its thought, and its cost.
-    """
+def _draw_reply_facts(reply: ChatReply, seconds: float | None) -> None:
+    """Draw why a reply is empty or cut, its thought, and its cost."""
     if fault := reply.fault():
         st.text(fault)
     if reply.thought:
@@ -122,7 +119,7 @@ def _show_reply(reply: ChatReply, seconds: float | None) -> None:
     )
 
 
-def _scorer(info: ModelInfo) -> None:
+def _draw_scorer_form(info: ModelInfo) -> None:
     with st.container(key="try-scorer-box"):
         query = st.text_input(
             tr("Question"), EXAMPLE_QUERY, key="try_query", persist_state="session"
@@ -133,7 +130,7 @@ def _scorer(info: ModelInfo) -> None:
         pressed = button(tr("Rank"), key="try-scorer-go", type="primary", icon="sort")
     if pressed:
         _start(f"rank-{info.name}", lambda job: _rank_lines(job, info.name, query, lines))
-    _watch(f"rank-{info.name}", _table)
+    _watch(f"rank-{info.name}", _draw_ranking)
 
 
 def _rank_lines(job: Job, name: str, query: str, lines: str) -> list[dict[str, Any]]:
@@ -151,7 +148,7 @@ def _rank_lines(job: Job, name: str, query: str, lines: str) -> list[dict[str, A
     ]
 
 
-def _table(job: Job) -> None:
+def _draw_ranking(job: Job) -> None:
     if job.status == JOB_DONE:
         st.dataframe(
             job.result,

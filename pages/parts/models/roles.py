@@ -1,8 +1,8 @@
-"""Roles of the models."""
+"""Choice of the model for each role, such as writing answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -31,40 +31,33 @@ ROLE_TITLES = {
 def choose_roles() -> None:
     """Draw the choice of a model for each role.
 
-    A choice is saved for the next start.
+    Choices are saved for the next start.
     """
-    registry, mine = engine().models, current_person().administrator
+    registry = engine().models
+    may_choose = current_person().administrator
     infos = registry.declared()
     with st.container(border=True):
         st.markdown(tr("**Who does what**"))
         with st.container(horizontal=True, gap="medium"):
             for role, model_kind in ROLE_KINDS.items():
-                models_by_name = {
-                    i.name: i
-                    for i in infos
-                    if i.kind == model_kind or (model_kind == "scorer" and i.kind != "chat")
+                titles = {
+                    info.name: _short_title(info)
+                    for info in infos
+                    if info.kind == model_kind or (model_kind == "scorer" and info.kind != "chat")
                 }
                 label, help_text = ROLE_TITLES[role]
                 Session.role[role].value = registry.roles[role]
-
-                def chosen(role: str = role) -> None:
-                    result_of(lambda: registry.set_role(role, Session.role[role].value, save=True))
-
-                def words(name: str, fit: Mapping[str, ModelInfo] = models_by_name) -> str:
-                    title = fit[name].title.split(",")[0].split(" (")[0]
-                    return title if fit[name].present else title + tr(" · not installed")
-
                 st.selectbox(
                     label,
-                    list(models_by_name),
+                    list(titles),
                     key=Session.role[role].name,
                     help=help_text,
-                    on_change=chosen,
-                    disabled=not mine,
+                    on_change=partial(_save_role, role),
+                    disabled=not may_choose,
                     width=225,
-                    format_func=words,
+                    format_func=titles.__getitem__,
                 )
-        if not mine:
+        if not may_choose:
             caption(
                 "Where Hopscope is shared, only the administrator chooses, fetches and removes "
                 "models. All may try them."
@@ -79,3 +72,13 @@ def choose_roles() -> None:
                 "{absent}: that model is not installed yet. Get it below, or choose another.",
                 absent=tr(" and ").join(absent),
             )
+
+
+def _short_title(info: ModelInfo) -> str:
+    """Return the beginning of a model's title, with a note if it is not installed."""
+    title = info.title.split(",")[0].split(" (")[0]
+    return title if info.present else title + tr(" · not installed")
+
+
+def _save_role(role: str) -> None:
+    result_of(lambda: engine().models.set_role(role, Session.role[role].value, save=True))

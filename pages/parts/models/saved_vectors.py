@@ -13,7 +13,7 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def saved_vectors() -> None:
+def draw_saved_vectors() -> None:
     """Draw one line on the saved vectors, and a fault if any."""
     try:
         facts = vector_file().facts()
@@ -38,10 +38,7 @@ def saved_vectors() -> None:
 
 
 def vectors_sentence(facts: VectorFileUse) -> str:
-    """Return a sentence on the saved vectors.
-
-    It has their size, and the share of texts that were found.
-    """
+    """Return a sentence on the saved vectors: their number, their size and the cache hits."""
     if not facts.limit:
         return tr("Vectors of texts are not saved: HOPSCOPE_SAVED_VECTORS is 0.")
     counts_text = tr(

@@ -21,10 +21,7 @@ def begin_measure(name: str) -> None:
 
 
 def draw_abilities(info: ModelInfo) -> None:
-    """Draw the measured abilities of a server, or the progress.
-
-    If there are none, a note says so.
-    """
+    """Draw the measured abilities of a server, the progress, or a note that there are none."""
     job = engine().jobs.get(f"measure-{info.name}")
     if job is not None and not (job.ended and job.status == JOB_DONE):
         draw_job(job, f"measure-{info.name}", tr("The measurement did not finish."))
@@ -40,7 +37,7 @@ def draw_abilities(info: ModelInfo) -> None:
         caption("Not measured yet. Its context length and other abilities are unknown.")
 
 
-def measure_button(info: ModelInfo) -> None:
+def draw_measure_button(info: ModelInfo) -> None:
     """Draw the button that measures a server, or measures it again."""
     job = engine().jobs.get(f"measure-{info.name}")
     if job is None or job.ended:

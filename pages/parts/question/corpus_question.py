@@ -1,4 +1,4 @@
-"""Question to a corpus on the page Compare: opening, facts, and asking."""
+"""Questions to a corpus on the page Compare."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from pages.parts.shared.wording import tr
 
 
 def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
-    """Return the question in the bar to the chosen corpus.
+    """Return the question in the bar, to the chosen corpus with some edits, ready to be run.
 
-    It has the given edits and is ready to be run. A question of a set brings its gold passages with
-    it. Raises what `Engine.ask` raises.
+    A question of a set has its gold passages. Raises what `Engine.ask` raises.
     """
-    name, text = page_source().name, " ".join(session.question.split())
+    text = " ".join(session.question.split())
     match = known_question(text) or Question(text)
     question = replace(match, answers=tuple(session.answers))
-    source = replace(CorpusSource.of(prepared_corpus(name)), edits=tuple(edits))
+    corpus = prepared_corpus(page_source().name)
+    source = replace(CorpusSource.of(corpus), edits=tuple(edits))
     return replace(
         engine().ask(source, question, seed=session.seed, reader=reader, model=model),
         whole=session.whole,
@@ -38,28 +38,25 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
 
 
 def prepared_corpus(name: str) -> Corpus:
-    """Return the corpus after its documents are split into passages.
+    """Split the documents of a corpus into passages, and return it.
 
     If that takes long, the progress is shown.
     """
     corpus = open_corpus(name)
     key = f"chunks-{name}-{corpus.digest}"
 
-    def cut(job: Job) -> Any:
+    def split_documents(job: Job) -> Any:
         job.report(tr("Looking for the passages"))  # Otherwise “Waiting for its turn” would stay.
         return engine().environment.built(corpus, watch=job, make=True)
 
-    job = engine().jobs.run(key, cut)
+    job = engine().jobs.run(key, split_documents)
     if not job.wait(0.2):
         show_job(job, tr("Splitting the documents into passages"))
     return corpus
 
 
-def facts() -> None:
-    """Draw the corpus, the known answers, and the gold passages.
-
-    The answers can be edited. Of the gold passages the number is shown.
-    """
+def draw_facts() -> None:
+    """Draw the corpus, the editable known answers, and the number of gold passages."""
     corpus = result_of(lambda: open_corpus(page_source().name))
     if corpus is None:
         return
@@ -68,28 +65,25 @@ def facts() -> None:
         f":material/description: {plain(corpus.title)} · {many(corpus.n_documents, 'document')}"
     ]
     parts += [f":green[★ {isolated(answer)}]" for answer in session.answers]
-    parts += (
-        [many(len(set_question.gold), "evidence passage")]
-        if set_question is not None and set_question.gold
-        else []
-    )
+    if set_question is not None and set_question.gold:
+        parts.append(many(len(set_question.gold), "evidence passage"))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="documents"):
         st.caption(" &nbsp;·&nbsp; ".join(parts), width="content")
         with st.popover(tr("Correct answers"), type="tertiary"):
             st.text_area(
                 tr("One per line"),
                 "\n".join(session.answers),
-                key=_box().name,
+                key=_answers_key().name,
                 on_change=_answers_changed,
                 height=90,
             )
 
 
 def _answers_changed() -> None:
-    session.answers = [line.strip() for line in _box().value.splitlines() if line.strip()]
+    session.answers = [line.strip() for line in _answers_key().value.splitlines() if line.strip()]
     session.submit()
 
 
-def _box() -> SessionKey[str]:
+def _answers_key() -> SessionKey[str]:
     """Return the key of the text box of the question's known answers."""
     return Session.known_answers[hash(session.question)]

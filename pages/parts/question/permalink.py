@@ -1,6 +1,6 @@
 """Address of a comparison as query parameters.
 
-They hold the question, entities, known answers, lanes and switches. A case has only its id.
+They hold the question, entities, known answers, lanes and switches; for a case, only its id.
 """
 
 from __future__ import annotations
@@ -24,7 +24,16 @@ MAX_COMPARE_LANES = 4  # lanes of a comparison on the page Compare
 
 @dataclass(frozen=True)
 class Permalink:
-    """Contents of a permalink. `lanes` are ids of methods or the canonical text of lines."""
+    """Contents of a permalink.
+
+    Attributes
+    ----------
+    lanes : ids of methods, or lines in their canonical text.
+    edits : removed, merged or renamed items of the graph or corpus.
+    case : id of a saved case; the address then has nothing else.
+    typed : whether the question is that of the bar, which may be empty. A first page, without a
+        question, shows an example.
+    """
 
     question: str = ""
     entities: tuple[str, ...] = ()
@@ -34,17 +43,13 @@ class Permalink:
     seed: int = 0
     model: bool = True
     reader: bool = True
-    edits: tuple[Edit, ...] = ()  # removed, merged or renamed items of the graph or corpus
-    case: str = ""  # id of a saved case; the address has nothing else then
-    # Whether the question is that of the bar, which may be empty. A first page shows an example.
+    edits: tuple[Edit, ...] = ()
+    case: str = ""
     typed: bool = False
 
     @property
     def empty(self) -> bool:
-        """True if the link names nothing.
-
-        That is no question (not even an empty one), no lanes, no documents and no case.
-        """
+        """True if the link has no question (not even an empty one), lanes, documents or case."""
         return (
             not self.typed
             and not self.question
@@ -57,9 +62,9 @@ class Permalink:
         """Return the query parameters without those at their default."""
         if self.case:
             return {"case": self.case}
-        query: dict[str, list[str] | str] = (
-            {"q": self.question} if self.typed or self.question else {}
-        )
+        query: dict[str, list[str] | str] = {}
+        if self.typed or self.question:
+            query["q"] = self.question
         query |= {"e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
         if self.source != DEFAULT_SOURCE:
             query |= self.source.parameters
@@ -79,7 +84,10 @@ class Permalink:
 
 
 def read_link() -> Permalink:
-    """Return the link in the address bar; unreadable parts get their defaults."""
+    """Return the link in the address bar.
+
+    Unreadable parts get their defaults.
+    """
     query = st.query_params
     return parse_link({key: query.get_all(key) for key in query})
 
@@ -90,26 +98,26 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Permalink:
     Unreadable parts get their defaults.
     """
 
-    def many(key: str) -> tuple[str, ...]:
+    def values(key: str) -> tuple[str, ...]:
         value = query.get(key, ())
         texts = (value,) if isinstance(value, str) else value
         return tuple(encodable_text(text) for text in texts)
 
-    def one(key: str, default: str) -> str:
-        return (many(key) or (default,))[-1]
+    def last_value(key: str, default: str) -> str:
+        return (values(key) or (default,))[-1]
 
-    seed = one("seed", "0")
-    source = source_in({key: one(key, "") for key in query}) or DEFAULT_SOURCE
+    seed = last_value("seed", "0")
+    source = source_in({key: last_value(key, "") for key in query}) or DEFAULT_SOURCE
     return Permalink(
-        question=one("q", ""),
-        entities=many("e"),
-        answers=many("a"),
-        lanes=many("lane")[:MAX_COMPARE_LANES] or source.usual_lanes,
+        question=last_value("q", ""),
+        entities=values("e"),
+        answers=values("a"),
+        lanes=values("lane")[:MAX_COMPARE_LANES] or source.usual_lanes,
         source=source,
-        edits=tuple(_edits(many("edit"))),
+        edits=tuple(_edits(values("edit"))),
         seed=int(seed) if seed.isdecimal() and len(seed) < 10 else 0,
-        model=one("llm", "1") != "0",
-        reader=one("reader", "1") != "0",
+        model=last_value("llm", "1") != "0",
+        reader=last_value("reader", "1") != "0",
         typed="q" in query,
     )
 
@@ -118,7 +126,7 @@ def _edits(texts: Iterable[str]) -> Iterator[Edit]:
     for text in texts:
         try:
             yield Edit.read(text)
-        # It becomes a name that no graph has, so that the page reports it.
+        # The text becomes a name that no graph has, and the page reports it.
         except BadInput:
             yield Edit("node", (text or "?",))
 

@@ -31,15 +31,15 @@ def known_question(text: str) -> Question | None:
 
 
 def take_question(question: Question, source: AnswerSource) -> None:
-    """Put a question of a set into the bar, with its entities and answers.
-
-    Its graph or corpus is chosen too.
-    """
-    session.examples_open, session.source = False, source
+    """Put a question of a set into the bar, and choose its graph or corpus."""
+    session.examples_open = False
+    session.source = source
     session.question = question.text
     session.entities = list(question.entities)
     session.answers = list(question.answers)
-    session.hops, session.submitted, session.settled = question.hops, True, bar_state()
+    session.hops = question.hops
+    session.submitted = True
+    session.settled = bar_state()
 
 
 def bar_state() -> tuple[str, bool, bool]:
@@ -50,28 +50,23 @@ def bar_state() -> tuple[str, bool, bool]:
 def ask_if_changed() -> None:
     """Ask if the state of the bar has changed.
 
-    A question of a set brings its entities and answers with it; any other question starts without.
-    A changed switch asks the same question again. A cleared bar is asked too, so that the page says
-    why there is no answer.
+    A question of a set has its entities and answers; any other question starts without. A changed
+    switch asks the same question again. A cleared bar is asked too: then the page says why there is
+    no answer.
 
     `settled` is set last. Streamlit interrupts a run, callbacks included, as soon as the user does
-    something else. What was not finished is then done in the next run.
+    something else, and what was not finished is then done in the next run.
     """
     old_state, new_state = session.settled, bar_state()
     if old_state == new_state:
         return
     if old_state is None or old_state[0] != session.question:
-        set_question = known_question(session.question)
-        session.entities, session.answers = (
-            (list(set_question.entities), list(set_question.answers))
-            if set_question is not None
-            else ([], [])
-        )
-        session.hops = set_question.hops if set_question is not None else None
-    was_cleared = (
-        old_state is not None and bool(old_state[0].strip()) and not session.question.strip()
-    )
-    session.submitted = was_cleared or bool(session.question.strip())
+        set_question = known_question(session.question) or Question(session.question)
+        session.entities = list(set_question.entities)
+        session.answers = list(set_question.answers)
+        session.hops = set_question.hops
+    had_question = old_state is not None and bool(old_state[0].strip())
+    session.submitted = had_question or bool(session.question.strip())
     session.edited = False  # Otherwise the switches of the comparison on the screen would be used.
     session.settled = new_state
 
@@ -82,34 +77,35 @@ def ask_example(text: str) -> None:
 
 
 def question_bar() -> bool:
-    """Draw the question bar, and return whether Ask was clicked.
+    """Draw the question box, the button Ask and the example questions.
 
-    It has the question box, the button Ask and the example questions.
+    Return whether Ask was clicked.
     """
-    example_questions = page_source().examples
+    examples = page_source().examples
+    placeholder = tr("Ask a question of {noun}", noun=page_source().noun)
+    if examples:
+        placeholder = tr("Ask a question: {first}", first=examples[0])
     st.text_input(
         tr("Question"),
         key=Session.question.name,
-        placeholder=tr("Ask a question: {first}", first=example_questions[0])
-        if example_questions
-        else tr("Ask a question of {noun}", noun=page_source().noun),
+        placeholder=placeholder,
         label_visibility="collapsed",
         width="stretch",
         persist_state="session",
     )
     clicked = button(tr("Ask"), type="primary", key="ask")
     with st.popover(tr("Example questions"), key=Session.examples_open.name, on_change="rerun"):
-        _sets()
+        _draw_sets()
     return clicked
 
 
-def _sets() -> None:
-    asked_source = page_source()
-    titles = asked_source.sets
+def _draw_sets() -> None:
+    source = page_source()
+    titles = source.sets
     if not titles:
-        st.caption(words_of(asked_source).without_questions)
+        st.caption(words_of(source).without_questions)
         return
-    for i, text in enumerate(asked_source.examples):
+    for i, text in enumerate(source.examples):
         button(
             plain(text),
             partial(ask_example, text),
@@ -124,12 +120,12 @@ def _sets() -> None:
         persist_state="session",
         format_func=titles.__getitem__,
     )
-    questions = result_of(lambda: asked_source.questions(set_name))
+    questions = result_of(lambda: source.questions(set_name))
     if questions is None:
         return
     button(
         tr("Random question"),
-        partial(_draw_random, asked_source, set_name),
+        partial(_draw_random, source, set_name),
         icon="casino",
         key="draw",
     )
@@ -140,16 +136,15 @@ def _sets() -> None:
         placeholder=tr("words of the question, a name …"),
         live=True,
     ).strip()
-    matches = [q for q in questions if contains_words(q.text, words)] if words else []
-    if words:
-        st.caption(
-            many(len(matches), "question") if matches else tr("No question has all these words.")
-        )
+    if not words:
+        return
+    matches = [question for question in questions if contains_words(question.text, words)]
+    st.caption(
+        many(len(matches), "question") if matches else tr("No question has all these words.")
+    )
     for i, question in enumerate(matches[:MAX_SUGGESTIONS]):
-        args = (question, asked_source.asked_on(set_name, question))
-        button(
-            plain(question.text), partial(take_question, *args), key=f"found-{i}", type="tertiary"
-        )
+        take = partial(take_question, question, source.asked_on(set_name, question))
+        button(plain(question.text), take, key=f"found-{i}", type="tertiary")
 
 
 def _draw_random(source: AnswerSource, set_name: str) -> None:
@@ -161,7 +156,7 @@ def _draw_random(source: AnswerSource, set_name: str) -> None:
 def draw_question_error(error: HopscopeError) -> None:
     """Draw an error about the question.
 
-    For an unknown entity, the nearest names are drawn as buttons.
+    For an unknown entity, with similar names as buttons.
     """
     st.error(plain(str(error)))
     alternatives = getattr(error, "alternatives", ())

@@ -13,44 +13,39 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def asked_source() -> AnswerSource:
-    """Return the graph or corpus whose sets are offered.
+def question_set_source() -> AnswerSource:
+    """Return the graph or corpus whose sets are offered: the one chosen in the sidebar.
 
-    It is the one chosen in the sidebar. In place of the graph of a single question, or of a missing
-    corpus, it is a graph with sets.
+    For the graph of a single question, it is the graph of the whole dataset; for a missing corpus,
+    the graph that was chosen last.
     """
-    chosen_one = chosen_source()
-    if chosen_one.is_corpus:
-        if chosen_one.here:
-            return chosen_one
-        chosen_one = last_graph()
-    whole_source = GraphSource(chosen_one.name.partition(":")[0])
-    return whole_source if whole_source.here else chosen_one
+    source = chosen_source()
+    if source.is_corpus:
+        if source.here:
+            return source
+        source = last_graph()
+    # The graph of a single question is called `dataset:id`.
+    whole_source = GraphSource(source.name.partition(":")[0])
+    return whole_source if whole_source.here else source
 
 
-def usual_sets(sets: Iterable[str]) -> list[str]:
-    """Return the set that is selected at first.
-
-    It is the first development set, else the first set.
-    """
+def default_set_selection(sets: Iterable[str]) -> list[str]:
+    """Return the default selection: the first development set, else the first set, if any."""
     names = list(sets)
     return ([name for name in names if name.endswith("-dev")] or names)[:1]
 
 
-def no_questions(on: AnswerSource) -> None:
-    """Draw a note that a graph or corpus has no questions.
-
-    A link leads to where they are added.
-    """
+def draw_no_questions(source: AnswerSource) -> None:
+    """Draw a note that a graph or corpus has no questions, with a link to add some."""
     with st.container(border=True):
         st.info(
             tr(
                 "{title} has no questions yet, so there is nothing to score methods on.",
-                title=plain(on.title),
+                title=plain(source.title),
             ),
             icon=":material/quiz:",
         )
-        if on.is_corpus:
+        if source.is_corpus:
             write(
                 "Bring them with the documents on the page Texts, have some made there (Do I need "
                 "a graph at all?), or let a language model write some."
@@ -59,7 +54,7 @@ def no_questions(on: AnswerSource) -> None:
                 "pages/texts.py",
                 label=tr("Add questions"),
                 icon=":material/library_add:",
-                query_params={"corpus": on.name},
+                query_params={"corpus": source.name},
             )
             return
         write("Add a file of questions (a CSV will do), or choose another graph on the left.")

@@ -48,17 +48,17 @@ def draw_set_buttons(
 
 def follow_set_button() -> None:
     """Go to the page whose button was clicked, or show the error."""
-    led = Session.led_on.take()
-    if isinstance(led, str):
-        st.error(plain(led))
-    elif led is not None:
-        st.switch_page(led[0], query_params=led[1])
+    target = Session.led_on.take()
+    if isinstance(target, str):
+        st.error(plain(target))
+    elif target is not None:
+        st.switch_page(target[0], query_params=target[1])
 
 
 def go_to_page(page: str, query: dict[str, Any]) -> None:
     """Go to a page, as a callback.
 
-    If the page is on the screen, its address is cleared.
+    If it is on the screen, its address is cleared.
     """
     if session.page in ("", page):
         st.query_params.clear()

@@ -34,27 +34,29 @@ CONTENT_POLICY = {
     "form-action": "'self'",
     "frame-ancestors": "'none'",
 }
-HOSTS_VARIABLE, FRAMES_VARIABLE = "HOPSCOPE_HOSTS", "HOPSCOPE_FRAMES"
+HOSTS_VARIABLE = "HOPSCOPE_HOSTS"
+FRAMES_VARIABLE = "HOPSCOPE_FRAMES"
 SPACE_HOST_VARIABLE = "SPACE_HOST"  # variable that Hugging Face sets to the public name of a Space
-MAX_ADMITTED_SESSIONS = 1000  # admitted sessions above which the ended ones are removed
+MAX_ADMITTED_SESSIONS = 1000  # If there are more, the ended ones are removed.
 _admitted: set[str] = set()
 
 
-def headers() -> dict[str, str]:
+def security_headers() -> dict[str, str]:
     """Return the HTTP headers that restrict what a browser may do with the pages.
 
     A page may connect to this server only, whatever was drawn on it. No other page may embed it,
     except those whose origins HOPSCOPE_FRAMES names, separated by commas.
     """
-    policy, origins = dict(CONTENT_POLICY), _variable_list(FRAMES_VARIABLE)
+    policy = dict(CONTENT_POLICY)
+    origins = _variable_list(FRAMES_VARIABLE)
     if origins:
         policy["frame-ancestors"] = " ".join(["'self'", *origins])
-    sent = {
-        "Content-Security-Policy": "; ".join(f"{name} {what}" for name, what in policy.items()),
+    headers = {
+        "Content-Security-Policy": "; ".join(f"{name} {rule}" for name, rule in policy.items()),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "same-origin",
     }
-    return sent if origins else {**sent, "X-Frame-Options": "DENY"}
+    return headers if origins else {**headers, "X-Frame-Options": "DENY"}
 
 
 def named_hosts() -> list[str]:
@@ -66,7 +68,7 @@ def named_hosts() -> list[str]:
 
 
 def accept_named_hosts() -> None:
-    """Let pages of the public names connect; Streamlit checks them by their origin."""
+    """Let pages of the public names connect to Streamlit, which checks their origin."""
     if names := named_hosts():
         origins = [f"{scheme}://{name}" for name in names for scheme in ("https", "http")]
         old_origins = config.get_option("server.corsAllowedOrigins") or []
@@ -74,7 +76,8 @@ def accept_named_hosts() -> None:
 
 
 def _variable_list(variable: str) -> list[str]:
-    return [one.strip() for one in os.environ.get(variable, "").split(",") if one.strip()]
+    """Return the parts of an environment variable between commas."""
+    return [part.strip() for part in os.environ.get(variable, "").split(",") if part.strip()]
 
 
 class AccessMiddleware:
@@ -88,46 +91,47 @@ class AccessMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sentence, status = (
-            ("", 0) if scope["type"] not in ("http", "websocket") else _refusal(scope)
-        )
-        if not sentence:
-            await self.app(scope, receive, _add_headers(send) if scope["type"] == "http" else send)
-        elif scope["type"] == "websocket":
+        kind = scope["type"]
+        refusal, status = _refusal(scope) if kind in ("http", "websocket") else ("", 0)
+        if not refusal:
+            await self.app(scope, receive, _add_headers(send) if kind == "http" else send)
+        elif kind == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": ""})
         else:
-            await PlainTextResponse(sentence, status)(scope, receive, send)
+            await PlainTextResponse(refusal, status)(scope, receive, send)
 
 
 def _add_headers(send: Send) -> Send:
-    """Return a `send` that adds `headers()` to each reply."""
-    sent = headers()
+    """Return a `send` that adds the security headers to each reply."""
+    headers = security_headers()
 
-    async def guarded(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(sent)
+            MutableHeaders(scope=message).update(headers)
         await send(message)
 
-    return guarded
+    return send_with_headers
 
 
 def _refusal(scope: Scope) -> tuple[str, int]:
+    """Return why a request is refused, and the HTTP status.
+
+    Empty if it is not.
+    """
     host = Headers(scope=scope).get("host", "")
     if not is_allowed_host(host):
         name = shorten(host, 100)
-        return (
-            (
-                f"Hopscope does not answer to the name “{name}”. If it is its own, start it with "
-                f"{HOSTS_VARIABLE}={name} in its environment.\n"
-            ),
-            421,
+        sentence = (
+            f"Hopscope does not answer to the name “{name}”. If it is its own, start it with "
+            f"{HOSTS_VARIABLE}={name} in its environment.\n"
         )
-    parts = scope["path"].partition(f"/{BASE_ROUTE_UPLOAD_FILE}/")
+        return sentence, 421
+    _, route, upload = scope["path"].partition(f"/{BASE_ROUTE_UPLOAD_FILE}/")
     if (
-        parts[1]
+        route
         and scope.get("method") != "OPTIONS"
         and shared()
-        and parts[2].partition("/")[0] not in _admitted
+        and upload.partition("/")[0] not in _admitted
     ):
         return "Sign in first. Only visitors who may see the pages can upload files.\n", 403
     return "", 0
@@ -136,8 +140,8 @@ def _refusal(scope: Scope) -> tuple[str, int]:
 def is_allowed_host(host: str) -> bool:
     """Return whether a Host header names this server.
 
-    If server.allowedHosts is set, it decides. Otherwise these are accepted: any IP address (it is
-    no name that a stranger could redirect), localhost, the configured addresses, and the names of
+    If server.allowedHosts is set, it decides. Otherwise these are accepted: any IP address (which,
+    unlike a name, nobody can redirect), localhost, the configured addresses, and the names of
     `named_hosts`.
     """
     if config.get_option("server.allowedHosts"):
@@ -151,14 +155,14 @@ def is_allowed_host(host: str) -> bool:
         return False
     addresses = (config.get_option("server.address"), config.get_option("browser.serverAddress"))
     return (
-        _number(name)
+        _is_ip_address(name)
         or name == "localhost"
-        or name in [one.lower().rstrip(".") for one in addresses if one]
+        or name in [address.lower().rstrip(".") for address in addresses if address]
         or name in named_hosts()
     )
 
 
-def _number(name: str) -> bool:
+def _is_ip_address(name: str) -> bool:
     try:
         return bool(ip_address(name))
     except ValueError:
@@ -166,12 +170,12 @@ def _number(name: str) -> bool:
 
 
 def admit_session(session: str, admitted: bool) -> None:
-    """Accept uploads of that session from now on, or refuse them."""
+    """Accept uploads of a session from now on, or refuse them."""
     if not admitted:
         _admitted.discard(session)
         return
     if len(_admitted) >= MAX_ADMITTED_SESSIONS and session not in _admitted and Runtime.exists():
         _admitted.difference_update(
-            [one for one in _admitted if not Runtime.instance().is_active_session(one)]
+            [old for old in _admitted if not Runtime.instance().is_active_session(old)]
         )
     _admitted.add(session)

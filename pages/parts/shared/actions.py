@@ -19,7 +19,7 @@ ResultT = TypeVar("ResultT")
 
 @contextmanager
 def shown_errors() -> Iterator[None]:
-    """Show an error of the block here, and continue after it."""
+    """Draw an error of the block in its place, and continue after the block."""
     try:
         yield
     except HopscopeError as error:
@@ -29,7 +29,7 @@ def shown_errors() -> Iterator[None]:
 def result_of(action: Callable[[], ResultT]) -> ResultT | None:
     """Return the result of an action.
 
-    If it fails, the error is shown here and None is returned.
+    None if it fails, with its error drawn.
     """
     with shown_errors():
         return action()
@@ -39,7 +39,7 @@ def result_of(action: Callable[[], ResultT]) -> ResultT | None:
 def run_action(action: Callable[[], Any]) -> None:
     """Run an action as the callback of a widget.
 
-    Its error is shown at the next drawing of the page.
+    Its error is drawn with the page.
     """
     try:
         action()

@@ -41,10 +41,10 @@ def _component(name: str):
 def write_address(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> None:
     """Write query parameters into the browser's address.
 
-    This is done only if the address has none and is still at `page`. The present entry of the
-    browser's history is replaced. Writes to `st.query_params` make a new entry, so that Back would
-    return to the same page. If Streamlit aborts the first run of a page, it even makes that entry
-    on the page before.
+    This is done only if the address has none and is still at `page`. It replaces the present entry
+    of the browser's history. A write to `st.query_params` would make a new entry, and Back would
+    return to the same page. If Streamlit aborted the first run of a page, it would even make that
+    entry for the previous page.
     """
     with st.container(key="address"):  # The style sheet gives this container no room.
         _component("address")(
@@ -53,30 +53,24 @@ def write_address(parameters: Mapping[str, Sequence[str] | str], page: str = "")
 
 
 def ask_on_enter(label: str) -> None:
-    """Let Enter in the text box of this label press Ask.
-
-    It does so even if the text is unchanged.
-    """
-    with st.container(key="enter"):  # without room, as above
+    """Let Enter in the text box of this label press Ask, even if the text is unchanged."""
+    with st.container(key="enter"):  # The style sheet gives it no room either.
         _component("enter")(key="on_enter", data={"label": label})
 
 
 def keep_wanted_address() -> None:
-    """Keep the address with which a user came until the sign-in.
-
-    It is kept in this browser tab.
-    """
+    """Keep the address that a user opened in the browser tab until the sign-in."""
     _wanted_address({"keep": True})
 
 
 def go_to_wanted_address(pages: Sequence[str]) -> None:
     """Go once to the address that was kept.
 
-    Only these pages and known query parameters are accepted.
+    Only these pages and known parameters are accepted.
     """
     _wanted_address({"pages": list(pages), "parameters": list(ADDRESS_PARAMETERS)})
 
 
 def _wanted_address(data: Mapping[str, object]) -> None:
-    with st.container(key="wished"):  # without room, as above
+    with st.container(key="wished"):  # The style sheet gives it no room either.
         _component("wished")(key="wished_address", data=data)

@@ -39,14 +39,11 @@ def new_edits(
     """
     if not message:
         return [], last_edit
-    sender, edits = str(message.get("who", ""))[:MAX_SENDER_CHARACTERS], message.get("edits") or ()
+    sender = str(message.get("who", ""))[:MAX_SENDER_CHARACTERS]
     n_done = last_edit.done if last_edit.who == sender else 0
-    unseen_edits = sorted(
-        (
-            one
-            for one in edits
-            if isinstance(one, Mapping) and type(one.get("n")) is int and one["n"] > n_done
-        ),
-        key=lambda one: one["n"],
-    )
-    return unseen_edits, LastEdit(sender, unseen_edits[-1]["n"] if unseen_edits else n_done)
+    edits = []
+    for edit in message.get("edits") or ():
+        if isinstance(edit, Mapping) and type(edit.get("n")) is int and edit["n"] > n_done:
+            edits.append(edit)
+    edits.sort(key=lambda edit: edit["n"])
+    return edits, LastEdit(sender, edits[-1]["n"] if edits else n_done)

@@ -47,19 +47,13 @@ def progress_bar(job: Job, key: str, text: str = "") -> None:
 
 
 def _percent_prefix(fraction: float) -> str:
-    """Return the percentage of the whole job as a prefix.
-
-    The text of its current part follows.
-    """
+    """Return the percentage of the whole job, before the text of its current part."""
     return tr("{percent:.0f} % of all", percent=100 * min(1.0, fraction)) + "  ·  "
 
 
 @st.fragment(run_every=3.0)
 def rerun_when_started(key: str) -> None:
-    """Draw the page again once work was started under that key.
-
-    That may be in another tab.
-    """
+    """Draw the page again once a job of that key was started, perhaps in another tab."""
     job = engine().evaluations.get(key)
     if job is not None and not job.ended:
         st.rerun()

@@ -16,24 +16,28 @@ from pages.parts.shared.wording import tr
 AS_DETECTED = tr("As detected")
 
 
-def language_choice(found: Detection, choose: Callable[[str], Any], key: str, effect: str) -> None:
+def language_choice(
+    detection: Detection, choose: Callable[[str], Any], key: str, effect: str
+) -> None:
     """Draw a language with a choice of another one.
 
     Parameters
     ----------
-    found : the language of the corpus or graph.
+    detection : the language of the corpus or graph.
     choose : called with the code of the chosen language; empty for the detected one.
     key : id of the choice among the session's keys.
     effect : a sentence on what depends on the language.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(plain(tr("Language: {words}", words=found.words())), width="content")
+        st.caption(plain(tr("Language: {words}", words=detection.words())), width="content")
         with st.popover(tr("Change"), type="tertiary", icon=":material/translate:"):
             codes = ["", *sorted(languages(), key=lambda code: languages()[code].name)]
             st.selectbox(
                 tr("Language"),
                 codes,
-                index=codes.index(found.code) if found.chosen and found.code in codes else 0,
+                index=codes.index(detection.code)
+                if detection.chosen and detection.code in codes
+                else 0,
                 format_func=lambda code: languages()[code].name if code else AS_DETECTED,
                 key=Session.language[key].name,
                 on_change=lambda: run_action(lambda: choose(Session.language[key].value)),

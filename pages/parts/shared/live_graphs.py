@@ -30,9 +30,9 @@ class _FetchError(HopscopeError):
 def question_neighbourhood(graph: Any, question: Question, on_cancel: Callable[[], None]) -> Any:
     """Return the neighbourhood of a question's entities in the database of a live graph.
 
-    Another graph is returned unchanged. If the question has no entities, those that it names count.
-    If the user cancels, `on_cancel` is called so that the next run does not ask again, and this run
-    ends. Raises HopscopeError if the database or the question does not allow it.
+    Any other graph is returned unchanged. Without entities, those that the text names are used. If
+    the user cancels, this run ends; `on_cancel` must prevent that the next run asks again. Raises
+    `HopscopeError` if the fetch fails.
     """
     if graph.live is None:
         return graph
@@ -65,16 +65,18 @@ def question_neighbourhood(graph: Any, question: Question, on_cancel: Callable[[
 
 
 def fetched_text(comparison: MethodComparison) -> str:
-    """Return a sentence on what was fetched for a comparison.
+    """Return a sentence on what was fetched for a comparison, and what was left out.
 
-    It names what was left out. It works for saved comparisons too. Empty for other graphs.
+    A saved comparison has it as a note of the first step of a lane. Empty for other graphs.
     """
     if comparison.graph.fetched is not None:
         return comparison.graph.fetched.text
-    first_notes = (
-        note for lane in comparison.lanes for step in lane.state.trace[:1] for note in step.notes
-    )
-    return next((note for note in first_notes if note.startswith(LIVE_NOTE_START)), "")
+    for lane in comparison.lanes:
+        for step in lane.state.trace[:1]:
+            for note in step.notes:
+                if note.startswith(LIVE_NOTE_START):
+                    return note
+    return ""
 
 
 def _stop(job: Job, on_cancel: Callable[[], None]) -> None:

@@ -33,8 +33,8 @@ from pages.parts.shared.wording import tr
 def visitor() -> Person:
     """Return the visitor of the page.
 
-    It is the email address of the sign-in, unless the provider says that it was never verified;
-    else this visit alone. Outside the run of a page it is nobody.
+    This is the person with the email address of the sign-in, unless the provider says that it was
+    never verified; else a person for this visit alone. Outside the run of a page it is nobody.
     """
     if get_script_run_ctx(suppress_warning=True) is None:
         return NO_PERSON
@@ -62,17 +62,14 @@ def admit(page: Callable[[], None]) -> None:
     Each page calls this by itself. Until somebody has opened main.py, Streamlit runs the file of
     the page instead.
     """
-    let_in()
+    require_sign_in()
     if problem := Session.problem.take():
         st.error(plain(problem))
     page()
 
 
-def let_in() -> None:
-    """Make the visitor the current person of this run.
-
-    A visitor who may not see the page gets the sign-in, and the run ends.
-    """
+def require_sign_in() -> None:
+    """Make the visitor the current person of this run, or draw the sign-in and end the run."""
     set_person_source(visitor)
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
@@ -105,11 +102,8 @@ def _providers() -> dict[str, str]:
     return ({"": tr("Sign in")} if "client_id" in auth else {}) | named_providers
 
 
-def signed() -> None:
-    """Draw the visitor's name and rights, and the button to sign out.
-
-    Nothing is drawn without sharing.
-    """
+def draw_visitor() -> None:
+    """Draw the visitor's name and rights, and the button to sign out."""
     if not shared():
         return
     person = current_person()
@@ -159,15 +153,16 @@ def disabled_arguments(why: str, help: str | None = None) -> dict[str, Any]:
 
 
 def owner_text(kind: str, name: str) -> str:
-    """Return the owner of a thing in a few words; empty without sharing."""
+    """Return the owner of a thing in a few words.
+
+    Empty without sharing.
+    """
     if not shared():
         return ""
     try:
         owner_id = owner_of(kind, name)
     except HopscopeError as error:
         return str(error)
-    return (
-        tr("yours")
-        if owner_id and owner_id == current_person().id
-        else tr("by {called}", called=owner_words(owner_id))
-    )
+    if owner_id and owner_id == current_person().id:
+        return tr("yours")
+    return tr("by {called}", called=owner_words(owner_id))

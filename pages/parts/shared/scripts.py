@@ -1,7 +1,7 @@
 """Browser code of the components: ES modules joined into one text that the browser loads once.
 
-Streamlit would send the whole code again with every change of a component's data. It gets only the
-address of the code instead (assets/mount.js).
+Streamlit sends a component's code again with every change of its data. Therefore that code only
+imports the rest from an address of this server (assets/mount.js).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from streamlit import runtime
 from core.io.home import ROOT
 from pages.parts.shared.wording import tr, translations_script
 
-# Files are given to the server by a thread without a session. Streamlit warns of that each time.
+# `_serve_code` adds files in a thread without a session, of which Streamlit would warn each time.
 logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
 ASSETS_FOLDER = ROOT / "assets"
@@ -36,15 +36,16 @@ def join_modules(entry: Path) -> str:
     """
     texts: dict[Path, str] = {}
 
-    def add(file: Path) -> None:
+    def add_module(file: Path) -> None:
         text = file.read_text(encoding="utf-8")
         for path in IMPORT_STATEMENT.findall(text):
-            if (other := (file.parent / path).resolve()) not in texts:
-                add(other)
+            imported = (file.parent / path).resolve()
+            if imported not in texts:
+                add_module(imported)
         text = IMPORT_STATEMENT.sub("", text)
         texts[file] = text if file == entry else re.sub(r"^export ", "", text, flags=re.MULTILINE)
 
-    add(entry)
+    add_module(entry)
     return "\n".join([translations_script(), *texts.values()])
 
 
@@ -55,38 +56,30 @@ def component(name: str, styles: tuple[str, ...] = ()) -> Callable[..., Any]:
     Parameters
     ----------
     name : the folder, and its module and style sheet.
-    styles : names of the style sheets, if there are others than the one of the same name.
+    styles : names of the style sheets; by default the one with the name of the component.
     """
     folder = ASSETS_FOLDER / name
-    style = joined_styles(folder / f"{one}.css" for one in styles or (name,))
+    style = join_styles(folder / f"{style_name}.css" for style_name in styles or (name,))
     code = f"{join_modules(folder / f'{name}.js')}\nexport const hopscopeStyle = {json.dumps(style)};\n"
-    failed = tr("This part of the page could not be loaded. Reload the page.")
-    constants = (
-        f"const ADDRESS = {json.dumps(_serve_code(name, code))};\nconst FAILED = "
-        f"{json.dumps(failed)};\n"
-    )
+    message = json.dumps(tr("This part of the page could not be loaded. Reload the page."))
+    address = json.dumps(_serve_code(name, code))
+    constants = f"const ADDRESS = {address};\nconst FAILED = {message};\n"
     mount = (ASSETS_FOLDER / "mount.js").read_text(encoding="utf-8")
     return st.components.v2.component(f"hopscope_{name}", js=f"{constants}{mount}")
 
 
-def joined_styles(files: Iterable[Path]) -> str:
+def join_styles(files: Iterable[Path]) -> str:
     """Return the text of several style sheets."""
     return "".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def _serve_code(name: str, code: str) -> str:
-    """Serve some code from now on and return its path on the server.
-
-    The path has a hash of the code, so that changed code has a new path.
-    """
+    """Serve some code from now on, and return its path."""
     served_paths: list[str] = []
 
     def serve() -> None:
-        served_paths.append(
-            runtime.get_instance().media_file_mgr.add(
-                code.encode(), "text/javascript", f"hopscope-{name}"
-            )
-        )
+        files = runtime.get_instance().media_file_mgr
+        served_paths.append(files.add(code.encode(), "text/javascript", f"hopscope-{name}"))
 
     # A file that is added in a session is deleted with it. A thread without a session avoids that.
     thread = threading.Thread(target=serve)

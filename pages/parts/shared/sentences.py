@@ -23,10 +23,7 @@ def _with_values(text: str, values: dict[str, object]) -> str:
 
 
 def _shown_value(value: object) -> object:
-    """Return a value as it is inserted.
-
-    A text is escaped, except for a space at its beginning.
-    """
+    """Return a value with its text escaped, except for a space at the beginning."""
     if not isinstance(value, str):
         return value
     return f"{' ' * value.startswith(' ')}{isolated(value)}"

@@ -32,17 +32,17 @@ ADDRESS_PAGE = "compare"  # page whose address names the graph or corpus
 
 def engine() -> Engine:
     """The engine that all visitors share."""
-    with _making:
+    with _creation_lock:
         return _engine()
 
 
 def store() -> Store:
     """The store of evaluations in the user's folder."""
-    with _making:
+    with _creation_lock:
         return _store(evaluations_file(), not save_fault())
 
 
-_making = threading.Lock()  # The first two visitors may come at the same moment.
+_creation_lock = threading.Lock()  # The first two visitors may come at the same moment.
 
 
 @lru_cache(maxsize=8)
@@ -66,40 +66,34 @@ def waiter(page: str) -> Waiter:
     context = get_script_run_ctx()
     visit = context.session_id if context is not None else ""
 
-    def alive() -> bool:
+    def is_connected() -> bool:
         return not runtime.exists() or runtime.get_instance().is_active_session(visit)
 
-    return Waiter(f"{visit}/{page}", alive)
+    return Waiter(f"{visit}/{page}", is_connected)
 
 
 def record_page(page: str) -> None:
-    """Record that this browser session shows `page`.
-
-    What it asked on other pages is no longer waited for.
-    """
+    """Record the shown page, and stop waiting for jobs of other pages."""
     for other in ASKING_PAGES:
         if other != page:
             engine().leave(waiter(other).id)
     if session.page != page:
-        session.came = True  # set before `page`, as a run can be interrupted in between
+        session.came = True  # set before `page`, because a run can be interrupted in between
         session.page = page
 
 
 def was_address_entered() -> bool:
     """Return whether the user went to the address of this run.
 
-    That is by a click from another page (as long as `came` is set), or by the browser's Back and
-    Forward. Otherwise the address is left over from earlier, and the page may have changed since.
+    This is so after a click on another page (as long as `came` is set), or on the browser's Back or
+    Forward. Otherwise the address is older, and what the page shows may have changed since.
     """
     context = get_script_run_ctx()
     return session.came or (context is not None and context.is_history_navigation)
 
 
 def methods() -> dict[str, Method]:
-    """Return the catalogue of methods.
-
-    If it cannot be read, the error is shown and the run ends.
-    """
+    """Return the catalogue of methods, or show the error and end the run."""
     try:
         return catalogue()
     except HopscopeError as error:
@@ -121,7 +115,10 @@ def page_source() -> AnswerSource:
 
 
 def last_graph() -> AnswerSource:
-    """The chosen graph; if a corpus is chosen, the graph chosen before it."""
+    """The chosen graph.
+
+    If a corpus is chosen, the graph chosen before it.
+    """
     return session.last_graph if chosen_source().is_corpus else chosen_source()
 
 
@@ -164,7 +161,10 @@ def chosen_graph() -> Any:
 
 
 def graph_if_open() -> Any | None:
-    """Return the chosen graph if it is open, without waiting; else None."""
+    """Return the chosen graph if it is open, without waiting.
+
+    Else None.
+    """
     job = engine().jobs.get(f"open-{graph_name()}")
     if job is None or not job.ended or not engine().is_open(graph_name()):
         return None
@@ -191,4 +191,7 @@ def draw_cancel_button(
 
 def cancel_or_leave(job: Job, page: str) -> None:
     """Cancel a comparison, or stop waiting for it if another person started it."""
-    engine().leave(waiter(page).id) if job.needed_by else job.cancel()
+    if job.needed_by:
+        engine().leave(waiter(page).id)
+    else:
+        job.cancel()

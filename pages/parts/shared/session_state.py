@@ -103,19 +103,13 @@ class WidgetKey(SessionKey[StateT]):
 
 
 class DerivedKey(SessionKey[tuple[Hashable, StateT] | None]):
-    """Key of a value that is computed from something.
-
-    It is computed again when that changes.
-    """
+    """Key of a value that is computed from another one, and again when that one changes."""
 
     def __init__(self) -> None:
         super().__init__(None)
 
     def of(self, what: Hashable, make: Callable[[], StateT]) -> StateT:
-        """Return the value for `what`.
-
-        It is computed by `make` if `what` has changed.
-        """
+        """Return the value for `what`, computed by `make` if `what` has changed."""
         entry = self.value
         if entry is None or entry[0] != what:
             entry = self.value = (what, make())
@@ -154,10 +148,7 @@ class CellKeys(SessionKeyFamily[Any]):
 
 
 class Session:
-    """Keys of all pages.
-
-    The comment above each says what it holds and who sets it.
-    """
+    """Keys of all pages, each with a comment on its value and on what sets it."""
 
     __slots__ = ()  # A misspelt attribute is an error.
 
@@ -203,7 +194,7 @@ class Session:
     edits: SessionKey[list[Edit]] = SessionKey(list)
     # The job of the same question and lanes without `edits`; set when it is asked with some.
     before: SessionKey[str] = SessionKey("")
-    # Question, model and reader when they were last applied; `settle` compares them.
+    # Question, model and reader when they were last applied; `ask_if_changed` compares them.
     settled: SessionKey[tuple[str, bool, bool] | None] = SessionKey(None)
     # Whether this run asks the question; set by `submit`, cleared once it is asked.
     submitted: SessionKey[bool] = SessionKey(False)
@@ -450,9 +441,9 @@ class Session:
     build_start: WidgetKey[str | None] = WidgetKey(None)
     # The title of a method just saved, shown once the page lists it.
     build_saved: SessionKey[str] = SessionKey("")
-    # The question on which Build tries a line.
+    # The question on which a line is tried on Build.
     try_question: WidgetKey[str] = WidgetKey("")
-    # The graph or corpus of `try_question`; another one brings another question.
+    # The graph or corpus of `try_question`; if another one is chosen, the question is replaced.
     try_source: SessionKey[AnswerSource | None] = SessionKey(None)
     # The number of questions drawn on Build; each draw gives another one.
     try_draws: SessionKey[int] = SessionKey(0)

@@ -10,7 +10,7 @@ from core.io.home import save_fault
 from core.methods.catalogue import own_file_faults
 from core.sources import GraphSource, available_sources
 from pages.parts.shared.actions import result_of
-from pages.parts.shared.people import signed
+from pages.parts.shared.people import draw_visitor
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import (
     ADDRESS_PAGE,
@@ -31,18 +31,18 @@ TRIPLE_PAGES = ("graphs", "indexes")  # pages that show a graph even if a corpus
 def sidebar() -> None:
     """Draw the choice of graph or corpus, and the state of the models.
 
-    If the chosen one does not exist, a warning is drawn on the page.
+    If the chosen graph or corpus does not exist, a warning is drawn on the page.
     """
     with st.sidebar:
-        _graph()
+        _draw_source_choice()
         st.page_link(
             "pages/graphs.py",
             label=tr("Add files"),
             icon=":material/add:",
             query_params={"add": "files"},
         )
-        _models()
-        signed()
+        _draw_models()
+        draw_visitor()
         if sentence := save_fault():
             st.warning(plain(sentence), icon=":material/lock:")
         for sentence in (*own_file_faults(), *engine().models.faults(), *damaged_corpora()):
@@ -52,30 +52,29 @@ def sidebar() -> None:
         st.warning(plain(words_of(chosen_source()).missing.format(current=chosen_source().name)))
 
 
-def _graph() -> None:
+def _draw_source_choice() -> None:
     if session.source_wanted is not None:  # It must be set before the choice is drawn.
         session.source = Session.source_wanted.take()
     titles, current = available_sources(), chosen_source()
     listed_sources = list(titles)
     if current not in titles and current.here:  # such as the graph of a single question
         titles[current] = current.title
-        listed_sources.insert(
-            listed_sources.index(GraphSource(current.name.partition(":")[0])) + 1, current
-        )
+        dataset = GraphSource(current.name.partition(":")[0])
+        listed_sources.insert(listed_sources.index(dataset) + 1, current)
     st.selectbox(
         tr("Graph or documents"),
         listed_sources,
-        # A missing one is not replaced, else the question would be asked of another one.
+        # A missing one is not replaced: the question would be asked of another graph or corpus.
         index=listed_sources.index(current) if current in titles else None,
         placeholder=tr("Choose a graph or documents"),
         key=Session.source.name,
-        format_func=lambda one: words_of(one).listed.format(title=titles[one]),
+        format_func=lambda source: words_of(source).listed.format(title=titles[source]),
         on_change=_clear_question,
     )
     if session.source is None:
         return
     if session.source.is_corpus:
-        _documents(session.source.name)
+        _draw_corpus_size(session.source.name)
         return
     session.last_graph = session.source
     job = engine().jobs.get(f"open-{session.source.name}")
@@ -90,10 +89,10 @@ def _graph() -> None:
         st.caption(counts if graph.live is None else plain(graph.live.words))
 
 
-def _documents(name: str) -> None:
+def _draw_corpus_size(name: str) -> None:
     """Draw the size of the chosen corpus.
 
-    On pages about triples, the graph that they show is named.
+    On pages about triples, also the graph they show.
     """
     corpus = result_of(lambda: open_corpus(name))
     if corpus is not None:
@@ -105,25 +104,22 @@ def _documents(name: str) -> None:
 
 
 def _clear_question() -> None:
-    """Clear the question after another source was chosen by hand.
-
-    Its results are cleared too.
-    """
+    """Clear the question and its results after another source was chosen by hand."""
     session.begin_anew()
     parameters = session.source.parameters if session.source not in (None, DEFAULT_SOURCE) else {}
     st.query_params.from_dict(parameters if session.page == ADDRESS_PAGE else {})
 
 
-def _models() -> None:
+def _draw_models() -> None:
     registry = engine().models
     st.markdown(tr("**Models**"))
     lines = []
     for info in registry.declared():
         # The other models, such as trained ones, are listed on the page Models.
         if info.roles or (info.fetchable and not info.present):
-            mark = ":green[●]" if info.present else ":gray[○]"
-            lines.append(
-                f"{mark} {plain(registry.title(info.name))}"
-                f"{'' if info.present else tr(' · not installed')}"
-            )
+            title = plain(registry.title(info.name))
+            if info.present:
+                lines.append(f":green[●] {title}")
+            else:
+                lines.append(f":gray[○] {title}{tr(' · not installed')}")
     st.caption("  \n".join(lines))

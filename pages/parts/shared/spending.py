@@ -1,4 +1,4 @@
-"""Input field for the most that work may spend on language models."""
+"""Input field for the limit on what work may spend on language models."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def spend_at_most(key: str, old_cap: Cap | None = None) -> tuple[Cap | None, bool]:
+def draw_spending_limit(key: str, old_cap: Cap | None = None) -> tuple[Cap | None, bool]:
     """Draw the field, and return the limit and whether work may begin.
 
-    Text that is no limit is reported below the field. Work may not begin then, as a limit was
-    meant.
+    If the text cannot be read as a limit, an error is drawn below the field, and work may not
+    begin, because a limit was meant.
 
     Parameters
     ----------
@@ -24,9 +24,12 @@ def spend_at_most(key: str, old_cap: Cap | None = None) -> tuple[Cap | None, boo
     -------
     The limit, None if the field is empty or wrong; and False if it is wrong.
     """
+    old_text = ""
+    if old_cap is not None:
+        old_text = f"{old_cap.most:g}{' tokens' if old_cap.tokens else ''}"
     text = st.text_input(
         tr("Spend at most"),
-        f"{old_cap.most:g}{' tokens' if old_cap.tokens else ''}" if old_cap is not None else "",
+        old_text,
         placeholder=tr("no limit"),
         width=220,
         key=key,

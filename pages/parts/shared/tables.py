@@ -1,4 +1,4 @@
-"""Tables with clickable rows, lists in pages, and links back to earlier places."""
+"""Tables with clickable rows, lists in pages, and buttons back to earlier views."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ def page_of(page: SessionKey[int], total: int, size: int) -> range:
 def pager(
     page: SessionKey[int], page_rows: range, total: int, size: int, what: str, hint: str = ""
 ) -> None:
-    """Draw which rows are shown, with buttons to the pages before and after.
+    """Draw which rows are shown, with buttons to the previous and the next page.
 
     Parameters
     ----------
     page : key of the page number, from 0.
     page_rows : the rows of this page, as `page_of` returns them.
     what : the plural noun of the rows.
-    hint : a sentence that follows.
+    hint : a sentence after that.
     """
-    number, last_page = page_rows.start // size, max(0, -(-total // size) - 1)
+    number = page_rows.start // size
+    last_page = max(0, -(-total // size) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if last_page:
             sentence = tr(
@@ -53,12 +54,15 @@ def pager(
             sentence = tr("{total:,} in all.", total=total)
         st.caption(f"{sentence} {hint}".strip(), width="stretch")
         if last_page:
-            _button(tr("Previous"), "chevron_left", page, number - 1, number == 0)
-            _button(tr("Next"), "chevron_right", page, number + 1, number == last_page)
+            _page_button(tr("Previous"), "chevron_left", page, number - 1, number == 0)
+            _page_button(tr("Next"), "chevron_right", page, number + 1, number == last_page)
 
 
-def _button(words: str, icon: str, page: SessionKey[int], to: int, off: bool) -> None:
-    button(words, partial(page.put, to), key=f"{page.name}-{words}", icon=icon, disabled=off)
+def _page_button(
+    label: str, icon: str, page: SessionKey[int], number: int, is_disabled: bool
+) -> None:
+    key = f"{page.name}-{label}"
+    button(label, partial(page.put, number), key=key, icon=icon, disabled=is_disabled)
 
 
 def clickable_table(
@@ -96,11 +100,8 @@ def clickable_table(
     )
 
 
-def way_back(places: Iterable[tuple[str, Any]], key: str, go: Callable[[Any], None]) -> None:
-    """Draw a button and an arrow for each earlier place.
-
-    A place is its name and the argument of `go`.
-    """
-    for number, (name, place) in enumerate(places):
-        button(plain(name), partial(go, place), key=f"{key}-{number}", type="tertiary")
+def draw_back_links(views: Iterable[tuple[str, Any]], key: str, go: Callable[[Any], None]) -> None:
+    """Draw a button for each earlier view, given as its name and `go`'s argument."""
+    for number, (name, argument) in enumerate(views):
+        button(plain(name), partial(go, argument), key=f"{key}-{number}", type="tertiary")
         st.caption("›", width="content")

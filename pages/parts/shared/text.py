@@ -1,4 +1,4 @@
-"""Escaping of names: texts of graphs, questions and models never become Markdown or HTML."""
+"""Escaping: texts of graphs, questions and models are never read as Markdown or HTML."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ _MARKDOWN_CHARACTER = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:&@^=])")
 # These become links even if every character is escaped.
 _LINK_START = re.compile(r"(https?://|www(?=\.)|@(?=[\w-]))", re.IGNORECASE)
 _RTL_LETTERS = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"  # letters of right-to-left scripts
-_RTL_WORDS = re.compile(
-    rf"[{_RTL_LETTERS}]+(?:[ \d]{{1,3}}[{_RTL_LETTERS}]+)*"
-)  # right-to-left words
+_RTL_WORDS = re.compile(rf"[{_RTL_LETTERS}]+(?:[ \d]{{1,3}}[{_RTL_LETTERS}]+)*")
 _LETTER = re.compile(rf"[A-Za-z{_RTL_LETTERS}]")
 _JOINER = "\u2060"  # word joiner: no width and no line break
 
@@ -21,8 +19,8 @@ _JOINER = "\u2060"  # word joiner: no width and no line break
 def plain(text: str) -> str:
     """Return `text` escaped so that Streamlit's Markdown shows it literally.
 
-    Right-to-left words in a left-to-right text are isolated. A shell command of an error is left
-    out.
+    Right-to-left words in a left-to-right text are isolated. The shell command of an error message
+    is left out.
     """
     one_line = " ".join(split_command(str(text))[0].split())
     if (first := _LETTER.search(one_line)) is not None and first[0].isascii():
@@ -33,7 +31,7 @@ def plain(text: str) -> str:
 def isolated(text: str) -> str:
     """Return `plain(text)`, isolated if it has right-to-left words.
 
-    Such a text does not change the order of its neighbours.
+    Without that, it could change the order of the words around it.
     """
     return f"\u2068{plain(text)}\u2069" if _RTL_WORDS.search(text) else plain(text)
 
@@ -41,7 +39,7 @@ def isolated(text: str) -> str:
 def many(count: int, what: str, plural: str = "") -> str:
     """Return a number with its noun: 1 question, 1,200 questions.
 
-    `plural` is the plural, if it is not made with an s.
+    `plural` may be irregular.
     """
     return f"{count:,} {noun(count, what, plural or what + 's')}"
 

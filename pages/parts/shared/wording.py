@@ -24,7 +24,10 @@ _LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,8}([_@-][A-Za-z0-9]{1,8}){0,3}")
 
 
 def language() -> str:
-    """The code of the server's language, such as “de” or “pt_BR”; empty for English."""
+    """The code of the server's language, such as “de” or “pt_BR”.
+
+    Empty for English.
+    """
     return os.environ.get("HOPSCOPE_LANGUAGE", "").strip()
 
 
@@ -69,24 +72,26 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def _translate(text: str) -> str:
-    """Return the translation of a text; of a noun its singular."""
-    translation = catalogue().gettext(text) if text else text
-    return catalogue().ngettext(text, text, 1) if translation is text and text else translation
+    """Return the translation of a text.
+
+    Of a noun its singular.
+    """
+    if not text:
+        return text
+    translation = catalogue().gettext(text)
+    return catalogue().ngettext(text, text, 1) if translation is text else translation
 
 
 def noun(count: int, singular: str, plural: str) -> str:
     """Return the noun for a number in the server's language.
 
-    In English it is `singular` or `plural`.
+    In English one of both arguments.
     """
     return catalogue().ngettext(singular, plural, count)
 
 
 def nouns(singular: str, plural: str) -> tuple[str, str]:
-    """Return the two forms of an English noun, marked for translation.
-
-    They are for a later call of `many` or `noun`.
-    """
+    """Mark the two forms of an English noun for translation, by a later `many` or `noun`."""
     return singular, plural
 
 
@@ -97,12 +102,12 @@ def translations_script() -> str:
     It has the texts, the plural forms of nouns, and the form for each number from 0 to 199. Larger
     numbers have the form of their last two digits. The tables are empty in English.
     """
-    translations_found = catalogue()
+    translations = catalogue()
     texts: dict[str, str] = {}
     forms: dict[str, dict[int, str]] = {}
     plurals: list[int] = []
-    if isinstance(translations_found, GNUTranslations):
-        state = vars(translations_found)  # private attributes, which typeshed does not declare
+    if isinstance(translations, GNUTranslations):
+        state = vars(translations)  # private attributes, which typeshed does not declare
         for key, text in state["_catalog"].items():
             if isinstance(key, tuple):
                 forms.setdefault(key[0], {})[key[1]] = text
@@ -111,7 +116,7 @@ def translations_script() -> str:
         plurals = [state["plural"](count) for count in range(200)]
     tables = {
         "texts": {key: tr(key) for key in forms} | texts,
-        "nouns": {key: [some[number] for number in sorted(some)] for key, some in forms.items()},
+        "nouns": {key: [form for _, form in sorted(forms[key].items())] for key in forms},
         "plurals": plurals,
     }
     return f"const TRANSLATIONS = {json.dumps(tables, ensure_ascii=False)};"

@@ -1,7 +1,8 @@
-"""Choice of a graph of a corpus: its kind, and who extracts or writes the summaries."""
+"""Choice of a graph of a corpus: its kind, and what extracts entities or writes summaries."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
 
@@ -112,16 +113,14 @@ def choose_build(corpus: Corpus) -> GraphBuild:
     builds_by_id = builds_of(corpus)
     user_builds = own_builds(corpus)
     groups = _builds_by_kind(builds_by_id.values(), user_builds.values())
-    every = list(chain.from_iterable(groups.values()))
-    built = [one for one in every if _is_built(corpus, one)]
-    available = [
-        *built,
-        *(one for one in every if _is_ready_made(corpus, one) and one not in built),
-    ]
+    offered = list(chain.from_iterable(groups.values()))
+    built = [build for build in offered if _is_built(corpus, build)]
+    ready_made = [build for build in offered if _is_ready_made(corpus, build)]
+    available = [*built, *(build for build in ready_made if build not in built)]
     _select_first(corpus, groups, available)
     kind = st.segmented_control(
         tr("Kind of graph"),
-        [kind for kind, some in groups.items() if some],
+        [kind for kind, builds in groups.items() if builds],
         key=Session.texts_kind.name,
         required=True,
         persist_state="session",
@@ -129,9 +128,12 @@ def choose_build(corpus: Corpus) -> GraphBuild:
     )
     assert kind is not None  # one is required
     _keep_or_select(corpus, kind, groups[kind], available)
-    built_kinds = [other for other, some in groups.items() if any(one in built for one in some)]
-    also_built = _runnable_kinds([other for other in built_kinds if other != kind])
-    st.caption(f"{BUILD_KIND_WORDS[kind][1]}{also_built}")
+    other_kinds = [
+        other
+        for other, builds in groups.items()
+        if other != kind and any(build in built for build in builds)
+    ]
+    st.caption(f"{BUILD_KIND_WORDS[kind][1]}{_also_built_text(other_kinds)}")
     return (builds_by_id | user_builds)[_draw_builds(kind, groups[kind])]
 
 
@@ -143,22 +145,25 @@ def _builds_by_kind(
     Those of a kind are in the order of `READER_WORDS`.
     """
     groups: dict[str, list[GraphBuild]] = {kind: [] for kind in BUILD_KIND_WORDS}
-    for build_spec in sorted(catalogue, key=_reader_rank):
-        if build_spec.graph in groups:
-            groups[build_spec.graph].append(build_spec)
+    for build in sorted(catalogue, key=_reader_rank):
+        if build.graph in groups:
+            groups[build.graph].append(build)
     groups[OWN_KIND] = list(user_builds)
     return groups
 
 
 def _reader_rank(build: GraphBuild) -> int:
-    """Return the rank of a build's extractor in `READER_WORDS`; others come last."""
+    """Return the rank of a build's extractor in `READER_WORDS`.
+
+    Others come last.
+    """
     if build.extractor not in READER_WORDS:
         return len(READER_WORDS)
     return list(READER_WORDS).index(build.extractor)
 
 
 def _is_built(corpus: Corpus, build: GraphBuild) -> bool:
-    """Return whether a graph is built, be it with names that were marked since."""
+    """Return whether a graph is built, even if names were merged since."""
     status = build_status(corpus, build)
     return status.current or status.renamed
 
@@ -173,21 +178,20 @@ def _keep_or_select(
 ) -> None:
     """Keep the selected build of a kind if it is offered, else select another one.
 
-    It is the first available one, else the first that can run.
+    This is the first available one, else the first that can run.
     """
     chosen_key = Session.texts_build[kind]
-    if chosen_key.value in [one.id for one in builds]:
-        return
-    first_runnable = _first_runnable(corpus, builds)
-    chosen_key.value = next((one for one in builds if one in available), first_runnable).id
+    if chosen_key.value not in [build.id for build in builds]:
+        ready = [build for build in builds if build in available]
+        chosen_key.value = (ready[0] if ready else _first_runnable(corpus, builds)).id
 
 
 def _draw_builds(kind: str, builds: list[GraphBuild]) -> str:
     """Draw the choice among the builds of a kind, if there are several, and return the id."""
-    ids = [one.id for one in builds]
+    ids = [build.id for build in builds]
     if len(ids) == 1:
         return ids[0]
-    words = dict(zip(ids, _words(builds)))
+    words = dict(zip(ids, _labels(builds)))
     return st.radio(
         _choice_label(kind),
         ids,
@@ -211,49 +215,55 @@ def _choice_label(kind: str) -> str:
 
 
 def _select_first(
-    corpus: Corpus, groups: dict[str, list[GraphBuild]], built: list[GraphBuild]
+    corpus: Corpus, groups: dict[str, list[GraphBuild]], available: list[GraphBuild]
 ) -> None:
     """Select the first graph if another corpus was chosen or the page was reloaded.
 
-    It is a graph that is being built, else the first available one. Graphs built on this computer
-    come before shipped ones.
+    This is a graph that is being built, else the first available one. Graphs built on this computer
+    come before ready-made ones.
     """
     if session.texts_begun == corpus.name and groups.get(session.texts_kind):
         return
     session.texts_begun = corpus.name
-    kinds = {one.id: kind for kind, some in groups.items() for one in some}
-    session.texts_kind = _first_kind(corpus, groups, [kinds[one.id] for one in built])
-    for kind, kind_builds in groups.items():
-        if kind_builds:
-            _select_first_of_kind(corpus, kind, kind_builds, built)
-    for build_spec in chain.from_iterable(groups.values()):
-        if being_built(corpus, build_spec):
-            kind = kinds[build_spec.id]
-            session.texts_kind = kind
-            Session.texts_build[kind].value = build_spec.id
+    kinds: dict[str, str] = {}
+    for kind, builds in groups.items():
+        kinds |= dict.fromkeys((build.id for build in builds), kind)
+    session.texts_kind = _first_kind(corpus, groups, [kinds[build.id] for build in available])
+    for kind, builds in groups.items():
+        if builds:
+            _select_first_of_kind(corpus, kind, builds, available)
+    for build in chain.from_iterable(groups.values()):
+        if being_built(corpus, build):
+            session.texts_kind = kinds[build.id]
+            Session.texts_build[kinds[build.id]].value = build.id
 
 
-def _first_kind(corpus: Corpus, groups: dict[str, list[GraphBuild]], built_kinds: list[str]) -> str:
-    """Return the kind that is selected first.
+def _first_kind(
+    corpus: Corpus, groups: dict[str, list[GraphBuild]], available_kinds: list[str]
+) -> str:
+    """Return the kind to select first: the old one, else the first available.
 
-    It is the one selected before, if it can be shown, else the first that is built.
+    If none is available, it is the old kind if it can run, else the default kind.
     """
     old_kind = session.texts_kind
-    if not any(_can_run(corpus, one) for one in groups.get(old_kind, ())):
+    if not any(_can_run(corpus, build) for build in groups.get(old_kind, ())):
         old_kind = ""
-    if built_kinds and old_kind not in built_kinds:
-        return built_kinds[0]
+    if available_kinds and old_kind not in available_kinds:
+        return available_kinds[0]
     return old_kind or "tkg"
 
 
 def _select_first_of_kind(
-    corpus: Corpus, kind: str, builds: list[GraphBuild], built: list[GraphBuild]
+    corpus: Corpus, kind: str, builds: list[GraphBuild], available: list[GraphBuild]
 ) -> None:
-    """Select the first build of a kind, unless the selected one is built or can run."""
-    ready = [one for one in built if one in builds]
-    selectable = ready or [one for one in builds if _can_run(corpus, one)]
+    """Select the first available build of a kind, unless an available one is selected.
+
+    If none is available, the builds that can run take their place.
+    """
+    ready = [build for build in available if build in builds]
+    selectable = ready or [build for build in builds if _can_run(corpus, build)]
     chosen_key = Session.texts_build[kind]
-    if chosen_key.value not in [one.id for one in selectable]:
+    if chosen_key.value not in [build.id for build in selectable]:
         first = ready[0] if ready else _first_runnable(corpus, builds)
         chosen_key.value = first.id
 
@@ -279,35 +289,31 @@ def _first_runnable(corpus: Corpus, builds: list[GraphBuild]) -> GraphBuild:
     return next((build for build in builds if _can_run(corpus, build)), builds[0])
 
 
-def _runnable_kinds(kinds: list[str]) -> str:
+def _also_built_text(kinds: list[str]) -> str:
     names = [BUILD_KIND_WORDS[kind][0].lower() for kind in kinds]
     return tr(" Also built: {names}.", names=", ".join(names)) if names else ""
 
 
-def _words(some: list[GraphBuild]) -> list[tuple[str, str]]:
-    """Return the label of each build and a line on it.
+def _labels(builds: list[GraphBuild]) -> list[tuple[str, str]]:
+    """Return a label and a description of each build of one kind.
 
-    Labels tell builds of one kind apart.
+    No two labels are equal.
     """
-    if some[0].graph.startswith("tree"):
-        writer_words = WRITER_WORDS
-    elif some[0].graph == "links":
-        writer_words = LINK_WORDS
+    if builds[0].graph.startswith("tree"):
+        words = WRITER_WORDS
+    elif builds[0].graph == "links":
+        words = LINK_WORDS
     else:
-        writer_words = READER_WORDS
-    times = [one.extractor for one in some if MODEL_SEPARATOR not in one.id].count
-    return [
-        _build_label(one, *writer_words[one.extractor])
-        if one.extractor in writer_words and times(one.extractor) < 2
-        else (one.title, one.notes)
-        for one in some
-    ]
-
-
-def _build_label(one: GraphBuild, words: str, line: str) -> tuple[str, str]:
-    """Return the label and the line of a build.
-
-    The model is added if it is not the build's own.
-    """
-    model = one.id.partition(MODEL_SEPARATOR)[2]
-    return (f"{words} ({model})", line) if model else (words, line)
+        words = READER_WORDS
+    counts = Counter(build.extractor for build in builds if MODEL_SEPARATOR not in build.id)
+    labels = []
+    for build in builds:
+        label, description = build.title, build.notes
+        if build.extractor in words and counts[build.extractor] < 2:
+            label, description = words[build.extractor]
+            # The id names a model that is not the build's own.
+            model = build.id.partition(MODEL_SEPARATOR)[2]
+            if model:
+                label = f"{label} ({model})"
+        labels.append((label, description))
+    return labels

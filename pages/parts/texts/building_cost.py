@@ -16,11 +16,8 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def building_cost(corpus: Corpus, now: Status) -> None:
-    """Draw the steps of a build, and the costs of all graphs.
-
-    The steps are a table, the costs two pictures.
-    """
+def draw_building_cost(corpus: Corpus, now: Status) -> None:
+    """Draw the steps of a build, and pictures of the costs of all graphs."""
     steps = step_costs(now.report)
     if not steps:  # The graph was built by an earlier version.
         return
@@ -36,14 +33,14 @@ def building_cost(corpus: Corpus, now: Status) -> None:
         st.table(
             [
                 {
-                    tr("Step"): plain(one.step),
-                    tr("For"): tr("the index") if one.part == INDEX_STEPS else tr("the graph"),
-                    tr("Seconds"): f"{one.seconds:,.1f}",
-                    tr("Calls"): f"{one.usage.calls:,}",
-                    tr("Prompt tokens"): f"{one.usage.tokens_in:,}",
-                    tr("Completion tokens"): f"{one.usage.tokens_out:,}",
+                    tr("Step"): plain(step.step),
+                    tr("For"): tr("the index") if step.part == INDEX_STEPS else tr("the graph"),
+                    tr("Seconds"): f"{step.seconds:,.1f}",
+                    tr("Calls"): f"{step.usage.calls:,}",
+                    tr("Prompt tokens"): f"{step.usage.tokens_in:,}",
+                    tr("Completion tokens"): f"{step.usage.tokens_out:,}",
                 }
-                for one in steps
+                for step in steps
             ],
             hide_index=True,
         )
@@ -59,19 +56,14 @@ def building_cost(corpus: Corpus, now: Status) -> None:
 
 
 def _all_costs(corpus: Corpus) -> Costs:
-    """Return the steps of every built graph, by title.
-
-    Only graphs of the present documents count.
-    """
-    build_statuses = [
-        build_status(corpus, one)
-        for one in (*builds_of(corpus).values(), *own_builds(corpus).values())
-    ]
-    return {
-        now.build.title: steps
-        for now in build_statuses
-        if now.current and (steps := step_costs(now.report))
-    }
+    """Return the steps of every graph that is built of the present documents, by title."""
+    costs = {}
+    for build in (*builds_of(corpus).values(), *own_builds(corpus).values()):
+        status = build_status(corpus, build)
+        steps = step_costs(status.report)
+        if status.current and steps:
+            costs[status.build.title] = steps
+    return costs
 
 
 def _caveat(now: Status) -> str:

@@ -12,10 +12,10 @@ from core.graph.store import Graph
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
-from pages.parts.shared.tables import page_of, pager, way_back
+from pages.parts.shared.tables import draw_back_links, page_of, pager
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.texts.community_map import show_map
+from pages.parts.texts.community_map import draw_map
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.text_trail import (
     button_name,
@@ -28,11 +28,8 @@ MAX_TILES = 60  # most tiles of a map
 MEMBERS_PER_PAGE = 25  # entities on one page
 
 
-def communities(graph: Graph) -> None:
-    """Draw the communities of a graph.
-
-    They are the way down, the map of the next level, and the report of the open community.
-    """
+def draw_communities(graph: Graph) -> None:
+    """Draw the opened communities, the map of the next level, and the report of the open one."""
     table = graph.columns.tables()["communities"]
     trail = opened_communities(graph)
     _draw_trail(graph, table, trail)
@@ -40,10 +37,10 @@ def communities(graph: Graph) -> None:
     parts = np.flatnonzero(table.numbers("parent") == open_row)
     members = table.lists("members")
     if len(parts):
-        _map(graph, table, parts[np.lexsort((parts, -members.counts[parts]))])
+        _draw_map_of(graph, table, parts[np.lexsort((parts, -members.counts[parts]))])
     if open_row >= 0:
-        _report(table, open_row)
-        _members(graph, members[open_row])
+        _draw_report(table, open_row)
+        _draw_members(graph, members[open_row])
 
 
 def _draw_trail(graph: Graph, table: Table, trail: list[int]) -> None:
@@ -63,24 +60,24 @@ def _draw_trail(graph: Graph, table: Table, trail: list[int]) -> None:
         )
         titles = [button_name(community_title(table, row)) for row in trail[:-1]]
         places = [(title, trail[: i + 1]) for i, title in enumerate(titles)]
-        way_back(places, "texts-map", partial(open_community, graph))
+        draw_back_links(places, "texts-map", partial(open_community, graph))
     st.subheader(plain(community_title(table, trail[-1])), anchor=False)
 
 
-def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
+def _draw_map_of(graph: Graph, table: Table, rows: np.ndarray) -> None:
     drawn_rows = rows[:MAX_TILES]
     counts = table.lists("members").counts
     parents = table.numbers("parent")
-    ratings = (
-        table.numbers("rating")[drawn_rows] if table.has("rating") else np.zeros(len(drawn_rows))
-    )
+    ratings = np.zeros(len(drawn_rows))
+    if table.has("rating"):
+        ratings = table.numbers("rating")[drawn_rows]
     heat = 8 + 26 * (ratings - ratings.min()) / max(1e-9, float(np.ptp(ratings)))
     tiles = []
     for row, share in zip(drawn_rows.tolist(), heat.tolist()):
         inner = int((parents == row).sum())
-        words = many(int(counts[row]), "entity", "entities") + (
-            tr(" in {parts}", parts=many(inner, "part")) if inner else ""
-        )
+        words = many(int(counts[row]), "entity", "entities")
+        if inner:
+            words += tr(" in {parts}", parts=many(inner, "part"))
         tiles.append(
             {
                 "row": row,
@@ -90,7 +87,7 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
                 "heat": round(share),
             }
         )
-    show_map(
+    draw_map(
         tiles, tr("Map of communities"), lambda row: _open(graph, row, set(drawn_rows.tolist()))
     )
     if len(rows) > len(drawn_rows):
@@ -110,7 +107,7 @@ def _open(graph: Graph, row: int, drawn_rows: set[int]) -> None:
         open_community(graph, [*opened_communities(graph), row])
 
 
-def _report(table: Table, row: int) -> None:
+def _draw_report(table: Table, row: int) -> None:
     report = table.text("report", row)
     if report:
         with st.container(border=True):
@@ -118,7 +115,7 @@ def _report(table: Table, row: int) -> None:
             st.text(report)
 
 
-def _members(graph: Graph, members: np.ndarray) -> None:
+def _draw_members(graph: Graph, members: np.ndarray) -> None:
     nodes = members[np.lexsort((members, -graph.degrees(members)))]
     page_range = page_of(Session.texts_member_page, len(nodes), MEMBERS_PER_PAGE)
     st.markdown(f"**{many(len(nodes), 'entity', 'entities')}**")

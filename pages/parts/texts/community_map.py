@@ -14,7 +14,7 @@ import streamlit as st
 from pages.parts.shared.session_state import Session, session
 
 MAP_ASPECT = 2.4  # assumed ratio of the map's width to its height
-SIZE_EXPONENT = 0.75  # exponent of the sizes; below 1, small tiles get more room for words
+SIZE_EXPONENT = 0.75  # exponent of the sizes; below 1, small tiles get more space for words
 Tile = tuple[float, float, float, float]  # left, top, width, height in percent of the map
 
 # Tiles are buttons, so that the map can be used by keyboard. Titles are set as text, not HTML.
@@ -77,7 +77,7 @@ def _component():
     return st.components.v2.component("hopscope_communities", js=_JS, css=_CSS)
 
 
-def show_map(tiles: Sequence[dict[str, Any]], label: str, on_open: Callable[[int], None]) -> None:
+def draw_map(tiles: Sequence[dict[str, Any]], label: str, on_open: Callable[[int], None]) -> None:
     """Draw the tiles.
 
     Parameters
@@ -102,10 +102,10 @@ def show_map(tiles: Sequence[dict[str, Any]], label: str, on_open: Callable[[int
 
 
 def layout_tiles(sizes: Sequence[float]) -> list[Tile]:
-    """Return a tile for each size; together they fill the map.
+    """Return a tile for each size.
 
-    Each tile is as close to a square as rows of tiles allow (squarified treemaps; Bruls, Huizing
-    and van Wijk). The sizes are in descending order.
+    Together they fill the map. Each tile is as close to a square as rows of tiles allow (squarified
+    treemaps; Bruls, Huizing and van Wijk). The sizes are in descending order.
 
     >>> from pages.parts.texts.community_map import layout_tiles
     >>> layout_tiles([1.0])
@@ -113,35 +113,41 @@ def layout_tiles(sizes: Sequence[float]) -> list[Tile]:
     """
     total = sum(sizes)
     areas = [size * MAP_ASPECT / total for size in sizes]  # The map has height 1.
-    tile_left, top, width, height = 0.0, 0.0, MAP_ASPECT, 1.0
-    tiles, start = [], 0
+    # The part of the map that is still empty.
+    left, top, width, height = 0.0, 0.0, MAP_ASPECT, 1.0
+    tiles = []
+    start = 0
     while start < len(areas):
-        short, end = min(width, height), start + 1
-        while end < len(areas) and _worst(areas[start : end + 1], short) <= _worst(
-            areas[start:end], short
+        # A row lies along the shorter side. It gets longer while its tiles become more square.
+        is_wide = height <= width
+        side = min(width, height)
+        end = start + 1
+        while end < len(areas) and _worst_aspect(areas[start : end + 1], side) <= _worst_aspect(
+            areas[start:end], side
         ):
             end += 1
         row = areas[start:end]
-        thick, offset = sum(row) / short, 0.0
+        thickness = sum(row) / side
+        offset = 0.0
         for area in row:
-            long = area / thick
-            x, y, w, h = (
-                (tile_left, top + offset, thick, long)
-                if height <= width
-                else (tile_left + offset, top, long, thick)
-            )
+            length = area / thickness
+            if is_wide:
+                x, y, w, h = left, top + offset, thickness, length
+            else:
+                x, y, w, h = left + offset, top, length, thickness
             tiles.append((100 * x / MAP_ASPECT, 100 * y, 100 * w / MAP_ASPECT, 100 * h))
-            offset += long
-        tile_left, top, width, height = (
-            (tile_left + thick, top, width - thick, height)
-            if height <= width
-            else (tile_left, top + thick, width, height - thick)
-        )
+            offset += length
+        if is_wide:
+            left += thickness
+            width -= thickness
+        else:
+            top += thickness
+            height -= thickness
         start = end
     return tiles
 
 
-def _worst(row: Sequence[float], short: float) -> float:
+def _worst_aspect(row: Sequence[float], side: float) -> float:
     """Return the largest aspect ratio of the tiles of a row."""
-    thick = sum(row) / short
-    return max(max(thick * thick / area, area / (thick * thick)) for area in row)
+    thickness = sum(row) / side
+    return max(max(thickness * thickness / area, area / (thickness * thickness)) for area in row)

@@ -23,13 +23,14 @@ from pages.parts.shared.wording import tr
 DEFAULT_CORPUS = "christmas-carol"  # the corpus that is selected at first
 
 
-def choose() -> str:
+def choose_corpus() -> str:
     """Draw the choice of a corpus and return its name.
 
-    The address decides if the user went to it.
+    An address that was entered sets it.
     """
     corpora_by_name = corpora()
-    address_corpus, source = st.query_params.get("corpus", ""), chosen_source()
+    address_corpus = st.query_params.get("corpus", "")
+    source = chosen_source()
     if session.texts_wanted in corpora_by_name:
         session.texts_corpus = Session.texts_wanted.take()
     elif source.is_corpus and source != session.texts_beside and source.name in corpora_by_name:
@@ -37,16 +38,14 @@ def choose() -> str:
     elif address_corpus in corpora_by_name and (not session.texts_corpus or was_address_entered()):
         session.texts_corpus = address_corpus
     if session.texts_corpus not in corpora_by_name:
-        session.texts_corpus = (
-            DEFAULT_CORPUS if DEFAULT_CORPUS in corpora_by_name else next(iter(corpora_by_name))
-        )
-    title = lambda name: corpora_by_name[name].title if name in corpora_by_name else name
+        has_default = DEFAULT_CORPUS in corpora_by_name
+        session.texts_corpus = DEFAULT_CORPUS if has_default else next(iter(corpora_by_name))
     name = st.selectbox(
         tr("Texts"),
         list(corpora_by_name),
         key=Session.texts_corpus.name,
         persist_state="session",
-        format_func=title,
+        format_func=lambda name: corpora_by_name[name].title if name in corpora_by_name else name,
         width=420,
         label_visibility="collapsed",
     )
@@ -80,26 +79,26 @@ def draw_ask_button(name: str) -> None:
 
 
 def _select_corpus(name: str) -> None:
-    """Choose this corpus in the sidebar.
-
-    A question that was asked of another source is cleared.
-    """
+    """Choose this corpus in the sidebar, and clear a question to another source."""
     if chosen_source() != CorpusSource(name):
         session.source_wanted = CorpusSource(name)
         session.begin_anew()
 
 
 def await_corpus(name: str) -> Corpus | None:
-    """Return the corpus; show an error and return None if it cannot be opened."""
-    work = lambda job: open_corpus(name, job)
-    return await_result(f"corpus-{name}", work, tr("Opening the documents"))
+    """Return the corpus.
+
+    Show an error and return None if it cannot be opened.
+    """
+    title = tr("Opening the documents")
+    return await_result(f"corpus-{name}", lambda job: open_corpus(name, job), title)
 
 
 def await_result(key: str, work: Any, words: str, rerun: bool = True) -> Any | None:
     """Return the result of a job.
 
-    If it takes long, the progress and a cancel button are shown. If it fails or is cancelled, that
-    is shown and None is returned.
+    None if it fails or is cancelled, with a message drawn. If it takes long, the progress and a
+    cancel button are shown.
 
     Parameters
     ----------
@@ -125,8 +124,10 @@ def draw_corpus_facts(corpus: Corpus) -> None:
     ]
     st.caption(plain("  ·  ".join(filter(None, parts))))
     graphs: dict[str, dict[str, None]] = {}
-    for came in shipped_builds(corpus):
-        graphs.setdefault(came.words(), {})[GRAPH_KIND_WORDS[find_build(came.build).graph]] = None
+    for shipped in shipped_builds(corpus):
+        graphs.setdefault(shipped.words(), {})[
+            GRAPH_KIND_WORDS[find_build(shipped.build).graph]
+        ] = None
     for title, kinds in graphs.items():
         caption("Comes with it: {kinds}. {title}.", kinds=", ".join(kinds), title=title)
     draw_language(corpus)

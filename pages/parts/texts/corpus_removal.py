@@ -20,8 +20,8 @@ def draw_remove_corpus(corpus: Corpus) -> None:
     """Draw the button that removes a user's own corpus after a confirmation."""
     if not corpus.own:
         return
-    if by := owner_text(OWNED_KIND, corpus.name):
-        st.caption(plain(by), width="content")
+    if owner := owner_text(OWNED_KIND, corpus.name):
+        st.caption(plain(owner), width="content")
     confirm_button(
         tr("Remove"),
         tr(
@@ -47,10 +47,7 @@ def _remove(corpus: Corpus) -> None:
 
 
 def remove_document(corpus: Corpus, id: str) -> None:
-    """Draw the button that removes one document.
-
-    The corpus is a user's own. A confirmation comes first.
-    """
+    """Draw the button that removes one document of a user's own corpus after a confirmation."""
     if not corpus.own or len(corpus) < 2:
         return
     confirm_button(

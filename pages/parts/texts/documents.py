@@ -23,16 +23,17 @@ from pages.parts.texts.corpus_removal import remove_document
 from pages.parts.texts.passage import draw_passage
 from pages.parts.texts.text_search import matching_rows
 
-DOCUMENTS_PER_PAGE, PASSAGES_PER_PAGE = 50, 10  # documents, and passages, on one page
+DOCUMENTS_PER_PAGE = 50
+PASSAGES_PER_PAGE = 10
 LISTED_KINDS = (tr("Documents"), tr("Chunks"))
 
 
-def documents(corpus: Corpus) -> None:
+def draw_documents(corpus: Corpus) -> None:
     """Draw the search and its results, or the document that was clicked."""
     draw_corpus_facts(corpus)
-    one = session.texts_document
-    if one and one[0] == corpus.name and one[1] in corpus:
-        _draw_document(corpus, one[1])
+    opened = session.texts_document
+    if opened and opened[0] == corpus.name and opened[1] in corpus:
+        _draw_document(corpus, opened[1])
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
@@ -57,7 +58,11 @@ def documents(corpus: Corpus) -> None:
             on_change=_clear_position,
             args=(corpus,),
         )
-    (_documents if listed_kind == LISTED_KINDS[0] else _chunks)(corpus, " ".join(query.split()))
+    query = " ".join(query.split())
+    if listed_kind == LISTED_KINDS[0]:
+        _draw_document_table(corpus, query)
+    else:
+        _draw_passage_list(corpus, query)
 
 
 def _clear_position(corpus: Corpus) -> None:
@@ -65,7 +70,7 @@ def _clear_position(corpus: Corpus) -> None:
         page[corpus.name].value = 0
 
 
-def _documents(corpus: Corpus, query: str) -> None:
+def _draw_document_table(corpus: Corpus, query: str) -> None:
     rows: Sequence[int] | np.ndarray = range(len(corpus))
     if query:
         rows = matching_rows(corpus.digest, query, ("title", "id", "text"), corpus.table)
@@ -73,15 +78,14 @@ def _documents(corpus: Corpus, query: str) -> None:
         caption("No document contains this phrase.")
         return
     page_range = page_of(Session.texts_document_page[corpus.name], len(rows), DOCUMENTS_PER_PAGE)
-    page_document_rows = [int(rows[i]) for i in page_range]
-    ids = corpus.table.texts("id", page_document_rows)
+    shown_rows = [int(rows[i]) for i in page_range]
+    ids = corpus.table.texts("id", shown_rows)
+    titles = corpus.table.texts("title", shown_rows)
     columns: dict[str, list] = {
-        tr("Title"): [
-            title or id for title, id in zip(corpus.table.texts("title", page_document_rows), ids)
-        ],
+        tr("Title"): [title or id for title, id in zip(titles, ids)],
         tr("Id"): ids,
-        tr("From"): corpus.table.texts("source", page_document_rows),
-        tr("Characters"): _lengths(corpus.table, page_document_rows),
+        tr("From"): corpus.table.texts("source", shown_rows),
+        tr("Characters"): _lengths(corpus.table, shown_rows),
     }
     if columns[tr("Id")] == columns[tr("Title")]:
         del columns[tr("Id")]
@@ -114,7 +118,7 @@ def _open(corpus: Corpus, id: str) -> None:
     Session.texts_chunk_page[corpus.name].value = 0
 
 
-def _chunks(corpus: Corpus, query: str) -> None:
+def _draw_passage_list(corpus: Corpus, query: str) -> None:
     table = _passage_table(corpus)
     if table is None:
         return
@@ -122,7 +126,7 @@ def _chunks(corpus: Corpus, query: str) -> None:
     if query:
         rows = matching_rows(f"chunks of {corpus.digest}", query, ("text", "title"), table)
     if len(rows):
-        _passages(Session.texts_chunk_page[corpus.name], table, rows, query)
+        _draw_passages(Session.texts_chunk_page[corpus.name], table, rows, query)
     else:
         caption("No chunk contains this phrase.")
 
@@ -154,26 +158,25 @@ def _draw_document(corpus: Corpus, id: str) -> None:
         for sentence in corpus.origins[source].notes:
             st.caption(f":material/rule: {plain(sentence)}")
     if len(table):
-        _passages(Session.texts_chunk_page[corpus.name], table, range(len(table)), "")
+        _draw_passages(Session.texts_chunk_page[corpus.name], table, range(len(table)), "")
     else:
         caption("This document has no text.")
 
 
 def _passage_table(corpus: Corpus, row: int | None = None) -> Table | None:
-    """Return the passages of the corpus, or of one document.
+    """Return the passages of a corpus, or of the document in a row, split as in builds.
 
-    They are split as in builds. `row` is that of the document. If that fails, the error is shown
-    and None is returned.
+    If that fails, the error is drawn and None is returned.
     """
-    cutter = choose_build("chunks").line.operators[0]
-    assert isinstance(cutter, Chunker)
-    documents_to_cut = corpus if row is None else [corpus.at(row)]
+    chunker = choose_build("chunks").line.operators[0]
+    assert isinstance(chunker, Chunker)
+    documents = corpus if row is None else [corpus.at(row)]
     key = f"cut-{corpus.digest}-{'' if row is None else row}"
-    words = tr("Cutting the documents into chunks")
-    return await_result(key, lambda job: cutter.table(documents_to_cut, job), words, rerun=False)
+    title = tr("Cutting the documents into chunks")
+    return await_result(key, lambda job: chunker.table(documents, job), title, rerun=False)
 
 
-def _passages(page: SessionKey[int], table: Table, rows: Any, query: str) -> None:
+def _draw_passages(page: SessionKey[int], table: Table, rows: Any, query: str) -> None:
     page_range = page_of(page, len(rows), PASSAGES_PER_PAGE)
     for i in page_range:
         draw_passage(table, int(rows[i]), query)

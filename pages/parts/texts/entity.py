@@ -13,15 +13,15 @@ import streamlit as st
 from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, edge_weights, node_texts, relation_names, relation_texts
-from pages.parts.graphs.walk_view import neighbourhood, picture_html, show_picture
+from pages.parts.graphs.walk_view import draw_picture, neighbourhood, picture_html
 from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
-from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
+from pages.parts.shared.tables import clickable_table, draw_back_links, page_of, pager
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.entity_table import MAX_TABLE_CHARACTERS
-from pages.parts.texts.passage import draw_passage, pattern
+from pages.parts.texts.passage import draw_passage, name_pattern
 from pages.parts.texts.text_trail import (
     button_name,
     chunk_rows,
@@ -37,93 +37,87 @@ from pages.parts.texts.text_trail import (
     trail,
 )
 
-RELATIONS_PER_PAGE, ENTITY_PASSAGES_PER_PAGE = 25, 5  # relations, and passages, on one page
+RELATIONS_PER_PAGE = 25
+ENTITY_PASSAGES_PER_PAGE = 5
 MAX_DRAWN_NEIGHBOURS = 24  # most entities in the picture
 MAX_SHOWN_VISITS = 6  # earlier entities that are shown
-# A description of more characters than `SCROLLED_CHARACTERS` is scrolled in a box of
-# `SCROLL_BOX_PIXELS` pixels.
-SCROLLED_CHARACTERS, SCROLL_BOX_PIXELS = 700, 220
+SCROLLED_CHARACTERS = 700  # A longer description is scrolled in a box.
+SCROLL_BOX_PIXELS = 220  # height of this box
 
 
-def entity(graph: Graph, node: int) -> None:
+def draw_entity(graph: Graph, node: int) -> None:
     """Draw an entity, with links back to earlier ones."""
     _draw_trail(graph)
-    name, table = node_label(graph, node), graph.columns.nodes
+    table = graph.columns.nodes
+    in_tree = is_tree(graph)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.subheader(plain(name), anchor=False, width="content")
-        if is_tree(graph):
+        st.subheader(plain(node_label(graph, node)), anchor=False, width="content")
+        kind = ""
+        if in_tree:
             kind = levels(graph)[node]
         elif table is not None:
             kind = table.text("type", node)
-        else:
-            kind = ""
         if kind:
             st.badge(plain(kind), color="blue")
     _draw_communities(graph, node)
-    row, tree = chunk_rows(graph, [node]).get(node), is_tree(graph)
-    text_column, relation_column = (
-        st.columns(2, gap="large") if graph.degree(node) else (st.container(), None)
-    )
-    with text_column:
+    row = chunk_rows(graph, [node]).get(node)
+    has_relations = bool(graph.degree(node))
+    columns = st.columns(2, gap="large") if has_relations else [st.container()]
+    with columns[0]:
         if row is not None:
             draw_passage(graph.columns.tables()["chunks"], row)
         else:
             _draw_description(graph, node)
-            if not tree:
-                _passages(graph, node)
-    if relation_column is not None:
-        with relation_column:
-            _neighbours(graph, node)
-            if row is None and not tree:
-                _picture(graph, node)
-    # A summary's own parts come first, then all passages on which it rests.
-    if row is None and tree:
-        _passages(graph, node)
+            if not in_tree:
+                _draw_passages(graph, node)
+    if has_relations:
+        with columns[1]:
+            _draw_relations(graph, node)
+            if row is None and not in_tree:
+                _draw_picture(graph, node)
+    # A summary's own parts come first, then all passages that it sums up.
+    if row is None and in_tree:
+        _draw_passages(graph, node)
 
 
 def _draw_description(graph: Graph, node: int) -> None:
     text = node_texts(graph, [node])[0]
     if text:
         st.markdown(tr("**Summary**") if is_tree(graph) else tr("**Description**"))
-        with st.container(
-            height=SCROLL_BOX_PIXELS if len(text) > SCROLLED_CHARACTERS else "content",
-            border=len(text) > SCROLLED_CHARACTERS,
-        ):
+        is_long = len(text) > SCROLLED_CHARACTERS
+        height = SCROLL_BOX_PIXELS if is_long else "content"
+        with st.container(height=height, border=is_long):
             st.write(plain(text))
 
 
 def _draw_communities(graph: Graph, node: int) -> None:
     """Draw the communities of an entity, as links."""
-    community_rows = communities_of(graph, node)
-    if community_rows:
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.caption(tr("In the community"), width="content")
-            for i, row in enumerate(community_rows):
-                words = plain(
-                    button_name(community_title(graph.columns.tables()["communities"], row))
-                )
-                button(
-                    words,
-                    partial(open_community, graph, community_rows[: i + 1]),
-                    key=f"texts-in-{row}",
-                    type="tertiary",
-                )
+    rows = communities_of(graph, node)
+    if not rows:
+        return
+    table = graph.columns.tables()["communities"]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(tr("In the community"), width="content")
+        for i, row in enumerate(rows):
+            title = plain(button_name(community_title(table, row)))
+            go = partial(open_community, graph, rows[: i + 1])
+            button(title, go, key=f"texts-in-{row}", type="tertiary")
 
 
 def _draw_trail(graph: Graph) -> None:
-    been = trail(graph)
+    visited = trail(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         button(
             tr("All {things}", things=node_noun(graph).lower()),
-            been.clear,
+            visited.clear,
             key="texts-all",
             icon="arrow_back",
             type="tertiary",
         )
-        places = [
-            (button_name(node_label(graph, node)), node) for node in been[-MAX_SHOWN_VISITS:-1]
+        views = [
+            (button_name(node_label(graph, node)), node) for node in visited[-MAX_SHOWN_VISITS:-1]
         ]
-        way_back(places, "texts-way", partial(go_to_entity, graph))
+        draw_back_links(views, "texts-way", partial(go_to_entity, graph))
 
 
 @dataclass(frozen=True)
@@ -142,7 +136,7 @@ class EntityRelations:
         )
 
 
-def _neighbours(graph: Graph, node: int) -> None:
+def _draw_relations(graph: Graph, node: int) -> None:
     """Draw the relations of an entity, heaviest first.
 
     A click goes to the other entity.
@@ -193,7 +187,10 @@ def _sorted_relations(graph: Graph, node: int) -> EntityRelations:
 def _relation_columns(
     graph: Graph, relations: EntityRelations, has_weights: bool
 ) -> dict[str, Sequence[Any]]:
-    """Return the columns of the table of relations; those without any text are left out."""
+    """Return the columns of the table of relations.
+
+    Those without any text are left out.
+    """
     columns: dict[str, Sequence[Any]] = {}
     if graph.n_relations > 1 and not is_tree(graph):
         columns[tr("Way")] = ["→" if ahead else "←" for ahead in relations.forward]
@@ -222,15 +219,18 @@ def _has_text(values: Sequence[Any]) -> bool:
     return any(str(value).strip() for value in values)
 
 
-def _picture(graph: Graph, node: int) -> None:
-    """Draw the entity among its most related ones; a click goes there."""
+def _draw_picture(graph: Graph, node: int) -> None:
+    """Draw the entity among its most related ones.
+
+    A click goes there.
+    """
     neighbours, edges, _ = graph.steps(node)
     near = neighbours[np.lexsort((neighbours, -_weights(graph)[edges]))][: MAX_DRAWN_NEIGHBOURS * 2]
     part = neighbourhood(graph, node, near.tolist(), MAX_DRAWN_NEIGHBOURS)
     drawn_nodes = {*part.near, *part.far}
     with st.container(border=True):
         html = picture_html(graph, part, st.context.theme.type == "dark")
-        show_picture(
+        draw_picture(
             html,
             lambda clicked: go_to_entity(graph, clicked) if clicked in drawn_nodes else None,
             tr("The entity and those it is related to"),
@@ -241,28 +241,29 @@ def _picture(graph: Graph, node: int) -> None:
 
 
 def _weights(graph: Graph) -> np.ndarray:
-    """Return the weight of each relation; 1 if the graph has none."""
+    """Return the weight of each relation.
+
+    1 if the graph has none.
+    """
     weights = edge_weights(graph)
     return np.ones(graph.n_edges) if weights is None else weights
 
 
-def _passages(graph: Graph, node: int) -> None:
+def _draw_passages(graph: Graph, node: int) -> None:
     """Draw the passages of an entity, with its name marked."""
     rows_of_node = chunks_of(graph, "nodes")[node]
     name = graph.node_name(node)
     chunks = graph.columns.chunks
     if chunks is None or not len(rows_of_node):
         return
-    st.markdown(
-        f"**{tr('Rests on') if has_passage_nodes(graph) else tr('Mentioned in')} "
-        f"{many(len(rows_of_node), 'chunk')}**"
-    )
+    relation = tr("Rests on") if has_passage_nodes(graph) else tr("Mentioned in")
+    st.markdown(f"**{relation} {many(len(rows_of_node), 'chunk')}**")
     page_range = page_of(Session.texts_passage_page, len(rows_of_node), ENTITY_PASSAGES_PER_PAGE)
     rows = rows_of_node[page_range.start : page_range.stop].tolist()
     for row in rows:
         draw_passage(chunks, row, "" if has_passage_nodes(graph) else name)
     if not has_passage_nodes(graph) and not any(
-        pattern(name).search(text) for text in chunks.texts("text", rows)
+        name_pattern(name).search(text) for text in chunks.texts("text", rows)
     ):
         caption("These chunks spell the name differently.")
     pager(

@@ -1,6 +1,4 @@
-"""Merges of duplicate entities, for all graphs of the documents, and the evaluation of their
-effect.
-"""
+"""Merges of duplicate entities in all graphs of the documents, and the evaluation of them."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ from pages.parts.shared.wording import noun, tr
 from pages.parts.texts.graph_comparison import method_on_build
 
 FIRST_LISTED_ROWS = 8  # suggestions, and merges, that are listed at first
-MAX_ROW_CANDIDATES = 3  # candidates of an ambiguous name for which a row has room
+MAX_ROW_CANDIDATES = 3  # candidates of an ambiguous name that have a button
 ROWS_PER_CLICK = 24  # rows that each click adds
 MAX_COMPARED_ENTITIES = 100_000  # most entities whose names are compared while the page waits
 
@@ -81,7 +79,7 @@ class MergeReview:
 
 
 def draw_merges(
-    corpus: Corpus, one: GraphBuild, graph: Graph, rebuild: Callable[[Corpus, GraphBuild], object]
+    corpus: Corpus, build: GraphBuild, graph: Graph, rebuild: Callable[[Corpus, GraphBuild], object]
 ) -> Graph:
     """Draw the suggestions and merges, and return the merged graph.
 
@@ -97,33 +95,30 @@ def draw_merges(
         st.error(plain(str(error)))
         return graph
     why = visitor_refusal(OWNED_KIND, corpus.name) if corpus.own else ""
-    review = MergeReview(corpus, one, graph, merged_graph, mends, why)
+    review = MergeReview(corpus, build, graph, merged_graph, mends, why)
     with st.expander(tr("Duplicate names"), icon=":material/healing:", key="texts_mend"):
         caption(
             "A merge applies to all graphs of these texts, also when they are rebuilt. The "
             "documents do not change."
         )
-        _draw_rebuild_button(review, partial(rebuild, corpus, one))
-        merges = name_merges(build_status(corpus, one).report)
+        _draw_rebuild_button(review, partial(rebuild, corpus, build))
+        merges = name_merges(build_status(corpus, build).report)
         if merges.made or merges.near:
             _draw_joined_names(review, merges)
             _draw_ambiguous_names(review, merges)
-        _suggestions(review)
-        _merges(review)
-        _refusals(review, merges)
+        _draw_suggestions(review)
+        _draw_saved_merges(review)
+        _draw_refusals(review, merges)
         _draw_evaluation(review)
     return merged_graph
 
 
 def _draw_rebuild_button(review: MergeReview, rebuild: Callable[[], object]) -> None:
-    """Draw the button that builds the graph again.
-
-    It is drawn if names were marked since the build.
-    """
+    """Draw the button that rebuilds the graph, if names were merged or rejected since."""
     status = build_status(review.corpus, review.build)
     if status.renamed:
         wait = tr("It is being built.") if being_built(review.corpus, review.build) else ""
-        with _row("mend-anew"):
+        with _row_container("mend-anew"):
             st.markdown(f":material/info: {plain(status.outdated)}", width="stretch")
             button(
                 tr("Rebuild"),
@@ -134,76 +129,69 @@ def _draw_rebuild_button(review: MergeReview, rebuild: Callable[[], object]) -> 
             )
 
 
-def _draw_joined_names(on: MergeReview, merges: NameMerges) -> None:
-    """Draw the names that the build merged.
-
-    Each has a button that rejects the merge.
-    """
+def _draw_joined_names(review: MergeReview, merges: NameMerges) -> None:
+    """Draw the names that the build merged, each with a button that rejects the merge."""
     st.markdown(tr("**{names} merged by the build**", names=many(merges.made_in_all, "name")))
-    for row_index, row in enumerate(merges.made[: on.most]):
+    for row_index, row in enumerate(merges.made[: review.most]):
         names = (row.name, row.into)
         label, change, arrow = tr("Different"), EntityMerges.refusing, "→"
-        if ordered_pair(*names) in on.mends.refused:
+        if ordered_pair(*names) in review.mends.refused:
             label, change, arrow = tr("Undo “different”"), EntityMerges.allowing, "≠"
-        with _row(f"joined-row-{row_index}"):
+        with _row_container(f"joined-row-{row_index}"):
             words = (
                 f"**{isolated(row.name)}** {arrow} **{isolated(row.into)}** "
                 f"({many(row.times, 'document')})"
             )
             st.markdown(words, width="stretch", help=_document_words(row))
-            with _controls():
+            with _button_container():
                 st.badge(row.rule, color="gray")
                 key = f"split-{row_index}-{row.name}-{row.into}"
-                on.button(label, partial(change, names=[names]), key, type="tertiary")
-    on.more(len(merges.made), "joined")
+                review.button(label, partial(change, names=[names]), key, type="tertiary")
+    review.more(len(merges.made), "joined")
     if merges.made_in_all > len(merges.made):
         caption("Listed: the {made:,} that are in the most documents.", made=len(merges.made))
 
 
-def _draw_ambiguous_names(on: MergeReview, merges: NameMerges) -> None:
-    """Draw names that may be one of several others.
-
-    The others are of the same document. There is a button for each.
-    """
-    candidates_here = lambda row: [
-        into
-        for into in row.candidates
-        if on.now.nodes_named(into) and ordered_pair(row.name, into) not in on.mends.refused
-    ]
-    open_ones = [
-        (row, fulls)
-        for row in merges.near
-        if on.now.nodes_named(row.name) and (fulls := candidates_here(row))
-    ]
-    if not open_ones:
+def _draw_ambiguous_names(review: MergeReview, merges: NameMerges) -> None:
+    """Draw ambiguous names, with a button for each possible match."""
+    ambiguous: list[tuple[NearMerge, list[str]]] = []
+    for row in merges.near:
+        candidates = [
+            into
+            for into in row.candidates
+            if review.now.nodes_named(into)
+            and ordered_pair(row.name, into) not in review.mends.refused
+        ]
+        if candidates and review.now.nodes_named(row.name):
+            ambiguous.append((row, candidates))
+    if not ambiguous:
         return
     st.markdown(
-        tr("**{names} with several possible matches**", names=many(len(open_ones), "name")),
+        tr("**{names} with several possible matches**", names=many(len(ambiguous), "name")),
         help=tr("All in the same document, so none was chosen"),
     )
-    for row_index, (row, fulls) in enumerate(open_ones[: on.most]):
-        with _row(f"near-row-{row_index}"):
+    for row_index, (row, candidates) in enumerate(ambiguous[: review.most]):
+        with _row_container(f"near-row-{row_index}"):
             words = f"**{isolated(row.name)}** ({many(row.times, 'document')})"
             st.markdown(words, width="stretch", help=_document_words(row))
-            with _controls():
-                for into in fulls[:MAX_ROW_CANDIDATES]:
+            with _button_container():
+                for into in candidates[:MAX_ROW_CANDIDATES]:
                     accept = partial(EntityMerges.accepted, edits=[Edit("merge", (row.name, into))])
                     label = tr("Merge into {into}", into=plain(into))
-                    on.button(label, accept, f"near-{row_index}-{row.name}-{into}")
-                refuse = partial(
-                    EntityMerges.refusing, names=[(row.name, one) for one in row.candidates]
-                )
-                on.button(
+                    review.button(label, accept, f"near-{row_index}-{row.name}-{into}")
+                pairs = [(row.name, into) for into in row.candidates]
+                refuse = partial(EntityMerges.refusing, names=pairs)
+                review.button(
                     tr("None of them"), refuse, f"none-{row_index}-{row.name}", type="tertiary"
                 )
-    on.more(len(open_ones), "near")
+    review.more(len(ambiguous), "near")
 
 
-def _row(key: str) -> Any:
+def _row_container(key: str) -> Any:
     return st.container(horizontal=True, vertical_alignment="center", gap="small", key=key)
 
 
-def _controls() -> Any:
+def _button_container() -> Any:
     """Return the container of a row's buttons, which wrap together on a narrow screen."""
     return st.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
 
@@ -214,11 +202,8 @@ def _document_words(row: NameMerge | NearMerge) -> str:
     return plain(tr("In {documents}{more}", documents=", ".join(row.documents), more=more))
 
 
-def _suggestions(review: MergeReview) -> None:
-    """Draw pairs that may be the same.
-
-    Each has buttons to merge or reject it.
-    """
+def _draw_suggestions(review: MergeReview) -> None:
+    """Draw pairs that may be the same, each with buttons to merge or reject it."""
     if review.graph.n_nodes > MAX_COMPARED_ENTITIES:
         caption(
             "This graph has more than {limit:,} entities. The command line lists which names may be "
@@ -230,22 +215,22 @@ def _suggestions(review: MergeReview) -> None:
             language=None,
         )
         return
-    job = engine().jobs.get(_alike_key(review.graph))
+    job = engine().jobs.get(_vector_job_key(review.graph))
     is_done = job is not None and job.ended
-    pairs_found = list(
+    suggestions = list(
         _pairs_by_spelling(review.now.digest, review.mends.refused, review.now, review.mends)
     )
     if job is not None and is_done and not job.error:
-        pairs_found += _open_pairs(job.result, review)
-    st.markdown(f"**{many(len(pairs_found), 'suggestion')}**")
-    if not pairs_found and is_done:
+        suggestions += _open_pairs(job.result, review)
+    st.markdown(f"**{many(len(suggestions), 'suggestion')}**")
+    if not suggestions and is_done:
         caption("None left.")
-    elif not pairs_found:
+    elif not suggestions:
         caption("No names differ only in case, accents, apostrophes or plural.")
-    for index, one in enumerate(pairs_found[: review.most]):
-        _suggestion(review, index, one)
+    for index, suggestion in enumerate(suggestions[: review.most]):
+        _draw_suggestion(review, index, suggestion)
     with st.container(horizontal=True, gap="small"):
-        review.more(len(pairs_found), "suggested")
+        review.more(len(suggestions), "suggested")
         if job is None or (job.ended and job.error):
             compare = partial(_compare_vectors, review)
             button(tr("Also find similar names"), compare, key="mend-alike", icon="search")
@@ -253,20 +238,24 @@ def _suggestions(review: MergeReview) -> None:
         draw_job(job, "mend-alike", "")
 
 
-def _suggestion(review: MergeReview, index: int, one: Suggestion) -> None:
-    name, into = one.edit.names
-    reason = one.reason if one.cosine is None else tr("similar, {cosine:.2f}", cosine=one.cosine)
-    with _row(f"mend-row-{index}"):
+def _draw_suggestion(review: MergeReview, index: int, suggestion: Suggestion) -> None:
+    name, into = suggestion.edit.names
+    reason = (
+        suggestion.reason
+        if suggestion.cosine is None
+        else tr("similar, {cosine:.2f}", cosine=suggestion.cosine)
+    )
+    with _row_container(f"mend-row-{index}"):
         words = (
-            f"**{isolated(name)}** ({one.passages[0]:,}) → **{isolated(into)}** "
-            f"({one.passages[1]:,})"
+            f"**{isolated(name)}** ({suggestion.passages[0]:,}) → **{isolated(into)}** "
+            f"({suggestion.passages[1]:,})"
         )
         st.markdown(words, width="stretch", help=tr("In brackets: how many chunks mention it"))
-        with _controls():
+        with _button_container():
             st.badge(reason, color="gray")
-            accept = partial(EntityMerges.accepted, edits=[one.edit])
+            accept = partial(EntityMerges.accepted, edits=[suggestion.edit])
             review.button(tr("Merge"), accept, f"mend-{name}-{into}")
-            refuse = partial(EntityMerges.refusing, names=[one.edit.names])
+            refuse = partial(EntityMerges.refusing, names=[suggestion.edit.names])
             review.button(tr("Different"), refuse, f"refuse-{name}-{into}", type="tertiary")
 
 
@@ -279,32 +268,33 @@ def _pairs_by_spelling(
 
 def _open_pairs(pairs: list[Suggestion], review: MergeReview) -> list[Suggestion]:
     """Return the pairs found by vectors, without those that were merged or rejected since."""
-    exists = lambda one: all(review.now.nodes_named(name) for name in one.edit.names)
-    return [
-        one
-        for one in pairs
-        if exists(one) and ordered_pair(*one.edit.names) not in review.mends.refused
-    ]
+    open_pairs = []
+    for pair in pairs:
+        names = pair.edit.names
+        is_refused = ordered_pair(*names) in review.mends.refused
+        if not is_refused and all(map(review.now.nodes_named, names)):
+            open_pairs.append(pair)
+    return open_pairs
 
 
-def _alike_key(graph: Graph) -> str:
+def _vector_job_key(graph: Graph) -> str:
     return f"mend-alike-{graph.digest}"
 
 
-def _compare_vectors(on: MergeReview) -> None:
+def _compare_vectors(review: MergeReview) -> None:
     """Start to compare the vectors of names."""
 
     def work(job: Job) -> list[Suggestion]:
         job.report(tr("Comparing the vectors of names"))
-        return suggest_by_vectors(on.graph, on.mends, engine().models.encoder(), watch=job)
+        return suggest_by_vectors(review.graph, review.mends, engine().models.encoder(), watch=job)
 
-    engine().jobs.run(_alike_key(on.graph), work)
+    engine().jobs.run(_vector_job_key(review.graph), work)
 
 
-def _merges(review: MergeReview) -> None:
+def _draw_saved_merges(review: MergeReview) -> None:
     """Draw the saved merges, each with a button that undoes it.
 
-    Merges whose names the graph does not have are marked.
+    Merges whose names are not in the graph are marked and come last.
     """
     saved_edits = review.mends.edits
     if not saved_edits:
@@ -329,43 +319,45 @@ def _merges(review: MergeReview) -> None:
             key = f"unmend-{edit.written()}"
             review.button(words, forget, key, icon="undo", help=tr("Undo this merge"))
         if len(edits) > 1:
-            nothing = lambda mends: mends.without(mends.edits)
-            review.button(tr("Undo all"), nothing, "unmend-all", type="tertiary")
+            review.button(
+                tr("Undo all"),
+                lambda mends: mends.without(mends.edits),
+                "unmend-all",
+                type="tertiary",
+            )
     review.more(len(edits), "saved")
 
 
-def _refusals(review: MergeReview, merges: NameMerges) -> None:
-    """Draw the pairs marked as not the same.
+def _draw_refusals(review: MergeReview, merges: NameMerges) -> None:
+    """Draw the pairs marked as different, each with a button that undoes the mark.
 
-    Each has a button that undoes the mark. Pairs in the list of the build's merges are left out.
+    Pairs in the list of the build's merges are left out.
     """
     listed_pairs = {ordered_pair(row.name, row.into) for row in merges.made[: review.most]}
     pairs = [names for names in review.mends.refused if names not in listed_pairs]
     if not pairs:
         return
     st.markdown(tr("**{pairs} marked as different**", pairs=many(len(pairs), "pair")))
-    about = tr("Undo “different”: they may be suggested and merged again")
+    help = tr("Undo “different”: they may be suggested and merged again")
     with st.container(horizontal=True, gap="small", key="mend-refused"):
         for names in pairs[: review.most]:
             allow = partial(EntityMerges.allowing, names=[names])
             key = f"allow-{names[0]}-{names[1]}"
-            review.button(" ≠ ".join(map(isolated, names)), allow, key, icon="undo", help=about)
+            review.button(" ≠ ".join(map(isolated, names)), allow, key, icon="undo", help=help)
     review.more(len(pairs), "refused")
 
 
 def _draw_evaluation(review: MergeReview) -> None:
-    """Draw the form that evaluates the merges.
-
-    A question set is asked on the graph before and after them.
-    """
+    """Draw the form that evaluates the graph before and after the merges."""
     if not review.mends.edits:
         return
-    lines, sets = _lines(review.build), review.corpus.sets
+    build_methods = _methods_on(review.build)
+    sets = review.corpus.sets
     st.markdown(tr("**Before and after**"))
     if not sets:
         caption("These texts have no question set.")
         return
-    if not lines:
+    if not build_methods:
         caption("No method of the catalogue uses this kind of graph.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -376,16 +368,17 @@ def _draw_evaluation(review: MergeReview) -> None:
             format_func=lambda name: plain(sets[name]),
             width=320,
         )
-        line = st.selectbox(
+        method_id = st.selectbox(
             tr("Method"),
-            list(lines),
+            list(build_methods),
             key="mend_line",
-            format_func=lambda id: plain(tr(lines[id].label)),
+            format_func=lambda id: plain(tr(build_methods[id].label)),
             width=320,
         )
+        method = build_methods[method_id]
         button(
             tr("Evaluate"),
-            partial(_evaluate, review.corpus.name, set_name, lines[line], session.mend_model),
+            partial(_evaluate, review.corpus.name, set_name, method, session.mend_model),
             key="mend-evaluate",
             icon="leaderboard",
         )
@@ -408,23 +401,23 @@ def _draw_evaluation(review: MergeReview) -> None:
         )
 
 
-def _lines(one: GraphBuild) -> dict[str, Method]:
-    """Return the methods on this kind of graph.
+def _methods_on(build: GraphBuild) -> dict[str, Method]:
+    """Return the methods on the kind of graph of a build.
 
-    For a user's own line, they are put on this very graph.
+    For a user's own line, on this build.
     """
-    methods_found = {
-        key: line for key, line in methods().items() if build_of(line.line) in (one.graph, one.id)
-    }
-    return (
-        methods_found
-        if not one.own
-        else {key: method_on_build(line, one) for key, line in methods_found.items()}
-    )
+    build_methods = {}
+    for id, method in methods().items():
+        if build_of(method.line) in (build.graph, build.id):
+            build_methods[id] = method_on_build(method, build) if build.own else method
+    return build_methods
 
 
 def _evaluate(name: str, set_name: str, method: Method, model: bool) -> None:
-    """Start the evaluation, or find the one that was done."""
+    """Start the evaluation.
+
+    If it was made before, show that one.
+    """
     plan = make_plan(
         (without_saved_merges(method), method), set_name, None, engine().graph, model=model
     )

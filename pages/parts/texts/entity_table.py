@@ -24,20 +24,17 @@ MAX_TABLE_CHARACTERS = 160  # most characters of a description
 def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
     """Draw some nodes as a table.
 
-    `name` tells it from other tables of the graph.
+    `name` identifies it among the tables of the graph.
     """
-    chunk_lists, are_passages = chunks_of(graph, "nodes"), has_passage_nodes(graph)
-
+    has_passages = has_passage_nodes(graph)
+    offsets = chunks_of(graph, "nodes").indptr
+    texts = [shorten(text, MAX_TABLE_CHARACTERS) for text in node_texts(graph, nodes)]
     columns = {
         tr("Name"): [node_label(graph, int(node)) for node in nodes],
         tr("Type"): _types(graph, nodes),
         tr("Relations"): graph.degrees(nodes).tolist(),
-        tr("Chunks"): []
-        if are_passages
-        else (chunk_lists.indptr[nodes + 1] - chunk_lists.indptr[nodes]).tolist(),
-        tr("Text") if are_passages else tr("Description"): [
-            shorten(text, MAX_TABLE_CHARACTERS) for text in node_texts(graph, nodes)
-        ],
+        tr("Chunks"): [] if has_passages else (offsets[nodes + 1] - offsets[nodes]).tolist(),
+        tr("Text") if has_passages else tr("Description"): texts,
     }
     clickable_table(
         {
@@ -58,7 +55,10 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
 
 
 def _types(graph: Graph, nodes: np.ndarray) -> list[str]:
-    """Return the type of each node; its level in a tree."""
+    """Return the type of each node.
+
+    Its level in a tree.
+    """
     if is_tree(graph):
         node_levels = levels(graph)
         return [node_levels[node] for node in nodes.tolist()]

@@ -48,11 +48,8 @@ QUESTION_MAKERS = {
 }
 
 
-def advice(corpus: Corpus) -> None:
-    """Draw the answer, the progress, or the form.
-
-    The form has the expected cost and the start button.
-    """
+def draw_graph_advice(corpus: Corpus) -> None:
+    """Draw the answer, the progress, or the form with the expected cost."""
     job = engine().evaluations.get(advice_job_key(corpus.name))
     record = load_advice(corpus)
     is_running = job is not None and not job.ended
@@ -82,26 +79,26 @@ def _title(record: Advice | None) -> str:
     return f"{ADVICE_TITLE} **{plain(record.headline)}**"
 
 
-def _draw_answer_or_form(corpus: Corpus, record: Advice | None, current: bool) -> None:
+def _draw_answer_or_form(corpus: Corpus, record: Advice | None, is_current: bool) -> None:
     """Draw the answer if there is one, else the form."""
     if record is not None and record.done:
-        _draw_answer(corpus, record, current)
+        _draw_answer(corpus, record, is_current)
     else:
-        _form(corpus, record if current else None)
+        _draw_form(corpus, record if is_current else None)
 
 
-def _draw_answer(corpus: Corpus, record: Advice, current: bool) -> None:
+def _draw_answer(corpus: Corpus, record: Advice, is_current: bool) -> None:
     """Draw the answer, its reasons, and the form for another one."""
     advice_answer = _answer(record)
     if advice_answer is None:
         caption("The figures of the last answer were deleted.")
-        _form(corpus, None)
+        _draw_form(corpus, None)
         return
-    if not current:
+    if not is_current:
         caption("The documents have changed since. This was the answer before:")
         st.write(plain(advice_answer.headline))
     if advice_answer.kinds:
-        _kinds(advice_answer)
+        _draw_kinds(advice_answer)
     st.caption(plain(" ".join(advice_answer.caveats)))
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.popover(tr("Which method, and why"), icon=":material/info:"):
@@ -111,9 +108,9 @@ def _draw_answer(corpus: Corpus, record: Advice, current: bool) -> None:
             for sentence in advice_answer.made:
                 st.write(plain(sentence))
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
-            _roadmap(corpus, advice_answer)
+            _draw_roadmap(corpus, advice_answer)
         with st.popover(tr("Run again"), icon=":material/refresh:"):
-            _form(corpus, record)
+            _draw_form(corpus, record)
         figures = {"run": str(record.run)}
         st.page_link(
             "pages/evaluate.py",
@@ -124,9 +121,8 @@ def _draw_answer(corpus: Corpus, record: Advice, current: bool) -> None:
         caption("It took {span}.", span=duration_text(record.seconds))
 
 
-def _kinds(advice_answer: AdviceAnswer) -> None:
+def _draw_kinds(advice_answer: AdviceAnswer) -> None:
     """Draw the kinds of questions as a table."""
-    share = lambda name, value: f"{plain(name)}: {value:.2f}"
     caption(
         "Share of the passages that answer a question among the first four, of the best method of "
         "either side"
@@ -135,8 +131,8 @@ def _kinds(advice_answer: AdviceAnswer) -> None:
         [
             {
                 tr("Questions"): plain(f"{kind.name} ({kind.number:,})"),
-                tr("Without a graph"): share(kind.plain, kind.plain_share),
-                tr("With a graph"): share(kind.graph, kind.graph_share),
+                tr("Without a graph"): f"{plain(kind.plain)}: {kind.plain_share:.2f}",
+                tr("With a graph"): f"{plain(kind.graph)}: {kind.graph_share:.2f}",
                 tr("Test result"): plain(kind.difference),
                 tr("What they favour"): plain(kind.favours),
             }
@@ -146,11 +142,8 @@ def _kinds(advice_answer: AdviceAnswer) -> None:
     )
 
 
-def _roadmap(corpus: Corpus, advice_answer: AdviceAnswer) -> None:
-    """Draw the paper's roadmap.
-
-    Its questions lead to a method. The figures measured on these documents are added.
-    """
+def _draw_roadmap(corpus: Corpus, advice_answer: AdviceAnswer) -> None:
+    """Draw the paper's roadmap, whose questions lead to a method, with figures measured here."""
     caption(
         "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked "
         "to the method that it recommends."
@@ -170,15 +163,18 @@ def _roadmap(corpus: Corpus, advice_answer: AdviceAnswer) -> None:
             return
         answers[step.key] = step_choice
     st.markdown(f"**{plain(step.name)}**")
-    for sentence in (
-        *step.words(),
-        measured_sentence(step, advice_answer.shares, advice_answer.names, advice_answer.asked),
-    ):
+    measured = measured_sentence(
+        step, advice_answer.shares, advice_answer.names, advice_answer.asked
+    )
+    for sentence in (*step.words(), measured):
         st.write(plain(sentence))
 
 
 def _answer(record: Advice) -> AdviceAnswer | None:
-    """Return the answer from the saved rows; None if they were deleted."""
+    """Return the answer from the saved rows.
+
+    None if they were deleted.
+    """
     try:
         run = store().run(record.run)
     except HopscopeError:
@@ -189,16 +185,16 @@ def _answer(record: Advice) -> AdviceAnswer | None:
     return _answers[key]
 
 
-def _form(corpus: Corpus, record: Advice | None) -> None:
-    """Draw who makes the questions, the expected cost, and the start button."""
-    is_done, is_begun = record is not None and record.done, record is not None and not record.done
+def _draw_form(corpus: Corpus, record: Advice | None) -> None:
+    """Draw the choice of the questions' maker, the expected cost, and the start button."""
+    is_done = record is not None and record.done
     if not is_done:
         write(
             "Questions are made from these texts, each with the passages that answer it. They are "
             "asked of search by words, by vectors and by both, and of four methods on graphs. The "
             "answer is a sentence."
         )
-    maker = _writer(corpus, record)
+    maker = _choose_question_maker(corpus, record)
     expected = _cost_job(corpus, maker)
     if not expected.ended:
         draw_cost_progress(expected)
@@ -206,12 +202,15 @@ def _form(corpus: Corpus, record: Advice | None) -> None:
     if expected.error or expected.result is None:
         st.error(plain(expected.error or tr("Counting was cancelled.")))
         return
-    st.caption(
-        plain(" ".join([tr("Other questions are drawn.")] * is_done + [expected.result.words()]))
-    )
-    words = tr("Go on") if is_begun else tr("Start") if is_done else tr("Find out")
+    sentence = expected.result.words()
+    label = tr("Find out")
+    if record is not None:
+        label = tr("Start") if is_done else tr("Go on")
+    if is_done:
+        sentence = f"{tr('Other questions are drawn.')} {sentence}"
+    st.caption(plain(sentence))
     pressed = button(
-        words,
+        label,
         key=f"advise-{corpus.name}",
         type="secondary" if is_done else "primary",
         icon="play_arrow",
@@ -219,7 +218,7 @@ def _form(corpus: Corpus, record: Advice | None) -> None:
     )
     if not is_done:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
-            _roadmap(corpus, AdviceAnswer("", ""))
+            _draw_roadmap(corpus, AdviceAnswer("", ""))
     if pressed:
         seed = record.seed + is_done if record is not None else 0
         with shown_errors():
@@ -227,10 +226,10 @@ def _form(corpus: Corpus, record: Advice | None) -> None:
             st.rerun()
 
 
-def _writer(corpus: Corpus, record: Advice | None) -> str:
-    """Draw and return who makes the questions.
+def _choose_question_maker(corpus: Corpus, record: Advice | None) -> str:
+    """Draw and return the choice of the questions' maker.
 
-    Without a language model, names in the texts are used. The earlier choice is selected at first.
+    Without a language model, names are used. The earlier choice is selected at first.
     """
     if default_writer(engine().models) != QUESTIONS_BY_MODEL:
         return QUESTIONS_BY_NAMES

@@ -23,34 +23,34 @@ from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.job_progress import draw_job
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
-from pages.parts.shared.spending import spend_at_most
+from pages.parts.shared.spending import draw_spending_limit
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.build_choice import absent_models, choose_build
-from pages.parts.texts.building_cost import building_cost
+from pages.parts.texts.building_cost import draw_building_cost
 from pages.parts.texts.corpus_choice import draw_language
 from pages.parts.texts.entity_merges import draw_merges
 from pages.parts.texts.graph_view import draw_graph_view
 from pages.parts.texts.steps import draw_build_steps, draw_compare_link
 
 # Keys of the builds that have ended. Each may have made others cheaper, so costs are counted again.
-_ended: list[str] = []
+_ended_build_keys: list[str] = []
 Colour = Literal["orange", "green", "blue", "gray"]
 COST_VALID_SECONDS = 600.0  # seconds after which the cost of a build is estimated again
 
 
-def builds(corpus: Corpus) -> None:
+def draw_builds(corpus: Corpus) -> None:
     """Draw the choice of a graph, its state, and the built graph."""
-    build_spec = draw_build_steps(corpus, choose_build(corpus))
-    if build_spec is None:
+    build = draw_build_steps(corpus, choose_build(corpus))
+    if build is None:
         return
     draw_language(corpus)
-    card(corpus, build_spec)
-    status = build_status(corpus, build_spec)
-    if build_spec.own:
-        draw_compare_link(corpus, build_spec)
+    draw_build_card(corpus, build)
+    status = build_status(corpus, build)
+    if build.own:
+        draw_compare_link(corpus, build)
     if status.serves:
-        graph = result_of(lambda: engine().environment.built(corpus, build_spec.id))
+        graph = result_of(lambda: engine().environment.built(corpus, build.id))
         # An empty graph whose replies could not be read does not mean that nothing was found.
         if graph is not None and (graph.n_nodes or not _count_unreadable(status)):
             if not status.current and not status.renamed:
@@ -58,23 +58,20 @@ def builds(corpus: Corpus) -> None:
                     "Below is the graph of the earlier documents. Questions use it until it is "
                     "rebuilt."
                 )
-            draw_graph_view(
-                corpus, build_spec, graph, draw_merges(corpus, build_spec, graph, start_build)
-            )
+            draw_graph_view(corpus, build, graph, draw_merges(corpus, build, graph, start_build))
 
 
-def card(corpus: Corpus, one: GraphBuild) -> bool:
-    """Draw the state of a graph.
+def draw_build_card(corpus: Corpus, build: GraphBuild) -> bool:
+    """Draw the state of a graph, with its cost and a button if it is not built.
 
-    A graph that is not built has its cost and a button.
-
-    Returns whether the graph is being built.
+    Return whether the graph is being built.
     """
-    status, job = build_status(corpus, one), engine().preparing.get(_key(corpus, one))
+    status = build_status(corpus, build)
+    job = engine().preparing.get(_key(corpus, build))
     is_running = job is not None and not job.ended
     with st.container(border=True, key=f"build-{status.folder.name}"):
         _draw_built(corpus, status, job)
-    _watch(corpus, one, is_running)
+    _rerun_on_change(corpus, build, is_running)
     return is_running
 
 
@@ -86,16 +83,16 @@ def _draw_built(corpus: Corpus, now: Status, job: Job | None) -> None:
         words, color, icon = _state(corpus, now, job)
         st.badge(words, color=color, icon=f":material/{icon}:" if icon else None)
         if is_ready:
-            _facts(now)
+            _draw_report(now)
     if now.uncovered:
         st.caption(f":material/info: {plain(now.uncovered)}")
     if is_ready:
         _draw_missing_parts(corpus, now)
-        building_cost(corpus, now)
+        draw_building_cost(corpus, now)
     else:
         st.caption(plain(now.build.line.words()))
         if not is_running:
-            _start(corpus, now, job)
+            _draw_start(corpus, now, job)
     if job is not None:
         end_text = ""
         if job.status == JOB_CANCELLED and not now.current:
@@ -104,9 +101,9 @@ def _draw_built(corpus: Corpus, now: Status, job: Job | None) -> None:
 
 
 def _draw_missing_parts(corpus: Corpus, now: Status) -> None:
-    """Draw which replies or vectors a built graph lacks, and a button that gets them."""
+    """Draw which replies or vectors a built graph lacks, and a button that computes them."""
     if _count_unreadable(now):
-        _gaps(corpus, now)
+        _draw_missing_replies(corpus, now)
     elif not now.indexed:
         caption("Built by a question; vectors are added when needed.")
         _build_button(corpus, now, tr("Compute all vectors now"))
@@ -128,15 +125,13 @@ def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, s
     return tr("of earlier documents") if now.built else tr("not built"), "gray", ""
 
 
-def _start(corpus: Corpus, now: Status, old_job: Job | None) -> None:
-    """Draw the expected cost of a build, and the start button.
-
-    The button is drawn once the cost is known.
-    """
-    came = find_shipped_build(corpus, now.build)
-    if came is not None:
+def _draw_start(corpus: Corpus, now: Status, old_job: Job | None) -> None:
+    """Draw the expected cost of a build, and the start button once the cost is known."""
+    shipped = find_shipped_build(corpus, now.build)
+    if shipped is not None:
         write(
-            "{words}. Opening it computes vectors and needs no language model.", words=came.words()
+            "{words}. Opening it computes vectors and needs no language model.",
+            words=shipped.words(),
         )
         _build_button(corpus, now, tr("Open"), type="primary")
         return
@@ -144,13 +139,13 @@ def _start(corpus: Corpus, now: Status, old_job: Job | None) -> None:
         st.write(plain(now.outdated))
         if now.build.extractor == "opened":
             return
-    counting = _cost_job(corpus, now.build)
-    if counting.error:
-        st.error(plain(counting.error))
-    elif not counting.ended:
-        draw_cost_progress(counting)
+    cost_job = _cost_job(corpus, now.build)
+    if cost_job.error:
+        st.error(plain(cost_job.error))
+    elif not cost_job.ended:
+        draw_cost_progress(cost_job)
     else:
-        _draw_known_cost(corpus, now, old_job, counting.result)
+        _draw_known_cost(corpus, now, old_job, cost_job.result)
 
 
 def _draw_known_cost(corpus: Corpus, now: Status, old_job: Job | None, cost: BuildCost) -> None:
@@ -162,13 +157,15 @@ def _draw_known_cost(corpus: Corpus, now: Status, old_job: Job | None, cost: Bui
     st.write(plain(sentence))
     for note in cost.language:
         st.warning(plain(note), icon=":material/translate:")
-    missing_models = _missing_models_text(now.build, is_complete)
+    missing_models = _missing_model_texts(now.build, is_complete)
     for text in missing_models:
         st.text(text)
     if missing_models:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        cap, valid = spend_at_most(f"build_cap-{now.folder.name}") if cost.calls else (None, True)
+        cap, valid = (
+            draw_spending_limit(f"build_cap-{now.folder.name}") if cost.calls else (None, True)
+        )
         label = _start_label(now, old_job, cost)
         _build_button(corpus, now, label, cap=cap, type="primary", disabled=not valid)
 
@@ -182,11 +179,8 @@ def _start_label(now: Status, old_job: Job | None, cost: BuildCost) -> str:
     return tr("Build")
 
 
-def _gaps(corpus: Corpus, now: Status) -> None:
-    """Draw the number of missing replies, and a button.
-
-    The button asks for them again.
-    """
+def _draw_missing_replies(corpus: Corpus, now: Status) -> None:
+    """Draw the number of missing replies, and a button that asks for them again."""
     unreadable = _count_unreadable(now)
     st.warning(
         tr(
@@ -202,7 +196,7 @@ def _gaps(corpus: Corpus, now: Status) -> None:
 def _count_unreadable(now: Status) -> int:
     """Return how many unreadable replies a new build would ask for again.
 
-    It is 0 for a graph that came with the documents.
+    0 for a shipped graph.
     """
     if not now.current or now.report.get("shipped"):
         return 0
@@ -217,109 +211,100 @@ def _build_button(
     cap: Cap | None = None,
     **look: Any,
 ) -> None:
-    """Draw the button that starts a build; `draw_graph_view` has its further arguments."""
+    """Draw the button that starts a build.
+
+    `look` are further arguments of `button`.
+    """
     begin = partial(start_build, corpus, now.build, cap)
     button(label, begin, key=f"start-{now.folder.name}", icon=icon, **look)
 
 
-def _extracts(one: GraphBuild) -> bool:
+def _extracts(build: GraphBuild) -> bool:
     """Return whether a build extracts from the passages."""
-    return any(operator.stage == "extract" for operator in one.line)
+    return any(operator.stage == "extract" for operator in build.line)
 
 
-def _missing_models_text(one: GraphBuild, complete: bool) -> list[str]:
-    """Return how to get the missing models of a build.
+def _missing_model_texts(build: GraphBuild, is_complete: bool) -> list[str]:
+    """Return how to get each missing model of a build.
 
-    Language models are not needed if all their replies are `complete`.
+    Language models are not needed if all their replies are saved (`is_complete`).
     """
     return [
         split_command(model.how_to_get)[0]
-        for model in absent_models(one)
-        if not (complete and model.kind == "chat")
+        for model in absent_models(build)
+        if not (is_complete and model.kind == "chat")
     ]
 
 
-def _cost_job(corpus: Corpus, one: GraphBuild) -> Job:
+def _cost_job(corpus: Corpus, build: GraphBuild) -> Job:
     """Return the job that estimates the cost of a build.
 
-    It is a new job if a build has ended since.
+    A new one after each build.
     """
-    key = f"cost-{corpus.digest}-{one.id}-{len(_ended)}-{time.time() // COST_VALID_SECONDS:.0f}"
-    return engine().jobs.run(key, lambda job: estimate_cost(corpus, one, engine().models, job))
+    key = f"cost-{corpus.digest}-{build.id}-{len(_ended_build_keys)}-{time.time() // COST_VALID_SECONDS:.0f}"
+    return engine().jobs.run(key, lambda job: estimate_cost(corpus, build, engine().models, job))
 
 
 @st.fragment(run_every=0.4)
 def draw_cost_progress(job: Job) -> None:
-    """Draw the progress of a cost estimate.
-
-    The page is drawn again at its end.
-    """
+    """Draw the progress of a cost estimate, and draw the page again at its end."""
     if job.ended or job.wait(0.3):
         st.rerun()
     caption(":material/hourglass_empty: Estimating the cost …")
 
 
-def start_build(corpus: Corpus, one: GraphBuild, cap: Cap | None = None) -> Job:
-    """Return the job that builds a graph; if somebody started it already, that job.
+def start_build(corpus: Corpus, build: GraphBuild, cap: Cap | None = None) -> Job:
+    """Start to build a graph, unless that runs already, and return the job.
 
     It stops before its cost would exceed the cap.
     """
-    key = _key(corpus, one)
-    models = (
-        ModelsWithoutChat(engine().models) if find_shipped_build(corpus, one) else engine().models
-    )
+    key = _key(corpus, build)
+    models = engine().models
+    if find_shipped_build(corpus, build):
+        models = ModelsWithoutChat(models)
 
     def work(job: Job) -> None:
         job.report(tr("Cutting the documents into chunks"))
         try:
-            run_build(corpus, one, models, job, cap=cap)
+            run_build(corpus, build, models, job, cap=cap)
         finally:
-            _ended.append(key)
+            _ended_build_keys.append(key)
 
     return engine().preparing.run(key, work, again=True)
 
 
 def is_building(corpus: Corpus) -> bool:
-    """Return whether a graph of the corpus is being built.
-
-    A build by a user's own line counts.
-    """
+    """Return whether a graph of the corpus is being built, perhaps by a user's own line."""
     return any(not job.ended for job in engine().preparing.of(_key(corpus)))
 
 
-def _key(corpus: Corpus, one: GraphBuild | None = None) -> str:
+def _key(corpus: Corpus, build: GraphBuild | None = None) -> str:
     """Return the key of the job of a build.
 
-    Without a build it is the common prefix of all keys of the corpus.
+    Without a build, the prefix of all of the corpus.
     """
-    return f"build-{corpus.name}/{'' if one is None else build_folder(corpus, one).name}"
+    return f"build-{corpus.name}/{'' if build is None else build_folder(corpus, build).name}"
 
 
 @st.fragment(run_every=2.0)
-def _watch(corpus: Corpus, one: GraphBuild, was_running: bool) -> None:
-    """Draw the page again when this build was started or ended elsewhere.
-
-    That may be in another tab.
-    """
-    job = engine().preparing.get(_key(corpus, one))
+def _rerun_on_change(corpus: Corpus, build: GraphBuild, was_running: bool) -> None:
+    """Draw the page again when this build was started or ended elsewhere, as in another tab."""
+    job = engine().preparing.get(_key(corpus, build))
     if (job is not None and not job.ended) != was_running:
         st.rerun()
 
 
-def _facts(now: Status) -> None:
-    """Draw the report of a build.
-
-    It has the time, the language model, and what could not be read.
-    """
-    counts, used = now.report.get("counts", {}), now.report.get("usage", {})
-    took, came = sum(now.report.get("seconds", {}).values()), now.report.get("shipped")
-    parts = [
-        many(counts.get("chunks", 0), "chunk"),
-        tr("opened in {span}", span=duration_text(took))
-        if came
-        else tr("built in {span}", span=duration_text(took)),
-    ]
-    parts += [] if came else now.report.get("models", [])
+def _draw_report(now: Status) -> None:
+    """Draw the time and the models of a build, and what was left out."""
+    counts = now.report.get("counts", {})
+    used = now.report.get("usage", {})
+    shipped = now.report.get("shipped")
+    span = duration_text(sum(now.report.get("seconds", {}).values()))
+    parts = [many(counts.get("chunks", 0), "chunk")]
+    if shipped:
+        parts.append(tr("opened in {span}", span=span))
+    else:
+        parts += [tr("built in {span}", span=span), *now.report.get("models", [])]
     if used.get("calls"):
         parts.append(
             tr(
@@ -328,26 +313,21 @@ def _facts(now: Status) -> None:
                 tokens=used["tokens_in"] + used["tokens_out"],
             )
         )
-    if counts.get("replies kept") and not came:
-        parts.append(
-            tr(
-                "{replies} reused",
-                replies=many(counts["replies kept"], "reply", "replies"),
-            )
-        )
+    if counts.get("replies kept") and not shipped:
+        reused = many(counts["replies kept"], "reply", "replies")
+        parts.append(tr("{replies} reused", replies=reused))
     st.caption(plain("  ·  ".join(parts)), width="content")
-    if came:
-        caption("It came with these texts. {words}.", words=from_plain(ShippedBuild, came).words())
+    if shipped:
+        origin = from_plain(ShippedBuild, shipped).words()
+        caption("It came with these texts. {words}.", words=origin)
     unreadable = sum(counts.get(what, 0) for what in UNREADABLE_COUNTS)
     problems = []
-    if unreadable and came:
+    if unreadable and shipped:
         problems = [tr("{replies} could not be read", replies=many(unreadable, "reply", "replies"))]
     if counts.get("dropped"):
+        facts = many(counts["dropped"], "fact")
         problems.append(
-            tr(
-                "{facts} left out: no name, or a name that is not in the chunk",
-                facts=many(counts["dropped"], "fact"),
-            )
+            tr("{facts} left out: no name, or a name that is not in the chunk", facts=facts)
         )
     notes = [*problems, *now.report.get("notes", ())]
     if notes:

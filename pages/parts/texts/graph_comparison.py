@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.elements.lib.column_types import ColumnConfig
 
 from core.builds import GraphBuild, build_status, own_builds
 from core.builds.shipped_data import builds_of
@@ -32,7 +31,7 @@ from core.operators.base import Line
 from core.operators.texts.built_graph import BuiltGraph
 from core.sources import CorpusSource
 from pages.parts.methods.groups import is_heading, method_options
-from pages.parts.question.question_sets import usual_sets
+from pages.parts.question.question_sets import default_set_selection
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, methods, store
@@ -43,23 +42,26 @@ from pages.parts.texts.corpus_choice import await_result
 from pages.parts.texts.graph_growth import chart_name, straight_lines
 from pages.parts.texts.text_trail import has_passage_nodes
 
-# most entities, and most pairs of names, that are listed
 MAX_LISTED_ENTITIES = 200
-MAX_ALIKE_PAIRS = 100
-MAX_PAIR_ENTITIES, MAX_PAIR_NAMES = 70, 24  # most entities in a picture, most names in it
-# Width of a letter, height of a line and width of a margin, as shares of the picture.
-LETTER_SHARE, LINE_SHARE, MARGIN_SHARE = (0.021, 0.045, 0.25)
-SHARED_COLOUR, ALONE_COLOUR, EDGE_COLOUR = "#2f6f9f", "#d9822b", "#9aa7b4"
+MAX_ALIKE_PAIRS = 100  # pairs of similar names that are listed
+MAX_PAIR_ENTITIES = 70  # entities in a picture
+MAX_PAIR_NAMES = 24  # names in a picture
+LETTER_SHARE = 0.021  # width of a letter, as a share of the picture
+LINE_SHARE = 0.045  # height of a line
+MARGIN_SHARE = 0.25  # width of a margin
+SHARED_COLOUR = "#2f6f9f"
+ALONE_COLOUR = "#d9822b"
+EDGE_COLOUR = "#9aa7b4"
 
 
-def draw_graph_comparison(corpus: Corpus, one: GraphBuild, graph: Graph) -> None:
-    """Draw the comparison with another graph of these documents.
-
-    The other graph is chosen first.
-    """
+def draw_graph_comparison(corpus: Corpus, build: GraphBuild, graph: Graph) -> None:
+    """Draw the choice of another graph of these documents, and the comparison with it."""
     builds = (builds_of(corpus) | own_builds(corpus)).values()
-    entities = (other for other in builds if other.graph != "chunks" and other.id != one.id)
-    others = {other.id: other for other in entities if build_status(corpus, other).serves}
+    others = {
+        other.id: other
+        for other in builds
+        if other.graph != "chunks" and other.id != build.id and build_status(corpus, other).serves
+    }
     if not others:
         st.info(
             tr("These texts have no other graph yet. Build one above to compare it with this one.")
@@ -67,10 +69,8 @@ def draw_graph_comparison(corpus: Corpus, one: GraphBuild, graph: Graph) -> None
         return
     choice = Session.texts_other[corpus.name]
     if choice.value not in others:
-        choice.value = next(
-            (id for id, other in others.items() if other.extractor != one.extractor),
-            next(iter(others)),
-        )
+        differing = [id for id, other in others.items() if other.extractor != build.extractor]
+        choice.value = [*differing, *others][0]
     other_build = others[
         st.selectbox(
             tr("Compare with"),
@@ -92,52 +92,47 @@ def draw_graph_comparison(corpus: Corpus, one: GraphBuild, graph: Graph) -> None
             )
         )
     else:
-        delta = _graph_difference(graph, other_graph)
-        if delta is not None:
-            _figures(delta, one, other_build)
-            _picture(graph, other_graph, one, other_build)
-            _lists(delta, graph, other_graph, one, other_build)
-    _questions(corpus, one, other_build)
+        difference = _graph_difference(graph, other_graph)
+        if difference is not None:
+            _draw_figures(difference, build, other_build)
+            _draw_pictures(graph, other_graph, build, other_build)
+            _draw_lists(difference, graph, other_graph, build, other_build)
+    _draw_evaluation_form(corpus, build, other_build)
 
 
 def _graph_difference(first: Graph, second: Graph) -> GraphDifference | None:
-    """Return the differences of the graphs, for which the page waits.
+    """Wait for the difference of the graphs.
 
-    If that fails, the error is shown and None is returned.
+    None if it fails, with the error drawn.
     """
     key = f"beside-{first.digest}-{second.digest}"
-    work = lambda job: compare_graphs(first, second)
-    return await_result(key, work, tr("Comparing the graphs"), rerun=False)
+    title = tr("Comparing the graphs")
+    return await_result(key, lambda job: compare_graphs(first, second), title, rerun=False)
 
 
-def _figures(delta: GraphDifference, one: GraphBuild, other: GraphBuild) -> None:
+def _draw_figures(difference: GraphDifference, one: GraphBuild, other: GraphBuild) -> None:
     columns = st.columns(3, gap="medium")
-    for column, title, nodes, links in zip(
-        columns,
-        (
-            tr("In both"),
-            tr("Only in “{title}”", title=one.title),
-            tr("Only in “{other}”", other=other.title),
-        ),
-        (delta.nodes, len(delta.first.nodes), len(delta.second.nodes)),
-        (delta.links, delta.first.links, delta.second.links),
-    ):
+    titles = (
+        tr("In both"),
+        tr("Only in “{title}”", title=one.title),
+        tr("Only in “{other}”", other=other.title),
+    )
+    first, second = difference.first, difference.second
+    n_nodes = (difference.nodes, len(first.nodes), len(second.nodes))
+    for column, title, count, part in zip(columns, titles, n_nodes, (None, first, second)):
+        links = difference.links if part is None else part.links
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{plain(title)}**")
-            st.write(f"{many(nodes, 'entity', 'entities')}, {many(links, 'linked pair')}")
-            column_figures = {columns[1]: delta.first, columns[2]: delta.second}.get(column)
-            if column_figures is not None and column_figures.links:
+            st.write(f"{many(count, 'entity', 'entities')}, {many(links, 'linked pair')}")
+            if part is not None and part.links:
                 caption(
                     "{between:,} of these pairs link entities that both graphs have.",
-                    between=column_figures.between,
+                    between=part.between,
                 )
 
 
-def _picture(first: Graph, second: Graph, one: GraphBuild, other: GraphBuild) -> None:
-    """Draw both graphs side by side on one layout.
-
-    Shared entities have the same position.
-    """
+def _draw_pictures(first: Graph, second: Graph, one: GraphBuild, other: GraphBuild) -> None:
+    """Draw both graphs side by side, with shared entities at the same position."""
     union_graph = first.derived.once(
         "beside", second.digest, lambda: unite_graphs(first, second, MAX_PAIR_ENTITIES)
     )
@@ -162,8 +157,8 @@ def _picture(first: Graph, second: Graph, one: GraphBuild, other: GraphBuild) ->
 def layout_figure(union: GraphUnion, side: int, positions: dict[int, Position]) -> go.Figure:
     """Return the figure of one of two graphs on their common layout.
 
-    `side` is 0 or 1. It shows the shared parts, its own parts, and as rings the entities that only
-    the other graph has.
+    It shows the shared parts, its own parts, and as rings the entities that only the other graph
+    has.
     """
     own_names, other_names = union.names[side], union.names[1 - side]
     alone = sorted(union.pairs[side] - union.pairs[1 - side])
@@ -190,17 +185,20 @@ def layout_figure(union: GraphUnion, side: int, positions: dict[int, Position]) 
 def _points(
     nodes: list[int], positions: dict[int, Position], names: list[str], marker: dict
 ) -> go.Scatter:
-    """Return points with those names for which there is room; earlier points come first."""
+    """Return points with names that do not overlap.
+
+    The names of earlier points come first.
+    """
     boxes: list[tuple[float, float, float]] = []
-    named_nodes = [
-        name if name and _has_room(positions[node], name, boxes) else ""
+    shown_names = [
+        name if name and _add_name_box(positions[node], name, boxes) else ""
         for node, name in zip(nodes, names)
     ]
     return go.Scatter(
         x=[positions[node][0] for node in nodes],
         y=[positions[node][1] for node in nodes],
         mode="markers+text",
-        text=named_nodes,
+        text=shown_names,
         hovertext=names,
         hoverinfo="text" if any(names) else "skip",
         textposition=[f"top {_name_side(positions[node][0])}" for node in nodes],
@@ -210,51 +208,53 @@ def _points(
 
 
 def _name_side(x: float) -> str:
-    """Return the side of its point on which a name is written.
+    """Return the side of its point on which a name stays in the picture."""
+    if x < MARGIN_SHARE:
+        return "right"
+    return "left" if x > 1 - MARGIN_SHARE else "center"
 
-    On that side, the name stays in the picture.
+
+def _add_name_box(position: Position, name: str, boxes: list[tuple[float, float, float]]) -> bool:
+    """Add the box of a name if it is free, and return whether it was.
+
+    A box is the x and y of its middle, and half of its width.
     """
-    return "right" if x < MARGIN_SHARE else "left" if x > 1 - MARGIN_SHARE else "center"
-
-
-def _has_room(position: Position, name: str, boxes: list[tuple[float, float, float]]) -> bool:
-    """Return whether a name overlaps no other name.
-
-    `boxes` are those of the other names. A box is the middle, the height and half of the width. The
-    name's box is added if there is room.
-    """
-    x, y, half = *position, len(name) * LETTER_SHARE / 2
-    x += {"right": half, "left": -half, "center": 0.0}[_name_side(x)]
-    free = len(boxes) < MAX_PAIR_NAMES and all(
-        abs(y - b) > LINE_SHARE or abs(x - a) > half + other for a, b, other in boxes
+    x, y = position
+    half_width = len(name) * LETTER_SHARE / 2
+    x += {"right": half_width, "left": -half_width, "center": 0.0}[_name_side(x)]
+    is_free = len(boxes) < MAX_PAIR_NAMES and all(
+        abs(y - other_y) > LINE_SHARE or abs(x - other_x) > half_width + other_half
+        for other_x, other_y, other_half in boxes
     )
-    if free:
-        boxes.append((x, y, half))
-    return free
+    if is_free:
+        boxes.append((x, y, half_width))
+    return is_free
 
 
-def _lists(
-    delta: GraphDifference, first: Graph, second: Graph, one: GraphBuild, other: GraphBuild
+def _draw_lists(
+    difference: GraphDifference, first: Graph, second: Graph, one: GraphBuild, other: GraphBuild
 ) -> None:
-    if delta.alike:
-        st.markdown(
-            tr("**Possibly the same entity, two names**  ·  {alike:,}", alike=len(delta.alike))
-        )
-        pairs = delta.alike[:MAX_ALIKE_PAIRS]
+    if difference.alike:
+        count = len(difference.alike)
+        st.markdown(tr("**Possibly the same entity, two names**  ·  {alike:,}", alike=count))
+        pairs = difference.alike[:MAX_ALIKE_PAIRS]
         rows = {
-            plain(one.title): first.names([a for a, _, _ in pairs]),
-            plain(other.title) + " ": second.names([b for _, b, _ in pairs]),
-            tr("Similarity"): [score for *_, score in pairs],
+            plain(one.title): first.names([node for node, _, _ in pairs]),
+            # The space keeps the columns apart if both titles are equal.
+            plain(other.title) + " ": second.names([node for _, node, _ in pairs]),
+            tr("Similarity"): [score for _, _, score in pairs],
         }
+        similarity = st.column_config.NumberColumn(
+            width=80, help=tr("Shared letters in percent, in any order of the words")
+        )
         st.dataframe(
             rows,
             hide_index=True,
             height=min(280, 38 + 35 * len(pairs)),
-            column_config={tr("Similarity"): _draw_alike()},
+            column_config={tr("Similarity"): similarity},
         )
-    if not (
-        len(delta.first.nodes) or len(delta.second.nodes) or delta.first.links or delta.second.links
-    ):
+    parts = (difference.first, difference.second)
+    if not any(len(part.nodes) or part.links for part in parts):
         st.info(
             tr(
                 "Both have the same entities and links. They may differ in descriptions, keywords "
@@ -264,27 +264,16 @@ def _lists(
         return
     left, right = st.columns(2, gap="large")
     with left:
-        _draw_missing(first, delta.first, one)
+        _draw_missing(first, difference.first, one)
     with right:
-        _draw_missing(second, delta.second, other)
+        _draw_missing(second, difference.second, other)
     caption("Compared by name. Case, accents and punctuation at the ends do not count.")
-
-
-def _draw_alike() -> ColumnConfig:
-    return st.column_config.NumberColumn(
-        width=80, help=tr("Shared letters in percent, in any order of the words")
-    )
 
 
 def _draw_missing(graph: Graph, missing: MissingParts, build: GraphBuild) -> None:
     nodes = missing.nodes[:MAX_LISTED_ENTITIES]
-    st.markdown(
-        tr(
-            "**Only in “{build}”**  ·  {nodes:,}",
-            build=plain(build.title),
-            nodes=len(missing.nodes),
-        )
-    )
+    title = plain(build.title)
+    st.markdown(tr("**Only in “{build}”**  ·  {nodes:,}", build=title, nodes=len(missing.nodes)))
     if not len(nodes):
         caption("None.")
         return
@@ -302,16 +291,18 @@ def _draw_missing(graph: Graph, missing: MissingParts, build: GraphBuild) -> Non
         caption("The {listed} with the most relations.", listed=MAX_LISTED_ENTITIES)
 
 
-def _questions(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
+def _draw_evaluation_form(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
     """Draw the form that evaluates one method on both graphs."""
     source = CorpusSource(corpus.name)
-    methods_by_id = {key: row for key, row in methods().items() if starts_at_build(row, one, other)}
+    methods_by_id = {
+        id: method for id, method in methods().items() if starts_at_build(method, one, other)
+    }
     st.markdown(tr("**Which questions does the difference decide?**"))
-    if not source.sets or not methods_by_id:
-        if not source.sets:
-            caption("These texts have no questions yet.")
-        else:
-            caption("No method of the catalogue uses these kinds of graph.")
+    if not source.sets:
+        caption("These texts have no questions yet.")
+        return
+    if not methods_by_id:
+        caption("No method of the catalogue uses these kinds of graph.")
         return
     labels = {
         key: text for key, text in method_options(methods_by_id).items() if not is_heading(key)
@@ -324,7 +315,7 @@ def _questions(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
             key="beside_method",
             width=320,
         )
-        default_index = list(source.sets).index(usual_sets(source.sets)[0])
+        default_index = list(source.sets).index(default_set_selection(source.sets)[0])
         questions = st.selectbox(
             tr("Questions"),
             list(source.sets),
@@ -346,26 +337,23 @@ def _questions(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
     )
 
 
-def starts_at_build(row: Method, *builds: GraphBuild) -> bool:
-    """Return whether a method starts at the graph of one of these builds.
-
-    A build of the same kind counts.
-    """
-    first = row.line.operators[0]
-    return isinstance(first, BuiltGraph) and first.build in {build.graph for build in builds} | {
-        build.id for build in builds
-    }
+def starts_at_build(method: Method, *builds: GraphBuild) -> bool:
+    """Return whether a method starts at the graph of one of these builds or kinds."""
+    first = method.line.operators[0]
+    return isinstance(first, BuiltGraph) and any(
+        first.build in (build.graph, build.id) for build in builds
+    )
 
 
-def method_on_build(row: Method, build: GraphBuild) -> Method:
+def method_on_build(method: Method, build: GraphBuild) -> Method:
     """Return the method on the graph of this build."""
-    first, *others = row.line.operators
+    first, *others = method.line.operators
     return method_of_line(Line((replace(first, build=build.id), *others)), methods())
 
 
-def _start_evaluation(rows: list[Method], questions: str, size: int) -> None:
+def _start_evaluation(build_methods: list[Method], questions: str, size: int) -> None:
     with shown_errors():
         with st.spinner(tr("Opening the graph or documents and drawing the questions")):
-            plan = make_plan(rows, questions, size, engine().graph, model=False)
+            plan = make_plan(build_methods, questions, size, engine().graph, model=False)
             job = evaluate(engine(), store(), plan)
         st.switch_page("pages/evaluate.py", query_params={"run": str(job.number)})

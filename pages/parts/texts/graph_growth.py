@@ -1,4 +1,4 @@
-"""Growth of a graph passage by passage.
+"""View of the growth of a graph, passage by passage.
 
 For one passage it shows the names found in it, those merged with earlier ones, and the graph at
 that point.
@@ -28,12 +28,14 @@ from pages.parts.texts.passage import draw_passage
 from pages.parts.texts.text_trail import button_name
 from pages.parts.texts.text_trail import go_to_entity as go_to
 
-# Most entities in the picture, most frames of its animation, most names in it.
-MAX_GROWN_ENTITIES, MAX_FRAMES, MAX_GROWN_NAMES = (60, 60, 14)
-# most entities and relations of a passage that are listed
-MAX_ENTITY_BUTTONS = 24
-MAX_LISTED_RELATIONS = 30
-OLD_COLOUR, FRESH_COLOUR, CURRENT_COLOUR = "#9aa7b4", "#2f6f9f", "#d9822b"
+MAX_GROWN_ENTITIES = 60  # entities in the picture
+MAX_FRAMES = 60  # frames of its animation
+MAX_GROWN_NAMES = 14  # names in the picture
+MAX_ENTITY_BUTTONS = 24  # listed entities of a passage
+MAX_LISTED_RELATIONS = 30  # listed relations of a passage
+OLD_COLOUR = "#9aa7b4"
+FRESH_COLOUR = "#2f6f9f"
+CURRENT_COLOUR = "#d9822b"
 
 
 def draw_growth(graph: Graph) -> None:
@@ -48,35 +50,32 @@ def draw_growth(graph: Graph) -> None:
         st.number_input(tr("Chunk"), 1, total, key=number.name, persist_state="session", width=150)
         st.caption(tr("of {total:,}, in reading order", total=total), width="content")
     row = number.value - 1
-    adds = growth.adds(row)
+    additions = growth.adds(row)
     left, right = st.columns(2, gap="large")
     with left:
         draw_passage(
-            graph.columns.tables()["chunks"], row, *graph.names([*adds.fresh, *adds.known])
+            graph.columns.tables()["chunks"],
+            row,
+            *graph.names([*additions.fresh, *additions.known]),
         )
         caption("Marked: names spelled as in the graph.")
     with right:
-        _entities(graph, tr("New with this chunk"), adds.fresh, tr("No new entity."))
-        _entities(
-            graph,
-            tr("Merged with an earlier entity"),
-            adds.known,
-            tr("No earlier entity."),
+        _draw_entities(graph, tr("New with this chunk"), additions.fresh, tr("No new entity."))
+        _draw_entities(
+            graph, tr("Merged with an earlier entity"), additions.known, tr("No earlier entity.")
         )
-        _relations(graph, adds)
+        _draw_relations(graph, additions)
     _draw_figures(graph, growth, row)
 
 
-def _entities(graph: Graph, title: str, nodes: np.ndarray, none: str) -> None:
+def _draw_entities(graph: Graph, title: str, nodes: np.ndarray, empty_text: str) -> None:
     st.markdown(f"**{title}**  ·  {len(nodes):,}")
     if not len(nodes):
-        st.caption(none)
+        st.caption(empty_text)
         return
     with st.container(horizontal=True, gap="small"):
-        for node, chunks in zip(
-            nodes[:MAX_ENTITY_BUTTONS].tolist(),
-            chunk_lists(graph, "nodes", nodes[:MAX_ENTITY_BUTTONS]),
-        ):
+        listed = nodes[:MAX_ENTITY_BUTTONS]
+        for node, chunks in zip(listed.tolist(), chunk_lists(graph, "nodes", listed)):
             help_text = None
             if chunks:
                 help_text = tr(
@@ -96,51 +95,43 @@ def _entities(graph: Graph, title: str, nodes: np.ndarray, none: str) -> None:
         caption("and {more:,} more", more=len(nodes) - MAX_ENTITY_BUTTONS)
 
 
-def _relations(graph: Graph, adds: ChunkAdditions) -> None:
-    fresh, known_edges = adds.fresh_edges, adds.known_edges
+def _draw_relations(graph: Graph, additions: ChunkAdditions) -> None:
+    n_fresh = len(additions.fresh_edges)
+    total = n_fresh + len(additions.known_edges)
     st.markdown(
         tr(
             "**Relations in this chunk**  ·  {fresh:,} new, {known:,} known before",
-            fresh=len(fresh),
-            known=len(known_edges),
+            fresh=n_fresh,
+            known=len(additions.known_edges),
         )
     )
-    edges = np.concatenate([fresh, known_edges])[:MAX_LISTED_RELATIONS]
+    edges = np.concatenate([additions.fresh_edges, additions.known_edges])[:MAX_LISTED_RELATIONS]
     if not len(edges):
         caption("None.")
         return
-    turn_words = [tr("new")] * min(len(fresh), MAX_LISTED_RELATIONS) + [tr("before")] * max(
-        0, len(edges) - len(fresh)
-    )
     heads, _, tails = graph.triples(edges)
-    rows = {
-        tr("Said"): turn_words,
+    columns = {
+        tr("Said"): [tr("new") if i < n_fresh else tr("before") for i in range(len(edges))],
         tr("From"): graph.names(heads),
         tr("Relation"): relation_names(graph, edges),
         tr("To"): graph.names(tails),
     }
-    rows = {
-        name: [shorten(text, 80) for text in texts] for name, texts in rows.items() if any(texts)
-    }
     st.dataframe(
-        rows,
+        {
+            name: [shorten(text, 80) for text in texts]
+            for name, texts in columns.items()
+            if any(texts)
+        },
         hide_index=True,
         height=min(240, 38 + 35 * len(edges)),
         column_config={tr("Said"): st.column_config.TextColumn(width=70)},
     )
-    if len(fresh) + len(known_edges) > MAX_LISTED_RELATIONS:
-        caption(
-            "The first {listed} of {fresh:,}.",
-            listed=MAX_LISTED_RELATIONS,
-            fresh=len(fresh) + len(known_edges),
-        )
+    if total > MAX_LISTED_RELATIONS:
+        caption("The first {listed} of {fresh:,}.", listed=MAX_LISTED_RELATIONS, fresh=total)
 
 
 def _draw_figures(graph: Graph, growth: GraphGrowth, row: int) -> None:
-    """Draw the growth of the graph.
-
-    It shows the entities with most relations as they appear, and the counts after each passage.
-    """
+    """Draw the entities with most relations as they appear, and the counts after each passage."""
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown(tr("**Growth of the graph**"))
@@ -164,7 +155,7 @@ def _draw_figures(graph: Graph, growth: GraphGrowth, row: int) -> None:
 def sizes_figure(growth: GraphGrowth, row: int) -> go.Figure:
     """Return the figure of the numbers of entities and relations after each passage.
 
-    A line marks the passage in `row`.
+    A vertical line marks the passage in `row`.
     """
     numbers = np.arange(1, len(growth.nodes) + 1)
     figure = go.Figure(
@@ -189,24 +180,19 @@ def sizes_figure(growth: GraphGrowth, row: int) -> go.Figure:
 
 
 def growing_figure(graph: Graph, growth: GraphGrowth, row: int) -> go.Figure:
-    """Return the figure of the entities with most relations at the passage in `row`.
+    """Return the figure of the entities with most relations after the passage in `row`.
 
-    A button plays all passages from the first.
+    A button plays the growth from the first passage.
     """
     nodes = np.argsort(-graph.degrees(np.arange(graph.n_nodes)), kind="stable")[:MAX_GROWN_ENTITIES]
     edges = induced_edges(graph, np.sort(nodes))
     heads, _, tails = graph.triples(edges)
     pairs = list(zip(heads.tolist(), tails.tolist()))
     positions = node_positions(nodes.tolist(), pairs)
-    rows = sorted(
-        {
-            *np.linspace(0, len(growth.nodes) - 1, min(MAX_FRAMES, len(growth.nodes)))
-            .astype(int)
-            .tolist(),
-            row,
-        }
-    )
-    traces = {i: _moment_traces(graph, growth, i, nodes, edges, pairs, positions) for i in rows}
+    n_passages = len(growth.nodes)
+    frame_rows = np.linspace(0, n_passages - 1, min(MAX_FRAMES, n_passages)).astype(int).tolist()
+    rows = sorted({*frame_rows, row})
+    traces = {i: _traces_at(graph, growth, i, nodes, edges, pairs, positions) for i in rows}
     figure = go.Figure(
         traces[row], frames=[go.Frame(data=data, name=str(i + 1)) for i, data in traces.items()]
     )
@@ -256,7 +242,7 @@ def growing_figure(graph: Graph, growth: GraphGrowth, row: int) -> go.Figure:
     return figure
 
 
-def _moment_traces(
+def _traces_at(
     graph: Graph,
     growth: GraphGrowth,
     row: int,
@@ -265,13 +251,13 @@ def _moment_traces(
     pairs: list,
     positions: dict[int, Position],
 ) -> list:
-    """Return the traces after the passage in `row`: relations, and entities.
+    """Return the traces of relations and entities after the passage in `row`.
 
-    The entities of the passage are orange.
+    The entities of this passage are orange.
     """
     first_rows = growth.first("nodes")[nodes]
-    adds = growth.adds(row)
-    is_in_passage = np.isin(nodes, np.concatenate([adds.fresh, adds.known]))
+    additions = growth.adds(row)
+    is_in_passage = np.isin(nodes, np.concatenate([additions.fresh, additions.known]))
     visible = growth.first("edges")[edges] <= row
     drawn_pairs = [pair for pair, shown in zip(pairs, visible) if shown]
     shown_nodes = [i for i in range(len(nodes)) if first_rows[i] <= row]
@@ -304,10 +290,11 @@ def straight_lines(
     pairs: Iterable[tuple[int, int]], positions: Mapping[int, Position], line: dict
 ) -> go.Scatter:
     """Return straight lines between the positions of pairs."""
-    points: list[tuple[float | None, float | None]] = []
-    for one, other in pairs:
-        points += [positions[one], positions[other], (None, None)]
-    x, y = [point[0] for point in points], [point[1] for point in points]
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for start, end in pairs:
+        x += [positions[start][0], positions[end][0], None]
+        y += [positions[start][1], positions[end][1], None]
     return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 
 import numpy as np
 import streamlit as st
@@ -16,8 +17,8 @@ from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import page_of, pager
 from pages.parts.shared.wording import tr
-from pages.parts.texts.communities import communities
-from pages.parts.texts.entity import entity
+from pages.parts.texts.communities import draw_communities
+from pages.parts.texts.entity import draw_entity
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.graph_comparison import draw_graph_comparison
 from pages.parts.texts.graph_growth import draw_growth
@@ -36,15 +37,15 @@ from pages.parts.texts.text_trail import (
 
 ENTITIES_PER_PAGE = 50  # entities on one page
 ALL_TYPES = tr("every type")
-# Most names that a search returns, and their least similarity, of 100.
-MAX_FOUND_NAMES, MIN_SEARCH_SIMILARITY = (200, 55)
+MAX_FOUND_NAMES = 200  # names that a search returns
+MIN_SEARCH_SIMILARITY = 55  # of these names, out of 100
 
 
 def draw_graph_view(corpus: Corpus, build: GraphBuild, as_built: Graph, graph: Graph) -> None:
     """Draw the chosen view of a graph.
 
-    It is an entity or the table of all, the communities, the passages one by one, or the comparison
-    with another graph. The last two show the graph as built, without merges.
+    The views are: an entity or the table of all; the communities; the passages one by one; and the
+    comparison with another graph. The last two show the graph as built, without merges.
     """
     if not graph.n_nodes:
         st.info(
@@ -54,27 +55,29 @@ def draw_graph_view(corpus: Corpus, build: GraphBuild, as_built: Graph, graph: G
         return
     shows_entity = session.texts_view in ("", ENTITIES_VIEW) and bool(trail(graph))
     if not shows_entity:
-        _figures(graph)  # A single entity gets their room on the page.
-    view = _view(graph)
+        _draw_figures(graph)
+    view = _choose_view(graph)
     if view == COMMUNITIES_VIEW:
-        communities(graph)
+        draw_communities(graph)
     elif view == CHUNKS_VIEW:
         draw_growth(as_built)
     elif view == COMPARISON_VIEW:
         draw_graph_comparison(corpus, build, as_built)
     elif shows_entity:
-        entity(graph, trail(graph)[-1])
+        draw_entity(graph, trail(graph)[-1])
     else:
-        _entities(graph)
+        _draw_entities(graph)
 
 
-def _view(graph: Graph) -> str:
+def _choose_view(graph: Graph) -> str:
     """Draw and return the choice of the view: entities, communities, passages, or another graph."""
     table = graph.columns.communities
-    views = (
-        [ENTITIES_VIEW, COMMUNITIES_VIEW] if table is not None and len(table) else [ENTITIES_VIEW]
-    )
-    views += [COMPARISON_VIEW] if has_passage_nodes(graph) else [CHUNKS_VIEW, COMPARISON_VIEW]
+    views = [ENTITIES_VIEW]
+    if table is not None and len(table):
+        views.append(COMMUNITIES_VIEW)
+    if not has_passage_nodes(graph):
+        views.append(CHUNKS_VIEW)
+    views.append(COMPARISON_VIEW)
     if session.texts_view not in views:
         session.texts_view = ENTITIES_VIEW
     view = st.segmented_control(
@@ -89,21 +92,22 @@ def _view(graph: Graph) -> str:
     return view
 
 
-def _figures(graph: Graph) -> None:
-    communities = graph.columns.communities
-    figures = [(node_noun(graph), graph.n_nodes), (tr("Relations"), graph.n_edges)]
-    figures += [] if has_passage_nodes(graph) else [(tr("Chunks"), n_chunks(graph))]
-    figures += [(tr("Communities"), len(communities))] if communities is not None else []
+def _draw_figures(graph: Graph) -> None:
+    figures = {node_noun(graph): graph.n_nodes, tr("Relations"): graph.n_edges}
+    if not has_passage_nodes(graph):
+        figures[tr("Chunks")] = n_chunks(graph)
+    if graph.columns.communities is not None:
+        figures[tr("Communities")] = len(graph.columns.communities)
     with st.container(horizontal=True, gap="medium"):
-        for words, number in figures:
-            st.metric(words, f"{number:,}", width="content")
+        for title, number in figures.items():
+            st.metric(title, f"{number:,}", width="content")
 
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting types …"))
 def types(digest: str, _graph: Graph) -> dict[str, int]:
     """Return the number of nodes of each type, most frequent first.
 
-    For a tree it is that of each level, highest first.
+    For a tree: of each level, highest first.
     """
     import pyarrow.compute as pc
 
@@ -119,33 +123,31 @@ def types(digest: str, _graph: Graph) -> dict[str, int]:
 
 @st.cache_data(max_entries=16, show_spinner=tr("Ordering entities …"))
 def nodes_by_degree(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
-    """Return the nodes of a type, or all, those with most relations first.
+    """Return the nodes of a type, or all, by descending number of relations.
 
-    In a tree the highest level comes first.
+    In a tree, the nodes of the highest level come first.
     """
     import pyarrow.compute as pc
 
     nodes = np.arange(_graph.n_nodes)
     if is_tree(_graph):
-        nodes = nodes if type is None else np.flatnonzero(np.array(levels(_graph)) == type)
-        return nodes[
-            np.lexsort(
-                (
-                    nodes,
-                    -_graph.degrees(nodes),
-                    -_graph.columns.tables()["nodes"].numbers("level")[nodes],
-                )
-            )
-        ]
+        if type is not None:
+            nodes = np.flatnonzero(np.array(levels(_graph)) == type)
+        node_levels = _graph.columns.tables()["nodes"].numbers("level")[nodes]
+        return nodes[np.lexsort((nodes, -_graph.degrees(nodes), -node_levels))]
     if type is not None:
-        nodes = np.flatnonzero(
-            pc.equal(_graph.columns.tables()["nodes"].arrow.column("type"), type).to_numpy()
-        )
+        types_of_nodes = _graph.columns.tables()["nodes"].arrow.column("type")
+        nodes = np.flatnonzero(pc.equal(types_of_nodes, type).to_numpy())
     return nodes[np.lexsort((nodes, -_graph.degrees(nodes)))]
 
 
-def _entities(graph: Graph) -> None:
-    chunks = has_passage_nodes(graph)
+def _draw_entities(graph: Graph) -> None:
+    has_passages = has_passage_nodes(graph)
+    placeholder = tr("Words of the text") if has_passages else tr("Type a name, or a part of one")
+    hint = tr("Click one to read it.")
+    if not has_passages:
+        hint = tr("Click one to see where it comes from.")
+    page = Session.texts_entity_page[graph.digest]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
             tr("Search"),
@@ -153,46 +155,35 @@ def _entities(graph: Graph) -> None:
             persist_state="session",
             live=True,
             type="search",
-            placeholder=tr("Words of the text") if chunks else tr("Type a name, or a part of one"),
+            placeholder=placeholder,
             icon=":material/search:",
             label_visibility="collapsed",
-            on_change=Session.texts_entity_page[graph.digest].put,
+            on_change=page.put,
             args=(0,),
             width=420,
         )
-        kind = _type(graph)
+        kind = _choose_type(graph)
     nodes = nodes_by_degree(graph.digest, kind, graph)
     if query.strip():
-        matches = (_passages_by_words if chunks else _nodes_by_name)(graph, query)
+        find = _passages_by_words if has_passages else _nodes_by_name
+        matches = find(graph, query)
         nodes = matches[np.isin(matches, nodes)]
     if not len(nodes):
-        if chunks:
+        if has_passages:
             caption("No text contains this phrase.")
         else:
             caption("No similar name found. Try another spelling.")
         return
-    page_range = page_of(Session.texts_entity_page[graph.digest], len(nodes), ENTITIES_PER_PAGE)
+    page_range = page_of(page, len(nodes), ENTITIES_PER_PAGE)
     entity_table(graph, nodes[page_range.start : page_range.stop], f"entities-{page_range.start}")
-    pager(
-        Session.texts_entity_page[graph.digest],
-        page_range,
-        len(nodes),
-        ENTITIES_PER_PAGE,
-        node_noun(graph),
-        tr("Click one to read it.") if chunks else tr("Click one to see where it comes from."),
-    )
+    pager(page, page_range, len(nodes), ENTITIES_PER_PAGE, node_noun(graph), hint)
 
 
 def _nodes_by_name(graph: Graph, query: str) -> np.ndarray:
     """Return the nodes with the nearest names, nearest first."""
-    return np.array(
-        [
-            node
-            for node, score in name_lookup(graph).search(query, MAX_FOUND_NAMES)
-            if score >= MIN_SEARCH_SIMILARITY
-        ],
-        np.int64,
-    )
+    matches = name_lookup(graph).search(query, MAX_FOUND_NAMES)
+    nodes = [node for node, score in matches if score >= MIN_SEARCH_SIMILARITY]
+    return np.array(nodes, np.int64)
 
 
 def _passages_by_words(graph: Graph, query: str) -> np.ndarray:
@@ -201,19 +192,22 @@ def _passages_by_words(graph: Graph, query: str) -> np.ndarray:
     tables = graph.columns.tables()
     chunks = tables["chunks"]
     rows = matching_rows(f"chunks of {graph.digest}", words, ("title", "text"), chunks)
-    leaf = [node for id in chunks.texts("id", rows) for node in graph.nodes_named(id)]
-    matches = matching_rows(f"nodes of {graph.digest}", words, ("description",), tables["nodes"])
-    return np.unique(np.concatenate([np.array(leaf, np.int64), matches]))
+    passages = list(chain.from_iterable(map(graph.nodes_named, chunks.texts("id", rows))))
+    summaries = matching_rows(f"nodes of {graph.digest}", words, ("description",), tables["nodes"])
+    return np.unique(np.concatenate([np.array(passages, np.int64), summaries]))
 
 
-def _type(graph: Graph) -> str | None:
-    """Draw and return the choice of one type; None for all."""
+def _choose_type(graph: Graph) -> str | None:
+    """Draw and return the choice of one type.
+
+    None for all.
+    """
     counts = types(graph.digest, graph)
     if len(counts) < 2:
         return None
-    words = {ALL_TYPES: tr("all types  ·  {n_nodes:,}", n_nodes=graph.n_nodes)} | {
-        name: f"{name or tr('without a type')}  ·  {n:,}" for name, n in counts.items()
-    }
+    words = {ALL_TYPES: tr("all types  ·  {n_nodes:,}", n_nodes=graph.n_nodes)}
+    for name, count in counts.items():
+        words[name] = f"{name or tr('without a type')}  ·  {count:,}"
     if session.texts_type not in words:
         session.texts_type = ALL_TYPES
     kind = st.selectbox(

@@ -1,4 +1,4 @@
-"""Passage as HTML in which every character is text, with its position and marked names."""
+"""Passages as HTML, with all characters escaped, their positions and marked names."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ MAX_PASSAGE_CHARACTERS = 6000  # most characters of a passage that are shown
 
 
 def draw_passage(chunks: Table, row: int, *names: str) -> None:
-    """Draw a passage in a frame, with names marked.
+    """Draw a passage in a frame, with its document, its position and marked names.
 
-    Its document and position come first. Sentences without a name are paler.
+    Sentences without a name are paler, if others have one.
     """
     with st.container(border=True):
         st.html(f"{_heading(chunks, row)}<div>{mark_names(chunks.text('text', row), *names)}</div>")
@@ -39,42 +39,45 @@ def mark_names(text: str, *names: str) -> str:
     (True, True)
     """
     cut = text[:MAX_PASSAGE_CHARACTERS]
-    name_spans = _disjoint_spans(
-        match.span() for name in names if name.strip() for match in pattern(name).finditer(cut)
-    )
+    matches: list[tuple[int, int]] = []
+    for name in filter(str.strip, names):
+        matches += [match.span() for match in name_pattern(name).finditer(cut)]
+    name_spans = _disjoint_spans(matches)
     spans = list(sentence_spans(cut)) if name_spans else [(0, len(cut))]
-    parts, offset = [], 0
+    parts = []
+    offset = 0
     for start, end in [*spans, (len(cut), len(cut))]:
         parts.append(html.escape(cut[offset:start]))
         inside = [(max(a, start), min(b, end)) for a, b in name_spans if a < end and b > start]
-        piece = _marked_html(cut, start, end, inside)
-        parts.append(
-            piece if inside or not name_spans else f'<span style="{FAINT_STYLE}">{piece}</span>'
-        )
+        sentence = _marked_html(cut, start, end, inside)
+        if name_spans and not inside:
+            sentence = f'<span style="{FAINT_STYLE}">{sentence}</span>'
+        parts.append(sentence)
         offset = end
     cut_note = ""
     if len(text) > MAX_PASSAGE_CHARACTERS:
-        cut_note = f" … <i>{html.escape(tr('{more:,} characters more', more=len(text) - MAX_PASSAGE_CHARACTERS))}</i>"
+        more = tr("{more:,} characters more", more=len(text) - MAX_PASSAGE_CHARACTERS)
+        cut_note = f" … <i>{html.escape(more)}</i>"
     return re.sub(r"\n\s*\n", "<br><br>", "".join(parts)) + cut_note
 
 
 def _disjoint_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans without overlaps, in the order of the text.
+    """Return the spans that overlap no earlier one, in the order of the text.
 
-    Earlier spans win; of those with the same start, the longest one.
+    Of those with the same start, the longest one counts.
     """
-    retained_spans: list[tuple[int, int]] = []
+    disjoint: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if not retained_spans or start >= retained_spans[-1][1]:
-            retained_spans.append((start, end))
-    return retained_spans
+        if not disjoint or start >= disjoint[-1][1]:
+            disjoint.append((start, end))
+    return disjoint
 
 
-def pattern(name: str) -> re.Pattern[str]:
+def name_pattern(name: str) -> re.Pattern[str]:
     """Return a pattern that finds a name.
 
-    Case, and the white space between its words, do not matter. A name that begins or ends with an
-    ASCII letter or digit is found as a whole word there.
+    Case, and the white space between its words, do not matter. An ASCII letter or digit at an end
+    of the name must be at the end of a word in the text.
     """
     words = r"\s+".join(re.escape(word) for word in name.split())
     before = r"(?<!\w)" if name.strip()[:1].isascii() and name.strip()[:1].isalnum() else ""
@@ -94,10 +97,7 @@ def _marked_html(text: str, start: int, end: int, spans: list[tuple[int, int]]) 
 
 
 def passage_position(chunks: Table, row: int) -> tuple[str, str]:
-    """Return the title of a passage's document, and its position.
-
-    The position is in words.
-    """
+    """Return the title of a passage's document, and its position in words."""
     document, id = chunks.text("document", row), chunks.text("id", row)
     number = id.removeprefix(document).removeprefix("#")
     parts = [

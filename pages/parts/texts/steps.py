@@ -1,4 +1,4 @@
-"""Steps of a build as blocks, which can be edited. A changed line is a build of its own."""
+"""Steps of a build as editable blocks; a changed line is a build of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.corpus import Corpus
 from core.lines.difference import change_words
 from core.sources import CorpusSource
 from pages.parts.build.bench import Bench
-from pages.parts.build.component import bricks
+from pages.parts.build.component import draw_bricks
 from pages.parts.build.line_drawing import line_data
 from pages.parts.question.permalink import Permalink
 from pages.parts.shared.actions import button
@@ -27,15 +27,15 @@ NO_STEPS_NOTE = tr("There are no steps. Choose a first one, or go back.")
 
 
 def draw_build_steps(corpus: Corpus, base: GraphBuild) -> GraphBuild | None:
-    """Draw the steps of a build, and return the build that they are now.
+    """Draw the steps of a build, and return the build of the edited steps.
 
-    It is `base` unless they were changed. If the line is incomplete, that is shown and None is
+    This is `base` unless they were changed. If the line is incomplete, a note is drawn and None is
     returned.
     """
     bench = Session.texts_bench.of((corpus.name, base.id), lambda: Bench.of(base.line))
     with st.expander(tr("Steps of this build"), icon=":material/linear_scale:", key="texts_steps"):
         data = line_data(bench, {}, refusal=lambda operator: operator.lacks(corpus))
-        bricks(bench, {**data, "compact": True}, Session.texts_bricks)
+        draw_bricks(bench, {**data, "compact": True}, Session.texts_bricks)
     line = bench.line
     if line is not None and line == base.line:
         return base
@@ -58,39 +58,36 @@ def draw_build_steps(corpus: Corpus, base: GraphBuild) -> GraphBuild | None:
         )
     if line is None:
         return None
-    changed_spec = find_build(repr(line))
-    if not changed_spec.own:
-        return changed_spec
-    return replace(
-        changed_spec,
-        title=f"{changed_spec.title}: {line.words()}"
-        if base.own
-        else tr("{title}, changed", title=base.title),
-    )
+    build = find_build(repr(line))
+    if not build.own:
+        return build
+    if base.own:
+        return replace(build, title=f"{build.title}: {line.words()}")
+    return replace(build, title=tr("{title}, changed", title=base.title))
 
 
 def _go_back() -> None:
     del session.texts_bench
 
 
-def draw_compare_link(corpus: Corpus, one: GraphBuild) -> None:
+def draw_compare_link(corpus: Corpus, build: GraphBuild) -> None:
     """Draw the link to Compare from a graph by a user's own line.
 
-    It has a method on this graph, and the same method on a graph of the catalogue.
+    There, a method on this graph is compared with the same method on a graph of the catalogue.
     """
-    if not build_status(corpus, one).serves:
+    if not build_status(corpus, build).serves:
         return
-    row = next((row for row in methods().values() if starts_at_build(row, one)), None)
-    if row is None:
+    method = next((method for method in methods().values() if starts_at_build(method, build)), None)
+    if method is None:
         caption(
             "No method of the catalogue uses such a graph. To start a method on it, paste this "
             "under “As text” on Build:"
         )
-        st.code(f"BuiltGraph(build={one.id!r})", language=None, wrap_lines=True)
+        st.code(f"BuiltGraph(build={build.id!r})", language=None, wrap_lines=True)
         return
-    lanes = (repr(method_on_build(row, one).line), row.id)
+    lanes = (repr(method_on_build(method, build).line), method.id)
     st.link_button(
-        tr("Ask {method} on this graph", method=plain(row.name)),
+        tr("Ask {method} on this graph", method=plain(method.name)),
         Permalink(lanes=lanes, source=CorpusSource(corpus.name), typed=True).address("./"),
         icon=":material/view_column:",
         help=tr("Compares it with the method on its usual graph, in a new tab."),

@@ -17,11 +17,11 @@ def matching_rows(digest: str, words: str, columns: tuple[str, ...], _table: Tab
     """
     import pyarrow.compute as pc
 
-    blanks = r"\s+".join(_escape_word(word) for word in words.split())
+    phrase = r"\s+".join(_escape_word(word) for word in words.split())
     hits = np.zeros(len(_table), bool)
     for name in columns:
         hits |= pc.match_substring_regex(
-            _table.arrow.column(name), blanks, ignore_case=True
+            _table.arrow.column(name), phrase, ignore_case=True
         ).to_numpy()
     return np.flatnonzero(hits)
 

@@ -25,20 +25,17 @@ def trail(graph: Graph) -> list[int]:
 
 def go_to_entity(graph: Graph, node: int) -> None:
     """Go to an entity, or back to it if it was visited before."""
-    been = trail(graph)
-    if node in been:
-        del been[been.index(node) + 1 :]
+    visited = trail(graph)
+    if node in visited:
+        del visited[visited.index(node) + 1 :]
     else:
-        been.append(node)
+        visited.append(node)
     session.texts_view = ENTITIES_VIEW
     session.texts_near_page = session.texts_passage_page = 0
 
 
 def has_passage_nodes(graph: Graph) -> bool:
-    """Return whether the nodes of a graph are passages, and summaries of them.
-
-    Passage graphs and trees are such graphs.
-    """
+    """Return whether the nodes are passages and summaries, as in passage graphs and trees."""
     return graph.columns.nodes is not None and graph.columns.nodes.has("level")
 
 
@@ -56,7 +53,7 @@ def levels(graph: Graph) -> list[str]:
 
 
 def node_noun(graph: Graph) -> str:
-    """Return the nodes of a graph in a word."""
+    """Return the plural noun for the nodes of a graph."""
     if is_tree(graph):
         return tr("Chunks and summaries")
     if has_passage_nodes(graph):
@@ -70,7 +67,10 @@ def chunk_rows(graph: Graph, nodes) -> dict[int, int]:
 
 
 def node_label(graph: Graph, node: int) -> str:
-    """Return the name of a node; for a passage its title and position."""
+    """Return the name of a node.
+
+    For a passage its title and position.
+    """
     row = chunk_rows(graph, [node]).get(node)
     if row is None:
         return graph.node_name(node)
@@ -83,7 +83,10 @@ def opened_communities(graph: Graph) -> list[int]:
 
 
 def open_community(graph: Graph, trail: list[int]) -> None:
-    """Open the last one of nested communities; an empty list closes all."""
+    """Open the last one of nested communities.
+
+    An empty list closes all.
+    """
     opened_communities(graph)[:] = trail
     session.texts_view, session.texts_member_page = COMMUNITIES_VIEW, 0
 

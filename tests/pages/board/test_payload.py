@@ -14,7 +14,7 @@ from core.methods.catalogue import find_method
 from core.sources import GraphSource
 from core.types import Question, Step
 from pages.parts.board.component import as_bytes
-from pages.parts.board.payload import Board, cost
+from pages.parts.board.payload import Board, cost_text
 from pages.parts.board.picture import MAX_PICTURE_NODES
 
 LANES = (
@@ -140,6 +140,6 @@ def test_what_the_board_is_sent_is_the_payload_as_json(payload):
 
 def test_a_cost_says_which_seconds_beside_it_are_not_in_it():
     trace = (Step("Rank", "refine", {}, 0.04),)
-    assert cost(trace) == cost(trace, {"waiting": 0.004}) == "0.04 s"
-    said = cost(trace, {"preparation": 0.6, "waiting": 1.25})
+    assert cost_text(trace) == cost_text(trace, {"waiting": 0.004}) == "0.04 s"
+    said = cost_text(trace, {"preparation": 0.6, "waiting": 1.25})
     assert said.startswith("0.04 s") and "0.60 s preparation" in said and "1.25 s waiting" in said

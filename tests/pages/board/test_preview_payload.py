@@ -116,7 +116,7 @@ def test_nothing_jumps_as_more_is_read_and_when_all_is(shown):
     comparison, run, board = shown
     places = lambda drawn: {node["id"]: (node["x"], node["y"]) for node in drawn["layout"]["nodes"]}
     keys = lambda drawn: {json.dumps(path["steps"]): key for key, path in drawn["paths"].items()}
-    before, board._due = board.payload(), 0.0
+    before, board._next_preview_at = board.payload(), 0.0
     comparison.change(0, preview=so_far(run, 2, 9))
     more = board.payload()
     end(comparison, run)
@@ -137,8 +137,8 @@ def test_nothing_jumps_as_more_is_read_and_when_all_is(shown):
 def test_more_is_drawn_only_now_and_then_and_what_is_exact_at_once(shown):
     comparison, run, board = shown
     board.payload()
-    assert board._due > 0
-    board._due = float("inf")
+    assert board._next_preview_at > 0
+    board._next_preview_at = float("inf")
     comparison.change(0, preview=so_far(run, 2, 9))
     early = board.payload()["lanes"][0]
     assert early["so_far"] == "5 of 99 paths read" and len(early["paths"]) == 5

@@ -15,7 +15,7 @@ from core.types import Ranking
 from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import tables
 from pages.parts.board.text_picture import nodes_to_draw
-from pages.parts.board.text_story import story
+from pages.parts.board.text_story import batch_replay
 from tests.core.operators.nodes.kit import TEXTS, Reranker, RerankerModels, corpus_graph, named, run
 
 LOOP = "EmbedQuery() >> Loop(body=ExpandNodes(keep=1) >> GraphRerank(alpha=0.0), budget=3)"
@@ -33,7 +33,7 @@ def lane(line, question, *start, states=None):
 
 
 def test_each_round_tells_beside_which_document_its_own_lies():
-    (told,), paths, fates = story("lane-0", lane(LOOP, "brandy", "e"), ["b"])
+    (told,), paths, fates = batch_replay("lane-0", lane(LOOP, "brandy", "e"), ["b"])
     assert [(frame["title"], frame["paths"]) for frame in told["frames"]] == [
         ("Start", ["lane-0 reads chunk e"]),
         ("Round 1", ["lane-0 reads chunk d"]),  # all that lies beside e
@@ -57,7 +57,7 @@ def test_each_round_tells_beside_which_document_its_own_lies():
 
 def test_batches_come_in_turn_from_the_first_search_and_from_neighbours():
     states = {TEXTS["a"]: (1.0, 0.0), TEXTS["f"]: (0.5, 0.0)}
-    (told,), _, fates = story(
+    (told,), _, fates = batch_replay(
         "lane-1", lane("AdaptiveRerank(budget=3, batch=1)", "apples", "a", "f", states=states)
     )
     (first,), (second,), (third,) = (frame["paths"] for frame in told["frames"])
@@ -74,7 +74,11 @@ def test_batches_come_in_turn_from_the_first_search_and_from_neighbours():
 
 
 def test_a_search_alone_has_no_story():
-    assert story("lane-0", lane("EmbedQuery() >> VectorNodes(keep=3)", "apples")) == ([], {}, {})
+    assert batch_replay("lane-0", lane("EmbedQuery() >> VectorNodes(keep=3)", "apples")) == (
+        [],
+        {},
+        {},
+    )
 
 
 def test_a_document_is_one_hit_and_its_place_tells_whether_it_was_handed_on():

@@ -16,9 +16,9 @@ from core.operators.text import parse_line
 from core.parameters import parameters
 from core.sources import CorpusSource, GraphSource
 from pages.parts.build.bench import Bench
-from pages.parts.build.fields import fields, sentence_of
+from pages.parts.build.fields import block_fields, operator_sentence
 from pages.parts.build.line_drawing import line_data
-from pages.parts.build.outcomes import outcomes
+from pages.parts.build.outcomes import block_outcomes
 from pages.parts.shared.session import engine
 
 PAGE = str(ROOT / "pages" / "build.py")
@@ -201,7 +201,7 @@ def test_documents_are_asked_and_gold_passages_counted(movies):
     job = engine().jobs.get(at.session_state["try_job"])
     assert not at.exception and not at.error
     lane = job.comparison.lanes[0]
-    found, extra = outcomes(
+    found, extra = block_outcomes(
         job.comparison, lane, bench(at).draft, step_outcomes(job.comparison, lane)
     )
     assert found[2]["alive_words"] == "1 of 2 evidence passages still there" and found[2][
@@ -212,11 +212,13 @@ def test_documents_are_asked_and_gold_passages_counted(movies):
 
 @pytest.mark.parametrize("cls", OPERATORS.values())
 def test_the_sentence_of_an_operator_holds_no_mark_of_code(cls):
-    assert "`" not in sentence_of(cls())
+    assert "`" not in operator_sentence(cls())
 
 
 def test_the_sentence_of_an_operator_names_its_values():
-    assert sentence_of(OPERATORS["Rank"](keep=1234)).startswith("The best 1,234 paths by a model")
+    assert operator_sentence(OPERATORS["Rank"](keep=1234)).startswith(
+        "The best 1,234 paths by a model"
+    )
 
 
 def test_leaving_and_coming_back_keeps_the_line(own):
@@ -233,7 +235,7 @@ def test_leaving_and_coming_back_keeps_the_line(own):
 
 @pytest.mark.parametrize("cls", OPERATORS.values())
 def test_every_operator_has_a_form_with_a_field_for_each_parameter(cls):
-    shown = fields(new_brick(cls, count(1)), None, {})["fields"]
+    shown = block_fields(new_brick(cls, count(1)), None, {})["fields"]
     assert [one["name"] for one in shown] == [one.name for one in parameters(cls)]
     assert all(
         one["label"] and one["help"] and one["value"] == one["default"] and not one["error"]

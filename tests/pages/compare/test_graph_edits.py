@@ -25,9 +25,9 @@ from pages.parts.board.earlier_answers import beside_data
 from pages.parts.board.payload import Board
 from pages.parts.compare.graph_edits import (
     RefusedEdit,
-    _removal_of_node,
-    _removals_of_path,
-    _rename_of_node,
+    _node_removal,
+    _path_removals,
+    _rename_edit,
 )
 from pages.parts.question.permalink import Permalink, parse_link
 from tests.films import TRIPLES, Table, Written
@@ -68,19 +68,19 @@ def asked_without(one, *edits):
 
 def test_the_triples_of_a_path_by_their_names_and_directions():
     path = {"steps": ["Two", "directed_by", "Ann", "directed_by", "One"], "forward": [True, False]}
-    assert _removals_of_path(path) == [EDIT, Edit("edge", ("One", "directed_by", "Ann"))]
+    assert _path_removals(path) == [EDIT, Edit("edge", ("One", "directed_by", "Ann"))]
     chunks = {
         "steps": ["The turkey", "shares", "Fred"],
         "names": ["carol#2", "Fred"],
         "forward": [True],
     }
-    assert _removals_of_path(chunks) == [Edit("edge", ("carol#2", "shares", "Fred"))]
+    assert _path_removals(chunks) == [Edit("edge", ("carol#2", "shares", "Fred"))]
 
 
 def test_a_relation_without_a_name_and_a_summary_are_refused(taken):
     with pytest.raises(BadInput):
-        _removals_of_path({"steps": ["a", "", "b"], "forward": [True]})
-    assert _removal_of_node(taken, taken.graph.nodes_named("Ann")[0]) == Edit("node", ("Ann",))
+        _path_removals({"steps": ["a", "", "b"], "forward": [True]})
+    assert _node_removal(taken, taken.graph.nodes_named("Ann")[0]) == Edit("node", ("Ann",))
 
 
 def test_an_address_leaves_nothing_out_without_a_word():
@@ -141,13 +141,13 @@ def test_what_stays_has_the_same_place_before_and_after_and_what_comes_back_too(
 
 def test_a_node_is_renamed_by_a_typed_name_and_merged_into_one_that_was_clicked_or_typed(taken):
     two, ann = (taken.graph.nodes_named(name)[0] for name in ("Two", "Ann"))
-    assert _rename_of_node(taken, {"to": "rename", "node": ann, "name": "  Anne  Roe "}) == Edit(
+    assert _rename_edit(taken, {"to": "rename", "node": ann, "name": "  Anne  Roe "}) == Edit(
         "rename", ("Ann", "Anne Roe")
     )
-    assert _rename_of_node(taken, {"to": "merge", "node": two, "other": ann}) == Edit(
+    assert _rename_edit(taken, {"to": "merge", "node": two, "other": ann}) == Edit(
         "merge", ("Two", "Ann")
     )
-    assert _rename_of_node(taken, {"to": "merge", "node": ann, "name": "Two"}) == Edit(
+    assert _rename_edit(taken, {"to": "merge", "node": ann, "name": "Two"}) == Edit(
         "merge", ("Ann", "Two")
     )
 
@@ -163,13 +163,13 @@ def test_a_node_is_renamed_by_a_typed_name_and_merged_into_one_that_was_clicked_
 )
 def test_a_name_that_does_not_do_says_why(taken, pressed, text):
     with pytest.raises(RefusedEdit, match=text):
-        _rename_of_node(taken, {"node": taken.graph.nodes_named("Ann")[0], **pressed})
+        _rename_edit(taken, {"node": taken.graph.nodes_named("Ann")[0], **pressed})
 
 
 def test_a_passage_is_not_renamed(taken, monkeypatch):
     monkeypatch.setattr(
-        "pages.parts.compare.graph_edits._removal_of_node",
+        "pages.parts.compare.graph_edits._node_removal",
         lambda comparison, node: Edit("passage", ("a",)),
     )
     with pytest.raises(RefusedEdit, match="this is a passage"):
-        _rename_of_node(taken, {"to": "rename", "node": 0, "name": "B"})
+        _rename_edit(taken, {"to": "rename", "node": 0, "name": "B"})

@@ -6,7 +6,11 @@ import pytest
 
 from core.operators.text import parse_line
 from core.types import Question
-from pages.parts.compare.rerank_sliders import line_with_settings, rerank_documents, settings
+from pages.parts.compare.rerank_sliders import (
+    fastinsight_settings,
+    line_with_settings,
+    rerank_documents,
+)
 from tests.core.operators.nodes.kit import TEXTS, Reranker, RerankerModels, corpus_graph, run
 
 LINE = (
@@ -30,7 +34,7 @@ def lane(line=LINE, question="cider apples"):
 
 def test_the_sliders_move_documents_without_the_re_ranker():
     one, models, reranker = lane()  # reads c, its neighbour a, then b or d, which share no word: b
-    asked, read = settings(one), list(reranker.asked)
+    asked, read = fastinsight_settings(one), list(reranker.asked)
     rows, unread = rerank_documents(one, models, asked, 0.0, 0.0)
     assert [(row.place, row.was, row.title, row.gold) for row in rows] == [
         (1, 1, "a", False),
@@ -54,4 +58,4 @@ def test_a_lane_of_its_own_has_the_settings_everywhere():
     "line", ["EmbedQuery() >> VectorNodes(keep=2)", LINE.replace("beta=0.0", "backfill='vector'")]
 )
 def test_lanes_that_cannot_be_run_again_have_no_sliders(line):
-    assert settings(lane(line)[0]) is None
+    assert fastinsight_settings(lane(line)[0]) is None

@@ -36,7 +36,7 @@ def on_screen(toy):
 
 @pytest.fixture(autouse=True)
 def no_session(monkeypatch):
-    monkeypatch.setattr(screen_board, "_board_before_edits", lambda on_screen: None)
+    monkeypatch.setattr(screen_board, "_board_with_other_edits", lambda on_screen: None)
 
 
 def test_who_looks_at_the_same_has_the_same_board(on_screen, toy):

@@ -288,9 +288,9 @@ def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
     def page():
         import streamlit as st
 
-        from pages.parts.evaluate.run_progress import progress
+        from pages.parts.evaluate.run_progress import draw_progress
 
-        progress(st.session_state["run"])
+        draw_progress(st.session_state["run"])
 
     at = AppTest.from_function(page)
     at.session_state["run"] = unfinished

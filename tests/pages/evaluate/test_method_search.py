@@ -40,7 +40,9 @@ def at(films, tmp_path, monkeypatch):
     unseen.write_text("who directed [Two]\tAnn\nwhen was [Two] released\t1999\n", "utf-8")
     (tmp_path / "space.toml").write_text(SPACE, "utf-8")
     monkeypatch.setattr(
-        verdict, "load_space", lambda models, kinds: load_space(models, kinds, tmp_path / "space.toml")
+        verdict,
+        "load_space",
+        lambda models, kinds: load_space(models, kinds, tmp_path / "space.toml"),
     )
     engine, asked = Engine(), []
     monkeypatch.setattr(method_search, "engine", lambda: engine)

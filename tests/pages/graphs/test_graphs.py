@@ -19,7 +19,7 @@ from core.graph.building.build import build
 from core.io.home import ROOT
 from core.sources import GraphSource
 from pages.parts.graphs import shape
-from pages.parts.graphs.overview import legend, overview_part, picture_of
+from pages.parts.graphs.overview import legend_html, overview_html, overview_part
 from pages.parts.graphs.walk_view import neighbourhood, picture_html
 from tests.pages.bringing.zone_kit import drop
 
@@ -79,14 +79,14 @@ def test_the_first_page_shows_a_picture_of_the_graph(own):
         graph.node_name(chosen.hubs[0]) == "Hub"
         and 8 <= len(chosen.hubs + chosen.joints + chosen.further) <= 60
     )
-    drawn = picture_of(graph, chosen, dark=False)
+    drawn = overview_html(graph, chosen, dark=False)
     assert (
         "<script>alert(1)" not in drawn and "<img" not in drawn.split("nodes = new vis.DataSet")[1]
     )
     assert "http" not in re.sub(
         r"<script>.*?</script>|<style.*?</style>", "", drawn, flags=re.S | re.I
     )
-    assert not re.search("<(?!/?(div|span)\\b)", legend(graph, chosen, False))
+    assert not re.search("<(?!/?(div|span)\\b)", legend_html(graph, chosen, False))
 
 
 def test_each_graph_has_its_own_filter_and_page_of_steps(own):

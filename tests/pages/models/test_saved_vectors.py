@@ -30,9 +30,9 @@ def test_they_are_cleared_on_the_page(tmp_path, monkeypatch):
     SavedVectors(vector_file(), "one").save({"a": np.ones(384, np.float16)}, 1.0)
 
     def page() -> None:
-        from pages.parts.models.saved_vectors import saved_vectors
+        from pages.parts.models.saved_vectors import draw_saved_vectors
 
-        saved_vectors()
+        draw_saved_vectors()
 
     at = AppTest.from_function(page).run(timeout=30)
     assert "1, 1 MB of at most" in at.caption[0].value

@@ -191,9 +191,9 @@ def test_the_administrator_adds_servers_of_this_computer_alone():
 
 SCREEN = """
 import streamlit as st
-from pages.parts.shared.people import let_in, signed
-let_in()
-signed()
+from pages.parts.shared.people import draw_visitor, require_sign_in
+require_sign_in()
+draw_visitor()
 st.text("in")
 """
 

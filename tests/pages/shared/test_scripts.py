@@ -12,22 +12,30 @@ import urllib.request
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.io.home import ROOT
-from pages.parts.board.component import BOARD_FOLDER, BOARD_STYLES, script, style
+from pages.parts.board.component import (
+    BOARD_FOLDER,
+    BOARD_STYLES,
+    join_board_script,
+    join_board_styles,
+)
 from pages.parts.shared.scripts import join_modules
 from tests.benchmarks.visitors import follow
 
 
 def test_the_board_is_one_module_that_imports_nothing():
     assert (
-        not re.findall(r"^import ", script(), re.MULTILINE)
-        and script().count("export default") == 1
+        not re.findall(r"^import ", join_board_script(), re.MULTILINE)
+        and join_board_script().count("export default") == 1
     )
-    assert join_modules(BOARD_FOLDER / "board.js") == script() and "hopscopeStyle" not in script()
+    assert (
+        join_modules(BOARD_FOLDER / "board.js") == join_board_script()
+        and "hopscopeStyle" not in join_board_script()
+    )
 
 
 def test_stylesheets_are_joined_in_their_order():
     files = [BOARD_FOLDER / f"{name}.css" for name in BOARD_STYLES]
-    assert style() == "".join(file.read_text("utf-8") for file in files)
+    assert join_board_styles() == "".join(file.read_text("utf-8") for file in files)
 
 
 def test_code_is_served_under_its_own_hash_and_stays(tmp_path):
@@ -63,4 +71,4 @@ def test_a_run_sends_no_code_and_the_server_gives_it(app):
     with urllib.request.urlopen(f"{app}/{path}", timeout=30) as reply:
         assert reply.headers["Content-Type"].startswith("text/javascript")
         code = reply.read().decode()
-    assert code.startswith(script()) and json.dumps(style()) in code
+    assert code.startswith(join_board_script()) and json.dumps(join_board_styles()) in code

@@ -13,7 +13,7 @@ from core.builds import find_build, open_graph
 from core.corpus import Document
 from core.models.base import ChatReply
 from pages.parts.shared.session import engine
-from pages.parts.texts.build_choice import READER_WORDS, _words
+from pages.parts.texts.build_choice import READER_WORDS, _labels
 from tests.pages.texts.texts_kit import button, html, labels, opened, texts, until
 
 KINDS = {
@@ -146,7 +146,7 @@ def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, mon
 def test_a_build_by_another_model_is_called_like_its_kind_with_the_model():
     own, other = find_build("kg-described"), find_build("kg-described").by("qwen-0.5b")
     described = READER_WORDS["described"]
-    assert _words([own, other]) == [described, (f"{described[0]} (qwen-0.5b)", described[1])]
+    assert _labels([own, other]) == [described, (f"{described[0]} (qwen-0.5b)", described[1])]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.startswith("tree")])
