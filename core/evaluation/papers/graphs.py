@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from core.builds import build_for, find_build
-from core.builds.catalogue import EXTRACTORS, GRAPH_KIND_WORDS, catalogue, of_kind
+from core.builds.catalogue import EXTRACTORS, GRAPH_KIND_WORDS, builds_of_kind, catalogue
 from core.corpus import Corpus
 from core.errors import BadInput, BadParameter
 from core.evaluation.reports.sensitivity import variant
@@ -64,7 +64,7 @@ def _of_extractor(kind: str, extractor: str) -> str:
 
     It is empty if there is neither.
     """
-    by = {one.extractor: one.id for one in of_kind(kind)}
+    by = {one.extractor: one.id for one in builds_of_kind(kind)}
     return by.get(extractor) or by.get("", "")
 
 
@@ -85,7 +85,7 @@ def check_builds(builds: Iterable[str], kinds: Iterable[str]) -> None:
         if name in EXTRACTORS:
             continue
         if name in GRAPH_KIND_WORDS and name not in catalogue():
-            rows = ", ".join(row.id for row in of_kind(name))
+            rows = ", ".join(row.id for row in builds_of_kind(name))
             raise BadInput(f"“{name}” is a kind of graph; name one of its builds: {rows}.")
         try:
             kind = find_build(name).graph
