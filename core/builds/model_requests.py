@@ -64,6 +64,23 @@ def in_language(prompt: Messages, ctx: BuildContext) -> Messages:
     )
 
 
+def mean_reply_tokens(model: str, expected: float, ctx: BuildContext) -> float:
+    """Return the mean length of a language model's replies on this computer.
+
+    Parameters
+    ----------
+    model : the name or role of the language model.
+    expected : tokens of a reply, as long as no reply is saved.
+    ctx : the saved replies of the build.
+
+    Returns
+    -------
+    Tokens of a reply.
+    """
+    means = ctx.replies.measured(ctx.models.weights(model))
+    return means[2] if means else expected
+
+
 def map_in_parallel(
     work: Callable[[W], T], items: Sequence[W], model: str, ctx: BuildContext
 ) -> Iterator[tuple[int, T]]:
