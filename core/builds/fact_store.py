@@ -9,8 +9,9 @@ import hashlib
 import json
 import threading
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from core.builds.facts import SAVED_FIELDS, Facts
 from core.io.files import numbered_lines
@@ -105,11 +106,24 @@ class FactStore:
     def _load_shipped(self) -> dict[bytes, str]:
         with self._lock:
             if self._shipped_facts is None:
-                shipped: dict[bytes, str] = {}
-                for file in filter(Path.exists, self.shipped):
-                    for _, line in numbered_lines(file):
-                        row = json.loads(line)
-                        if FACTS_FIELD in row:
-                            shipped[bytes.fromhex(row[FACTS_FIELD])] = row["told"]
-                self._shipped_facts = shipped
+                rows = shipped_rows(self.shipped, FACTS_FIELD)
+                self._shipped_facts = {bytes.fromhex(row[FACTS_FIELD]): row["told"] for row in rows}
             return self._shipped_facts
+
+
+def shipped_rows(files: Iterable[Path], field: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows with a field in files that ship.
+
+    Parameters
+    ----------
+    files : JSON lines, compressed or not; missing files are left out.
+    field : the name of the field.
+
+    Yields
+    ------
+    Rows in the order of the files.
+    """
+    for file in files:
+        if file.exists():
+            rows = (json.loads(line) for _, line in numbered_lines(file))
+            yield from (row for row in rows if field in row)

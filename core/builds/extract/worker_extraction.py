@@ -73,7 +73,7 @@ def extract_over_workers(
     work = partial(_extract_in_worker, operator, _worker_settings(ctx))
     for batch_number, (batch, result) in enumerate(ctx.workers.each(work, batches, ctx.watch)):
         if isinstance(result, LostResult):
-            facts = _extract_in_order(operator, batch, ctx)
+            facts = extract_in_order(operator, batch, ctx)
         else:
             facts = result.facts
             ctx.report.include(result.report)
@@ -143,10 +143,10 @@ def _extract_in_worker(
 ) -> WorkerFacts:
     """Extract facts in a worker process."""
     ctx = replace(_context(settings), report=BuildReport())
-    return WorkerFacts(_extract_in_order(operator, texts, ctx), ctx.report)
+    return WorkerFacts(extract_in_order(operator, texts, ctx), ctx.report)
 
 
-def _extract_in_order(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> list[Facts]:
+def extract_in_order(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> list[Facts]:
     """Extract the facts of texts in this process, in the order of the texts."""
     numbered = sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])
     return [facts for _, facts in numbered]
