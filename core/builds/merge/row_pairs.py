@@ -148,7 +148,7 @@ def nearest_rows(
     watch: Watch = NO_WATCH,
     note: Callable[[str], None] = lambda sentence: None,
 ) -> dict[tuple[int, int], float]:
-    """Return the cosine of each pair of unit rows of which one is among the nearest of the other.
+    """Return the cosine of each pair of rows of which one is nearest to the other.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def _key_of_title(title: str) -> str:
 
 
 def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:
-    """Yield the keys of two names that the text of a chunk gives to one entity, and the label."""
+    """Yield the keys of two names that a chunk gives to one entity, and the label."""
     for one in facts:
         kinds = {entity.name: entity.type for entity in one.entities}
         for relation in one.relations:
