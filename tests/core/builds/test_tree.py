@@ -296,7 +296,7 @@ def test_a_cluster_of_one_text_has_a_summary(tmp_path):
     class PairedTree(Tree):
         """A tree with six pairs of texts, and a cluster of the thirteenth text alone."""
 
-        def _clusters(self, vectors, sizes, ctx, depth=0):
+        def _find_clusters(self, vectors, sizes, ctx, search_count, depth=0):
             return [np.array([first, first + 1]) for first in range(0, 12, 2)] + [np.array([12])]
 
     models = FirstLetterModels()
