@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, lists_in
-from core.builds.group.reports import read_report, schema
+from core.builds.group.reports import read_report, report_schema
 from tests.benchmarks import peers
 from tests.peers.instant import END, LIGHT, NANO, Instant
 
@@ -61,7 +61,7 @@ def test_each_program_is_replied_to_in_its_own_form_with_the_same_facts():
 
 def test_a_report_keywords_and_what_is_unknown_are_replied_to_as_well():
     replies = Instant(FACTS)
-    report = read_report(replies(said("Entities:"), schema(500)))
+    report = read_report(replies(said("Entities:"), report_schema(500)))
     assert report is not None and report.title == "A group"
     asked: dict[str, Any] = {"properties": {"high": {}, "low": {}}}
     assert json.loads(replies(said("Question: Where does Ann live now?\nKeywords:"), asked)) == {

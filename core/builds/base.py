@@ -58,7 +58,7 @@ class BuildState:
 
     `chunks` is a table of id, document, title, place, text and tokens (see `core.graph.columns`).
     `facts` are aligned with its rows. `opened` names the tool whose index the graph was opened
-    from. Operators call `replace` and never change a method.
+    from. Operators call `replace` and never change a state in place.
     """
 
     corpus: Corpus
@@ -76,7 +76,7 @@ class BuildState:
 class BuildContext:
     """Environment of building operators: models, progress, cancelling and the report.
 
-    - `watch` shows progress, and raises RunCancelled where the person cancelled.
+    - `watch` shows progress, and raises RunCancelled if the person cancelled.
     - `report` collects counts, notes and costs.
     - `lanes` is the number of parallel requests to a local language model. A server sets its
       own number.
@@ -84,7 +84,7 @@ class BuildContext:
       and `clusters` those that ship with the corpus.
     - `spending` counts the costs of language models and knows the cap.
     - `workers` are processes that read chunks and encode texts, if given.
-    - `recutting` holds the chunks of earlier builds.
+    - `recutting` holds the chunks of earlier builds, for documents that did not change.
     - `language` is the language that chunks are read in.
     """
 
@@ -98,8 +98,8 @@ class BuildContext:
     spending: BuildSpending = field(default_factory=lambda: BuildSpending(None, None, ()))
     workers: Workers | None = None
     recutting: ChunkReuse = field(default_factory=ChunkReuse)
-    language: str = ""  # code of the documents' language, empty where it is unknown
-    # The language models asked so far, by name or role.
+    language: str = ""  # code of the documents' language, empty if it is unknown
+    # The language models used so far, by name or role.
     chats: dict[str, CachedChat] = field(default_factory=dict)
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -107,7 +107,7 @@ class BuildContext:
     def chat(self, name: str) -> CachedChat:
         """Return the language model of a name or role, with saved replies.
 
-        It is started only when it is asked something without a saved reply.
+        It is started only for the first request without a saved reply.
         """
         with self._lock:
             if name not in self.chats:
@@ -174,40 +174,43 @@ class BuildOperator(OperatorBase):
         raise TypeError(f"{type(self).__name__} does not say what it does.")
 
     def models(self) -> tuple[str, ...]:
-        """Return the names or roles of the models that it uses."""
+        """Return the names or roles of the models that this operator uses."""
         return ()
 
     def chats(self) -> tuple[str, ...]:
         """Return those of its models that are language models."""
-        names = (getattr(self, p.name) for p in parameters(type(self)) if p.chat)
+        names = (getattr(self, one.name) for one in parameters(type(self)) if one.chat)
         return tuple(name for name in names if name in self.models())
 
     def later(self) -> str:
-        """Return a sentence, without full stop, on costs not known beforehand; else empty."""
+        """Return a sentence, without full stop, on costs that are unknown before the build.
+
+        Empty if there are none.
+        """
         return ""
 
     def expected(self, chunks: int) -> Usage:
-        """Return a rough estimate of its language model usage where this is not known exactly.
+        """Return a rough estimate of its language model usage, from other corpora.
 
-        The estimate comes from other corpora. It is empty where none is possible.
+        It is for operators whose exact usage is unknown before the build, and empty for the others.
         """
         return Usage()
 
     def lacks(self, corpus: Corpus) -> str:
-        """Return a sentence on what the corpus lacks for it; empty where nothing is missing."""
+        """Return a sentence on what the corpus lacks for this operator; empty if nothing."""
         return ""
 
     def basis(self, corpus: Corpus) -> str:
-        """Return the digest of what it reads of a corpus.
+        """Return the digest of the parts of a corpus that this operator reads.
 
         A build that begins with this operator is outdated once the digest changes.
         """
         return corpus.digest
 
     def uncovered(self, corpus: Corpus) -> str:
-        """Return a sentence on what a build that begins with it does not cover of a corpus.
+        """Return a sentence on the part of a corpus that a build by this operator leaves out.
 
-        It also tells why the build is outdated. Empty where there is nothing to say.
+        It also tells why the build is outdated. Empty if the build covers the whole corpus.
         """
         return ""
 
@@ -223,13 +226,36 @@ class BuildOperator(OperatorBase):
 class BuildLine(OperatorLine[BuildOperator]):
     """Building operators in sequence.
 
-    An order is refused in which an operator reads a part that none before writes, makes a part a
-    second time, or belongs to an earlier stage than one before it. Raises BadParameter.
+    An operator is refused if it reads a part that none before it writes, makes a part a second
+    time, or belongs to an earlier stage than one before it. Raises BadParameter.
     """
 
     @staticmethod
     def unfit(previous: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
-        return unfit(previous, operator)
+        """Return the reason why an operator cannot follow others.
+
+        Parameters
+        ----------
+        previous : the operators before it, in order.
+        operator : the operator.
+
+        Returns
+        -------
+        A sentence; None if it can follow.
+        """
+        name = type(operator).__name__
+        previous = tuple(previous)
+        parts = set(INITIAL_PARTS).union(*(other.writes for other in previous))
+        for need in operator.reads:
+            if need not in parts:
+                return f"{name} reads {MISSING_PART_MESSAGES[need]}."
+        for part in operator.writes:
+            if part in REPEATED_PART_MESSAGES and part in parts and part not in operator.reads:
+                return f"{name} {REPEATED_PART_MESSAGES[part]}."
+        last = max((BUILD_STAGES.index(other.stage) for other in previous), default=0)
+        if last > BUILD_STAGES.index(operator.stage):
+            return f"{name} cannot come after {LATE_STAGE_MESSAGES[BUILD_STAGES[last]]}."
+        return None
 
     def words(self) -> str:
         """Return a description such as "chunks of 300 tokens → noun phrases → merged by name"."""
@@ -264,29 +290,3 @@ class BuildLine(OperatorLine[BuildOperator]):
         return tuple(
             dict.fromkeys(name for operator in self.operators for name in operator.models())
         )
-
-
-def unfit(previous: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
-    """Return the reason why an operator cannot follow others.
-
-    Parameters
-    ----------
-    previous : the operators before it, in order.
-    operator : the operator.
-
-    Returns
-    -------
-    A sentence; None if it can follow.
-    """
-    previous = tuple(previous)
-    parts = set(INITIAL_PARTS).union(*(other.writes for other in previous))
-    for need in operator.reads:
-        if need not in parts:
-            return f"{type(operator).__name__} reads {MISSING_PART_MESSAGES[need]}."
-    for part in operator.writes:
-        if part in REPEATED_PART_MESSAGES and part in parts and part not in operator.reads:
-            return f"{type(operator).__name__} {REPEATED_PART_MESSAGES[part]}."
-    last = max((BUILD_STAGES.index(other.stage) for other in previous), default=0)
-    if last > BUILD_STAGES.index(operator.stage):
-        return f"{type(operator).__name__} cannot come after {LATE_STAGE_MESSAGES[BUILD_STAGES[last]]}."
-    return None

@@ -27,9 +27,8 @@ GRAPH_KIND_WORDS = {
     "links": "corpus graph",
 }
 """Short description of each kind of graph."""
-MODEL_SEPARATOR = (
-    "@"  # Separator between the id of a row and the language model that replaces the row's own.
-)
+# Between the id of a row and the language model that replaces the row's own.
+MODEL_SEPARATOR = "@"
 EXTRACTORS = (
     "llm",
     "described",
@@ -52,7 +51,7 @@ class GraphBuild:
     `graph` is the kind of graph, a key of `GRAPH_KIND_WORDS`. `extractor` tells where the facts
     come from:
 
-    - "llm" is a language model, "paper" the same with the settings of the papers.
+    - "llm" is a language model, and "paper" is one with the settings of the papers.
     - "described" is a parser for names with a language model for their descriptions.
     - "names" and "noun-phrases" are parsers alone.
     - "opened" is the index of another tool.
@@ -71,8 +70,10 @@ class GraphBuild:
 
     @property
     def own(self) -> bool:
-        """True if the line is no row of the catalogue, with any language model. The id is then the
-        line."""
+        """True if no row of the catalogue has this line, whatever its language model.
+
+        The id is then the text of the line.
+        """
         return "(" in self.id
 
     @property
@@ -83,7 +84,7 @@ class GraphBuild:
     def by(self, model: str) -> GraphBuild:
         """Return this build with another language model.
 
-        Raises BadParameter where it uses none.
+        Raises BadParameter if it uses none.
 
         >>> from core.builds import find_build
         >>> find_build("kg-described").by("qwen-0.5b").id
@@ -91,9 +92,8 @@ class GraphBuild:
         """
         if not self.line.asks_chat:
             raise BadParameter(f"The build “{self.title}” asks no language model.")
-        line = BuildLine(tuple(_asking(operator, model) for operator in self.line))
-        match = next((one for one in catalogue().values() if one.line == line), None)
-        return match or replace(
+        line = BuildLine(tuple(_with_model(operator, model) for operator in self.line))
+        return _build_with_line(line) or replace(
             self,
             id=f"{self.row}{MODEL_SEPARATOR}{model}",
             line=line,
@@ -130,48 +130,49 @@ def find_build(spec: str) -> GraphBuild:
     row, _, model = spec.partition(MODEL_SEPARATOR)
     if row in builds and model:
         return builds[row].by(model)
-    if of_kind(spec):
-        return of_kind(spec)[0]
+    if builds_of_kind(spec):
+        return builds_of_kind(spec)[0]
     if "(" not in spec:
+        kinds = dict.fromkeys(build.graph for build in builds.values())
         raise BadParameter(
-            f"There is no build “{shorten(spec)}”."
-            f"{nearest(spec, [*builds, *dict.fromkeys(b.graph for b in builds.values())])}"
+            f"There is no build “{shorten(spec)}”.{nearest(spec, [*builds, *kinds])}"
         )
     line = BUILD_GRAMMAR.parse(spec)
-    return next(
-        (build for build in builds.values() if build.line == line),
-        GraphBuild(repr(line), "Own build", line, kind_of(line)),
-    )
+    return _build_with_line(line) or GraphBuild(repr(line), "Own build", line, graph_kind(line))
 
 
-def kind_of(line: BuildLine) -> str:
+def _build_with_line(line: BuildLine) -> GraphBuild | None:
+    return next((build for build in catalogue().values() if build.line == line), None)
+
+
+def graph_kind(line: BuildLine) -> str:
     """Return the kind of graph that a line makes.
 
-    It is the kind of the catalogue row with the same operators from the graph on. Among several
-    such rows, the one with the fewest different settings counts. Empty where no row has these
-    operators.
+    It is the kind of the catalogue row with the same operators from the one that makes the graph.
+    Among several such rows, the one with the fewest different settings counts. Empty if no row has
+    these operators.
 
-    >>> from core.builds.catalogue import kind_of
+    >>> from core.builds.catalogue import graph_kind
     >>> from core.builds.registry import BUILD_GRAMMAR
-    >>> kind_of(
+    >>> graph_kind(
     ...     BUILD_GRAMMAR.parse(
     ...         "SentenceChunks() >> NounPhrases() >> Merge(longest=90) >> Vectors(of='nodes')"
     ...     )
     ... )
     'rkg'
-    >>> kind_of(
+    >>> graph_kind(
     ...     BUILD_GRAMMAR.parse("TokenChunks() >> NounPhrases() >> PassageGraph() >> AddSynonymEdges()")
     ... )
     ''
     """
     steps = _graph_steps(line)
-    alike = [
-        (row.graph, other)
-        for row in catalogue().values()
-        if [*map(type, other := _graph_steps(row.line))] == [*map(type, steps)]
-    ]
-    differing = lambda pair: sum(len(changed_values(*both)) for both in zip(pair[1], steps))
-    return min(alike, key=differing)[0] if alike else ""
+    kinds: list[tuple[int, str]] = []  # number of different settings, kind of graph
+    for build in catalogue().values():
+        build_steps = _graph_steps(build.line)
+        if list(map(type, build_steps)) == list(map(type, steps)):
+            n_changes = sum(len(changed_values(*pair)) for pair in zip(build_steps, steps))
+            kinds.append((n_changes, build.graph))
+    return min(kinds, key=lambda pair: pair[0], default=(0, ""))[1]
 
 
 def _graph_steps(line: BuildLine) -> list[BuildOperator]:
@@ -179,11 +180,11 @@ def _graph_steps(line: BuildLine) -> list[BuildOperator]:
 
     They are the one that makes the graph and those after it, without vectors.
     """
-    start = next((index for index, one in enumerate(line) if "graph" in one.writes), len(line))
-    return [one for one in line.operators[start:] if one.stage != "index"]
+    start = next((index for index, step in enumerate(line) if "graph" in step.writes), len(line))
+    return [step for step in line.operators[start:] if step.stage != "index"]
 
 
-def of_kind(graph: str) -> list[GraphBuild]:
+def builds_of_kind(graph: str) -> list[GraphBuild]:
     """Return the builds of a kind of graph: by a language model first, by noun phrases last."""
     return [build for build in catalogue().values() if build.graph == graph]
 
@@ -198,32 +199,30 @@ def choose_build(graph: str, extractor: str = "") -> GraphBuild:
 
     Returns
     -------
-    A build; the first of the kind if none has that extractor.
+    A build. If none of the kind has that extractor, the first without any, else the first.
 
     Raises
     ------
     BadParameter : there is no such kind, build or extractor.
     """
-    fit = of_kind(graph)
-    if not fit:
+    builds = builds_of_kind(graph)
+    if not builds:
         return find_build(graph)
     if extractor and extractor not in EXTRACTORS:
         raise BadParameter(
             f"There is no extractor “{shorten(extractor)}”.{nearest(extractor, EXTRACTORS)}"
         )
-    if extractor:
-        return next(
-            (build for name in (extractor, "") for build in fit if name == build.extractor),
-            fit[0],
-        )
-    return fit[0]
+    if not extractor:
+        return builds[0]
+    first_by_extractor = {build.extractor: build for build in reversed(builds)}
+    return first_by_extractor.get(extractor) or first_by_extractor.get("", builds[0])
 
 
-def _asking(operator: BuildOperator, model: str) -> BuildOperator:
+def _with_model(operator: BuildOperator, model: str) -> BuildOperator:
     """Return an operator with another language model, if it uses one."""
     model_values = {
-        p.name: model
-        for p in parameters(type(operator))
-        if p.chat and getattr(operator, p.name) in operator.models()
+        one.name: model
+        for one in parameters(type(operator))
+        if one.chat and getattr(operator, one.name) in operator.models()
     }
     return replace(operator, **model_values)

@@ -54,7 +54,8 @@ class Chunker(BuildOperator):
         chunks, fresh = ctx.recutting.chunks(
             state.corpus, cutter, lambda documents: self.table(documents, ctx.watch, code)
         )
-        ctx.report.counts["chunks"], ctx.report.counts["documents cut"] = len(chunks), fresh
+        ctx.report.counts["chunks"] = len(chunks)
+        ctx.report.counts["documents cut"] = fresh
         return state.replace(chunks=chunks)
 
 
@@ -74,7 +75,7 @@ class WholeDocuments(Chunker):
 class TokenChunks(Chunker):
     """Chunks of at most `size` tokens, cut between words.
 
-    The defaults of 1,200 tokens with 100 in common are those of the In-depth Analysis.
+    The defaults, 1,200 tokens of which 100 overlap, are those of the In-depth Analysis.
     """
 
     title = "chunks by tokens"

@@ -6,6 +6,7 @@ import importlib.util
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +19,7 @@ class ClusteringDefaults:
     """Settings of RAPTOR's mixtures and of balanced k-means."""
 
     raptor_seed: int = 224  # of the mixtures that are compared
-    final_mixture_seed: int = 0
+    final_mixture_seed: int = 0  # of the mixture with the chosen number of components
     reduced_dimensions: int = 10
     min_cluster_probability: float = 0.1  # with which a vector belongs to a cluster
     max_components: int = 49  # of a mixture
@@ -37,7 +38,7 @@ Clusters = list[np.ndarray]  # positions of the vectors, ascending in each clust
 
 
 def cluster_by_mixtures(
-    vectors: np.ndarray, reducer: str, watch: Watch = NO_WATCH, sought: bool = False
+    vectors: np.ndarray, reducer: str, watch: Watch = NO_WATCH, search_count: bool = False
 ) -> Clusters:
     """Cluster vectors as RAPTOR does, by two levels of Gaussian mixtures.
 
@@ -50,29 +51,29 @@ def cluster_by_mixtures(
 
     - Dimensions are reduced by PCA unless UMAP is requested.
     - A mixture is learnt from at most some 2,000 vectors.
-    - A vector without any probability above 0.1 is put into its likeliest cluster. The code leaves
-      it out.
-    - A cluster that is found twice is kept once.
+    - A vector without any probability above 0.1 is put into its likeliest cluster. RAPTOR's code
+      leaves it out.
+    - A cluster that is found twice is returned once.
 
     Parameters
     ----------
     vectors : one row for each text.
     reducer : "pca" or "umap".
-    sought : search the number of components by `least_bic` instead of trying every number.
+    search_count : search the number of components by `least_bic` instead of trying every number.
 
     Returns
     -------
     Positions of the vectors of each cluster, int64 ascending.
     """
     clusters: dict[tuple[int, ...], None] = {}
-    for outer in _fit_mixture(
-        _reduce_dimensions(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), watch, sought
-    ):
+    points = _reduce_dimensions(vectors, reducer, math.isqrt(max(1, len(vectors) - 1)))
+    for outer in _fit_mixture(points, watch, search_count):
         inner = [np.arange(len(outer))]
         if len(outer) > CLUSTERING.reduced_dimensions + 1:
-            inner = _fit_mixture(_reduce_dimensions(vectors[outer], reducer, 10), watch, sought)
+            points = _reduce_dimensions(vectors[outer], reducer, 10)
+            inner = _fit_mixture(points, watch, search_count)
         clusters |= {tuple(outer[part].tolist()): None for part in inner if len(part)}
-    return [np.array(one, np.int64) for one in sorted(clusters)]
+    return [np.array(cluster, np.int64) for cluster in sorted(clusters)]
 
 
 def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) -> Clusters:
@@ -94,7 +95,7 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
 
     Notes
     -----
-    RAPTOR-K, as the In-depth Analysis has it.
+    This is RAPTOR-K of the In-depth Analysis.
 
     Examples
     --------
@@ -103,63 +104,51 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
     >>> [one.tolist() for one in cluster_balanced(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
     [[0, 2], [1, 3]]
     """
-    from sklearn.cluster import KMeans
-
+    clusters: Clusters = []
     if len(vectors) > CLUSTERING.max_kmeans_vectors:
-        clusters = [
-            half[one]
-            for half in _halves(vectors)
-            for one in cluster_balanced(vectors[half], size, watch)
-        ]
-        return sorted(clusters, key=lambda one: int(one[0]))
+        for half in _split_in_halves(vectors):
+            clusters += [half[part] for part in cluster_balanced(vectors[half], size, watch)]
+        return sorted(clusters, key=lambda cluster: int(cluster[0]))
     count = max(1, len(vectors) // size)
     if count == 1:
         return [np.arange(len(vectors))]
-    centres = (
-        KMeans(count, n_init=1, max_iter=CLUSTERING.kmeans_rounds, random_state=0)
-        .fit(vectors)
-        .cluster_centers_
-    )
+    centres = _kmeans_centres(vectors, count)
     labels = np.zeros(len(vectors), np.int64)
     for _ in range(CLUSTERING.kmeans_rounds):
         watch.check()
-        fresh = _assign_centres(vectors, centres, -(-len(vectors) // count))
+        new_labels = _assign_centres(vectors, centres, -(-len(vectors) // count))
+        members = [vectors[new_labels == label] for label in range(count)]
         centres = np.stack(
-            [
-                vectors[fresh == one].mean(axis=0) if (fresh == one).any() else centres[one]
-                for one in range(count)
-            ]
+            [some.mean(axis=0) if len(some) else old for some, old in zip(members, centres)]
         )
-        if np.array_equal(fresh, labels):
+        if np.array_equal(new_labels, labels):
             break
-        labels = fresh
-    return sorted(
-        (np.flatnonzero(labels == one) for one in np.unique(labels)), key=lambda one: int(one[0])
-    )
+        labels = new_labels
+    clusters = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    return sorted(clusters, key=lambda cluster: int(cluster[0]))
 
 
-def _halves(vectors: np.ndarray) -> Clusters:
-    """Split vectors into two halves by their position along the line between two means."""
+def _kmeans_centres(vectors: np.ndarray, count: int) -> np.ndarray:
     from sklearn.cluster import KMeans
 
-    first_mean, second_mean = (
-        KMeans(2, n_init=1, max_iter=CLUSTERING.kmeans_rounds, random_state=0)
-        .fit(vectors[:: -(-len(vectors) // CLUSTERING.max_fitted_vectors)])
-        .cluster_centers_
-    )
+    kmeans = KMeans(count, n_init=1, max_iter=CLUSTERING.kmeans_rounds, random_state=0)
+    return kmeans.fit(vectors).cluster_centers_
+
+
+def _split_in_halves(vectors: np.ndarray) -> Clusters:
+    """Split vectors into two halves by their position along the line between two means."""
+    sample = vectors[:: -(-len(vectors) // CLUSTERING.max_fitted_vectors)]
+    first_mean, second_mean = _kmeans_centres(sample, 2)
     order = np.argsort(np.round(vectors @ (second_mean - first_mean), 6), kind="stable")
     return [np.sort(half) for half in np.array_split(order, 2)]
 
 
-def _assign_centres(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray:
-    """Assign each vector to a centre: the nearest pairs first, as long as a centre has room."""
-    distances = np.round(
-        ((vectors**2).sum(1)[:, None] - 2 * vectors @ centres.T + (centres**2).sum(1)).astype(
-            np.float64
-        ),
-        6,
-    )
-    labels, free_places = np.full(len(vectors), -1, np.int64), np.full(len(centres), room)
+def _assign_centres(vectors: np.ndarray, centres: np.ndarray, capacity: int) -> np.ndarray:
+    """Assign each vector to a centre, nearest pairs first, with limited vectors per centre."""
+    squares = (vectors**2).sum(1)[:, None] - 2 * vectors @ centres.T + (centres**2).sum(1)
+    distances = np.round(squares.astype(np.float64), 6)
+    labels = np.full(len(vectors), -1, np.int64)
+    free_places = np.full(len(centres), capacity)
     for pair in np.argsort(distances, axis=None, kind="stable").tolist():
         vector, centre = divmod(pair, len(centres))
         if labels[vector] < 0 and free_places[centre]:
@@ -171,8 +160,9 @@ def _assign_centres(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.n
 def least_bic(bic: Callable[[int], float], limit: int) -> int:
     """Search the number of clusters with the least BIC.
 
-    First 1, 2, 4, 8 and so on are tried, then the numbers half way between the best and its nearest
-    neighbours tried. Of 49 numbers, some 14 are tried. The search may miss the least BIC.
+    First 1, 2, 4, 8 and so on are tried, then the numbers half way between the best and the nearest
+    ones tried, until none is left. Of 49 numbers, some 14 are tried. The search may miss the least
+    BIC.
 
     Parameters
     ----------
@@ -195,16 +185,16 @@ def least_bic(bic: Callable[[int], float], limit: int) -> int:
     }
     while True:
         best = min(scores, key=lambda count: (scores[count], count))
-        below = max((one for one in scores if one < best), default=best)
-        above = min((one for one in scores if one > best), default=best)
-        fresh = {(below + best) // 2, (above + best + 1) // 2} - scores.keys()
-        if not fresh:
+        below = max((count for count in scores if count < best), default=best)
+        above = min((count for count in scores if count > best), default=best)
+        untried = {(below + best) // 2, (above + best + 1) // 2} - scores.keys()
+        if not untried:
             return best
-        scores |= {count: bic(count) for count in fresh}
+        scores |= {count: bic(count) for count in untried}
 
 
-def _fit_mixture(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
-    """Return the non-empty clusters of a Gaussian mixture."""
+def _fit_mixture(points: np.ndarray, watch: Watch, search_count: bool) -> Clusters:
+    """Return the non-empty clusters of the Gaussian mixture with the least BIC."""
     from sklearn.mixture import GaussianMixture
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -214,39 +204,30 @@ def _fit_mixture(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
     sample = points[:: -(-n // CLUSTERING.max_fitted_vectors)]
     n_distinct = len(np.unique(np.round(sample, 6), axis=0))
     limit = max(1, min(CLUSTERING.max_components, len(sample) - 1, n_distinct))
+    new_mixture = partial(GaussianMixture, reg_covar=CLUSTERING.regularisation)
 
     def bic(components: int) -> float:
         watch.check()
-        return (
-            GaussianMixture(
-                components, reg_covar=CLUSTERING.regularisation, random_state=CLUSTERING.raptor_seed
-            )
-            .fit(sample)
-            .bic(sample)
-        )
+        mixture = new_mixture(components, random_state=CLUSTERING.raptor_seed)
+        return mixture.fit(sample).bic(sample)
 
-    if sought:
+    if search_count:
         with threadpool_limits(1):  # for so little work, more threads cost more than they save
             count = least_bic(bic, limit)
     else:
         count = 1 + int(np.argmin([bic(components) for components in range(1, limit + 1)]))
-    best = GaussianMixture(
-        count, reg_covar=CLUSTERING.regularisation, random_state=CLUSTERING.final_mixture_seed
-    ).fit(sample)
-    shares = best.predict_proba(points)
+    best = new_mixture(count, random_state=CLUSTERING.final_mixture_seed).fit(sample)
+    probabilities = best.predict_proba(points)
     # each vector is at least in its likeliest cluster
-    shares[np.arange(n), shares.argmax(axis=1)] = 1.0
-    return [
-        np.flatnonzero(column > CLUSTERING.min_cluster_probability)
-        for column in shares.T
-        if (column > CLUSTERING.min_cluster_probability).any()
-    ]
+    probabilities[np.arange(n), probabilities.argmax(axis=1)] = 1.0
+    is_member = probabilities > CLUSTERING.min_cluster_probability
+    return [np.flatnonzero(column) for column in is_member.T if column.any()]
 
 
 def _reduce_dimensions(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
     """Reduce the dimensions of vectors.
 
-    Raises ModelUnavailable where UMAP is requested and not installed.
+    Raises ModelUnavailable if UMAP is requested but not installed.
     """
     dimensions = min(CLUSTERING.reduced_dimensions, len(vectors) - 2, vectors.shape[1])
     if dimensions < 1:
@@ -275,7 +256,7 @@ def _reduce_dimensions(vectors: np.ndarray, reducer: str, neighbours: int) -> np
 
 
 def _project(vectors: np.ndarray, dimensions: int) -> np.ndarray:
-    """Project very many vectors on the directions of largest variance.
+    """Project very many vectors on the directions of largest variance, as PCA does.
 
     Their covariance is summed up block by block.
     """
@@ -286,6 +267,6 @@ def _project(vectors: np.ndarray, dimensions: int) -> np.ndarray:
     mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(vectors)
     covariance = sum((centred := block - mean).T @ centred for block in blocks)
     axes = np.linalg.eigh(covariance)[1][:, : -dimensions - 1 : -1]
-    # The sign of an axis is arbitrary; it is fixed here.
+    # The sign of an axis is arbitrary. Here its largest component becomes positive.
     axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)])
     return np.concatenate([(block - mean) @ axes for block in blocks])

@@ -5,10 +5,9 @@ It covers calls of language models, tokens, money, and time at the speed measure
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.builds.base import BuildContext, BuildState
+from core.builds.base import BuildContext, BuildOperator, BuildState
 from core.builds.catalogue import GraphBuild
 from core.builds.extract import reader_choice
 from core.builds.extract.described_names import DescribedNames
@@ -32,8 +31,8 @@ from core.watch import NO_WATCH, Watch
 class UsageEstimate:
     """Estimated use of language models.
 
-    `usage` holds calls and tokens. `seconds` is the time on this computer, None where it is
-    unknown. `currency` is empty where no model has a price.
+    `usage` holds calls and tokens. `seconds` is the time on this computer, None if it is unknown.
+    `currency` is empty if no model has a price.
     """
 
     usage: Usage = Usage()
@@ -44,12 +43,12 @@ class UsageEstimate:
     def __add__(self, other: UsageEstimate) -> UsageEstimate:
         if not (self.usage.calls and other.usage.calls):
             return self if self.usage.calls else other
-        seconds = (
-            None if self.seconds is None or other.seconds is None else self.seconds + other.seconds
-        )
-        paid = self.currency == other.currency  # else they cannot be added up
-        money, currency = (self.money + other.money, self.currency) if paid else (0.0, "")
-        return UsageEstimate(self.usage + other.usage, seconds, money, currency)
+        usage, seconds = self.usage + other.usage, None
+        if self.seconds is not None and other.seconds is not None:
+            seconds = self.seconds + other.seconds
+        if self.currency != other.currency:  # the money cannot be added up
+            return UsageEstimate(usage, seconds)
+        return UsageEstimate(usage, seconds, self.money + other.money, self.currency)
 
     def words(self) -> str:
         """Return the estimate in a few words."""
@@ -68,8 +67,8 @@ class BuildCost:
     """Estimated cost of a build.
 
     - `missing` of the `chunks` chunks have not been read by this extractor yet.
-    - `reading` is what language models are asked to read them.
-    - `seconds` is the total time, where the speed on this computer is known from replies of the
+    - `reading` is the use of language models for reading them.
+    - `seconds` is the total time, if the speed on this computer is known from replies of the
       model or from similar builds.
     - `later` holds sentences on costs that are exactly known only once the graph is built. `rest`
       is a rough estimate of these.
@@ -105,28 +104,25 @@ class BuildCost:
             text = f"{self.chunks:,} chunks"
         if self.usage.calls:
             text += f": {self.reading.words()}"
-            text += (
-                "" if self.reading.seconds is not None else "; the time is known once some are done"
-            )
+            if self.reading.seconds is None:
+                text += "; the time is known once some are done"
         elif not self.later:
             text += ". No language model is asked"
         return " ".join([f"{text}.", *self.after()])
 
     def after(self) -> list[str]:
         """Return the sentences after the first: later costs, total, time, and earlier spending."""
-        uses_models_twice = self.usage.calls and self.rest.usage.calls
-        return [
-            *self.later,
-            *([f"In all: {(self.reading + self.rest).words()}."] if uses_models_twice else []),
-            *self.time(),
-            *filter(None, [self.spent]),
-        ]
+        sentences = list(self.later)
+        if self.usage.calls and self.rest.usage.calls:
+            sentences.append(f"In all: {(self.reading + self.rest).words()}.")
+        sentences += self.time()
+        return [*sentences, self.spent] if self.spent else sentences
 
     def time(self) -> list[str]:
         """Return a sentence on the time of a build without a language model.
 
-        It gives a range from half to twice the time that its operators took before. Empty where one
-        of them has not been measured yet.
+        It gives a range from half to twice the time that its operators took before. Empty if one of
+        them has not been measured yet.
         """
         if self.seconds is None or self.calls:
             return []
@@ -162,45 +158,36 @@ def estimate_cost(
             state = operator.apply(state, ctx)
         if isinstance(operator, Extractor) and state.chunks is not None:
             texts = operator.missing(state.chunks, ctx)
-            missing, (usage, took) = len(texts), operator.cost(texts, ctx)
-            reading = _add_price(usage, took if usage.calls else None, operator.chats(), ctx)
+            missing = len(texts)
+            usage, seconds = operator.cost(texts, ctx)
+            reading = _add_price(usage, seconds, operator, ctx)
             break
     chunks = len(state.chunks or ())
-    later, later_usage = [], UsageEstimate()
-    for operator in build.line:
-        usage = operator.expected(chunks)
-        if usage.calls:
-            step_usage = _add_price(
-                usage,
-                estimate_model_seconds(ctx, operator.chats()[0], usage),
-                operator.chats(),
-                ctx,
-            )
-        else:
-            step_usage = UsageEstimate()
-        later_usage += step_usage
-        if sentence := operator.later():
-            later.append(
-                f"{sentence}: {step_usage.words()}, minus saved replies."
-                if step_usage.usage.calls
-                else f"{sentence}."
-            )
+    later, rest = _estimate_later(build, chunks, ctx)
     seconds = reading.seconds
     if not build.line.asks_chat:
-        seconds = estimate_seconds(
-            build.line, chunks, missing, missing if build_status(corpus, build).built else chunks
-        )
+        changed = missing if build_status(corpus, build).built else chunks
+        seconds = estimate_seconds(build.line, chunks, missing, changed)
     spent = spent_words(build_folder(corpus, build), models, build.line.models())
-    return BuildCost(
-        chunks,
-        missing,
-        reading,
-        seconds,
-        tuple(later),
-        later_usage,
-        spent,
-        language_fit(corpus, build, models),
-    )
+    language = language_fit(corpus, build, models)
+    return BuildCost(chunks, missing, reading, seconds, later, rest, spent, language)
+
+
+def _estimate_later(
+    build: GraphBuild, chunks: int, ctx: BuildContext
+) -> tuple[tuple[str, ...], UsageEstimate]:
+    """Return sentences on costs that are known only once the graph is built, and their estimate."""
+    sentences, total = [], UsageEstimate()
+    for operator in build.line:
+        usage, estimate = operator.expected(chunks), UsageEstimate()
+        if usage.calls:
+            seconds = estimate_model_seconds(ctx, operator.chats()[0], usage)
+            estimate = _add_price(usage, seconds, operator, ctx)
+        total += estimate
+        if sentence := operator.later():
+            cost = f": {estimate.words()}, minus saved replies" if usage.calls else ""
+            sentences.append(f"{sentence}{cost}.")
+    return tuple(sentences), total
 
 
 def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str, ...]:
@@ -217,11 +204,11 @@ def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str
     Sentences; empty for English documents that are read as English.
     """
     language, sentences = corpus.language, list[str]()
-    seems = corpus.language_as_found
-    if seems.code and seems.code != language.code:
+    detected = corpus.language_as_found
+    if detected.code and detected.code != language.code:
         sentences.append(
-            f"The documents seem to be in {seems.name} but are read as {language.name}, as chosen. "
-            "Names and sentences may be wrong."
+            f"The documents seem to be in {detected.name} but are read as {language.name}, "
+            "as chosen. Names and sentences may be wrong."
         )
     if language.others:
         shares = " and ".join(
@@ -248,12 +235,17 @@ def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str
 
 
 def _add_price(
-    usage: Usage, seconds: float | None, names: Sequence[str], ctx: BuildContext
+    usage: Usage, seconds: float | None, operator: BuildOperator, ctx: BuildContext
 ) -> UsageEstimate:
-    """Return the estimate with its price, that of the first language model that has one."""
-    price = getattr(ctx.models, "price", lambda name: None)
-    model_price = next((one[1] for name in names if (one := price(name)) is not None), None)
-    has_price = model_price is not None and model_price.known and bool(usage.calls)
-    if model_price is not None and has_price:
-        return UsageEstimate(usage, seconds, model_price.of(usage), model_price.currency)
-    return UsageEstimate(usage, seconds)
+    """Return the estimate of an operator with the price of its first language model with one.
+
+    An operator that does not call its model has neither time nor price.
+    """
+    if not usage.calls:
+        return UsageEstimate(usage)
+    find_price = getattr(ctx.models, "price", lambda name: None)
+    prices = filter(None, map(find_price, operator.chats()))
+    _, price = next(prices, ("", None))
+    if price is None or not price.known:
+        return UsageEstimate(usage, seconds)
+    return UsageEstimate(usage, seconds, price.of(usage), price.currency)

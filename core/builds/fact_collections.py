@@ -1,8 +1,8 @@
 """Compact collections of merged facts, and their storage by runs of chunks.
 
-Texts are numbered and numbers are kept in columns, which takes little memory. The result of each
-run of chunks is saved in SQLite. After a change of the corpus, only the changed runs are read
-again.
+Texts are numbered and numbers are stored in columns, which takes little memory. The collection of
+each run of chunks is saved in SQLite. After a change of the corpus, only the changed runs are
+collected again.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ from core.errors import StoreError
 from core.io.home import home_folder
 from core.io.rows import DamagedFile, RowFile, Schema, select_by_keys
 
-# Increased when something else is collected from the same facts, which makes saved runs useless.
+# Increased when other things are collected from the same facts, which makes saved runs useless.
 COLLECTION_EDITION = 1
-# most chunks of a run, and one chunk in how many ends a run
 MAX_RUN_CHUNKS = 2_000
-CHUNKS_PER_RUN_END = 1_000
-# largest size of the saved runs; beyond it the least recently used are removed
-MAX_SAVED_RUNS_BYTES = 1 << 30
+CHUNKS_PER_RUN_END = 1_000  # about one chunk in so many ends a run
+MAX_SAVED_RUNS_BYTES = 1 << 30  # beyond it the least recently used runs are removed
 RUNS_NOT_SAVED = "Merged facts were not saved, so that the next build takes longer. {}"
 RUNS_SCHEMA = Schema(
     "what facts were gathered to",
@@ -45,7 +43,7 @@ RUNS_SCHEMA = Schema(
 
 
 class Collector(Protocol):
-    """A collection that facts are added to in the order of their chunks."""
+    """A collection to which facts are added in the order of their chunks."""
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the facts of the chunk in a row.
@@ -67,7 +65,7 @@ class TextIds(dict[str, int]):
     >>> one, other = TextIds(), TextIds()
     >>> one.of("a"), one.of("b"), one.of("a"), other.of("c"), other.of("b")
     (0, 1, 0, 0, 1)
-    >>> one.include(other).tolist(), list(one)  # what 0, 1 and -1 of the other are here
+    >>> one.include(other).tolist(), list(one)  # the new numbers of 0, 1 and -1 of the other
     ([2, 1, -1], ['a', 'b', 'c'])
     """
 
@@ -76,16 +74,17 @@ class TextIds(dict[str, int]):
         return self.setdefault(text, len(self))
 
     def include(self, other: TextIds) -> np.ndarray:
-        """Add the texts of another collection, and return the number of each here, int32.
+        """Add the texts of another collection, and return the new number of each, int32.
 
-        The last value is -1, so that a number of -1 (no text) stays -1.
+        The last value is -1, so that the number -1 (no text) stays -1.
         """
         return np.array([*map(self.of, other), -1], np.int32)
 
     def alphabet(self) -> np.ndarray:
         """Return the rank of each text in sorted order, int64."""
-        words, ranks = list(self), np.empty(len(self), np.int64)
-        ranks[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
+        texts = list(self)
+        ranks = np.empty(len(texts), np.int64)
+        ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
         return ranks
 
 
@@ -96,7 +95,7 @@ class NumberColumns:
     """
 
     def __init__(self, types: str):
-        self._columns = [array(type) for type in types]
+        self._columns = [array(typecode) for typecode in types]
 
     def add(self, *row: float) -> None:
         """Add a row."""
@@ -109,7 +108,7 @@ class NumberColumns:
     def extend(self, arrays: Sequence[np.ndarray]) -> None:
         """Add rows, given as one array per column.
 
-        Raises ValueError where an array has another type than its column.
+        Raises ValueError if an array has another type than its column.
         """
         for column, values in zip(self._columns, arrays, strict=True):
             if values.dtype != np.dtype(column.typecode):
@@ -122,13 +121,13 @@ class NumberColumns:
         Parameters
         ----------
         other : columns of the same number and types.
-        *numbers : for each column, int64 [old numbers], the number here of each number there; None
-            keeps the values.
+        *numbers : for each column, int64 [old numbers], the new number of each old one; None leaves
+            the values unchanged.
         """
         for column, values, new in zip(self._columns, other.arrays(), numbers):
-            column.frombytes(
-                (values if new is None else new[values].astype(values.dtype, copy=False)).tobytes()
-            )
+            if new is not None:
+                values = new[values].astype(values.dtype, copy=False)
+            column.frombytes(values.tobytes())
 
     def arrays(self) -> tuple[np.ndarray, ...]:
         """Return the columns, int32 or float64, without copying.
@@ -162,9 +161,9 @@ def chunk_runs(keys: Sequence[bytes]) -> Iterator[range]:
 class SavedRuns:
     """Collections of runs of chunks, saved in one SQLite file.
 
-    It is the person's own file by default. Its content can always be computed again. A damaged file
-    is therefore replaced by an empty one, and a file that cannot be used is not read or written. In
-    both cases `note` receives a sentence.
+    Their content can always be computed again. A damaged file is therefore replaced by an empty
+    one, and a file that cannot be used is not read or written. In both cases `note` receives a
+    sentence.
 
     Parameters
     ----------
@@ -173,14 +172,12 @@ class SavedRuns:
     """
 
     def __init__(self, note: Callable[[str], None], file: Path | None = None):
-        self._note, self._rows = (
-            note,
-            RowFile(file or home_folder() / "gathered.sqlite", RUNS_SCHEMA),
-        )
+        self._note = note
+        self._rows = RowFile(file or home_folder() / "gathered.sqlite", RUNS_SCHEMA)
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of some keys whose run is saved, and mark these as used."""
-        with self._noting(), self._rows.reading() as base:
+        """Return those of some keys whose run is saved, and mark these runs as used."""
+        with self._errors_as_notes(), self._rows.reading() as base:
             saved_keys = {key for (key,) in select_by_keys(base, "runs", ("key",), keys)}
             if base.saves:
                 base.executemany(
@@ -203,7 +200,7 @@ class SavedRuns:
         The filled collection, or None if it is not saved or cannot be read.
         """
         with (
-            self._noting(),
+            self._errors_as_notes(),
             suppress(ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error),
         ):
             ((packed,),) = self._rows.query("select gathered from runs where key = ?", (key,))
@@ -218,52 +215,51 @@ class SavedRuns:
         key : key of the run, by `run_key`.
         collection : the collection to save.
         """
-        with self._noting():
+        with self._errors_as_notes():
             self._rows.save("runs", [(key, _pack(collection), time.time())])
 
     def tidy(self) -> None:
         """Remove the least recently used runs beyond `MAX_SAVED_RUNS_BYTES`."""
-        older = (
+        # Each run with the bytes of itself and all that were used after it.
+        sizes = (
             "select key, sum(length(gathered)) over (order by used desc, key) as bytes from runs"
         )
-        with self._noting(), self._rows.reading() as base:
+        with self._errors_as_notes(), self._rows.reading() as base:
             if base.saves:
                 base.execute(
-                    f"delete from runs where key in (select key from ({older}) where bytes > ?)",
+                    f"delete from runs where key in (select key from ({sizes}) where bytes > ?)",
                     (MAX_SAVED_RUNS_BYTES,),
                 )
 
     @contextmanager
-    def _noting(self) -> Iterator[None]:
+    def _errors_as_notes(self) -> Iterator[None]:
         """Turn errors of the file into notes."""
         try:
-            yield
-        except DamagedFile:
             try:
+                yield
+            except DamagedFile:
                 self._rows.remove_damaged()
                 self._note(
                     f"{self._rows.file}, where merged facts are saved, was damaged and is begun "
                     "anew: its rows were merged again."
                 )
-            except StoreError as error:
-                self._note(RUNS_NOT_SAVED.format(error))
         except StoreError as error:
             self._note(RUNS_NOT_SAVED.format(error))
 
 
-def run_key(what: str, keys: Sequence[bytes]) -> bytes:
-    """Return the key of a run of chunks under which a collection is saved.
+def run_key(kind: str, keys: Sequence[bytes]) -> bytes:
+    """Return the key under which the collection of a run of chunks is saved.
 
     Parameters
     ----------
-    what : text that identifies what is collected and how.
+    kind : text that identifies the kind of collection and its settings.
     keys : keys of the chunks, in their order.
 
     Returns
     -------
     SHA-256 digest that also depends on the edition of the collections.
     """
-    return hashlib.sha256(b"".join((f"{COLLECTION_EDITION} {what}\n".encode(), *keys))).digest()
+    return hashlib.sha256(b"".join((f"{COLLECTION_EDITION} {kind}\n".encode(), *keys))).digest()
 
 
 def _pack(collection: Collector) -> bytes:
@@ -282,14 +278,13 @@ def _pack(collection: Collector) -> bytes:
 def _fill(empty: C, packed: bytes) -> C:
     """Fill an empty collection with packed texts and numbers.
 
-    Raises ValueError, KeyError and other errors where the data is damaged.
+    Raises ValueError, KeyError and other errors if the data is damaged.
     """
     with np.load(io.BytesIO(zlib.decompress(packed)), allow_pickle=False) as arrays:
         for name, value in vars(empty).items():
             if isinstance(value, TextIds):
-                value.update(
-                    (text, number) for number, text in enumerate(json.loads(arrays[name].tobytes()))
-                )
+                texts = json.loads(arrays[name].tobytes())
+                value.update((text, number) for number, text in enumerate(texts))
             elif isinstance(value, NumberColumns):
                 value.extend([arrays[f"{name} {index}"] for index in range(len(value))])
     return empty

@@ -9,8 +9,9 @@ import hashlib
 import json
 import threading
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from core.builds.facts import SAVED_FIELDS, Facts
 from core.io.files import numbered_lines
@@ -29,8 +30,8 @@ def fact_key(operator: str, signature: str, text: str) -> bytes:
 
     Parameters
     ----------
-    operator : text of the extractor with its parameters and edition.
-    signature : text that changes with the replies of its model; empty without one.
+    operator : text of the extractor with its parameters.
+    signature : what else the facts depend on, by `Extractor.signature`; empty for nothing.
     text : text of the chunk.
 
     Returns
@@ -40,9 +41,8 @@ def fact_key(operator: str, signature: str, text: str) -> bytes:
     return hashlib.sha256(json.dumps([SAVED_FIELDS, operator, signature, text]).encode()).digest()
 
 
-FACTS_FIELD = (
-    "facts"  # marks a row of a shipped file that holds the facts of a chunk rather than a reply
-)
+# Marks a row of a shipped file that holds the facts of a chunk rather than a reply.
+FACTS_FIELD = "facts"
 
 
 class FactStore:
@@ -60,7 +60,8 @@ class FactStore:
     """
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
-        self.file, self.shipped = file or home_folder() / "facts.sqlite", tuple(shipped)
+        self.file = file or home_folder() / "facts.sqlite"
+        self.shipped = tuple(shipped)
         self._rows = RowFile(self.file, FACTS_SCHEMA)
         self._lock = threading.Lock()
         self._shipped_facts: dict[bytes, str] | None = None
@@ -84,17 +85,17 @@ class FactStore:
         StoreError, BadInput : a file cannot be used.
         """
         with self._rows.reading() as base:
-            rows = select_by_keys(base, "facts", ("key", "facts"), keys)
-            read = (
-                (key, Facts.from_json(zlib.decompress(packed).decode())) for key, packed in rows
-            )
-            saved = {key: facts for key, facts in read if final(facts)}
-        shipped = self._load_shipped() if self.shipped and len(saved) < len(keys) else {}
-        return saved | {
-            key: Facts.from_json(shipped[key])
-            for key in keys
-            if key in shipped and key not in saved
-        }
+            result: dict[bytes, Facts] = {}
+            for key, packed in select_by_keys(base, "facts", ("key", "facts"), keys):
+                facts = Facts.from_json(zlib.decompress(packed).decode())
+                if final(facts):
+                    result[key] = facts
+        if self.shipped and len(result) < len(keys):
+            shipped = self._load_shipped()
+            for key in keys:
+                if key in shipped and key not in result:
+                    result[key] = Facts.from_json(shipped[key])
+        return result
 
     def keep(self, facts: Mapping[bytes, Facts]) -> None:
         """Save facts at once and durably."""
@@ -105,15 +106,24 @@ class FactStore:
     def _load_shipped(self) -> dict[bytes, str]:
         with self._lock:
             if self._shipped_facts is None:
-                rows = (
-                    json.loads(line)
-                    for file in self.shipped
-                    if file.exists()
-                    for _, line in numbered_lines(file)
-                )
-                self._shipped_facts = {
-                    bytes.fromhex(row[FACTS_FIELD]): row["told"]
-                    for row in rows
-                    if FACTS_FIELD in row
-                }
+                rows = shipped_rows(self.shipped, FACTS_FIELD)
+                self._shipped_facts = {bytes.fromhex(row[FACTS_FIELD]): row["told"] for row in rows}
             return self._shipped_facts
+
+
+def shipped_rows(files: Iterable[Path], field: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows with a field in files that ship.
+
+    Parameters
+    ----------
+    files : JSON lines, compressed or not; missing files are left out.
+    field : the name of the field.
+
+    Yields
+    ------
+    Rows in the order of the files.
+    """
+    for file in files:
+        if file.exists():
+            rows = (json.loads(line) for _, line in numbered_lines(file))
+            yield from (row for row in rows if field in row)

@@ -21,7 +21,7 @@ class ChunkEntity:
 
 @dataclass(frozen=True)
 class ChunkRelation:
-    """A relation of two entities; `name` where it has a label, as in a triple."""
+    """A relation of two entities; `name` is its label, if it has one, as in a triple."""
 
     head: str
     tail: str
@@ -36,8 +36,8 @@ class Facts:
     """Entities and relations that an extractor found in one chunk.
 
     `unreadable` counts replies of a language model that could not be read. `dropped` counts
-    entities and relations that were left out because they name something that is nowhere in the
-    chunk. `notes` are messages about this chunk for the person.
+    entities and relations that were left out because a name does not occur in the chunk. `notes`
+    are messages about this chunk for the person.
 
     >>> from core.builds.facts import ChunkEntity, Facts, ChunkRelation
     >>> facts = Facts(
@@ -60,16 +60,15 @@ class Facts:
 
     def to_json(self) -> str:
         """Return the facts as one line of JSON: rows of values in the order of the fields."""
-        # The method dictionary keeps the order of the fields.
-        rows = lambda items: [list(vars(item).values()) for item in items]
-        return json.dumps(
-            [rows(self.entities), rows(self.relations), self.unreadable, self.dropped, self.notes],
-            ensure_ascii=False,
-        )
+        # `vars` has the order of the fields.
+        entities = [list(vars(entity).values()) for entity in self.entities]
+        relations = [list(vars(relation).values()) for relation in self.relations]
+        values = [entities, relations, self.unreadable, self.dropped, self.notes]
+        return json.dumps(values, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Facts:
-        """Parse a line from `to_json`. Raises ValueError or TypeError where it is none."""
+        """Parse a line from `to_json`. Raises ValueError or TypeError if it is none."""
         entities, relations, unreadable, dropped, notes = json.loads(text)
         return cls(
             tuple(ChunkEntity(*row) for row in entities),

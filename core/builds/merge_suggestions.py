@@ -21,21 +21,21 @@ from core.languages.spelling import fold
 from core.models.base import Encoder
 from core.watch import NO_WATCH, Watch
 
-MIN_NAME_COSINE = 0.9  # least cosine of two similar names
-# most names whose vectors are compared: those of the entities with the most relations
-MAX_COMPARED_NAMES = 4_000
-COMPARED_NEIGHBOURS = 3  # neighbours compared for each name
+MIN_NAME_COSINE = 0.9  # of two similar names
+MAX_COMPARED_NAMES = 4_000  # by vectors: those of the entities with the most relations
+COMPARED_NEIGHBOURS = 3  # nearest names that are suggested for each
 NON_WORD_RUN = re.compile(r"[^\w]+|_")
 DIGIT_RUN = re.compile(r"\d+")
 MIN_PLURAL_LETTERS = 4  # fewest letters of a word whose plural is folded
 SPELLING_REASONS = ("case", "accents", "apostrophes and punctuation", "plural")
+Entity = tuple[int, str]  # node and name
 
 
 @dataclass(frozen=True)
 class Suggestion:
     """A suggested merge of one entity into another.
 
-    `cosine` is the similarity of the names' vectors, None where the spelling is the reason.
+    `cosine` is the similarity of the names' vectors, None if the spelling is the reason.
     `passages` counts the passages of each entity.
     """
 
@@ -46,23 +46,22 @@ class Suggestion:
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Return a name folded step by step, in the order of `SPELLING_REASONS`.
+    """Return the forms of a name, folded further at each step of `SPELLING_REASONS`.
 
-    Two names with the same form at one step differ in no more than what is folded up to it.
+    Two names with the same form at one step differ only in features that are folded up to it.
 
     >>> from core.builds.merge_suggestions import spellings
     >>> spellings("Noël’s Carols")
     ('noël’s carols', 'noel’s carols', 'noels carols', 'noel carol')
     """
     case = " ".join(unicodedata.normalize("NFC", name).split()).casefold()
-    accents = "".join(
-        letter for letter in unicodedata.normalize("NFD", case) if not unicodedata.combining(letter)
-    )
-    marks = " ".join(NON_WORD_RUN.sub(" ", fold(accents).replace("'", "")).split())
-    return case, accents, marks, " ".join(map(_singular, marks.split()))
+    letters = unicodedata.normalize("NFD", case)
+    accents = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    words = NON_WORD_RUN.sub(" ", fold(accents).replace("'", "")).split()
+    return case, accents, " ".join(words), " ".join(map(_singular, words))
 
 
-def suggest_by_spelling(graph: Graph, mends: EntityMerges) -> list[Suggestion]:
+def suggest_by_spelling(graph: Graph, merges: EntityMerges) -> list[Suggestion]:
     """Suggest merges of entities whose names differ only in spelling.
 
     That means case, accents, apostrophes, punctuation or plural. Each is merged into the entity of
@@ -72,44 +71,47 @@ def suggest_by_spelling(graph: Graph, mends: EntityMerges) -> list[Suggestion]:
     Parameters
     ----------
     graph : the graph of a corpus.
-    mends : the merges and refusals of the corpus.
+    merges : the merges and refusals of the corpus.
 
     Returns
     -------
     Suggestions, each with its reason.
     """
-    suggestions, counts = [], _passages(graph)
-    groups: dict[str, list[tuple[tuple[str, ...], int, str]]] = {}
+    counts = _count_passages(graph)
+    groups: dict[str, list[Entity]] = {}
     for node, name in _entities(graph):
-        steps = spellings(name)
-        if steps[-1]:
-            groups.setdefault(steps[-1], []).append((steps, node, name))
-    for group in (group for group in groups.values() if len(group) > 1):
-        steps, node, name = min(group, key=lambda one: (-counts[one[1]], one[2]))
-        for other_steps, other_node, other_name in sorted(group, key=lambda one: one[2]):
-            if other_name != name and ordered_pair(other_name, name) not in mends.refused:
-                reason = next(
-                    reason
-                    for reason, one, two in zip(SPELLING_REASONS, other_steps, steps)
-                    if one == two
-                )
-                suggestions.append(
-                    Suggestion(
-                        Edit("merge", (other_name, name)),
-                        reason,
-                        None,
-                        (int(counts[other_node]), int(counts[node])),
-                    )
-                )
+        if folded := spellings(name)[-1]:
+            groups.setdefault(folded, []).append((node, name))
+    suggestions: list[Suggestion] = []
+    for group in groups.values():
+        into = min(group, key=lambda entity: (-counts[entity[0]], entity[1]))
+        for entity in group:
+            names = entity[1], into[1]
+            if names[0] != names[1] and ordered_pair(*names) not in merges.refused:
+                reason = _spelling_reason(*names)
+                suggestions.append(_suggestion(entity, into, reason, None, counts))
     return sorted(
         suggestions,
         key=lambda one: (SPELLING_REASONS.index(one.reason), -sum(one.passages), one.edit.names),
     )
 
 
+def _spelling_reason(name: str, other: str) -> str:
+    """Return the first step at which two names have the same form."""
+    forms = zip(SPELLING_REASONS, spellings(name), spellings(other))
+    return next(reason for reason, form, other_form in forms if form == other_form)
+
+
+def _suggestion(
+    entity: Entity, into: Entity, reason: str, cosine: float | None, counts: np.ndarray
+) -> Suggestion:
+    passages = int(counts[entity[0]]), int(counts[into[0]])
+    return Suggestion(Edit("merge", (entity[1], into[1])), reason, cosine, passages)
+
+
 def suggest_by_vectors(
     graph: Graph,
-    mends: EntityMerges,
+    merges: EntityMerges,
     encoder: Encoder,
     min_cosine: float = MIN_NAME_COSINE,
     watch: Watch = NO_WATCH,
@@ -123,7 +125,7 @@ def suggest_by_vectors(
     Parameters
     ----------
     graph : the graph of a corpus.
-    mends : the merges and refusals of the corpus.
+    merges : the merges and refusals of the corpus.
     encoder : encoder of the names.
     min_cosine : least cosine.
     watch : receives the progress and may raise RunCancelled.
@@ -132,39 +134,23 @@ def suggest_by_vectors(
     -------
     Suggestions, most similar first.
     """
-    entities, counts = list(_entities(graph)), _passages(graph)
-    if entities:
-        degrees = graph.degrees(np.array([node for node, _ in entities], np.int64))
-    else:
-        degrees = np.empty(0)
-    order = sorted(range(len(entities)), key=lambda index: (-degrees[index], entities[index][1]))[
-        :MAX_COMPARED_NAMES
-    ]
-    chosen = [entities[index] for index in order]
-    if len(chosen) < 2:
+    entities = list(_entities(graph))
+    if len(entities) < 2:
         return []
-    suggestions = []
-    pairs = nearest_rows(
-        encoder.encode([name for _, name in chosen], watch), COMPARED_NEIGHBOURS, min_cosine, watch
-    )
+    counts = _count_passages(graph)
+    degrees = graph.degrees(np.array([node for node, _ in entities], np.int64)).tolist()
+    order = sorted(range(len(entities)), key=lambda index: (-degrees[index], entities[index][1]))
+    chosen = [entities[index] for index in order[:MAX_COMPARED_NAMES]]
+    vectors = encoder.encode([name for _, name in chosen], watch)
+    pairs = nearest_rows(vectors, COMPARED_NEIGHBOURS, min_cosine, watch)
+    suggestions: list[Suggestion] = []
     for (first, second), cosine in pairs.items():
-        (into, name), (node, other_name) = sorted(
-            (chosen[first], chosen[second]), key=lambda entity: (-counts[entity[0]], entity[1])
+        into, entity = sorted(
+            (chosen[first], chosen[second]), key=lambda one: (-counts[one[0]], one[1])
         )
-        if (
-            name == other_name
-            or ordered_pair(name, other_name) in mends.refused
-            or not _may_be_same(name, other_name)
-        ):
-            continue
-        suggestions.append(
-            Suggestion(
-                Edit("merge", (other_name, name)),
-                "alike",
-                cosine,
-                (int(counts[node]), int(counts[into])),
-            )
-        )
+        names = entity[1], into[1]
+        if ordered_pair(*names) not in merges.refused and _may_be_same(*names):
+            suggestions.append(_suggestion(entity, into, "alike", cosine, counts))
     return sorted(suggestions, key=lambda one: (-(one.cosine or 0), one.edit.names))
 
 
@@ -176,17 +162,17 @@ def _may_be_same(name: str, other: str) -> bool:
     )
 
 
-def _entities(graph: Graph) -> Iterator[tuple[int, str]]:
-    """Yield the nodes with their names.
+def _entities(graph: Graph) -> Iterator[Entity]:
+    """Yield the nodes with their names; nothing if they are passages and summaries.
 
-    Nothing where nodes have levels, because they are then passages and summaries.
+    Such nodes have levels.
     """
     table: Table | None = graph.columns.nodes
     if table is None or not table.has("level"):
         yield from enumerate(graph.names(range(graph.n_nodes)))
 
 
-def _passages(graph: Graph) -> np.ndarray:
+def _count_passages(graph: Graph) -> np.ndarray:
     """Return the number of chunks of each node; in a graph without chunks, its degree."""
     table = graph.columns.nodes
     if table is not None and table.has("chunks"):

@@ -1,4 +1,4 @@
-"""Requests to language models about many items, several at a time where possible."""
+"""Requests to language models about many items, several at a time if possible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def reply_to(
 ) -> ChatReply:
     """Return a language model's reply, asking a second time if the first is unusable.
 
-    The report counts both replies. The model is told to write in the language of the documents.
+    The report counts both replies. The prompt asks for the language of the documents.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def reply_to(
 
 
 def in_language(prompt: Messages, ctx: BuildContext) -> Messages:
-    """Add the language to write in to messages, unless the documents are in English.
+    """Add an instruction to write in the documents' language, unless it is English.
 
     Parameters
     ----------
@@ -62,6 +62,23 @@ def in_language(prompt: Messages, ctx: BuildContext) -> Messages:
     return add_instruction(
         prompt, f"The text is in {name}: write in {name}, and names as they are in it."
     )
+
+
+def mean_reply_tokens(model: str, expected: float, ctx: BuildContext) -> float:
+    """Return the mean length of a language model's replies on this computer.
+
+    Parameters
+    ----------
+    model : the name or role of the language model.
+    expected : tokens of a reply, as long as no reply is saved.
+    ctx : the saved replies of the build.
+
+    Returns
+    -------
+    Tokens of a reply.
+    """
+    means = ctx.replies.measured(ctx.models.weights(model))
+    return means[2] if means else expected
 
 
 def map_in_parallel(
@@ -87,19 +104,20 @@ def map_in_parallel(
     """
     spending, done = ctx.spending, 0
 
-    def numbers() -> Iterator[int]:
+    def begin_items() -> Iterator[int]:
         for number in range(len(items)):
             spending.begin()
             yield number
 
-    def piece(number: int) -> T:
+    def work_on(number: int) -> T:
         with spending.piece():
             return work(items[number])
 
+    def parallel_requests() -> int:
+        return ctx.at_once(model) if spending.may_begin() else 0
+
     with ctx.replies.held():
-        for result in ConcurrentWork(
-            lambda: ctx.at_once(model) if spending.may_begin() else 0, ctx.watch
-        ).each(piece, numbers()):
+        for result in ConcurrentWork(parallel_requests, ctx.watch).each(work_on, begin_items()):
             done += 1
             yield result
     if done < len(items):

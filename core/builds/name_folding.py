@@ -8,14 +8,14 @@ from functools import lru_cache
 
 NAME_READINGS = ("unicode", "code")
 NON_CODE_CHARACTERS = re.compile(r"[^a-z0-9 ]")
-MAX_CACHED_NAME_CHARACTERS = 100  # characters; names recur, whole texts do not
+MAX_CACHED_NAME_CHARACTERS = 100  # names recur, whole texts do not
 
 
 def fold_name(name: str, reading: str = "unicode") -> str:
     """Return the common form of names of one entity: case and white space folded.
 
     This is not `core.languages.spelling.fold`, because saved facts and shipped graphs depend on
-    this form. Names in other typography are joined by a mend.
+    this form. Names in other typography are joined by a person's entity merge.
 
     Parameters
     ----------
@@ -33,11 +33,8 @@ def fold_name(name: str, reading: str = "unicode") -> str:
     >>> fold_name(" José  DÍAZ-2 "), fold_name(" José  DÍAZ-2 ", "code")
     ('josé díaz-2', 'jos d az 2')
     """
-    return (
-        _cached_fold(name, reading)
-        if len(name) <= MAX_CACHED_NAME_CHARACTERS
-        else _fold(name, reading)
-    )
+    fold = _cached_fold if len(name) <= MAX_CACHED_NAME_CHARACTERS else _fold
+    return fold(name, reading)
 
 
 def _fold(name: str, reading: str) -> str:

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from core.corpus.entity_merges import ordered_pair
 from core.io.plain_data import from_plain, to_plain
@@ -15,19 +15,19 @@ from core.types import Usage
 
 UNREADABLE_COUNTS = ("unread", "unread reports", "unread summaries")
 """Names of the counts of unreadable replies: extraction, reports, summaries."""
-
-
 GRAPH_STEPS, INDEX_STEPS = "graph", "index"
+MAX_SAVED_MERGES = 500  # of `NameMerges.made`, in a saved report
+MAX_SAVED_NEAR_MERGES = 200  # of `NameMerges.near`
+R = TypeVar("R", "NameMerge", "NearMerge")
 
 
 @dataclass(frozen=True)
 class StepCost:
     """Cost of one step of a build.
 
-    `seconds` is wall-clock time. `usage` is the use of language models; it includes saved replies
-    at the cost of when they were made. `part` is `GRAPH_STEPS` or `INDEX_STEPS`, as the In-depth
-    Analysis divides them (Figures 4 and 5). Communities, their reports and vectors belong to the
-    index.
+    `seconds` is wall-clock time. `usage` is the use of language models; saved replies count with
+    their original cost. `part` is `GRAPH_STEPS` or `INDEX_STEPS`, as the In-depth Analysis divides
+    them (Figures 4 and 5). Communities, their reports and vectors belong to the index.
     """
 
     step: str
@@ -48,18 +48,11 @@ def step_costs(report: Mapping[str, Any]) -> tuple[StepCost, ...]:
     (StepCost(step='merged', part='graph', seconds=0.5,
      usage=Usage(calls=0, tokens_in=0, tokens_out=0, texts=0)),)
     """
-    return tuple(
-        StepCost(
-            one["step"],
-            one["part"],
-            one["seconds"],
-            Usage(one["calls"], one["tokens_in"], one["tokens_out"]),
-        )
-        for one in report.get("steps", ())
-    )
-
-
-MAX_SAVED_MERGES, MAX_SAVED_NEAR_MERGES = 500, 200  # most rows of each sort in a saved report
+    costs = []
+    for row in report.get("steps", ()):
+        usage = Usage(row["calls"], row["tokens_in"], row["tokens_out"])
+        costs.append(StepCost(row["step"], row["part"], row["seconds"], usage))
+    return tuple(costs)
 
 
 @dataclass(frozen=True)
@@ -78,7 +71,7 @@ class NameMerge:
 
 @dataclass(frozen=True)
 class NearMerge:
-    """A name left as it is because it may be part of several others in its document.
+    """A name that was not merged because it may be part of several others in its document.
 
     `times` is the number of documents, and `documents` holds the ids of some of them.
     """
@@ -94,8 +87,8 @@ class NameMerges:
     """Names that a build merged, and names that it nearly merged, most frequent first.
 
     `made_in_all` and `near_in_all` count all of them, not only the saved rows. `refused` holds the
-    pairs that a person marked as different. `separated` holds those of them that the build would
-    have merged.
+    pairs that a person marked as different, and `separated` the ones among these that the build
+    would have merged.
     """
 
     made: tuple[NameMerge, ...] = ()
@@ -126,17 +119,21 @@ class NameMerges:
         -------
         The most frequent of them, with the number of all.
         """
-        first = lambda rows, limit: tuple(
-            sorted(rows, key=lambda one: (-one.times, one.name))[:limit]
+        return cls(
+            _most_frequent(merges, MAX_SAVED_MERGES),
+            _most_frequent(near, MAX_SAVED_NEAR_MERGES),
+            len(merges),
+            len(near),
+            tuple(sorted(separated)),
+            tuple(sorted(refused)),
         )
-        saved = first(merges, MAX_SAVED_MERGES), first(near, MAX_SAVED_NEAR_MERGES)
-        return cls(*saved, len(merges), len(near), tuple(sorted(separated)), tuple(sorted(refused)))
 
     def differ_with(self, refused: Set[tuple[str, str]]) -> bool:
-        """Return whether the build would merge other names if these pairs are different.
+        """Return whether the build would merge other names if exactly these pairs are different.
 
-        This is so if a pair was merged, if a name has only one candidate left, or if a separated
-        pair is no longer refused.
+        This is the case if such a pair was merged, if a name has only one candidate left, or if a
+        separated pair is no longer refused. If not all rows are saved, it is also assumed for new
+        pairs.
 
         >>> from core.builds.report import NameMerge, NameMerges
         >>> merge = NameMerge("Hood", "Amy Hood", "part of a name", 1, ("call",))
@@ -144,17 +141,20 @@ class NameMerges:
         >>> merges.differ_with({("Amy Hood", "Hood")}), merges.differ_with({("Amy", "Hood")})
         (True, False)
         """
-        if (
-            any(ordered_pair(one.name, one.into) in refused for one in self.made)
-            or not set(self.separated) <= refused
-        ):
+        if any(ordered_pair(one.name, one.into) in refused for one in self.made):
             return True
-        n_candidates = (
-            sum(ordered_pair(one.name, full) not in refused for full in one.candidates)
-            for one in self.near
-        )
+        if not set(self.separated) <= refused:
+            return True
+        for one in self.near:
+            pairs = [ordered_pair(one.name, candidate) for candidate in one.candidates]
+            if sum(pair not in refused for pair in pairs) == 1:
+                return True
         is_partial = self.made_in_all > len(self.made) or self.near_in_all > len(self.near)
-        return 1 in n_candidates or (is_partial and not refused <= set(self.refused))
+        return is_partial and not refused <= set(self.refused)
+
+
+def _most_frequent(rows: Sequence[R], limit: int) -> tuple[R, ...]:
+    return tuple(sorted(rows, key=lambda one: (-one.times, one.name))[:limit])
 
 
 def name_merges(report: Mapping[str, Any]) -> NameMerges:
@@ -183,14 +183,13 @@ class BuildReport:
     counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     usage: Usage = Usage()
-    usage_saved: Usage = Usage()  # of saved replies, at the cost of when they were made
+    usage_saved: Usage = Usage()  # original usage of saved replies
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
     steps: list[StepCost] = field(default_factory=list)
-    fresh: int = 0  # texts that were read or encoded now instead of being found saved
+    fresh: int = 0  # texts that were extracted from or encoded, as no result was saved
     models: tuple[str, ...] = ()  # titles of the language models that the build rests on
     joined: NameMerges | None = None  # set by a line that resolves names
-    # What it took to make the build, if it came with the corpus (`ShippedBuild`).
-    shipped: dict[str, Any] | None = None
+    shipped: dict[str, Any] | None = None  # cost of a build that ships with its corpus
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def count(self, **more: int) -> None:
@@ -211,10 +210,8 @@ class BuildReport:
         """Add the report of another process about its part of the work."""
         with self._lock:
             self.counts.update(part.counts)
-            self.usage, self.usage_saved = (
-                self.usage + part.usage,
-                self.usage_saved + part.usage_saved,
-            )
+            self.usage += part.usage
+            self.usage_saved += part.usage_saved
         for note in part.notes:
             self.note(note)
 
@@ -232,34 +229,26 @@ class BuildReport:
 
     def plain(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        usage, saved_usage = self._usage_dict(self.usage), self._usage_dict(self.usage_saved)
-        seconds = {name: round(took, 1) for name, took in self.seconds.items()}
-        counts = dict(sorted(self.counts.items()))
-        steps = [
-            {
-                "step": one.step,
-                "part": one.part,
-                "seconds": round(one.seconds, 3),
-                **self._usage_dict(one.usage),
-            }
-            for one in self.steps
-        ]
-        report = {
-            "counts": counts,
+        steps = []
+        for one in self.steps:
+            row = {"step": one.step, "part": one.part, "seconds": round(one.seconds, 3)}
+            steps.append(row | _usage_dict(one.usage))
+        report: dict[str, Any] = {
+            "counts": dict(sorted(self.counts.items())),
             "notes": list(self.notes),
-            "usage": usage,
-            "usage_kept": saved_usage,
-            "seconds": seconds,
+            "usage": _usage_dict(self.usage),
+            "usage_kept": _usage_dict(self.usage_saved),
+            "seconds": {name: round(seconds, 1) for name, seconds in self.seconds.items()},
             "steps": steps,
         }
         if self.joined is not None:
             report["joined"] = to_plain(self.joined)
-        return (
-            report
-            | ({"models": list(self.models)} if self.models else {})
-            | ({"shipped": self.shipped} if self.shipped else {})
-        )
+        if self.models:
+            report["models"] = list(self.models)
+        if self.shipped:
+            report["shipped"] = self.shipped
+        return report
 
-    @staticmethod
-    def _usage_dict(usage: Usage) -> dict[str, int]:
-        return {"calls": usage.calls, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out}
+
+def _usage_dict(usage: Usage) -> dict[str, int]:
+    return {"calls": usage.calls, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out}

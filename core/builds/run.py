@@ -1,4 +1,4 @@
-"""Running builds: a corpus is taken through a line, and the graph is stored and opened."""
+"""Running of builds: the operators of a line make a graph of a corpus, which is stored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ from core.builds.shipped_clusters import ShippedClusters
 from core.builds.shipped_data import builds_of, find_shipped_build, shipped_facts, shipped_replies
 from core.builds.speed import StepTime, record_speeds
 from core.builds.spending import BuildSpending, spent_file
-from core.corpus import Corpus, chunk_reuse
+from core.corpus import Corpus
+from core.corpus.chunk_reuse import CHUNKED_DOCUMENTS_FILE
 from core.corpus.entity_merges import read_merges
 from core.errors import BadParameter, StoreError, with_command
 from core.graph.building.text_graph import assemble, move_graph, store_graph
@@ -60,9 +61,7 @@ from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
 BUILD_VERSION = 1
-BUILT_FILE = (
-    "built.json"  # file in the folder of a graph with what it was built from, and the report
-)
+BUILT_FILE = "built.json"  # in the folder of a graph: its corpus, line and report
 CHANGED_NOTE = (
     "The documents have changed since it was built. Only what depends on the changes is rebuilt."
 )
@@ -88,8 +87,8 @@ class Status:
     - `current` is true if the graph was built of the present documents by operators that would make
       the same graph today.
     - `outdated` is a sentence on what has changed; empty if it is current.
-    - `renamed` is true if only names were marked as the same or as different since. The graph is
-      then usable until it is built anew.
+    - `renamed` is true if since then, only names were marked as the same or as different. The graph
+      is then usable until it is built anew.
     - `uncovered` is a sentence on parts of the corpus that a current graph does not cover, as with
       an opened index after documents were added.
     - `report` is the report of the last run. `graph` is the digest of its graph.
@@ -103,8 +102,7 @@ class Status:
     graph: str = ""
     outdated: str = ""
     uncovered: str = ""
-    # Whether its indexes were built with it. If not, a question builds those that it reads.
-    indexed: bool = True
+    indexed: bool = True  # indexes were built, too; otherwise a question builds those that it needs
     renamed: bool = False
 
     @property
@@ -117,7 +115,7 @@ class Status:
 
 
 def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
-    """Open the graph of a build; while it is being built anew, the earlier one.
+    """Open the graph of a build, or the earlier graph while it is being built anew.
 
     Parameters
     ----------
@@ -136,7 +134,7 @@ def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
     chosen_build = _find_build(build)
     state = build_status(corpus, chosen_build)
     graph_name = f"“{chosen_build.title}” of {corpus.name}"
-    command = f"python -m core corpus build {corpus.name} --graph {_word(chosen_build)}"
+    command = f"python -m core corpus build {corpus.name} --graph {_command_name(chosen_build)}"
     if not state.built:
         sentence = f"{graph_name} is not built yet. Build it on the page Texts."
         raise StoreError(with_command(sentence, command))
@@ -146,16 +144,15 @@ def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
             raise StoreError(sentence)
         raise StoreError(with_command(f"{sentence} Build it anew on the page Texts.", command))
     graph = Graph.open(state.folder)
-    graph.derived.shelf(UNCOVERED_SHELF).values[""] = (
-        RENAMED_NOTE if state.renamed else state.uncovered
-    )
+    note = RENAMED_NOTE if state.renamed else state.uncovered
+    graph.derived.shelf(UNCOVERED_SHELF).values[""] = note
     return graph
 
 
 def uncovered(graph: Graph) -> str:
     """Return a sentence on the parts of its corpus that an opened graph does not cover.
 
-    The graph comes from `open_graph`. Empty where it covers all.
+    The graph comes from `open_graph`. Empty if it covers the whole corpus.
     """
     source = graph if graph.edited_from is None else graph.edited_from.graph
     return source.derived.shelf(UNCOVERED_SHELF).values.get("", "")
@@ -180,7 +177,7 @@ def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
     chosen_build = _find_build(build)
     folder = build_folder(corpus, chosen_build)
     try:
-        record = digests.check_own_digest(json.loads((folder / BUILT_FILE).read_text("utf-8")))
+        record = _read_record(folder)
         digest = _folder_digest(folder)
         code = record.get("language", ENGLISH)
         same_language = chosen_build.extractor == "opened" or code == _language_code(corpus)
@@ -224,10 +221,15 @@ def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
         return Status(chosen_build, False, False, folder)
 
 
+def _read_record(folder: Path) -> dict[str, Any]:
+    """Read the record of a build in the folder of its graph, and check its digest."""
+    return digests.check_own_digest(json.loads((folder / BUILT_FILE).read_text("utf-8")))
+
+
 def _refused_pairs(corpus: Corpus) -> set[tuple[str, str]]:
     """Return the pairs of names that a person marked as different.
 
-    Empty where the saved pairs are damaged.
+    Empty if the saved pairs are damaged.
     """
     with suppress(StoreError):
         return set(read_merges(corpus).refused)
@@ -235,41 +237,44 @@ def _refused_pairs(corpus: Corpus) -> set[tuple[str, str]]:
 
 
 def _language_code(corpus: Corpus) -> str:
-    """Return the code of the language that a corpus is read in: English where none was found."""
+    """Return the code of the language that a corpus is read in; English if none was detected."""
     return corpus.language.code or ENGLISH
 
 
 def _other_language(code: str, corpus: Corpus) -> str:
     """Return a sentence saying that a graph was built in another language."""
-    before, now = (
-        entry.name if (entry := language(one)) else one for one in (code, _language_code(corpus))
-    )
+    before, now = _language_name(code), _language_name(_language_code(corpus))
     return f"It was built from documents read as {before}. Their language is now {now}."
 
 
+def _language_name(code: str) -> str:
+    entry = language(code)
+    return entry.name if entry else code
+
+
 def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> GraphBuild:
-    """Return the build that a text means for a corpus.
+    """Return the build of a corpus that a text names.
 
     The text is the id of a build, a kind of graph such as "kg" or "tkg", or a line. For a kind of
     graph, the first of these is returned:
 
-    - A build that is current or (with `shipped`) came with the corpus. An opened index comes first,
-      noun phrases last.
+    - A build that is current or (with `shipped`) ships with the corpus. An opened index comes
+      first, noun phrases last.
     - A build that is usable while it is built anew.
-    - A build without a language model. If facts of a parser came with the documents, it is the one
+    - A build without a language model. If facts of a parser ship with the documents, it is the one
       by noun phrases.
     - Any other build of this kind.
 
     Builds that need something that the corpus lacks are left out, unless all do.
 
     An id that is also the name of a kind, such as "chunks", always means the build with this id. A
-    line that names it therefore searches the same graph wherever it runs.
+    method that names it therefore searches the same graph on every computer.
 
     Parameters
     ----------
     corpus : the corpus.
     spec : the id of a build, a kind of graph such as “kg” or “tkg”, or a line.
-    shipped : prefers builds that came with the corpus, also if they are not built here.
+    shipped : prefers builds that ship with the corpus, even if they are not built yet.
 
     Returns
     -------
@@ -277,7 +282,7 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> GraphBuild:
 
     Raises
     ------
-    BadParameter : the text means no build.
+    BadParameter : the text names no build.
     """
     choices = builds_of(corpus)
     candidates = _builds_of_kind(corpus, spec, choices.values())
@@ -308,9 +313,9 @@ def _builds_of_kind(corpus: Corpus, kind: str, choices: Iterable[GraphBuild]) ->
 def _usable_build(
     corpus: Corpus, candidates: Iterable[GraphBuild], shipped: bool
 ) -> GraphBuild | None:
-    """Return the first build that is current or came with the corpus, else one being built anew.
+    """Return the first build that is current or ships with the corpus, else one being built anew.
 
-    None where no build has a graph that can be opened.
+    None if no build has a graph that can be opened.
     """
     states = [build_status(corpus, one) for one in candidates]
     for state in states:
@@ -322,29 +327,30 @@ def _usable_build(
 
 
 def own_builds(corpus: Corpus) -> dict[str, GraphBuild]:
-    """Return the builds of a corpus by lines that are not in the catalogue, by line.
+    """Return the built graphs of a corpus whose lines are not in the catalogue, by line.
 
-    They were built here before. The record of such a build has its line as its name. Records that
-    cannot be read are left out.
+    The record of such a build has its line as its name. Records that cannot be read are left out.
     """
     builds: dict[str, GraphBuild] = {}
     for file in sorted((corpus.folder / "graphs").glob(f"*/{BUILT_FILE}")):
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, BadParameter):
-            record = digests.check_own_digest(json.loads(file.read_text("utf-8")))
-            if record["build"] == record["line"] and (one := find_build(record["line"])).own:
-                builds[one.id] = replace(one, title=f"{one.title}: {one.line.words()}")
+            record = _read_record(file.parent)
+            if record["build"] == record["line"]:
+                build = find_build(record["line"])
+                if build.own:
+                    title = f"{build.title}: {build.line.words()}"
+                    builds[build.id] = replace(build, title=title)
     return builds
 
 
 def built_as(graph: Graph) -> GraphBuild | None:
     """Return the build that made a graph, from the record in its folder.
 
-    None where no record can be read.
+    None if no record can be read.
     """
     try:
-        return find_build(
-            json.loads(((graph.folder or Path()) / BUILT_FILE).read_text("utf-8"))["build"]
-        )
+        text = ((graph.folder or Path()) / BUILT_FILE).read_text("utf-8")
+        return find_build(json.loads(text)["build"])
     except (OSError, ValueError, KeyError, TypeError, BadParameter):
         return None
 
@@ -392,20 +398,16 @@ def build_context(
     The environment.
     """
     files = shipped_replies(corpus)
-    replies = saved or SavedReplies(shipped=files)
-    facts = FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)])
-    clusters, build_spending = ShippedClusters(files), spending or BuildSpending(None, None, ())
-    build_report = report or BuildReport()
     return BuildContext(
         models,
         watch,
-        build_report,
+        report or BuildReport(),
         lanes,
-        replies,
-        facts,
-        clusters,
-        build_spending,
-        workers,
+        replies=saved or SavedReplies(shipped=files),
+        facts=FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)]),
+        clusters=ShippedClusters(files),
+        spending=spending or BuildSpending(None, None, ()),
+        workers=workers,
         language=corpus.language.code,
     )
 
@@ -425,20 +427,19 @@ def run_build(
     """Build the graph of a corpus, store and open it.
 
     Only what depends on changes is computed anew. The facts of each chunk and each reply of a
-    language model are saved at once, so a cancelled or killed build continues from there. The
+    language model are saved immediately, so a cancelled or killed build continues from them. The
     earlier graph stays usable until this one is complete with its vectors.
 
     Parameters
     ----------
     build : a build, or a text that names one.
     report : collects counts, notes and costs.
-    saved : saved replies of language models. By default the person's own, and those that ship with
-        the corpus. Facts are looked up likewise.
+    saved : saved replies of language models; by default the person's own, and those that ship with
+        the corpus. If given, shipped facts are not used.
     lanes : the number of parallel requests to a local language model.
-    cap : the build stops before it would cost more, including what it cost before it was last
-        stopped.
-    indexed : also build the indexes. Otherwise a question builds those that it reads.
-    workers : processes that read chunks and encode texts. The graph is the same byte by byte.
+    cap : the build stops before it would cost more, including its cost before it was last stopped.
+    indexed : also build the indexes. Otherwise a question builds those that it needs.
+    workers : processes that read chunks and encode texts. They make the same graph byte by byte.
 
     Returns
     -------
@@ -446,8 +447,8 @@ def run_build(
 
     Raises
     ------
-    BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and
-        what `watch` raises.
+    BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed, UnparsedReplies, CapReached,
+        and what `watch` raises.
     """
     chosen_build = _find_build(build)
     if workers is not None and cap is not None and chosen_build.line.asks_chat:
@@ -457,14 +458,8 @@ def run_build(
     folder = build_folder(corpus, chosen_build)
     spending = BuildSpending(spent_file(folder), models, chosen_build.line.models(), cap)
     ctx = build_context(corpus, models, watch, report, saved, lanes, spending, workers)
-    ctx.recutting.folders = (
-        folder,
-        *sorted(
-            one.parent
-            for one in folder.parent.glob(f"*/{chunk_reuse.CHUNKED_DOCUMENTS_FILE}")
-            if one.parent != folder
-        ),
-    )
+    chunked = {file.parent for file in folder.parent.glob(f"*/{CHUNKED_DOCUMENTS_FILE}")}
+    ctx.recutting.folders = (folder, *sorted(chunked - {folder}))
     pool = nullcontext() if workers is None else workers.started()
     with (
         lock_store(_lock_path(folder), True, waiting_watch(watch)),
@@ -493,35 +488,26 @@ def run_build(
             record["indexed"] = False
         spending.forget()
         if writer := ctx.recutting.written(graph):
-            write_atomically(folder / chunk_reuse.CHUNKED_DOCUMENTS_FILE, writer)
-        write_atomically(
-            folder / BUILT_FILE,
-            lambda stream: stream.write(
-                json.dumps(digests.with_digest(record), ensure_ascii=False, indent=1).encode()
-            ),
-        )
+            write_atomically(folder / CHUNKED_DOCUMENTS_FILE, writer)
+        text = json.dumps(digests.with_digest(record), ensure_ascii=False, indent=1)
+        write_atomically(folder / BUILT_FILE, lambda stream: stream.write(text.encode()))
     watch.report("Done", 1.0)
     return graph
 
 
 def _report_models(corpus: Corpus, build: GraphBuild, ctx: BuildContext) -> None:
-    """Report which language models a build rests on.
+    """Report which language models a build uses.
 
-    For a build that came with the corpus, also report what they took when it was made.
+    For a build that ships with the corpus, also report their usage when it was made.
     """
-    chat_titles = tuple(
-        dict.fromkeys(
-            ctx.models.title(name) for name in build.line.models() if ctx.models.is_chat(name)
-        )
-    )
-    shipped_build, report = find_shipped_build(corpus, build), ctx.report
-    report.models = chat_titles
+    report = ctx.report
+    chats = filter(ctx.models.is_chat, build.line.models())
+    report.models = tuple(dict.fromkeys(map(ctx.models.title, chats)))
+    shipped_build = find_shipped_build(corpus, build)
     if shipped_build is not None and not report.usage.calls:
-        report.models, report.usage_saved, report.shipped = (
-            shipped_build.models,
-            shipped_build.usage,
-            to_plain(shipped_build),
-        )
+        report.models = shipped_build.models
+        report.usage_saved = shipped_build.usage
+        report.shipped = to_plain(shipped_build)
 
 
 def being_built(corpus: Corpus, build: str | GraphBuild) -> bool:
@@ -559,25 +545,25 @@ def _lock_path(folder: Path) -> Path:
 def _run_line(
     build: GraphBuild, state: BuildState, folder: Path, ctx: BuildContext, indexed: bool = True
 ) -> Graph:
+    """Run the operators of a line, and store the graph before its first index is made."""
     times: dict[BuildOperator, StepTime] = {}
-    is_stored, temporary = False, folder.with_name(f"{folder.name}{NEXT_SUFFIX}")
+    is_stored = False
+    temporary = folder.with_name(f"{folder.name}{NEXT_SUFFIX}")
     line = build.line if indexed else build.line.unindexed
     for number, operator in enumerate(line):
         ctx.watch.check()
         if operator.stage == "index" and not is_stored:
-            state, is_stored = _store(state, build, folder, temporary), True
+            state = _store(state, build, folder, temporary)
+            is_stored = True
         if len(state.chunks or ()) > MIN_RELEASE_CHUNKS:
             release_unused_memory()
-        part = _part(ctx, line, number)
-        part.watch.report(operator.title.capitalize(), 0.0)
-        state = _run_timed(operator, state, part, times)
+        step_ctx = _step_context(ctx, line, number)
+        step_ctx.watch.report(operator.title.capitalize(), 0.0)
+        state = _run_timed(operator, state, step_ctx, times)
     graph = (state if is_stored else _store(state, build, folder, temporary)).graph
-    assert graph is not None and state.chunks is not None  # `_store` has made both
-    if (
-        not graph.n_nodes
-        and not _makes_no_nodes(build)
-        and not any(ctx.report.counts[what] for what in UNREADABLE_COUNTS)
-    ):
+    assert graph is not None and state.chunks is not None  # `_store` has checked both
+    has_unreadable = any(ctx.report.counts[name] for name in UNREADABLE_COUNTS)
+    if not graph.n_nodes and not _makes_no_nodes(build) and not has_unreadable:
         ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
     if not build.line.asks_chat:
         record_speeds(line, times, len(state.chunks))
@@ -587,16 +573,14 @@ def _run_line(
     return move_graph(temporary, folder)
 
 
-def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
+def _step_context(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
     """Return the context of one operator, with its share of the progress of the line.
 
     The remaining time is that of this operator, because one takes no time and another takes hours.
     """
-
-    part = ctx.watch.part(number / len(line), (number + 1) / len(line))
-    return replace(
-        ctx, watch=with_time_left(part, " of this step" if number + 1 < len(line) else "")
-    )
+    watch = ctx.watch.part(number / len(line), (number + 1) / len(line))
+    unit = " of this step" if number + 1 < len(line) else ""
+    return replace(ctx, watch=with_time_left(watch, unit))
 
 
 def _run_timed(
@@ -605,20 +589,22 @@ def _run_timed(
     ctx: BuildContext,
     times: dict[BuildOperator, StepTime],
 ) -> BuildState:
+    """Apply an operator, and record its time and usage."""
     report = ctx.report
-    start, fresh, usage_before = time.monotonic(), report.fresh, report.usage + report.usage_saved
+    before, fresh_before = report.usage + report.usage_saved, report.fresh
+    start = time.monotonic()
     state = operator.apply(state, ctx)
-    name = type(operator).__name__
     seconds = time.monotonic() - start
-    usage_after = report.usage + report.usage_saved
+    name = type(operator).__name__
     report.seconds[name] = report.seconds.get(name, 0.0) + seconds
+    after = report.usage + report.usage_saved
     step_usage = Usage(
-        usage_after.calls - usage_before.calls,
-        usage_after.tokens_in - usage_before.tokens_in,
-        usage_after.tokens_out - usage_before.tokens_out,
+        after.calls - before.calls,
+        after.tokens_in - before.tokens_in,
+        after.tokens_out - before.tokens_out,
     )
     report.steps.append(StepCost(operator.words(), _graph_part(operator), seconds, step_usage))
-    times[operator] = StepTime(seconds, report.fresh - fresh)
+    times[operator] = StepTime(seconds, report.fresh - fresh_before)
     return state
 
 
@@ -627,11 +613,8 @@ def _graph_part(operator: BuildOperator) -> str:
 
     The index consists of communities, their reports, and vectors.
     """
-    if operator.stage == "index" or (
-        operator.stage in ("group", "tell") and "graph" in operator.reads
-    ):
-        return INDEX_STEPS
-    return GRAPH_STEPS
+    groups_graph = operator.stage in ("group", "tell") and "graph" in operator.reads
+    return INDEX_STEPS if operator.stage == "index" or groups_graph else GRAPH_STEPS
 
 
 def _store(state: BuildState, build: GraphBuild, folder: Path, temporary: Path) -> BuildState:
@@ -644,15 +627,13 @@ def _store(state: BuildState, build: GraphBuild, folder: Path, temporary: Path) 
         raise BadParameter(f"The build “{build.title}” cuts no chunks; begin it with a chunker.")
     graph = state.graph or assemble(state.corpus.name, [], [], {}, {}, state.chunks)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    return state.replace(
-        graph=Graph.open(folder)
-        if _folder_digest(folder) == graph.digest
-        else store_graph(graph, temporary)
-    )
+    if _folder_digest(folder) == graph.digest:
+        return state.replace(graph=Graph.open(folder))
+    return state.replace(graph=store_graph(graph, temporary))
 
 
 def _folder_digest(folder: Path) -> str:
-    """Return the digest of the graph in a folder; empty where none can be read."""
+    """Return the digest of the graph in a folder; empty if none can be read."""
     try:
         return str(read_meta(folder)["digest"])
     except (StoreError, KeyError):
@@ -663,7 +644,7 @@ def _find_build(build: str | GraphBuild) -> GraphBuild:
     return find_build(build) if isinstance(build, str) else build
 
 
-def _word(build: GraphBuild) -> str:
+def _command_name(build: GraphBuild) -> str:
     """Return the name of a build on the command line."""
     if build.own:
         return f'"{build.id}"'
@@ -673,5 +654,5 @@ def _word(build: GraphBuild) -> str:
 
 
 def _makes_no_nodes(build: GraphBuild) -> bool:
-    """Return whether a build makes no nodes, only chunks and indexes of them."""
+    """Return whether a build makes only chunks and indexes of them."""
     return all(operator.stage in ("chunk", "index") for operator in build.line)

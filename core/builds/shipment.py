@@ -1,7 +1,7 @@
 """Writing of the files that ship with a corpus.
 
-They hold facts and replies of builds, so that graphs open without the model or parser that read the
-chunks.
+They hold facts and replies of builds, so that its graphs can be built without the model or parser
+that read the chunks.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any
 from core.builds.base import BuildContext, BuildState
 from core.builds.catalogue import GraphBuild
 from core.builds.extract.extractor import Extractor
+from core.builds.extract.worker_extraction import extract_in_order
 from core.builds.fact_store import FACTS_FIELD, fact_key
 from core.builds.facts import Facts
 from core.builds.report import UNREADABLE_COUNTS
 from core.builds.run import build_context
-from core.builds.shipped_clusters import CLUSTERS_FIELD as CLUSTERS
+from core.builds.shipped_clusters import CLUSTERS_FIELD
 from core.builds.shipped_data import (
     HEAD_FIELD,
     ModelsWithoutChat,
@@ -53,7 +54,7 @@ class ShippedData:
     def head(self) -> dict[str, Any]:
         """Return the first row of the file.
 
-        Raises BadInput where the builds cut the documents into different chunks.
+        Raises BadInput if the builds cut the documents into different chunks.
         """
         if len(self.chunks) != 1:
             raise BadInput(
@@ -69,11 +70,10 @@ class ShippedData:
 
     def fact_rows(self) -> Iterator[Mapping[str, Any]]:
         """Yield a row for the facts of each chunk, then one for each layer of a tree."""
-        yield from (
-            {FACTS_FIELD: key.hex(), "told": self.facts[key].to_json()}
-            for key in sorted(self.facts)
-        )
-        yield from (self.clusters[key] for key in sorted(self.clusters))
+        for key in sorted(self.facts):
+            yield {FACTS_FIELD: key.hex(), "told": self.facts[key].to_json()}
+        for layer in sorted(self.clusters):
+            yield self.clusters[layer]
 
 
 def collect_shipment(
@@ -107,30 +107,29 @@ def collect_shipment(
     """
     data = ShippedData(corpus)
     for build in builds:
-        if not build.line.asks_chat and not any(
-            isinstance(operator, Extractor) for operator in build.line
-        ):
+        has_extractor = any(isinstance(operator, Extractor) for operator in build.line)
+        if not build.line.asks_chat and not has_extractor:
             raise BadInput(
                 f"“{build.title}” asks no language model and reads no chunks, "
                 "so that it has nothing to ship."
             )
         ctx = build_context(corpus, ModelsWithoutChat(models), watch=watch.quiet, saved=saved)
         try:
-            chunks = _run(build, corpus, ctx, data)
+            chunks = _collect_facts(build, corpus, ctx, data)
         except RepliesNotShipped:
             raise StoreError(
                 f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first."
             ) from None
-        used = {
-            key: reply
-            for one in ctx.chats.values()
-            for key in one.used
-            if (reply := one.replies.find(key, usable=False)) is not None
-        }
-        data.replies |= used
+        used_replies: dict[str, ChatReply] = {}
+        for chat in ctx.chats.values():
+            for key in chat.used:
+                reply = chat.replies.find(key, usable=False)
+                if reply is not None:
+                    used_replies[key] = reply
+        data.replies |= used_replies
         if build.line.asks_chat:
-            data.clusters |= {row[CLUSTERS]: row for row in ctx.clusters.rows()}
-            data.builds.append(_shipped_build(build, chunks, list(used.values()), ctx))
+            data.clusters |= {row[CLUSTERS_FIELD]: row for row in ctx.clusters.rows()}
+            data.builds.append(_shipped_build(build, chunks, list(used_replies.values()), ctx))
     return data
 
 
@@ -168,28 +167,25 @@ def write_shipment(
     return tuple(data.builds)
 
 
-def _run(build: GraphBuild, corpus: Corpus, ctx: BuildContext, data: ShippedData) -> Table:
-    """Take the corpus through a line, without vectors, and collect the facts of its chunks.
+def _collect_facts(
+    build: GraphBuild, corpus: Corpus, ctx: BuildContext, data: ShippedData
+) -> Table:
+    """Run the operators of a line, without vectors, and collect the facts of its chunks.
 
-    Returns the chunks. Raises Uncovered where a reply is missing.
+    Returns the chunks. Raises RepliesNotShipped if a reply is missing.
     """
     state = BuildState(corpus)
-    for operator in (one for one in build.line if one.stage != "index"):
+    for operator in build.line.unindexed:
         if isinstance(operator, Extractor) and state.chunks is not None:
             texts, signature = state.chunks.texts("text"), operator.signature(ctx)
-            extracted_facts = [
-                facts
-                for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])
-            ]
-            data.facts |= {
-                fact_key(repr(operator), signature, text): facts
-                for text, facts in zip(texts, extracted_facts)
-            }
-            ctx.report.count(**{"unread": sum(one.unreadable for one in extracted_facts)})
-            state = state.replace(facts=tuple(extracted_facts))
+            all_facts = extract_in_order(operator, texts, ctx)
+            for text, facts in zip(texts, all_facts):
+                data.facts[fact_key(repr(operator), signature, text)] = facts
+            ctx.report.count(**{"unread": sum(facts.unreadable for facts in all_facts)})
+            state = state.replace(facts=tuple(all_facts))
         else:
             state = operator.apply(state, ctx)
-    assert state.chunks is not None  # A line with something to ship reads chunks.
+    assert state.chunks is not None  # a line with a language model or an extractor reads chunks
     data.chunks[digest_of(state.chunks)] = None
     return state.chunks
 
@@ -201,7 +197,7 @@ def _shipped_build(
     tokens_in = sum(one.tokens_in for one in replies)
     tokens_out = sum(one.tokens_out for one in replies)
     seconds = round(sum(one.seconds for one in replies), 1)
-    unreadable = sum(ctx.report.counts[what] for what in UNREADABLE_COUNTS)
+    unreadable = sum(ctx.report.counts[name] for name in UNREADABLE_COUNTS)
     models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))
     return ShippedBuild(
         build.id,

@@ -12,32 +12,33 @@ from typing import Any
 import numpy as np
 
 from core.builds.clustering import Clusters
-from core.io.files import numbered_lines
+from core.builds.fact_store import shipped_rows
 
 CLUSTERS_FIELD = "clusters"  # marks a row of a shipped file that holds the clusters of a layer
 
 
 class ShippedClusters:
-    """Clusters of layers, found by the texts and the method they were made from.
+    """Clusters of layers, found by their texts and the method.
 
-    Vectors differ in their last bits between processors, and so do the clusters. A tree whose
-    summaries ship can be opened elsewhere only if its clusters ship too. `used` holds the clusters
-    that were requested, shipped or computed.
+    Vectors differ in their last bits between processors, and thus clusters may differ. A tree whose
+    summaries ship can be built on other computers only if its clusters ship too. `used` holds the
+    clusters that were requested, shipped or computed.
     """
 
     def __init__(self, files: Sequence[Path] = ()):
-        self._files, self._lock = tuple(files), threading.Lock()
+        self._files = tuple(files)
+        self._lock = threading.Lock()
         self._shipped_clusters: dict[str, list[list[int]]] | None = None
         self.used: dict[str, list[list[int]]] = {}
 
     def of(self, how: str, texts: Sequence[str], make: Callable[[], Clusters]) -> Clusters:
-        """Return the shipped clusters of some texts, or those made now.
+        """Return the shipped clusters of some texts, or make them if none ship.
 
         Parameters
         ----------
         how : text that identifies the method.
         texts : texts of a layer.
-        make : clusters their vectors, if the clusters do not ship.
+        make : makes the clusters of their vectors.
 
         Returns
         -------
@@ -56,13 +57,6 @@ class ShippedClusters:
     def _load_shipped(self) -> dict[str, list[list[int]]]:
         with self._lock:
             if self._shipped_clusters is None:
-                rows = (
-                    json.loads(line)
-                    for file in self._files
-                    if file.exists()
-                    for _, line in numbered_lines(file)
-                )
-                self._shipped_clusters = {
-                    row[CLUSTERS_FIELD]: row["places"] for row in rows if CLUSTERS_FIELD in row
-                }
+                rows = shipped_rows(self._files, CLUSTERS_FIELD)
+                self._shipped_clusters = {row[CLUSTERS_FIELD]: row["places"] for row in rows}
             return self._shipped_clusters

@@ -1,4 +1,4 @@
-"""Data that ships with a corpus so that its graphs open without a language model.
+"""Data that ships with a corpus so that its graphs are built without a language model.
 
 It consists of the facts of chunks and the replies of language models.
 """
@@ -37,7 +37,7 @@ class ShippedBuild:
     """A build that ships with a corpus.
 
     `build` is its id, `line` its line as text, and `models` the titles of its language models.
-    `calls`, tokens and `seconds` (wall-clock time) are what the models took. `unreadable` counts
+    `calls`, tokens and `seconds` (wall-clock time) are the usage of the models. `unreadable` counts
     replies that could not be read.
     """
 
@@ -70,13 +70,10 @@ class ShippedBuild:
             f"{duration_text(self.seconds)}"
         )
         share = self.unreadable / max(1, self.calls)
-        unreadable_words = (
-            f"{self.unreadable:,} of its replies ({share:.1%}) could not be read".replace(
-                "%)", " %)"
-            )
-        )
-        read = unreadable_words if self.unreadable else "all of its replies could be read"
-        return f"Made by {' and '.join(self.models)} of {self.chunks:,} chunks: {effort}; {read}"
+        replies = "all of its replies could be read"
+        if self.unreadable:
+            replies = f"{self.unreadable:,} of its replies ({100 * share:.1f} %) could not be read"
+        return f"Made by {' and '.join(self.models)} of {self.chunks:,} chunks: {effort}; {replies}"
 
 
 def shipped_replies(corpus: Corpus) -> list[Path]:
@@ -111,7 +108,7 @@ def find_shipped_build(corpus: Corpus, build: GraphBuild) -> ShippedBuild | None
 
     Returns
     -------
-    None if it does not ship, or only for other documents.
+    The shipped build; None if there is none for the present documents.
     """
     return next((one for one in shipped_builds(corpus) if one.line == repr(build.line)), None)
 
@@ -120,19 +117,15 @@ def builds_of(corpus: Corpus) -> dict[str, GraphBuild]:
     """Return the builds that can be chosen for a corpus, by id.
 
     They are those of the catalogue, each followed by the builds that ship with other language
-    models. Builds of opened indexes are included where the corpus was opened from one.
+    models. Builds of opened indexes are included if the corpus was opened from one.
     """
-    shipped_rows = [find_build(one.build) for one in shipped_builds(corpus)]
-    candidates = (
-        one
-        for row in catalogue().values()
-        for one in (row, *(other for other in shipped_rows if other.row == row.id))
-    )
-    return {
-        one.id: one
-        for one in candidates
-        if one.extractor != "opened" or not any(operator.lacks(corpus) for operator in one.line)
-    }
+    shipped = [find_build(one.build) for one in shipped_builds(corpus)]
+    builds: dict[str, GraphBuild] = {}
+    for row in catalogue().values():
+        for one in (row, *(build for build in shipped if build.row == row.id)):
+            if one.extractor != "opened" or not any(step.lacks(corpus) for step in one.line):
+                builds[one.id] = one
+    return builds
 
 
 def digest_of(chunks: Table) -> str:
@@ -163,7 +156,7 @@ def _read_head(file: Path, stamp: int) -> dict[str, Any]:
 
 
 class RepliesNotShipped(ModelUnavailable):
-    """Shipped data does not cover a graph here, for example because the parser differs."""
+    """Shipped data does not cover a graph, for example because this computer's parser differs."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -173,7 +166,7 @@ class RepliesNotShipped(ModelUnavailable):
 
 
 class ModelsWithoutChat(NoModels):
-    """Models whose language models raise Uncovered instead of being asked."""
+    """Models whose language models raise RepliesNotShipped instead of being asked."""
 
     def __init__(self, models: Models):
         self._models = models

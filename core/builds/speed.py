@@ -15,8 +15,8 @@ from core.io.home import home_folder
 from core.types import Usage
 
 SPEEDS_FILE = "speeds.json"  # file in the person's folder: seconds per chunk, by operator
-# Key in this file for the seconds per encoded text. It is used for vectors of chunks when all
-# earlier builds found theirs saved.
+# Key in this file for the seconds per encoded text. It is used for vectors of chunks if no earlier
+# build had to encode them.
 ENCODED_KEY = "encoded"
 MIN_TIMED_CHUNKS = 20  # fewest chunks of a build whose speed is recorded
 
@@ -25,42 +25,38 @@ MIN_TIMED_CHUNKS = 20  # fewest chunks of a build whose speed is recorded
 class StepTime:
     """Time of an operator in a build.
 
-    `fresh` counts the texts that it read or encoded now instead of finding them saved.
+    `fresh` counts the texts that it read or encoded, as no result was saved.
     """
 
     seconds: float
     fresh: int
 
 
-def record_speeds(line: BuildLine, took: Mapping[BuildOperator, StepTime], chunks: int) -> None:
-    """Record the seconds per chunk of each operator, from a build that found nothing saved.
+def record_speeds(line: BuildLine, times: Mapping[BuildOperator, StepTime], chunks: int) -> None:
+    """Record the seconds per chunk of each operator, from a build that read all chunks.
 
     Parameters
     ----------
     line : the line of the build.
-    took : time and new items of each operator.
+    times : time of each operator.
     chunks : number of chunks; nothing is recorded below `MIN_TIMED_CHUNKS`.
 
     Raises
     ------
     StoreError : the file cannot be written.
     """
-    if chunks < MIN_TIMED_CHUNKS or any(
-        took[operator].fresh < chunks for operator in line if operator.stage == "extract"
-    ):
+    extractors = [operator for operator in line if operator.stage == "extract"]
+    if chunks < MIN_TIMED_CHUNKS or any(times[one].fresh < chunks for one in extractors):
         return
-    speeds = {
-        _key(line, operator): one.seconds / chunks
-        for operator, one in took.items()
-        if one.fresh or not saves_results(operator)
-    }
-    for operator, step_time in took.items():
+    speeds = _load_speeds()
+    for operator, step_time in times.items():
+        if step_time.fresh or not saves_results(operator):
+            speeds[_key(line, operator)] = step_time.seconds / chunks
+    for operator, step_time in times.items():
         if step_time.fresh and operator.stage == "index":
             speeds[ENCODED_KEY] = step_time.seconds / step_time.fresh
-    write_atomically(
-        home_folder() / SPEEDS_FILE,
-        lambda stream: stream.write(json.dumps(_load_speeds() | speeds, indent=1).encode()),
-    )
+    text = json.dumps(speeds, indent=1)
+    write_atomically(home_folder() / SPEEDS_FILE, lambda stream: stream.write(text.encode()))
 
 
 def estimate_seconds(line: BuildLine, chunks: int, read: int, encoded: int) -> float | None:
@@ -78,26 +74,28 @@ def estimate_seconds(line: BuildLine, chunks: int, read: int, encoded: int) -> f
     """
     speeds, total = _load_speeds(), 0.0
     for operator in line:
-        each = speeds.get(
-            _key(line, operator),
-            speeds.get(ENCODED_KEY) if getattr(operator, "of", "") == "chunks" else None,
-        )
-        if each is None:
+        seconds = speeds.get(_key(line, operator))
+        if seconds is None and getattr(operator, "of", "") == "chunks":
+            seconds = speeds.get(ENCODED_KEY)
+        if seconds is None:
             return None
-        total += each * (
-            read if operator.stage == "extract" else encoded if saves_results(operator) else chunks
-        )
+        if operator.stage == "extract":
+            total += seconds * read
+        else:
+            total += seconds * (encoded if saves_results(operator) else chunks)
     return total
 
 
 def _key(line: BuildLine, operator: BuildOperator) -> str:
     """Return the name under which the speed of an operator is saved.
 
-    For vectors it includes the operator that makes the graph, which determines how many there are
-    per chunk.
+    For vectors it includes the operator that makes the graph, which determines the number of
+    vectors per chunk.
     """
+    if operator.stage != "index":
+        return repr(operator)
     maker = next((type(one).__name__ for one in line if "graph" in one.writes), "")
-    return f"{maker} {operator!r}".strip() if operator.stage == "index" else repr(operator)
+    return f"{maker} {operator!r}".strip()
 
 
 def saves_results(operator: BuildOperator) -> bool:
@@ -114,7 +112,7 @@ def _load_speeds() -> dict[str, float]:
 
 
 def estimate_model_seconds(ctx: BuildContext, name: str, usage: Usage) -> float | None:
-    """Return the estimated seconds of such calls of a language model on this computer.
+    """Return the estimated seconds of calls of a language model on this computer.
 
     Parameters
     ----------
@@ -127,8 +125,10 @@ def estimate_model_seconds(ctx: BuildContext, name: str, usage: Usage) -> float 
     Seconds; None if no reply was measured.
     """
     mean_call = ctx.replies.measured(ctx.models.weights(name))
-    if mean_call is None or not usage.calls:
-        return None if usage.calls else 0.0
+    if not usage.calls:
+        return 0.0
+    if mean_call is None:
+        return None
     seconds, read, written = mean_call
     # Writing a token takes as long as reading four.
     share = (usage.tokens_in + 4 * usage.tokens_out) / usage.calls / max(1.0, read + 4 * written)

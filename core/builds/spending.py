@@ -1,6 +1,6 @@
 """Spending of a build on language models: the amount so far, and the cap.
 
-It is saved next to the graph until that is complete.
+It is saved next to the graph until the graph is complete.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class BuildSpending:
 
         Parameters
         ----------
-        file : record of the spending; None keeps none.
+        file : record of the spending; None for no record.
         models : the registry of models, with their prices.
         names : roles or names of the models of the build.
         cap : the cap, if any.
@@ -46,24 +46,26 @@ class BuildSpending:
             differ.
         StoreError : the earlier spending cannot be read, and there is a cap that it counts against.
         """
-        self._file, self._lock, self._at_work = file, threading.Lock(), 0
+        self._file = file
+        self._lock = threading.Lock()
+        self._n_running = 0  # pieces in progress
+        earlier_usage, self._pieces = dict[str, Usage](), 0
         try:
             earlier_usage, self._pieces = _read_spending(file)
         except StoreError:
             if cap:
                 raise
-            earlier_usage, self._pieces = {}, 0
         prices = find_prices(models, names, cap, "this build") if cap else {}
         self._spending = Spending(prices, earlier_usage, cap, self._pieces)
 
     def may_begin(self) -> bool:
         """Return whether another piece may begin in addition to those in progress."""
-        return self._spending.may_begin(self._at_work)
+        return self._spending.may_begin(self._n_running)
 
     def begin(self) -> None:
         """Record that a piece begins and is in progress from now on."""
         with self._lock:
-            self._at_work += 1
+            self._n_running += 1
 
     @contextmanager
     def piece(self) -> Iterator[None]:
@@ -77,7 +79,7 @@ class BuildSpending:
                 yield
         finally:
             with self._lock:
-                self._at_work -= 1
+                self._n_running -= 1
                 self._spending.ended(account)
                 if account.usage:
                     self._pieces += 1
@@ -101,7 +103,7 @@ class BuildSpending:
         )
 
     def forget(self) -> None:
-        """Remove the record of a complete build; the next one is counted anew."""
+        """Remove the record of a complete build, so that the next one counts from zero."""
         if self._file is not None:
             self._file.unlink(missing_ok=True)
 
@@ -141,14 +143,12 @@ def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
     total = sum(usage.values(), Usage())
     if not total.calls:
         return ""
-    price = getattr(models, "price", lambda name: None)
-    prices = dict(entry for name in names if (entry := price(name)) is not None and entry[1].known)
-    currencies = {one.currency for one in prices.values()}
-    paid = (
-        f", {format_money(total_price(prices, usage), currencies.pop())}"
-        if len(currencies) == 1
-        else ""
-    )
+    find_price = getattr(models, "price", lambda name: None)
+    prices = {name: price for name, price in filter(None, map(find_price, names)) if price.known}
+    currencies = {price.currency for price in prices.values()}
+    paid = ""
+    if len(currencies) == 1:
+        paid = f", {format_money(total_price(prices, usage), currencies.pop())}"
     return (
         f"Spent on it so far: {total.calls:,} calls, {total.tokens_in:,} tokens in, "
         f"{total.tokens_out:,} out{paid}."
@@ -158,16 +158,15 @@ def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
 def _read_spending(file: Path | None) -> tuple[dict[str, Usage], int]:
     """Return the spending by model name, and the number of charged pieces.
 
-    Empty where the file is missing. Raises StoreError where it is damaged, because the cap would
+    Empty if the file is missing. Raises StoreError if it is damaged, because the cap would
     otherwise count from zero.
     """
     if file is None:
         return {}, 0
     try:
         data = json.loads(file.read_text("utf-8"))
-        return {str(name): Usage(*map(int, counts)) for name, counts in data["usage"].items()}, int(
-            data["pieces"]
-        )
+        usage = {str(name): Usage(*map(int, counts)) for name, counts in data["usage"].items()}
+        return usage, int(data["pieces"])
     except FileNotFoundError:
         return {}, 0
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

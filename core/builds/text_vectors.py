@@ -27,8 +27,7 @@ from core.models.scorers import encode_with_progress
 from core.runtime.cluster import Workers
 
 SCALED_ROWS = 8192  # vectors scaled in one batch
-# texts looked up or encoded in one batch, the most work lost when the process is killed
-ENCODE_BATCH_TEXTS = 500
+ENCODE_BATCH_TEXTS = 500  # encoded before they are saved: lost if the process is killed
 FORMER_VECTORS_FILE = "vectors.sqlite"  # file in which earlier versions saved the vectors of builds
 FORMER_SCHEMA = Schema(
     "the vectors",
@@ -70,7 +69,7 @@ class UnitRows:
 
 
 def encode_unit_vectors(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
-    """Return unit vectors of texts, saved ones or encoded now.
+    """Return unit vectors of texts, encoding those that are not saved.
 
     Parameters
     ----------
@@ -94,7 +93,7 @@ def encode_unit_vectors(texts: Sequence[str], encoder: str, ctx: BuildContext) -
 
 
 class BuildVectors:
-    """Saved vectors of one encoder: float16, found and saved by text.
+    """Saved vectors of one encoder, float16 by text.
 
     Vectors that an earlier version saved in a separate file for builds are found too.
 
@@ -118,7 +117,7 @@ class BuildVectors:
     def find(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         """Return the saved vectors of these texts."""
         vectors = {text: vector for text, (vector, _) in self._store.find(texts).items()}
-        former_vectors = self._former([text for text in texts if text not in vectors])
+        former_vectors = self._find_former([text for text in texts if text not in vectors])
         self.save(former_vectors, 0.0)
         return vectors | former_vectors
 
@@ -133,7 +132,8 @@ class BuildVectors:
         if not self._saves_itself:
             self._store.save(vectors, seconds)
 
-    def _former(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+    def _find_former(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return the vectors of these texts that an earlier version saved."""
         rows = RowFile(home_folder() / FORMER_VECTORS_FILE, FORMER_SCHEMA)
         if not texts or not rows.file.exists():
             return {}
@@ -151,12 +151,12 @@ def encode_half_vectors(
     ctx: BuildContext,
     advanced: Callable[[int], None] = lambda encoded: None,
 ) -> np.ndarray:
-    """Return vectors of texts in half precision, saved ones or encoded now.
+    """Return vectors of texts in half precision, encoding those that are not saved.
 
     Parameters
     ----------
     encoder : the name or role of the encoder.
-    advanced : is called with the number of vectors that are ready so far.
+    advanced : called with the number of vectors that are ready so far.
 
     Returns
     -------
@@ -168,32 +168,36 @@ def encode_half_vectors(
     """
     if not texts:
         return np.empty((0, 0), np.float16)
-    store, vectors = BuildVectors(encoder, ctx), np.empty((0, 0), np.float16)
+    store = BuildVectors(encoder, ctx)
+    vectors = np.empty((0, 0), np.float16)
     for first in range(0, len(texts), ENCODE_BATCH_TEXTS):
         batch = texts[first : first + ENCODE_BATCH_TEXTS]
         distinct = list(dict.fromkeys(batch))
-        known_vectors = store.find(distinct)
-        missing = [text for text in distinct if text not in known_vectors]
+        vector_of_text = store.find(distinct)
+        missing = [text for text in distinct if text not in vector_of_text]
         if missing:
             ctx.watch.check()
             ctx.report.fresh += len(missing)
-            before, start = first + len(known_vectors), time.monotonic()
-            report = lambda done, before=before: advanced(before + done)
+            start, n_ready = time.monotonic(), first + len(vector_of_text)
+
+            def report(done: int, n_ready: int = n_ready) -> None:
+                advanced(n_ready + done)
+
             encoded = encode_with_progress(ctx.models.encoder(encoder), missing, ctx.watch, report)
-            fresh = dict(zip(missing, np.asarray(encoded, np.float16)))
-            store.save(fresh, time.monotonic() - start)
-            known_vectors |= fresh
+            new_vectors = dict(zip(missing, np.asarray(encoded, np.float16)))
+            store.save(new_vectors, time.monotonic() - start)
+            vector_of_text |= new_vectors
         if not first:
-            vectors = np.empty((len(texts), len(known_vectors[batch[0]])), np.float16)
-        vectors[first : first + len(batch)] = [known_vectors[text] for text in batch]
+            vectors = np.empty((len(texts), len(vector_of_text[batch[0]])), np.float16)
+        vectors[first : first + len(batch)] = [vector_of_text[text] for text in batch]
     return vectors
 
 
 def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> EncodeBlocks:
     """Return an encoding function that works like `encode_half_vectors` over worker processes.
 
-    Texts without a saved vector are encoded by the workers. The vectors are the same wherever they
-    are encoded.
+    Texts without a saved vector are encoded by the workers. The vectors are the same in all
+    processes.
 
     Parameters
     ----------
@@ -212,31 +216,27 @@ def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> E
     store = BuildVectors(encoder, ctx)
 
     def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
+        # texts, saved vectors and texts without one, of each block that the workers have
         waiting: dict[int, tuple[list[str], dict[str, np.ndarray], list[str]]] = {}
 
-        def missing() -> Iterator[BlockTexts]:
+        def missing_texts() -> Iterator[BlockTexts]:
             for number, block_texts in blocks:
                 distinct = list(dict.fromkeys(block_texts))
-                known_vectors = store.find(distinct)
-                lacking = [text for text in distinct if text not in known_vectors]
-                ctx.report.fresh += len(lacking)
-                waiting[number] = block_texts, known_vectors, lacking
-                yield number, lacking
+                vector_of_text = store.find(distinct)
+                missing = [text for text in distinct if text not in vector_of_text]
+                ctx.report.fresh += len(missing)
+                waiting[number] = block_texts, vector_of_text, missing
+                yield number, missing
 
         start = time.monotonic()
-        for number, vectors in encode_over_workers(workers, encoder, ctx.watch)(
-            missing(), advanced
-        ):
-            block_texts, known_vectors, lacking = waiting.pop(number)
-            fresh = dict(zip(lacking, np.asarray(vectors, np.float16)))
-            store.save(fresh, time.monotonic() - start)
-            known_vectors |= fresh
-            yield (
-                number,
-                np.stack([known_vectors[text] for text in block_texts])
-                if block_texts
-                else NO_VECTORS,
-            )
+        encode_missing = encode_over_workers(workers, encoder, ctx.watch)
+        for number, vectors in encode_missing(missing_texts(), advanced):
+            block_texts, vector_of_text, missing = waiting.pop(number)
+            new_vectors = dict(zip(missing, np.asarray(vectors, np.float16)))
+            store.save(new_vectors, time.monotonic() - start)
+            vector_of_text |= new_vectors
+            rows = [vector_of_text[text] for text in block_texts]
+            yield number, np.stack(rows) if rows else NO_VECTORS
             start = time.monotonic()
 
     return encode

@@ -20,9 +20,9 @@ from core.parameters import param
 class OpenedIndex(BuildOperator):
     """Chunks, entities, relations, communities and reports from the index of `tool`.
 
-    The corpus was opened from this index (`corpus open`). Nothing is read or extracted. The report
-    tells what of the index was left out. Documents that were added to the corpus later are not
-    included.
+    The corpus was opened from this index (`corpus open`). No chunk is cut and no fact extracted.
+    The report has notes on parts of the index that were left out. Documents that were added to the
+    corpus later are not included.
     """
 
     stage = "chunk"
@@ -38,11 +38,9 @@ class OpenedIndex(BuildOperator):
 
     def basis(self, corpus: Corpus) -> str:
         summary = opened_summary(corpus, self.tool)
-        return (
-            summary.corpus
-            if summary is not None and coverage_of_index(corpus, summary).holds
-            else corpus.digest
-        )
+        if summary is not None and coverage_of_index(corpus, summary).holds:
+            return summary.corpus
+        return corpus.digest
 
     def uncovered(self, corpus: Corpus) -> str:
         summary = opened_summary(corpus, self.tool)
@@ -56,18 +54,15 @@ class OpenedIndex(BuildOperator):
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         summary = opened_summary(state.corpus, self.tool)
         if summary is None:
-            raise BadInput(
-                with_command(
-                    f"{self.lacks(state.corpus)} Open its folder on the page Texts.",
-                    "python -m core corpus open FOLDER --name NAME",
-                )
-            )
+            sentence = f"{self.lacks(state.corpus)} Open its folder on the page Texts."
+            command = "python -m core corpus open FOLDER --name NAME"
+            raise BadInput(with_command(sentence, command))
         coverage = coverage_of_index(state.corpus, summary)
         if not coverage.holds:
             raise BadInput(coverage.sentence())
         graph = opened_graph(state.corpus, self.tool)
         ctx.report.counts.update(
-            {what: count for what, count in summary.counts.items() if count and what != "vectors"}
+            {name: count for name, count in summary.counts.items() if count and name != "vectors"}
         )
         for sentence in summary.sentences():
             ctx.report.note(sentence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,25 +15,28 @@ from core.corpus.indexes.opened_indexes import opened_vectors
 from core.corpus.indexes.tools import TOOLS
 from core.corpus.indexes.vectors import ItemVectors
 from core.indexes import vectors
-from core.indexes.vector_blocks import NO_VECTORS, BlockTexts, EncodeBlocks, ItemKind, count
-from core.indexes.vector_blocks import BlockVectors as Encoded
+from core.indexes.vector_blocks import (
+    NO_VECTORS,
+    BlockTexts,
+    BlockVectors,
+    EncodeBlocks,
+    ItemKind,
+    count,
+)
 from core.models.base import Encoder
 from core.parameters import param
 
 VECTOR_ITEMS = ("nodes", "relations", "chunks", "communities")
-
-
-CHECKED_VECTORS = (
-    8  # vectors of another tool's index that are checked by encoding their texts again
-)
-MIN_SAME_VECTOR_COSINE = 0.999  # least cosine of two vectors of one text by the same encoder
+# Vectors of another tool's index that are checked by encoding their texts again.
+CHECKED_VECTORS = 8
+MIN_SAME_VECTOR_COSINE = 0.999  # of two vectors of one text by the same encoder
 
 
 @dataclass(frozen=True, eq=False)
 class ToolVectors:
     """Vectors taken from the index of another tool.
 
-    `rows` holds the row of each text. `source` is a sentence on who made the vectors.
+    `rows` holds the row of each text. `source` is a sentence on the origin of the vectors.
     """
 
     vectors: ItemVectors
@@ -41,10 +44,10 @@ class ToolVectors:
     source: str
 
 
-def taken_vectors(
+def vectors_of_tool(
     corpus: Corpus, tool: str, kind: ItemKind, items: int, encoder: Encoder, ctx: BuildContext
 ) -> ToolVectors | None:
-    """Return the vectors that came with the index of a tool, if this encoder makes the same.
+    """Return the vectors in the index of a tool, if this encoder makes the same.
 
     `CHECKED_VECTORS` of their texts, evenly spread, are encoded again. Each must have a cosine of
     at least `MIN_SAME_VECTOR_COSINE` with its vector in the index.
@@ -65,46 +68,41 @@ def taken_vectors(
     tool_vectors = opened_vectors(corpus, tool, kind)
     if tool_vectors is None or len(tool_vectors.texts) != items:
         return None
+    texts = tool_vectors.texts
     tool_title, item_words = TOOLS[tool].title, {"nodes": "entities"}.get(kind, kind)
-    items_with_text = np.flatnonzero([bool(text) for text in tool_vectors.texts])
-    sample = items_with_text[
-        np.unique(
-            np.linspace(
-                0, len(items_with_text) - 1, min(CHECKED_VECTORS, len(items_with_text))
-            ).astype(np.int64)
-        )
-    ]
-    sample_vectors = encoder.encode([tool_vectors.texts[item] for item in sample], ctx.watch)
-    reason = ""
-    if sample_vectors.shape[1] != tool_vectors.matrix.shape[1]:
-        reason = (
-            f"they have {tool_vectors.matrix.shape[1]:,} numbers each, "
-            f"and those of the encoder here {sample_vectors.shape[1]:,}"
-        )
-    elif (
-        min_cosine := float(
-            (sample_vectors * tool_vectors.matrix[sample].astype(np.float32)).sum(axis=1).min()
-        )
-    ) < MIN_SAME_VECTOR_COSINE:
-        reason = (
-            f"of {len(sample):,} texts that were encoded again, "
-            f"one has a cosine of {min_cosine:.3f} with its vector there"
-        )
+    items_with_text = np.flatnonzero([bool(text) for text in texts])
+    n_with_text = len(items_with_text)
+    steps = np.linspace(0, n_with_text - 1, min(CHECKED_VECTORS, n_with_text))
+    sample = items_with_text[np.unique(steps.astype(np.int64))]
+    sample_vectors = encoder.encode([texts[item] for item in sample], ctx.watch)
+    reason = _difference(sample_vectors, tool_vectors.matrix[sample].astype(np.float32))
     if reason:
         ctx.report.note(
             f"The vectors of {item_words} in the index of {tool_title} are not used: {reason}. "
             "They are computed again."
         )
         return None
-    missing_words = (
-        f", {items - len(items_with_text):,} are made here" if len(items_with_text) < items else ""
-    )
+    missing_words = f", {items - n_with_text:,} are made here" if n_with_text < items else ""
     source = (
-        f"The vectors of {item_words} are those of the index of {tool_title}: {len(items_with_text):,}{missing_words}. "
-        f"{len(sample):,} were made again and are the same."
+        f"The vectors of {item_words} are those of the index of {tool_title}: "
+        f"{n_with_text:,}{missing_words}. {len(sample):,} were made again and are the same."
     )
-    return ToolVectors(
-        tool_vectors, {tool_vectors.texts[item]: int(item) for item in items_with_text}, source
+    return ToolVectors(tool_vectors, {texts[item]: int(item) for item in items_with_text}, source)
+
+
+def _difference(vectors: np.ndarray, tool_vectors: np.ndarray) -> str:
+    """Return in which way the vectors of a sample differ from those of a tool; else empty."""
+    if vectors.shape[1] != tool_vectors.shape[1]:
+        return (
+            f"they have {tool_vectors.shape[1]:,} numbers each, "
+            f"and those of the encoder here {vectors.shape[1]:,}"
+        )
+    min_cosine = float((vectors * tool_vectors).sum(axis=1).min())
+    if min_cosine >= MIN_SAME_VECTOR_COSINE:
+        return ""
+    return (
+        f"of {len(vectors):,} texts that were encoded again, "
+        f"one has a cosine of {min_cosine:.3f} with its vector there"
     )
 
 
@@ -130,17 +128,18 @@ class Vectors(BuildOperator):
 
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         assert state.graph is not None  # The graph is stored before its first index is made.
-        kind: ItemKind = self.of  # type: ignore[assignment]  # one of OF
-        if total := count(state.graph, kind):
+        kind: ItemKind = self.of  # type: ignore[assignment]  # one of `VECTOR_ITEMS`
+        total = count(state.graph, kind)
+        if total:
             encoder = ctx.models.encoder(self.encoder)
             tool_vectors = None
             if state.opened:
-                tool_vectors = taken_vectors(state.corpus, state.opened, kind, total, encoder, ctx)
-            options: dict[str, Any] = (
-                {"worded": tool_vectors.vectors.texts, "source": tool_vectors.source}
-                if tool_vectors
-                else {}
-            )
+                tool_vectors = vectors_of_tool(
+                    state.corpus, state.opened, kind, total, encoder, ctx
+                )
+            options: dict[str, Any] = {}
+            if tool_vectors:
+                options = {"worded": tool_vectors.vectors.texts, "source": tool_vectors.source}
             index = vectors.build_vectors(
                 state.graph,
                 encoder,
@@ -160,44 +159,48 @@ class Vectors(BuildOperator):
         return f"vectors of {self.of}"
 
     def _encode(self, ctx: BuildContext, source: ToolVectors | None) -> EncodeBlocks:
-        """Return a function that encodes texts that are neither saved nor given.
+        """Return a function that encodes texts that have no vector yet.
 
-        It uses worker processes where there are any. If an index gave vectors, it works in this
-        process, where these are looked up.
+        It uses the worker processes of the build, if any. With a `source`, whose vectors are looked
+        up, it works in this process.
         """
         if source is None and ctx.workers is not None:
             return encoder_over_workers(ctx.workers, self.encoder, ctx)
 
-        def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> Encoded:
+        def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
             for number, block_texts in blocks:
-                if source is None:
-                    yield (
-                        number,
-                        encode_half_vectors(block_texts, self.encoder, ctx, advanced)
-                        if block_texts
-                        else NO_VECTORS,
-                    )
-                    continue
-                missing = list(
-                    dict.fromkeys(text for text in block_texts if text not in source.rows)
-                )
-                fresh = (
-                    dict(zip(missing, encode_half_vectors(missing, self.encoder, ctx, advanced)))
-                    if missing
-                    else {}
-                )
-                rows = [
-                    fresh[text] if text in fresh else source.vectors.matrix[source.rows[text]]
-                    for text in block_texts
-                ]
-                yield number, np.array(rows, np.float16) if rows else NO_VECTORS
+                if not block_texts:
+                    yield number, NO_VECTORS
+                elif source is None:
+                    yield number, encode_half_vectors(block_texts, self.encoder, ctx, advanced)
+                else:
+                    yield number, self._encode_missing(block_texts, source, ctx, advanced)
 
         return encode
+
+    def _encode_missing(
+        self,
+        texts: Sequence[str],
+        source: ToolVectors,
+        ctx: BuildContext,
+        advanced: Callable[[int], None],
+    ) -> np.ndarray:
+        """Return the vectors of texts, encoding those that the source lacks."""
+        missing = list(dict.fromkeys(text for text in texts if text not in source.rows))
+        encoded = encode_half_vectors(missing, self.encoder, ctx, advanced)
+        vector_of_text = dict(zip(missing, encoded))
+        rows = [
+            vector_of_text[text]
+            if text in vector_of_text
+            else source.vectors.matrix[source.rows[text]]
+            for text in texts
+        ]
+        return np.array(rows, np.float16)
 
 
 def _note_long(state: BuildState, limit: int, ctx: BuildContext) -> None:
     """Note how many chunks have more tokens than the encoder reads, if it states its limit."""
-    # The vectors of chunks were just made.
+    # The caller has just made vectors of these chunks.
     assert state.graph is not None and state.graph.columns.chunks is not None
     long = int((state.graph.columns.chunks.numbers("tokens") > limit).sum()) if limit else 0
     if long:

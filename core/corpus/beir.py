@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -61,7 +61,7 @@ def read_beir(
 
     Parameters
     ----------
-    sets : the files of judgements by set name; None stands for `qrels/NAME`. If empty, each file
+    sets : the files of judgements by set name; None for the file `qrels/NAME`. If empty, each file
         of judgements is one set.
     watch : receives the share of the documents that was read.
 
@@ -73,11 +73,10 @@ def read_beir(
     ------
     BadInput : a file is missing or cannot be read, or two queries share an id.
     """
-    documents = [
-        _document(file, where, row)
-        for file in _files_named(path, "corpus")
-        for where, row in file_rows(file, watch, MAX_PUBLISHED_BYTES)
-    ]
+    documents: list[Document] = []
+    for file in _files_named(path, "corpus"):
+        for where, row in file_rows(file, watch, MAX_PUBLISHED_BYTES):
+            documents.append(_document(file, where, row))
     texts: dict[str, str] = {}
     for file in _files_named(path, "queries"):
         for where, row in file_rows(file, max_bytes=MAX_PUBLISHED_BYTES):
@@ -89,11 +88,8 @@ def read_beir(
                         "each needs one of its own."
                     )
     files = {name: file or _judgements(path, name) for name, file in sets.items()}
-    files = files or {
-        file.name.split(".")[0]: file
-        for file in sorted((path / "qrels").glob("*"))
-        if _has_suffix(file, JUDGEMENT_SUFFIXES)
-    }
+    if not files:
+        files = {file.name.split(".")[0]: file for file in _judgement_files(path, "*")}
     ids = {document.id for document in documents}
     return documents, {name: _gold_questions(file, texts, ids) for name, file in files.items()}
 
@@ -104,9 +100,7 @@ def is_beir(path: FilePath) -> bool:
 
 
 def unpack_beir(file: FilePath, folder: FilePath) -> FilePath | None:
-    """Unpack the BEIR folder of a zip.
-
-    Published sets come as such zips.
+    """Unpack the BEIR folder of a zip, the form of published sets.
 
     Parameters
     ----------
@@ -122,43 +116,37 @@ def unpack_beir(file: FilePath, folder: FilePath) -> FilePath | None:
     BadInput : the zip is damaged or too large.
     """
     members, _ = zip_members(file)
-    roots = [
-        name.rpartition("/")[0] for name in members if name.rpartition("/")[2].startswith("corpus.")
-    ]
-    root = next(
-        (
-            root
-            for root in roots
-            if any(name.startswith(f"{root}/queries".lstrip("/")) for name in members)
-        ),
-        None,
-    )
+    root = _root_folder(members)
     if root is None:
         return None
+    prefix = f"{root}/" if root else ""
     target = folder / (root.rpartition("/")[2] or file.name.split(".")[0])
     for name, source in members.items():
-        member = name.removeprefix(f"{root}/") if root else name
-        if member.startswith(("corpus", "queries", "qrels/", LINKS_NAME)) and (
-            member != name or not root
-        ):
+        member = name.removeprefix(prefix)
+        is_inside = name.startswith(prefix)
+        if is_inside and member.startswith(("corpus", "queries", "qrels/", LINKS_NAME)):
             (target / member).parent.mkdir(parents=True, exist_ok=True)
             with source.open() as stream, open(target / member, "wb") as out:
                 shutil.copyfileobj(stream, out)
     return target
 
 
+def _root_folder(members: Iterable[str]) -> str | None:
+    """Return the folder in a zip that has documents and queries; None if there is none."""
+    names = list(members)
+    for name in names:
+        folder, _, file_name = name.rpartition("/")
+        queries = f"{folder}/queries".lstrip("/")
+        if file_name.startswith("corpus.") and any(one.startswith(queries) for one in names):
+            return folder
+    return None
+
+
 def _files(folder: FilePath, name: str) -> Iterator[FilePath]:
     """Yield the files of rows whose names begin with `name`, or in a subfolder of that name."""
-    yield from (
-        file
-        for file in sorted(folder.glob(f"{name}*"))
-        if file.is_file() and _has_suffix(file, ROW_FILE_SUFFIXES)
-    )
-    yield from (
-        file
-        for file in sorted((folder / name).glob("*"))
-        if file.is_file() and _has_suffix(file, ROW_FILE_SUFFIXES)
-    )
+    for file in [*sorted(folder.glob(f"{name}*")), *sorted((folder / name).glob("*"))]:
+        if file.is_file() and _has_suffix(file, ROW_FILE_SUFFIXES):
+            yield file
 
 
 def _files_named(folder: FilePath, name: str) -> list[FilePath]:
@@ -171,17 +159,15 @@ def _files_named(folder: FilePath, name: str) -> list[FilePath]:
 
 
 def _judgements(folder: FilePath, name: str) -> FilePath:
-    file = next(
-        (
-            file
-            for file in sorted((folder / "qrels").glob(f"{name}.*"))
-            if _has_suffix(file, JUDGEMENT_SUFFIXES)
-        ),
-        None,
-    )
-    if file is None:
+    files = _judgement_files(folder, f"{name}.*")
+    if not files:
         raise BadInput(f"The folder {folder.name} holds no qrels/{name}.tsv, plain or packed.")
-    return file
+    return files[0]
+
+
+def _judgement_files(folder: FilePath, pattern: str) -> list[FilePath]:
+    files = sorted((folder / "qrels").glob(pattern))
+    return [file for file in files if _has_suffix(file, JUDGEMENT_SUFFIXES)]
 
 
 def _has_suffix(file: FilePath, suffixes: tuple[str, ...]) -> bool:
@@ -191,10 +177,9 @@ def _has_suffix(file: FilePath, suffixes: tuple[str, ...]) -> bool:
 def _document(file: FilePath, where: str, row: Mapping[str, Any]) -> Document:
     with RowErrors(file, where):
         title = row.get("title") or ""
-        return Document(
-            str(row["_id"]), require_text(row["text"]) or title, require_text(title), file.name
-        )
-    raise AssertionError("errors were raised")
+        text = require_text(row["text"]) or title
+        return Document(str(row["_id"]), text, require_text(title), file.name)
+    raise AssertionError("errors were raised")  # tells the type checker that nothing is returned
 
 
 def _gold_questions(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> QuestionFile:
@@ -202,28 +187,30 @@ def _gold_questions(file: FilePath, texts: Mapping[str, str], documents: set[str
     gold: dict[str, list[str]] = {}
     unknown_ids: dict[str, list[str]] = {"query": [], "document": []}
     for query, document, score in _judgement_rows(file):
-        if score > 0 and query not in texts:
+        if score <= 0:
+            continue
+        if query not in texts:
             unknown_ids["query"].append(query)
-        elif score > 0 and document not in documents:
+        elif document not in documents:
             unknown_ids["document"].append(document)
-        elif score > 0:
+        else:
             gold.setdefault(query, []).append(document)
     questions = tuple(
         Question(texts[query], query, gold=tuple(dict.fromkeys(gold_ids)))
         for query, gold_ids in gold.items()
     )
-    left_out = tuple(_note_without(file, what, ids) for what, ids in unknown_ids.items() if ids)
+    left_out = tuple(_unknown_note(file, kind, ids) for kind, ids in unknown_ids.items() if ids)
     if not questions:
-        raise BadInput(
-            " ".join([f"{file.name} judges no document of this folder above 0.", *left_out])
-        )
+        sentence = f"{file.name} judges no document of this folder above 0."
+        raise BadInput(" ".join([sentence, *left_out]))
     return QuestionFile(questions, file.name, left_out=left_out)
 
 
-def _note_without(file: FilePath, what: str, ids: list[str]) -> str:
-    several = f"{len(ids):,} judgements" if len(ids) > 1 else "1 judgement"
+def _unknown_note(file: FilePath, kind: str, ids: list[str]) -> str:
+    """Return a sentence on judgements of queries or documents that a folder lacks."""
+    judgements = f"{len(ids):,} judgements" if len(ids) > 1 else "1 judgement"
     return (
-        f"Left out of {file.name}: {several} of a {what} that the folder does not have, such as "
+        f"Left out of {file.name}: {judgements} of a {kind} that the folder does not have, such as "
         f"“{shorten(ids[0], 40)}”."
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import threading
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -26,7 +27,7 @@ from core.watch import NO_WATCH, Watch
 SHIPPED_FOLDER = ROOT / "data"
 DESCRIPTION_FILE = "corpus.toml"
 SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
-READING_VERSION = 1  # version of how shipped files are read; a new one reads them again
+READING_VERSION = 1  # a new version reads shipped files again
 _opening = threading.Lock()
 _digests = StampedCache[str]()
 
@@ -50,54 +51,51 @@ class ShippedCorpus:
     @property
     def made_of(self) -> str:
         """Digest of its files, which changes whenever one of them does."""
-        named_files = {
-            self.file.parent / DESCRIPTION_FILE,
-            self.file,
-            *(file for file in self.files.values() if file),
-        }
-        named_files |= {self.links} if self.links else set()
-        inner = {file for folder in named_files if folder.is_dir() for file in folder.rglob("*")}
-        files = [file for file in sorted(named_files | inner) if file.is_file()]
+        named = {self.file.parent / DESCRIPTION_FILE, self.file, *self.files.values(), self.links}
+        paths = {path for path in named if path is not None}
+        for folder in [path for path in paths if path.is_dir()]:
+            paths.update(folder.rglob("*"))
+        files = sorted(path for path in paths if path.is_file())
         return _digests.of((READING_VERSION, *files), stamp_files(files), lambda: _digest(files))
 
     def open(self, watch: Watch = NO_WATCH) -> Corpus:
         """Open the corpus.
 
-        Its files are read first if the person's folder has no copy of them, or one of another
-        state.
+        Its files are read first if the person's folder has no copy of them, or an outdated one.
         """
         with _opening:  # only one thread of a process reads it
             own_copy, digest = self._own_copy(), self.made_of
             if own_copy and own_copy.made_of == digest:
                 return own_copy
             documents, question_files = read_published(self.format, self.file, self.files)
-            sets: dict[str, Asked] = {
-                name: (title, question_files[name].questions)
-                for name, title in self.sets.items()
-                if name in self.files
-            }
+            sets: dict[str, Asked] = {}
             if own_copy:
-                sets = {
-                    name: (title, own_copy.questions(name))
-                    for name, title in self._added_sets(own_copy).items()
-                } | sets
-            about = (self.title, self.licence, self.source, sets, self.examples)
-            links = read_links(self.links) if self.links else ()
+                for name, title in self._added_sets(own_copy).items():
+                    sets[name] = (title, own_copy.questions(name))
+            for name, title in self.sets.items():
+                if name in self.files:
+                    sets[name] = (title, question_files[name].questions)
             write_corpus(
                 corpora_folder() / self.name,
                 documents,
-                *about,
+                self.title,
+                self.licence,
+                self.source,
+                sets=sets,
+                examples=self.examples,
                 own=False,
                 made_of=digest,
                 watch=watch,
-                links=links,
+                links=read_links(self.links) if self.links else (),
             )
             return _open_stamped(corpora_folder() / self.name)
 
     def with_added(self) -> ShippedCorpus:
         """Return this corpus with the question sets that a person added to it."""
         own_copy = self._own_copy()
-        return replace(self, sets={**self.sets, **self._added_sets(own_copy)}) if own_copy else self
+        if own_copy is None:
+            return self
+        return replace(self, sets={**self.sets, **self._added_sets(own_copy)})
 
     def _added_sets(self, corpus: Corpus) -> dict[str, str]:
         """Return the titles of the sets that a person added, by name."""
@@ -127,25 +125,29 @@ def corpora() -> dict[str, Corpus | ShippedCorpus]:
     all_corpora: dict[str, Corpus | ShippedCorpus] = {
         name: corpus.with_added() for name, corpus in shipped_corpora().items()
     }
-    for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
-        if folder.name not in all_corpora and (folder / META_FILE).is_file():
-            try:
-                all_corpora[folder.name] = _open_stamped(folder)
-            except StoreError:
-                continue
+    for folder in _own_folders(all_corpora):
+        with suppress(StoreError):
+            all_corpora[folder.name] = _open_stamped(folder)
     return all_corpora
 
 
 def damaged_corpora() -> list[str]:
     """Return a sentence for each corpus of a person's own that cannot be opened."""
-    sentences, shipped = [], shipped_corpora()
-    for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
-        if folder.name not in shipped and (folder / META_FILE).is_file():
-            try:
-                _open_stamped(folder)
-            except StoreError as error:
-                sentences.append(str(error))
+    sentences = []
+    for folder in _own_folders(shipped_corpora()):
+        try:
+            _open_stamped(folder)
+        except StoreError as error:
+            sentences.append(str(error))
     return sentences
+
+
+def _own_folders(shipped: Container[str]) -> list[FilePath]:
+    """Return the folders of a person's own corpora, without copies of shipped ones."""
+    if not corpora_folder().is_dir():
+        return []
+    folders = [folder for folder in corpora_folder().iterdir() if folder.name not in shipped]
+    return sorted(folder for folder in folders if (folder / META_FILE).is_file())
 
 
 def shipped_corpora() -> dict[str, ShippedCorpus]:
@@ -264,16 +266,14 @@ def _read_description(path: FilePath) -> ShippedCorpus:
             name: folder / entry["file"] if "file" in entry else None
             for name, entry in sets.items()
         }
-        titles = {name: entry["title"] for name, entry in sets.items()}
         fields = {key: row[key] for key in ("name", "title", "licence", "source", "format")}
-        links = folder / row["links"] if "links" in row else None
         return ShippedCorpus(
             **fields,
             file=folder / row["file"],
-            sets=titles,
+            sets={name: entry["title"] for name, entry in sets.items()},
             files=files,
             examples=tuple(row.get("examples", ())),
-            links=links,
+            links=folder / row["links"] if "links" in row else None,
         )
     except KeyError as error:
         raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None

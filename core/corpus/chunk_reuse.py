@@ -1,4 +1,4 @@
-"""Reuse of chunks: of a changed corpus, only new documents are cut."""
+"""Reuse of chunks, so that only new documents of a changed corpus are cut."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DocumentChunks:
 def reuse_chunks(
     corpus: Corpus, cut: Cutter, previous: DocumentChunks | None
 ) -> tuple[DocumentChunks, int]:
-    """Return the chunks of a corpus, of which known ones are reused.
+    """Return the chunks of a corpus, cutting only documents without earlier chunks.
 
     Parameters
     ----------
@@ -67,10 +67,12 @@ def reuse_chunks(
     >>> from core.corpus.chunk_reuse import reuse_chunks
     >>> from core.corpus import open_corpus
     >>> book = open_corpus("christmas-carol")
-    >>> whole, fresh = reuse_chunks(book, documents_as_chunks, None)
-    >>> again, none = reuse_chunks(book, documents_as_chunks, whole)
-    >>> (fresh == len(book), none, again.chunks.digest == whole.chunks.digest)
-    (True, 0, True)
+    >>> first, n_cut = reuse_chunks(book, documents_as_chunks, None)
+    >>> n_cut == len(book)
+    True
+    >>> second, n_cut = reuse_chunks(book, documents_as_chunks, first)
+    >>> n_cut, second.chunks.digest == first.chunks.digest
+    (0, True)
     """
     import pyarrow as pa
 
@@ -78,11 +80,11 @@ def reuse_chunks(
     old_rows = previous.rows(keys) if previous is not None else np.full(len(keys), -1, np.int64)
     new = np.flatnonzero(old_rows < 0)
     ids = list(corpus.ids) if len(new) == len(keys) else corpus.table.texts("id", new)
-    fresh = cut(corpus.at(row) for row in new.tolist())
+    new_chunks = cut(corpus.at(row) for row in new.tolist())
     counts = np.zeros(len(keys), np.int64)
-    counts[new] = _count_chunks(fresh, ids)
+    counts[new] = _count_chunks(new_chunks, ids)
     if previous is None or len(new) == len(keys):
-        return DocumentChunks(keys, counts, fresh), len(new)
+        return DocumentChunks(keys, counts, new_chunks), len(new)
     old = old_rows >= 0
     counts[old] = previous.counts[old_rows[old]]
     # row of each document's first chunk in the old chunks followed by the new ones
@@ -90,7 +92,8 @@ def reuse_chunks(
     first[old] = (np.cumsum(previous.counts) - previous.counts)[old_rows[old]]
     first[new] = len(previous.chunks) + np.cumsum(counts[new]) - counts[new]
     rows = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-    chunks = pa.concat_tables([previous.chunks.arrow.select(list(fresh.names)), fresh.arrow])
+    old_chunks = previous.chunks.arrow.select(list(new_chunks.names))
+    chunks = pa.concat_tables([old_chunks, new_chunks.arrow])
     return DocumentChunks(keys, counts, Table(chunks.take(rows).combine_chunks())), len(new)
 
 
@@ -106,10 +109,10 @@ class ChunkReuse:
 
     Parameters
     ----------
-    folders : folders of graphs; the first one that fits is used. Without any, all documents are cut
-        and nothing is remembered.
+    folders : folders of graphs; the first one with chunks by the same cutter is used. Without any,
+        all documents are cut and nothing is recorded.
     cutter : the name of the cutter that was used.
-    cuts : the chunks after `chunks` was called.
+    cuts : the chunks, once `chunks` was called.
     """
 
     folders: tuple[Path, ...] = ()
@@ -131,19 +134,14 @@ class ChunkReuse:
         """
         if not self.folders:
             return cut(corpus), len(corpus)
-        previous = next(
-            (
-                saved
-                for folder in self.folders
-                if (saved := read_saved_chunks(folder, cutter)) is not None
-            ),
-            None,
-        )
-        self.cutter, (self.cuts, fresh) = cutter, reuse_chunks(corpus, cut, previous)
-        return self.cuts.chunks, fresh
+        saved = (read_saved_chunks(folder, cutter) for folder in self.folders)
+        previous = next((chunks for chunks in saved if chunks is not None), None)
+        self.cutter = cutter
+        self.cuts, n_cut = reuse_chunks(corpus, cut, previous)
+        return self.cuts.chunks, n_cut
 
     def written(self, graph: Graph) -> Callable[[IO[bytes]], None] | None:
-        """Return a function that writes which documents a graph's chunks belong to.
+        """Return a function that writes the documents to which a graph's chunks belong.
 
         Its output is saved as `CHUNKED_DOCUMENTS_FILE` in the graph's folder. Returns None if the
         graph has other chunks.
@@ -179,13 +177,11 @@ def read_saved_chunks(folder: Path, cutter: str) -> DocumentChunks | None:
         chunks = graph.columns.chunks
     except (OSError, ValueError, EOFError, KeyError, TypeError, StoreError):
         return None
-    fits = (
-        chunks is not None
-        and graph.digest == facts["graph"]
-        and len(chunks) == counts.sum()
-        and len(keys) == len(counts)
-    )
-    return DocumentChunks(keys, counts, chunks) if fits and chunks is not None else None
+    if chunks is None or graph.digest != facts["graph"]:
+        return None
+    if len(chunks) != counts.sum() or len(keys) != len(counts):
+        return None
+    return DocumentChunks(keys, counts, chunks)
 
 
 def _count_chunks(chunks: Table, ids: list[str]) -> np.ndarray:
@@ -193,7 +189,6 @@ def _count_chunks(chunks: Table, ids: list[str]) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    number = pc.index_in(
-        chunks.arrow.column("document"), value_set=pa.array(ids, pa.large_string())
-    ).to_numpy()
-    return np.bincount(number, minlength=len(ids))
+    value_set = pa.array(ids, pa.large_string())
+    number = pc.index_in(chunks.arrow.column("document"), value_set=value_set)
+    return np.bincount(number.to_numpy(), minlength=len(ids))

@@ -195,10 +195,13 @@ def chunk_id(document: str, number: int, total: int) -> str:
     >>> chunk_id("d", 0, 1), chunk_id("d", 2, 3), chunk_id("d#1", 0, 1)
     ('d', 'd#2', 'd#1#0')
     """
-    return document if total == 1 and not NUMBER_SUFFIX.search(document) else f"{document}#{number}"
+    # An id that itself ends with a number could be that of another document's chunk.
+    if total == 1 and not NUMBER_SUFFIX.search(document):
+        return document
+    return f"{document}#{number}"
 
 
-def _chunk_table(documents: Iterable[Document], cut: Cut, watch: Watch = NO_WATCH) -> Table:
+def _chunk_table(documents: Iterable[Document], cut: Cut, watch: Watch) -> Table:
     rows: dict[str, list] = {
         name: [] for name in ("id", "document", "title", "place", "text", "tokens")
     }
@@ -222,19 +225,19 @@ def _windows(
 
     Each window ends after the previous one.
     """
-    n_tokens, start, stop = len(spans), 0, 0
+    n_tokens = len(spans)
     cuts = _cuts(text, spans)
+    start = stop = 0  # of the window, in tokens
     while stop < n_tokens:
-        end = n_tokens if n_tokens - start <= size else _last_cut_in(cuts, stop + 1, start + size)
+        end: int | None = n_tokens
+        if n_tokens - start > size:
+            end = _last_cut_in(cuts, stop + 1, start + size)
         if end is None and start < stop:  # the next word only fits without an overlap
             start = stop
             continue
-        start, stop, window_start = (
-            _next_start(cuts, end or start + size, start, overlap),
-            end or start + size,
-            start,
-        )
-        yield int(spans[window_start, 0]), int(spans[stop - 1, 1]), stop - window_start
+        stop = end or start + size
+        yield int(spans[start, 0]), int(spans[stop - 1, 1]), stop - start
+        start = _next_start(cuts, stop, start, overlap)
 
 
 def _next_start(cuts: np.ndarray, last: int, first: int, overlap: int) -> int:
@@ -260,20 +263,15 @@ def _cuts(text: str, spans: np.ndarray) -> np.ndarray:
     """
     if len(spans) < 2:
         return np.empty(0, np.int64)
-    free = spans[1:, 0] > spans[:-1, 1]
+    may_cut = spans[1:, 0] > spans[:-1, 1]  # between a token and the next
     if SPACELESS_SCRIPT.search(text):
-        touching = np.flatnonzero(~free)
-        pairs = (
-            (text[end - 1], text[start])
-            for end, start in zip(spans[touching, 1], spans[touching + 1, 0])
-        )
-        free[touching] = [
-            bool(SPACELESS_SCRIPT.match(a) or SPACELESS_SCRIPT.match(b))
-            and a not in OPENING_SIGNS
-            and b not in CLOSING_SIGNS
-            for a, b in pairs
-        ]
-    return np.flatnonzero(free) + 1
+        for index in np.flatnonzero(~may_cut).tolist():
+            before, after = text[spans[index, 1] - 1], text[spans[index + 1, 0]]
+            is_spaceless = any(map(SPACELESS_SCRIPT.match, (before, after)))
+            may_cut[index] = (
+                is_spaceless and before not in OPENING_SIGNS and after not in CLOSING_SIGNS
+            )
+    return np.flatnonzero(may_cut) + 1
 
 
 def _slices(text: str, size: int) -> Iterator[tuple[int, int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,8 +13,7 @@ from typing import Any
 
 import core.corpus.corpus_storage as corpus_storage
 from core.corpus.document import Document, DocumentOrigin
-from core.corpus.links import DocumentLink, links_in
-from core.corpus.links import link_table as links_table
+from core.corpus.links import DocumentLink, link_table, links_in
 from core.corpus.quotations import holds_quotation, split_passage_name
 from core.errors import BadInput, StoreError, damage_error, nearest, shorten
 from core.graph.columns import Table
@@ -33,7 +33,7 @@ Asked = tuple[str, Sequence[Question]]  # a question set: its title and question
 class Corpus:
     """The documents of a corpus, ordered by id, in a folder on disk.
 
-    They are opened by memory map, so opening reads none of them. `digest` is that of the content:
+    They are opened by memory map, so opening reads none of them. `digest` identifies the content:
     the same documents give the same digest, in whatever order they were added. `sets` holds the
     titles of its question sets by name. A change returns a new corpus; the previous object stays
     readable.
@@ -87,31 +87,19 @@ class Corpus:
         }
         if table.names != corpus_storage.DOCUMENT_COLUMNS or len(table) != meta["n_documents"]:
             raise StoreError(f"{data} does not hold what {corpus_storage.META_FILE} says")
-        question_bytes = (data / corpus_storage.QUESTIONS_FILE).read_bytes()
-        linked = (
-            Table.open(data / corpus_storage.LINKS_FILE)
-            if (data / corpus_storage.LINKS_FILE).is_file()
-            else None
-        )
-        origins = (
-            (data / corpus_storage.ORIGINS_FILE).read_bytes()
-            if (data / corpus_storage.ORIGINS_FILE).is_file()
-            else b"{}"
-        )
-        stored_fields: dict[str, Any] = {
-            "linked": linked,
-            "origin_bytes": origins,
-            "examples": tuple(meta["examples"]),
-            "later": later,
-        }
-        stored_fields["stored_language"] = meta.get("language", {})
+        links_file = data / corpus_storage.LINKS_FILE
+        origins_file = data / corpus_storage.ORIGINS_FILE
         return cls(
             **meta_fields,
             n_documents=len(table),
             folder=folder,
             table=table,
-            asked=question_bytes,
-            **stored_fields,
+            asked=(data / corpus_storage.QUESTIONS_FILE).read_bytes(),
+            linked=Table.open(links_file) if links_file.is_file() else None,
+            origin_bytes=origins_file.read_bytes() if origins_file.is_file() else b"{}",
+            examples=tuple(meta["examples"]),
+            later=later,
+            stored_language=meta.get("language", {}),
         )
 
     def __len__(self) -> int:
@@ -138,9 +126,8 @@ class Corpus:
         id, title, source, text, places = (
             self.table.text(name, row) for name in ("id", "title", "source", "text", "places")
         )
-        return Document(
-            id, text, title, source, tuple((offset, label) for offset, label in json.loads(places))
-        )
+        offsets_and_labels = tuple((offset, label) for offset, label in json.loads(places))
+        return Document(id, text, title, source, offsets_and_labels)
 
     def row(self, id: str) -> int:
         """Return the row of a document. Raises BadInput if the corpus has no such id."""
@@ -156,12 +143,12 @@ class Corpus:
     def has_passage(self, passage: str) -> bool:
         """Return whether the corpus has a passage, named as in `core.corpus.quotations`.
 
-        It has it if the document exists and holds the quotation.
+        The document must exist and hold the quotation.
         """
         document, quote = split_passage_name(passage)
-        return document in self and (
-            not quote or holds_quotation(self.document(document).text, quote)
-        )
+        if document not in self:
+            return False
+        return not quote or holds_quotation(self.document(document).text, quote)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -312,8 +299,11 @@ class Corpus:
         The new corpus.
         """
         updates, removed_ids = list(documents), frozenset(removed)
-        change = lambda current: corpus_storage.change_table(current.table, updates, removed_ids)
-        return self._rewrite(change, watch, title, sets or {}, tuple(links), origins=origins or {})
+
+        def changed(current: Corpus) -> Table:
+            return corpus_storage.change_table(current.table, updates, removed_ids)
+
+        return self._rewrite(changed, watch, title, sets or {}, tuple(links), origins=origins or {})
 
     def with_questions(self, sets: Mapping[str, Asked], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus with question sets added or replaced by name.
@@ -400,7 +390,7 @@ class Corpus:
         """Write the corpus after a change and return it.
 
         Nothing is written if nothing changes. With `own_only`, the change is refused for a shipped
-        corpus.
+        corpus. A `language` of "" is detected anew; None leaves a chosen one unchanged.
         """
         if own_only and not self.own:
             raise BadInput(
@@ -411,35 +401,27 @@ class Corpus:
             check_may_change(OWNED_KIND, self.name)
             current = Corpus.open(self.folder)
             table, meta = change(current), corpus_storage.read_corpus_meta(self.folder)
-            set_questions = current._questions | {
-                name: tuple(questions) for name, (_, questions) in sets.items()
-            }
+            questions = current._questions | {name: tuple(some) for name, (_, some) in sets.items()}
             titles = current.sets | {name: set_title for name, (set_title, _) in sets.items()}
             new_meta = {**meta, "title": title or meta["title"], "sets": titles}
-            if language is not None or (table is not current.table and not current.language.chosen):
-                new_meta["language"] = to_plain(
-                    Detection(language, chosen=True) if language else _detect_language(table)
-                )
-            linked = links_table(links) if links else current.linked
-            retained_origins = _known_origins({**current.origins, **origins}, table)
-            is_same_meta = (new_meta, set_questions, retained_origins) == (
-                meta,
-                current._questions,
-                current.origins,
-            )
-            if is_same_meta and corpus_storage.corpus_digest(table, linked) == current.digest:
+            if language:
+                new_meta["language"] = to_plain(Detection(language, chosen=True))
+            elif language == "" or (table is not current.table and not current.language.chosen):
+                new_meta["language"] = to_plain(_detect_language(table))
+            linked = link_table(links) if links else current.linked
+            new_origins = _known_origins({**current.origins, **origins}, table)
+            old_state = (meta, current._questions, current.origins)
+            is_same = old_state == (new_meta, questions, new_origins)
+            if is_same and corpus_storage.corpus_digest(table, linked) == current.digest:
                 return current
             corpus_storage.store_corpus(
-                self.folder, new_meta, table, set_questions, linked, retained_origins
+                self.folder, new_meta, table, questions, linked, new_origins
             )
             return Corpus.open(self.folder)
 
     def _find_row(self, id: str) -> int | None:
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if self.table.text("id", middle) < id else (low, middle)
-        return low if low < len(self) and self.table.text("id", low) == id else None
+        row = bisect_left(range(len(self)), id, key=lambda row: self.table.text("id", row))
+        return row if row < len(self) and self.table.text("id", row) == id else None
 
 
 def write_corpus(
@@ -458,7 +440,7 @@ def write_corpus(
 ) -> Corpus:
     """Write a corpus of documents and their links into a folder that has its name.
 
-    It replaces what was there.
+    An earlier corpus in the folder is replaced.
 
     Parameters
     ----------
@@ -479,7 +461,7 @@ def write_corpus(
     StoreError
         If the corpus cannot be written.
     """
-    folder, question_sets = FilePath(folder).absolute(), sets or {}
+    folder, sets = FilePath(folder).absolute(), sets or {}
     table = corpus_storage.document_table(documents)
     if not len(table):
         raise BadInput(f"The corpus “{folder.name}” would have no documents.")
@@ -488,14 +470,12 @@ def write_corpus(
         "title": title or folder.name,
         "licence": licence,
         "source": source,
-    }
-    meta |= {
         "examples": list(examples),
-        "sets": {name: set_title for name, (set_title, _) in question_sets.items()},
+        "sets": {name: set_title for name, (set_title, _) in sets.items()},
         "own": own,
         "made_of": made_of,
+        "language": to_plain(_detect_language(table)),
     }
-    meta["language"] = to_plain(_detect_language(table))
     with corpus_storage.lock_corpus(folder, watch):
         if own and (folder / corpus_storage.META_FILE).is_file():
             check_may_change(OWNED_KIND, folder.name)
@@ -503,8 +483,8 @@ def write_corpus(
             folder,
             meta,
             table,
-            {name: questions for name, (_, questions) in question_sets.items()},
-            links_table(links),
+            {name: questions for name, (_, questions) in sets.items()},
+            link_table(links),
             _known_origins(origins or {}, table),
         )
         if own:

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
@@ -33,7 +34,7 @@ class CorpusImport:
 
     Parameters
     ----------
-    added, changed, known : numbers of documents that are new, changed, or were there already.
+    added, changed, known : numbers of documents that are new, changed, or unchanged.
     notes : a sentence for each thing that was left out or is odd.
     more : text shown instead of these numbers, if more than documents were imported.
     """
@@ -50,13 +51,15 @@ class CorpusImport:
     def on_missing(self) -> str:
         """Return the sentence on documents that the files no longer have; empty without any."""
         number = len(self.missing)
-        shown_ids = ", ".join(shorten(id, 40) for id in self.missing[:MAX_NAMED_DOCUMENTS]) + (
-            ", …" if number > MAX_NAMED_DOCUMENTS else ""
-        )
+        if not number:
+            return ""
+        shown_ids = [shorten(id, 40) for id in self.missing[:MAX_NAMED_DOCUMENTS]]
+        if number > MAX_NAMED_DOCUMENTS:
+            shown_ids.append("…")
         return (
             f"{count_with_noun(number, 'document')} of an earlier state of these files "
-            f"{'is' if number == 1 else 'are'} no longer in them: {shown_ids}."
-        ) * bool(number)
+            f"{'is' if number == 1 else 'are'} no longer in them: {', '.join(shown_ids)}."
+        )
 
 
 def import_documents(
@@ -72,18 +75,18 @@ def import_documents(
 ) -> CorpusImport:
     """Add the documents of files to the corpus of a name, or create it.
 
-    A document replaces the one with its id. All is saved or nothing.
+    A document replaces the one with its id. If anything fails, nothing is saved.
 
     Parameters
     ----------
     name : the corpus.
     files : files, folders or zips.
     columns : the columns of tables; None guesses them.
-    format : `files`, as `read_files` reads them, or one of `core.corpus.published_corpora.FORM_READERS` for one
-        published file or folder. With `files`, published forms that `form_of_rows` recognises are read
-        in their form.
-        The questions of a published set become sets of the corpus. A BEIR folder, or a zip of one,
-        also brings the links in its `links.tsv`.
+    format : `files`, as `read_files` reads them, or one of
+        `core.corpus.published_corpora.FORM_READERS` for one published file or folder. With `files`,
+        published forms that `form_of_rows` recognises are read in their form. The questions of a
+        published set become sets of the corpus. A BEIR folder, or a zip of one, also has the links
+        of its `links.tsv`.
     questions : a file of questions in any format, saved as the set of the corpus's name.
     encoding : the encoding of texts that are not UTF-8.
     replace_files : remove documents that the same files, folders or zips had earlier and no longer
@@ -149,25 +152,19 @@ def import_documents(
 def _missing_ids(current: Corpus | None, reading: ReadingResult) -> list[str]:
     """Return the ids of documents that are no longer in their files.
 
-    Their file was read again and lacks them, or their folder was and lacks the file.
+    Either their file was read again and lacks them, or their folder was and lacks the file.
     """
     if current is None:
         return []
     ids = {document.id for document in reading.documents}
     folders = {origin.folder for origin in reading.origins.values()} - {""}
-    is_reread = lambda source: (
-        source in reading.origins
-        or (
-            source not in reading.failed
-            and current.origins.get(source, DocumentOrigin()).folder in folders
-        )
-    )
-    reread = {source: is_reread(source) for source in set(current.table.texts("source"))}
-    return [
-        id
-        for id, source in zip(current.ids, current.table.texts("source"))
-        if reread[source] and id not in ids
-    ]
+    sources = current.table.texts("source")
+    reread = set(reading.origins)
+    for source in set(sources) - set(reading.failed):
+        if current.origins.get(source, DocumentOrigin()).folder in folders:
+            reread.add(source)
+    pairs = zip(current.ids, sources)
+    return [id for id, source in pairs if source in reread and id not in ids]
 
 
 @dataclass(frozen=True)
@@ -232,21 +229,12 @@ def import_question_set(
         set: (title or (current.title if set == name else set), questions)
     }
     corpus = current.put((), sets=question_sets)
-    answered, gold = (
-        sum(bool(values) for values in column)
-        for column in zip(*((one.answers, one.gold) for one in questions))
-    )
-    notes = []
+    answered = sum(bool(question.answers) for question in questions)
+    gold = sum(bool(question.gold) for question in questions)
+    notes = [question_file.note(), *_note_missing_gold(corpus, question_sets)]
     if not answered and not gold:
-        notes = ["None of them has a correct answer or evidence, so nothing can be scored."]
-    return QuestionImport(
-        corpus,
-        set,
-        len(questions),
-        answered,
-        gold,
-        (*notes, *filter(None, [question_file.note()]), *_note_missing_gold(corpus, question_sets)),
-    )
+        notes.insert(0, "None of them has a correct answer or evidence, so nothing can be scored.")
+    return QuestionImport(corpus, set, len(questions), answered, gold, tuple(filter(None, notes)))
 
 
 def _title(set: str, name: str, title: str) -> str:
@@ -264,23 +252,16 @@ def _check_set_name(corpus: Corpus, name: str) -> str:
             f"“{shorten(name)}” cannot be a set's name; give one of small letters, digits "
             "and dashes, 40 at most."
         )
-    owner = next(
-        (
-            other
-            for other, entry in corpora().items()
-            if other != corpus.name and name in entry.sets
-        ),
-        "",
-    )
-    if owner:
-        raise BadInput(
-            f"The corpus “{owner}” has a question set “{name}” already; choose another name."
-        )
+    for owner, entry in corpora().items():
+        if owner != corpus.name and name in entry.sets:
+            raise BadInput(
+                f"The corpus “{owner}” has a question set “{name}” already; choose another name."
+            )
     return name
 
 
 class _GoldDocumentFinder:
-    """Finds the document ids of gold passages that are named in other ways.
+    """Finder of the document ids of gold passages that are named in other ways.
 
     A passage may be named by a document's id or title, or by the id of a row without its file if
     one file alone has it. The passage's text, or a part of it, may follow on the next line. The
@@ -302,9 +283,8 @@ class _GoldDocumentFinder:
             for name in filter(None, (document.id, document.title)):
                 self._alike.setdefault(comparable_text(name), document.id)
             self._passages.setdefault((document.title, _digest(document.text)), document.id)
-        self._titles = {
-            row: next(iter(ids)) for row, ids in rows.items() if len(ids) == 1
-        } | self._titles
+        unique_rows = {row: min(ids) for row, ids in rows.items() if len(ids) == 1}
+        self._titles = unique_rows | self._titles
 
     def put(self, questions: Iterable[Question]) -> list[Question]:
         """Return the questions with their gold passages named by document ids.
@@ -342,13 +322,13 @@ class _GoldDocumentFinder:
     @cached_property
     def _texts(self) -> tuple[list[int], list[str], str]:
         """The offset of each document's text, the documents' ids, and their texts joined."""
-        starts, ids, texts, size = list[int](), list[str](), list[str](), 0
+        ids: list[str] = []
+        texts: list[str] = []
         for document in self._documents:
-            starts.append(size)
             ids.append(document.id)
-            texts.append(" ".join(document.text.split()))
-            size += len(texts[-1]) + 1
-        return starts, ids, "\n".join(texts)
+            texts.append(single_line(document.text))
+        starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+        return starts[:-1], ids, "\n".join(texts)
 
 
 def _digest(text: str) -> str:
@@ -357,18 +337,13 @@ def _digest(text: str) -> str:
 
 def _note_missing_gold(corpus: Corpus, sets: Mapping[str, Asked]) -> list[str]:
     """Return a sentence on gold documents that the corpus does not have."""
-    gold = [
-        id
-        for _, questions in sets.values()
-        for question in questions
-        for id in question.gold
-        if not corpus.has_passage(id)
-    ]
-    if not gold:
+    missing: list[str] = []
+    for _, questions in sets.values():
+        for question in questions:
+            missing += [id for id in question.gold if not corpus.has_passage(id)]
+    if not missing:
         return []
     return [
-        (
-            "The questions name documents as evidence that the corpus does not have: "
-            f"“{shorten(gold[0])}”, {len(gold):,} in all."
-        )
+        "The questions name documents as evidence that the corpus does not have: "
+        f"“{shorten(missing[0])}”, {len(missing):,} in all."
     ]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from core.corpus.document import Document, DocumentOrigin, utf8_text
-from core.corpus.links import link_digest as digest_of_links
+from core.corpus.links import link_digest
 from core.errors import BadInput, StoreError, damage_error
 from core.graph.columns import Table
 from core.io import digests, locks
@@ -48,13 +48,12 @@ def document_table(documents: Iterable[Document]) -> Table:
                 f"Two documents have the id “{document.id}” and differ; give one of them "
                 "another id."
             )
-    rows = [by_id[id] for id in sorted(by_id)]
-    return table_of_rows(
-        [
-            (r.id, r.title, r.source, r.text, json.dumps(r.places, ensure_ascii=False), r.digest)
-            for r in rows
-        ]
-    )
+    rows: list[tuple[str, ...]] = []
+    for id in sorted(by_id):
+        one = by_id[id]
+        places = json.dumps(one.places, ensure_ascii=False)
+        rows.append((one.id, one.title, one.source, one.text, places, one.digest))
+    return table_of_rows(rows)
 
 
 def table_of_rows(rows: list[tuple[str, ...]]) -> Table:
@@ -62,14 +61,8 @@ def table_of_rows(rows: list[tuple[str, ...]]) -> Table:
     import pyarrow as pa
 
     columns = zip(*rows) if rows else ([],) * len(DOCUMENT_COLUMNS)
-    return Table(
-        pa.table(
-            {
-                name: pa.array(values, pa.large_string())
-                for name, values in zip(DOCUMENT_COLUMNS, columns)
-            }
-        )
-    )
+    arrays = [pa.array(values, pa.large_string()) for values in columns]
+    return Table(pa.table(dict(zip(DOCUMENT_COLUMNS, arrays))))
 
 
 def change_table(
@@ -111,17 +104,17 @@ def corpus_digest(table: Table, links: Table | None = None) -> str:
     -------
     64 hexadecimal digits.
     """
-    more = [digest_of_links(links)] if links is not None and len(links) else []
-    return sha256(
-        "\n".join([f"corpus {STORAGE_VERSION}", *table.texts("digest"), *more]).encode()
-    ).hexdigest()
+    parts = [f"corpus {STORAGE_VERSION}", *table.texts("digest")]
+    if links is not None and len(links):
+        parts.append(link_digest(links))
+    return sha256("\n".join(parts).encode()).hexdigest()
 
 
 @contextmanager
 def lock_corpus(folder: FilePath, watch: Watch = NO_WATCH) -> Iterator[None]:
     """Hold the lock file next to a corpus's folder while the block runs.
 
-    The file stays.
+    The file is not removed afterwards.
 
     Parameters
     ----------
@@ -176,17 +169,13 @@ def store_corpus(
             (staging / ORIGINS_FILE).write_text(json.dumps(sources, ensure_ascii=False), "utf-8")
         rows = {name: list(map(to_plain, items)) for name, items in questions.items()}
         (staging / QUESTIONS_FILE).write_text(json.dumps(rows), "utf-8")
-        install_files(
-            folder,
-            staging,
-            META_FILE,
-            {
-                **meta,
-                "version": STORAGE_VERSION,
-                "digest": corpus_digest(table, links),
-                "n_documents": len(table),
-            },
-        )
+        new_meta = {
+            **meta,
+            "version": STORAGE_VERSION,
+            "digest": corpus_digest(table, links),
+            "n_documents": len(table),
+        }
+        install_files(folder, staging, META_FILE, new_meta)
     finally:
         clean_folder(folder, META_FILE)
 
@@ -213,7 +202,7 @@ def read_corpus_meta(folder: FilePath) -> dict[str, Any]:
 
 
 def parse_questions(data: bytes) -> dict[str, tuple[Question, ...]]:
-    """Return the question sets of a file, by name."""
+    """Parse the question sets of a file, by name."""
     return {
         name: tuple(from_plain(Question, one) for one in rows)
         for name, rows in json.loads(data).items()
@@ -221,7 +210,7 @@ def parse_questions(data: bytes) -> dict[str, tuple[Question, ...]]:
 
 
 def parse_origins(data: bytes) -> dict[str, DocumentOrigin]:
-    """Return the origins of a file, by source."""
+    """Parse the origins of a file, by source."""
     return {
         source: DocumentOrigin(one["folder"], tuple(one["notes"]))
         for source, one in json.loads(data).items()

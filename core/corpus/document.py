@@ -16,9 +16,9 @@ Place = tuple[int, str]
 class Document:
     """A text with an id that does not change while it is in its corpus.
 
-    `source` says where it came from, such as a file's name. `places` are pairs of an offset in
-    characters and a label, ascending. A label, such as a page or a heading, applies from its offset
-    up to the next one.
+    `source` names its origin, such as a file. `places` are pairs of an offset in characters and a
+    label, ascending. A label, such as a page or a heading, applies from its offset up to the next
+    one.
 
     >>> from core.corpus import Document
     >>> book = Document("book", "Once. And then. The end.", places=((0, "page 1"), (16, "page 2")))
@@ -74,7 +74,7 @@ class DocumentOrigin:
 def utf8_text(text: str) -> str:
     """Return a text that UTF-8 can encode.
 
-    Half characters, which damaged JSON may hold, become the replacement character.
+    Unpaired surrogates, which damaged JSON may hold, become the replacement character.
     """
     try:
         text.encode()

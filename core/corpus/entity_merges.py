@@ -1,4 +1,4 @@
-"""Merges of a corpus's entities that have several names.
+"""Merges of entities of a corpus that have several names.
 
 They are saved with the corpus and applied again to each graph that is built from it.
 """
@@ -37,9 +37,8 @@ class EntityMerges:
         """A short hash of the merges; empty if there are none."""
         if not self.edits:
             return ""
-        return hashlib.sha256(
-            json.dumps([edit.written() for edit in self.edits]).encode()
-        ).hexdigest()[:16]
+        text = json.dumps([edit.written() for edit in self.edits])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def accepted(self, edits: Iterable[Edit]) -> EntityMerges:
         """Return these with more merges, whose names are no longer refused.
@@ -54,17 +53,14 @@ class EntityMerges:
 
     def without(self, edits: Iterable[Edit]) -> EntityMerges:
         """Return these without some of the merges."""
-        forgotten = set(edits)
-        return replace(self, edits=tuple(edit for edit in self.edits if edit not in forgotten))
+        removed = set(edits)
+        return replace(self, edits=tuple(edit for edit in self.edits if edit not in removed))
 
     def refusing(self, names: Iterable[Sequence[str]]) -> EntityMerges:
         """Return these with more refused pairs of names, and without the merges of these names."""
         new_pairs = [ordered_pair(name, other) for name, other in names]
-        edits = tuple(
-            edit
-            for edit in self.edits
-            if edit.names not in {*new_pairs, *((other, name) for name, other in new_pairs)}
-        )
+        either_order = {*new_pairs, *((other, name) for name, other in new_pairs)}
+        edits = tuple(edit for edit in self.edits if edit.names not in either_order)
         return replace(self, edits=edits, refused=tuple(dict.fromkeys([*self.refused, *new_pairs])))
 
     def allowing(self, names: Iterable[Sequence[str]]) -> EntityMerges:
@@ -125,17 +121,11 @@ def change_merges(corpus: Corpus, change: Callable[[EntityMerges], EntityMerges]
         check_may_change(OWNED_KIND, corpus.name)
     with lock_corpus(corpus.folder):
         changed = change(read_merges(corpus))
-        text = json.dumps(
-            digests.with_digest(
-                {
-                    "edits": [edit.written() for edit in changed.edits],
-                    "refused": [list(names) for names in changed.refused],
-                }
-            ),
-            ensure_ascii=False,
-            indent=1,
-        )
-        write_whole(
-            corpus.folder / MERGES_FILE, lambda temporary: temporary.write_text(text, "utf-8")
-        )
+        data = {
+            "edits": [edit.written() for edit in changed.edits],
+            "refused": [list(names) for names in changed.refused],
+        }
+        text = json.dumps(digests.with_digest(data), ensure_ascii=False, indent=1)
+        file = corpus.folder / MERGES_FILE
+        write_whole(file, lambda temporary: temporary.write_text(text, "utf-8"))
     return changed

@@ -47,10 +47,10 @@ class FileContent:
 
 @dataclass(frozen=True)
 class _PublishedFile:
-    """A file in a published format, and the folder it was unpacked to, else the file itself."""
+    """A file in a published format."""
 
     file: Path
-    path: Path
+    path: Path  # the folder to which it was unpacked, else the file itself
     form: str
 
     @property
@@ -159,10 +159,10 @@ def _add_links(content: FileContent, published: _PublishedFile, has_judgements: 
 
 def _unpack_folder(file: Path, folder: Path) -> Path | None:
     """Unpack the BEIR folder of a zip and return it; None for any other file."""
+    if file.suffix.lower() != ".zip" or not file.is_file():
+        return None
     try:
-        return (
-            unpack_beir(file, folder) if file.suffix.lower() == ".zip" and file.is_file() else None
-        )
+        return unpack_beir(file, folder)
     except BadInput:
         return None  # the reader of the zip reports the fault
 
@@ -170,7 +170,7 @@ def _unpack_folder(file: Path, folder: Path) -> Path | None:
 def _rename_sets(
     sets: Mapping[str, QuestionFile], wanted_sets: Mapping[str, Path | None], name: str
 ) -> dict[str, QuestionFile]:
-    """Put the corpus's name before the names of sets that were not asked for."""
+    """Put the corpus's name before the names of sets other than the wanted ones."""
     return {
         key if key in wanted_sets else f"{name}-{key}": questions for key, questions in sets.items()
     }
@@ -186,11 +186,11 @@ def _chosen_sets(
 
     Each has its file of questions, or None if the published file holds them.
     """
-    if questions and name not in existing:
-        return {name: Path(questions)}
+    if questions:
+        return {} if name in existing else {name: Path(questions)}
+    if published.form not in QUESTION_FORMS:
+        return {}
     if name not in existing:
-        set_name = name
-    else:
-        stem = published.path.name.split(".")[0].casefold()
-        set_name = f"{name}-{UNFIT_CHARACTERS.sub('-', stem).strip('-')}"
-    return {set_name: None} if published.form in QUESTION_FORMS and not questions else {}
+        return {name: None}
+    stem = published.path.name.split(".")[0].casefold()
+    return {f"{name}-{UNFIT_CHARACTERS.sub('-', stem).strip('-')}": None}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path as FilePath
+from typing import Any
 
 from core.corpus.document import utf8_text
 from core.errors import BadInput, shorten
@@ -15,7 +16,7 @@ from core.io.files import numbered_lines
 LINKS_NAME = "links.tsv"  # the file of links in a folder of documents
 LINK_COLUMNS = ("source", "target", "type", "count")
 LINK_HEADERS = {("from", "to"), ("source", "target"), ("head", "tail")}
-MAX_LINK_BYTES = 1 << 32  # bytes of text that a file of links may hold
+MAX_LINK_BYTES = 1 << 32  # of text in a file of links
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -79,25 +80,23 @@ def link_table(links: Iterable[DocumentLink]) -> Table:
         counts[key] = counts.get(key, 0.0) + link.count
     keys = sorted(counts)
     columns = zip(*keys) if keys else ((), (), ())
-    texts = {
-        name: pa.array(values, pa.large_string()) for name, values in zip(LINK_COLUMNS, columns)
-    }
-    return Table(
-        pa.table(texts | {LINK_COLUMNS[3]: pa.array([counts[key] for key in keys], pa.float64())})
-    )
+    arrays = [pa.array(values, pa.large_string()) for values in columns]
+    arrays.append(pa.array([counts[key] for key in keys], pa.float64()))
+    return Table(pa.table(dict(zip(LINK_COLUMNS, arrays))))
 
 
 def links_in(table: Table | None) -> list[DocumentLink]:
     """Return the links of a table made by `link_table`."""
     if table is None:
         return []
-    return [
-        DocumentLink(*row)
-        for row in zip(*(table.arrow.column(name).to_pylist() for name in LINK_COLUMNS))
-    ]
+    return [DocumentLink(*row) for row in _link_rows(table)]
 
 
 def link_digest(table: Table) -> str:
     """Return the SHA-256 digest of a table of links in hex."""
-    rows = zip(*(table.arrow.column(name).to_pylist() for name in LINK_COLUMNS))
-    return sha256("\n".join("\t".join(map(str, row)) for row in rows).encode()).hexdigest()
+    lines = ["\t".join(map(str, row)) for row in _link_rows(table)]
+    return sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _link_rows(table: Table) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table.arrow.column(name).to_pylist() for name in LINK_COLUMNS))

@@ -1,4 +1,4 @@
-"""Corpora in published forms, with their questions, and how their files are recognised.
+"""Corpora in published forms, with their questions, and recognition of their files.
 
 | sets | form | schema from |
 |---|---|---|
@@ -90,7 +90,7 @@ def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> 
 
     Returns
     -------
-    Empty if it has no such format, or cannot be read.
+    The format; empty if it has none of these, or cannot be read.
 
     Examples
     --------
@@ -106,13 +106,8 @@ def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> 
     try:
         if not holds_rows(path):
             return ""
-        first_rows = [
-            row
-            for _, row in islice(
-                file_rows(path, max_bytes=MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES),
-                RECOGNITION_ROWS,
-            )
-        ]
+        rows = file_rows(path, max_bytes=MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES)
+        first_rows = [row for _, row in islice(rows, RECOGNITION_ROWS)]
     except BadInput:
         return ""  # the reader of the file reports the fault
     if columns and any(columns.get("text") in row for row in first_rows):
@@ -130,16 +125,16 @@ def form_of_rows(suffix: str, rows: Sequence[Mapping]) -> str:
 
     Returns
     -------
-    Empty if it has no published format.
+    The format; empty if it has no published one.
     """
     if any({"corpus_name", "context"} <= row.keys() for row in rows):
         return GRAPHRAG_BENCH_FORM
-    asks = any(key in row for row in rows for key in (*ROW_QUESTION_KEYS[:-1], "questions"))
-    if asks and passages_of_rows(rows):
+    question_keys = {*ROW_QUESTION_KEYS[:-1], "questions"}
+    has_questions = any(not question_keys.isdisjoint(row) for row in rows)
+    if has_questions and passages_of_rows(rows):
         return ROWS_FORM
-    return (
-        PASSAGES_FORM if suffix in ARROW_SUFFIXES else ""
-    )  # other files may be tables of documents
+    # Files of other kinds may be tables of documents.
+    return PASSAGES_FORM if suffix in ARROW_SUFFIXES else ""
 
 
 def passages_of_rows(rows: Sequence[Mapping]) -> list[Passage]:
@@ -191,30 +186,25 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, builder: Titled
             whole_document: tuple[str, ...] = ()
             with RowErrors(path, where):
                 for one in passages(row):
-                    if text := page_text(one) if one.page else one.text:
+                    text = page_text(one) if one.page else one.text
+                    if text:
                         id = _add_passage(builder, one, text)
                         whole_document = (id,) if one.whole else ()
             for position, question in questions_of_row(
                 row, path.name, where, collector, gold=GOLD_KEYS
             ):
-                collector.add(
-                    position,
-                    replace(
-                        question,
-                        text=_published_text(row, question.text),
-                        gold=whole_document or question.gold,
-                    ),
-                )
+                text = _published_text(row, question.text)
+                gold = whole_document or question.gold
+                collector.add(position, replace(question, text=text, gold=gold))
     if not builder.found:
         fields = ", ".join(list(collector.there)[:12])
         raise BadInput(
             f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGE_KEYS)}; the "
             f"rows have {shorten(fields, 200)}."
         )
+    questions = collector.questions
     if whole_document and len(builder.found) == 1:
-        questions = [replace(one, gold=()) for one in collector.questions]
-    else:
-        questions = collector.questions
+        questions = [replace(one, gold=()) for one in questions]
     left_out = (*collector.left_out(), *page_text.left_out(path.name))
     question_file = QuestionFile(tuple(questions), path.name, collector.ignored(), left_out)
     return builder.found, {
@@ -238,48 +228,43 @@ def _add_passage(builder: TitledDocuments, one: Passage, text: str) -> str:
     file's name.
     """
     names = (one.id, one.title) if one.whole else (one.title, one.id)
-    return builder.add(
-        next(filter(None, names), builder.source.split(".")[0]), text, one.title or None
-    )
+    id = next(filter(None, names), builder.source.split(".")[0])
+    return builder.add(id, text, one.title or None)
 
 
 class _PageTexts:
-    """Reads the texts of HTML pages in another process, and counts pages without a text."""
+    """Reader of the texts of HTML pages in another process, which counts pages without a text."""
 
     def __init__(self, stack: ExitStack):
-        self._stack, self._empty = stack, 0
+        self._stack = stack
+        self._n_empty = 0
         self._reader: SeparateReader | None = None
 
     def __call__(self, page: Passage) -> str:
         self._reader = self._reader or self._stack.enter_context(SeparateReader())
         name = shorten(page.title or page.id, 40) + ".html"
+        file = MemoryFile(name, page.text.encode("utf-8", "replace"))
         try:
-            (document,), _ = self._reader.read(
-                name, MemoryFile(name, page.text.encode("utf-8", "replace"))
-            )
+            (document,), _ = self._reader.read(name, file)
         except BadInput:
-            self._empty += 1
+            self._n_empty += 1
             return ""
         return document.text
 
     def left_out(self, name: str) -> tuple[str, ...]:
         """Return a sentence on the pages that were left out."""
-        if self._empty:
-            return (
-                (
-                    f"Left out of {name}: {self._empty:,} page{'s' * (self._empty != 1)} without "
-                    "a text."
-                ),
-            )
-        return ()
+        if not self._n_empty:
+            return ()
+        noun = "page" if self._n_empty == 1 else "pages"
+        return (f"Left out of {name}: {self._n_empty:,} {noun} without a text.",)
 
 
 def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments) -> Read:
     """Read rows with a title and a text, each a document with its title as id.
 
     HippoRAG's corpora and MultiHop-RAG's have this form. Without a title the row's id is taken.
-    Columns are found by their usual names. Questions come from a file of their own, else from the
-    same rows: `question`, `answer` or `answers` if known, and the gold documents.
+    Columns are found by their usual names. Questions come from a separate file, else from the same
+    rows: `question`, `answer` or `answers` if known, and the gold documents.
 
     Parameters
     ----------
@@ -348,7 +333,7 @@ def read_book(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments
     path : the file.
     sets : file of each question set by name.
     watch : receives the share read and may raise RunCancelled.
-    builder : not used; all readers of published forms have it.
+    builder : not used; a parameter of all readers of published forms.
 
     Returns
     -------

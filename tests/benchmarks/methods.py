@@ -27,7 +27,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from core.builds import build_for, run_build
-from core.builds.catalogue import of_kind
+from core.builds.catalogue import builds_of_kind
 from core.builds.report import BuildReport
 from core.builds.shipped_data import shipped_replies
 from core.commands.terminal import finish_job
@@ -220,7 +220,7 @@ def by_extractors(rows: Sequence[Method], extractors: Sequence[str]) -> list[Met
     found: list[Method] = []
     for one in rows:
         kind, first = build_of(one.line), one.line.operators[:1]
-        graphs = {build.extractor: build for build in of_kind(kind or "")}
+        graphs = {build.extractor: build for build in builds_of_kind(kind or "")}
         known = [name for name in extractors if name in graphs]
         for name in known:
             line = Line(

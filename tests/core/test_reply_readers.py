@@ -24,7 +24,7 @@ from core.builds.group.reports import Reports as CorpusReports
 from core.builds.group.summaries import description_by_model
 from core.builds.group.summaries import summarise_by_model as summed_up
 from core.builds.merge.citations import Titles
-from core.builds.merge.corpus_graphs import model_cites
+from core.builds.merge.corpus_graphs import cited_by_model
 from core.corpus import Document, new_folder, write_corpus
 from core.corpus.chunks import documents_as_chunks
 from core.environment import Environment
@@ -252,7 +252,9 @@ def citations(one):
     titles = Titles(
         [Document("tool", "-", "A tool for trees"), Document("wrong", "-", "On old wrong trees")]
     )
-    return model_cites(one.chat, "As a tool for trees shows.", (), titles, BuildContext(one.models))
+    return cited_by_model(
+        one.chat, "As a tool for trees shows.", (), titles, BuildContext(one.models)
+    )
 
 
 def support(one):

@@ -5,15 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.builds.base import BuildContext
 from core.builds.extract.extractor import Extractor
 from core.builds.extract.mentions import PHRASE_TYPE
+from core.builds.extract.model_replies import object_schema, text_schema
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.facts import ChunkEntity, ChunkRelation, Facts
-from core.builds.model_requests import in_language, map_in_parallel, reply_to
+from core.builds.model_requests import (
+    in_language,
+    map_in_parallel,
+    mean_reply_tokens,
+    reply_to,
+)
 from core.builds.name_folding import fold_name
 from core.builds.speed import estimate_model_seconds
 from core.errors import BadInput
@@ -21,7 +27,7 @@ from core.models.base import Chat, Messages
 from core.models.chat.json_reply import JsonReply, json_reply
 from core.models.chat.token_estimates import estimate_tokens
 from core.parameters import param
-from core.prompts import load_prompts, make_messages
+from core.prompts import load_prompts, make_messages, one_line
 from core.types import Usage
 
 DESCRIPTION_PROMPTS = "described_names"
@@ -39,7 +45,7 @@ class DescriptionLimits:
 
 
 DESCRIPTION_LIMITS = DescriptionLimits()
-GROUP_TYPE = "group"  # Type of peoples and creeds, which are rarely the subject of a chunk.
+GROUP_TYPE = "group"  # type of peoples and creeds, which are rarely the subject of a chunk
 UNDESCRIBED_NAMES_NOTE = "the reply could not be read; its names stand without descriptions"
 CUT_NAMES_NOTE = "the reply was cut short; what had ended of it is kept"
 UNUSABLE_LINKS_NOTE = "links of the reply are not between two of its names and were left out"
@@ -55,7 +61,7 @@ class DescribedNames(Extractor):
     knowledge graphs with relation names, descriptions and keywords alike. The paper's one-step
     extraction, in which the model also finds the names, is `LanguageModelExtraction`.
 
-    If a reply cannot be read, its names are kept without descriptions, and the reply is counted.
+    If a reply cannot be read, the names of its chunk have no descriptions, and it is counted.
     """
 
     title = "names by a parser, described by a language model"
@@ -95,18 +101,20 @@ class DescribedNames(Extractor):
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not texts:
             return
-        name_facts = NounPhrases().found(texts, ctx)
-        nameless = [number for number in range(len(texts)) if not name_facts[number].entities]
-        yield from ((number, name_facts[number]) for number in nameless)
-        numbers = [number for number in range(len(texts)) if name_facts[number].entities]
+        named = []
+        for number, facts in enumerate(NounPhrases().found(texts, ctx)):
+            if facts.entities:
+                named.append((number, facts))
+            else:
+                yield number, facts
         chat = ctx.chat(self.model)
-        for index, facts in map_in_parallel(
-            lambda number: self.read(chat, texts[number], name_facts[number], ctx),
-            numbers,
-            self.model,
-            ctx,
-        ):
-            yield numbers[index], facts
+
+        def read(item: tuple[int, Facts]) -> Facts:
+            number, name_facts = item
+            return self.read(chat, texts[number], name_facts, ctx)
+
+        for index, facts in map_in_parallel(read, named, self.model, ctx):
+            yield named[index][0], facts
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
         """Estimate one call for each chunk with names and without a saved reply.
@@ -129,15 +137,8 @@ class DescribedNames(Extractor):
             ) == [None]:
                 calls += 1
                 tokens_read += estimate_tokens(prompt)
-        measured_usage = ctx.replies.measured(ctx.models.weights(self.model))
-        usage = Usage(
-            calls,
-            tokens_read,
-            round(
-                calls
-                * (measured_usage[2] if measured_usage else DESCRIPTION_LIMITS.expected_tokens)
-            ),
-        )
+        reply_tokens = mean_reply_tokens(self.model, DESCRIPTION_LIMITS.expected_tokens, ctx)
+        usage = Usage(calls, tokens_read, round(calls * reply_tokens))
         return usage, estimate_model_seconds(ctx, self.model, usage)
 
     def read(self, chat: Chat, text: str, name_facts: Facts, ctx: BuildContext) -> Facts:
@@ -173,19 +174,21 @@ class DescribedNames(Extractor):
         if parsed is None:
             fault = "" if reply.finish in ("stop", "unreadable") else f" ({reply.fault()})"
             return Facts(entities, unreadable=1, notes=(UNDESCRIBED_NAMES_NOTE + fault,))
-        about = {
-            fold_name(name): _tidy(said)
-            for name, said in parsed.value["about"].items()
-            if isinstance(said, str)
+        descriptions = {
+            fold_name(name): one_line(text)
+            for name, text in parsed.value["about"].items()
+            if isinstance(text, str)
         }
-        described_entities = tuple(
-            ChunkEntity(e.name, e.type, about.get(fold_name(e.name), ""), e.times) for e in entities
+        described = tuple(
+            replace(one, description=descriptions.get(fold_name(one.name), "")) for one in entities
         )
-        links, unusable = _relations(parsed.value["links"], names)
-        notes = (CUT_NAMES_NOTE,) * (not parsed.whole or reply.finish == "length") + (
-            UNUSABLE_LINKS_NOTE,
-        ) * bool(unusable)
-        return Facts(described_entities, tuple(links), dropped=unusable, notes=notes)
+        relations, unusable = _relations(parsed.value["links"], names)
+        notes = []
+        if not parsed.whole or reply.finish == "length":
+            notes.append(CUT_NAMES_NOTE)
+        if unusable:
+            notes.append(UNUSABLE_LINKS_NOTE)
+        return Facts(described, tuple(relations), dropped=unusable, notes=tuple(notes))
 
     def words(self) -> str:
         return (
@@ -198,49 +201,26 @@ class DescribedNames(Extractor):
         """Return the principal entities of a chunk, their names, and the messages to the model."""
         entities = principal_entities(name_facts.entities, self.names)
         names = [entity.name for entity in entities]
-        return (
-            entities,
-            names,
-            make_messages(
-                DESCRIPTION_PROMPTS,
-                "described",
-                names=json.dumps(names, ensure_ascii=False),
-                text=text,
-            ),
-        )
+        names_json = json.dumps(names, ensure_ascii=False)
+        messages = make_messages(DESCRIPTION_PROMPTS, "described", names=names_json, text=text)
+        return entities, names, messages
 
     def _schema(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the schema of a reply about these names."""
-        text = lambda most: {"type": "string", "maxLength": most}
         link = {
             "type": "array",
             "prefixItems": [
                 {"enum": list(names)},
-                text(DESCRIPTION_LIMITS.max_link_characters),
+                text_schema(DESCRIPTION_LIMITS.max_link_characters),
                 {"enum": list(names)},
-                text(DESCRIPTION_LIMITS.max_keyword_characters),
+                text_schema(DESCRIPTION_LIMITS.max_keyword_characters),
             ],
+            "minItems": 4,
+            "maxItems": 4,
         }
-        about = {name: text(DESCRIPTION_LIMITS.max_characters) for name in names}
-        lists = {
-            "about": {
-                "type": "object",
-                "properties": about,
-                "required": list(about),
-                "additionalProperties": False,
-            },
-            "links": {
-                "type": "array",
-                "maxItems": self.links,
-                "items": {**link, "minItems": 4, "maxItems": 4},
-            },
-        }
-        return {
-            "type": "object",
-            "properties": lists,
-            "required": list(lists),
-            "additionalProperties": False,
-        }
+        about = dict.fromkeys(names, text_schema(DESCRIPTION_LIMITS.max_characters))
+        links = {"type": "array", "maxItems": self.links, "items": link}
+        return object_schema({"about": object_schema(about), "links": links})
 
 
 def principal_entities(entities: Sequence[ChunkEntity], limit: int) -> tuple[ChunkEntity, ...]:
@@ -273,36 +253,26 @@ def principal_entities(entities: Sequence[ChunkEntity], limit: int) -> tuple[Chu
     >>> [entity.name for entity in found]
     ['Rome', 'Ann']
     """
-    names = [
-        fold_name(entity.name)
-        for entity in entities
-        if entity.type not in (PHRASE_TYPE, GROUP_TYPE)
-    ]
-    holds = lambda phrase: any(f" {name} " in f" {phrase} " for name in names)
-    candidates = [
-        entity
-        for entity in entities
-        if entity.type != PHRASE_TYPE or not holds(fold_name(entity.name))
-    ]
-    return tuple(
-        sorted(
-            candidates, key=lambda entity: (entity.type in (PHRASE_TYPE, GROUP_TYPE), -entity.times)
-        )[:limit]
-    )
+    minor_types = (PHRASE_TYPE, GROUP_TYPE)
+    names = [fold_name(entity.name) for entity in entities if entity.type not in minor_types]
+    candidates = []
+    for entity in entities:
+        padded = f" {fold_name(entity.name)} "
+        if entity.type != PHRASE_TYPE or not any(f" {name} " in padded for name in names):
+            candidates.append(entity)
+    candidates.sort(key=lambda entity: (entity.type in minor_types, -entity.times))
+    return tuple(candidates[:limit])
 
 
 def _parse_reply(text: str) -> JsonReply | None:
-    """Parse a reply, with missing parts empty; None where it does not fit the schema."""
+    """Parse a reply, with missing parts empty; None if it does not fit the schema."""
     reply = json_reply(text, ("about", "links"))
     if reply is None:
         return None
-    empty_parts: dict[str, Any] = {"about": {}, "links": []}
-    about, links = (
-        empty if reply.value.get(name) is None else reply.value[name]
-        for name, empty in empty_parts.items()
-    )
-    if isinstance(about, dict) and isinstance(links, list):
-        return JsonReply({"about": about, "links": links}, reply.whole)
+    parts: dict[str, Any] = {"about": {}, "links": []}
+    parts |= {name: reply.value[name] for name in parts if reply.value.get(name) is not None}
+    if isinstance(parts["about"], dict) and isinstance(parts["links"], list):
+        return JsonReply(parts, reply.whole)
     return None
 
 
@@ -327,13 +297,7 @@ def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[ChunkRe
         if head not in names or tail not in names:
             unusable += 1
         elif head != tail:
-            text = _tidy(label)
-            relations.setdefault(
-                frozenset((head, tail)),
-                ChunkRelation(head, tail, text, f"{head} {text} {tail}", _tidy(keyword).lower()),
-            )
+            text, keyword = one_line(label), one_line(keyword).lower()
+            relation = ChunkRelation(head, tail, text, f"{head} {text} {tail}", keyword)
+            relations.setdefault(frozenset((head, tail)), relation)
     return list(relations.values()), unusable
-
-
-def _tidy(text: str) -> str:
-    return " ".join(text.split())

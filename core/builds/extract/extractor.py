@@ -1,4 +1,4 @@
-"""Base class of the operators of stage “extract”, and facts that are read from disk."""
+"""Base class of the operators of stage “extract”, and access to their saved facts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from typing import TypeVar, overload
 
 from core.builds.base import BuildContext, BuildOperator, BuildState
-from core.builds.extract.worker_extraction import collect_facts, collect_over_workers
-from core.builds.extract.worker_extraction import extract_over_workers as extracted_over
+from core.builds.extract.worker_extraction import (
+    collect_facts,
+    collect_over_workers,
+    extract_over_workers,
+)
 from core.builds.fact_collections import (
     Collector,
     NumberColumns,
@@ -29,7 +33,7 @@ from core.graph.columns import Table
 from core.io.home import save_fault
 from core.types import Usage
 
-SAVE_SECONDS = 0.5  # seconds after which new facts are saved
+SAVE_SECONDS = 0.5  # after which new facts are saved
 HELD_CHUNKS = 2_000  # chunks whose facts are in memory at a time
 C = TypeVar("C", bound=Collector)
 MAX_REPORTED_NOTES = 5  # different notes of chunks in the report, each with its number of chunks
@@ -39,7 +43,7 @@ class Extractor(BuildOperator):
     """Base class of operators that find the facts of each chunk separately.
 
     Facts are saved as they are found, so a stop loses only the chunks in progress. A chunk is
-    identified by its text. After documents are added, only their chunks are read.
+    identified by its text. Thus after documents are added, only their chunks are read.
     """
 
     stage = "extract"
@@ -48,7 +52,7 @@ class Extractor(BuildOperator):
 
     @abstractmethod
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
-        """Extract the facts of texts, without looking at saved ones.
+        """Extract the facts of texts, without using saved facts.
 
         Parameters
         ----------
@@ -65,7 +69,10 @@ class Extractor(BuildOperator):
         """
 
     def signature(self, ctx: BuildContext) -> str:
-        """Return what the facts depend on besides operator and text, such as a model's weights."""
+        """Return an id of all that the facts depend on besides operator and text.
+
+        An example is the weights of a model.
+        """
         return ""
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
@@ -78,7 +85,7 @@ class Extractor(BuildOperator):
 
         Returns
         -------
-        Calls and tokens, and the seconds on this computer; None if these are unknown.
+        Calls and tokens, and the seconds on this computer; None if the seconds are unknown.
         """
         return Usage(), 0.0
 
@@ -91,7 +98,7 @@ class Extractor(BuildOperator):
         return bool(self.models())
 
     def unreadable(self, facts: Facts) -> bool:
-        """Return whether a language model contributed nothing, as no reply could be read."""
+        """Return whether a language model contributed nothing because no reply could be read."""
         return bool(facts.unreadable) and not (facts.entities or facts.relations)
 
     def missing(self, chunks: Table, ctx: BuildContext) -> list[str]:
@@ -100,7 +107,7 @@ class Extractor(BuildOperator):
         Parameters
         ----------
         chunks : the chunks of a build.
-        ctx : gives the saved facts.
+        ctx : the saved facts of the build.
 
         Returns
         -------
@@ -113,7 +120,7 @@ class Extractor(BuildOperator):
     def found(
         self, texts: Sequence[str], ctx: BuildContext, report: BuildReport | None = None
     ) -> list[Facts]:
-        """Return the facts of each text, saved ones or extracted now.
+        """Return the facts of each text, extracting those that are not saved.
 
         Parameters
         ----------
@@ -135,42 +142,45 @@ class Extractor(BuildOperator):
         if report is not None:
             report.count(**{"extracted": len(missing), "kept": len(keys) - len(missing)})
             report.fresh += len(missing)
-        fresh: dict[bytes, Facts] = {}
-        last = time.monotonic()
+        unsaved: dict[bytes, Facts] = {}
+        saved_at = time.monotonic()
         try:
             texts_left = [keys[key] for key in missing]
-            # A parser distributes its own batches.
-            remote = ctx.workers is not None and bool(self.chats())
-            results = (
-                extracted_over(self, texts_left, ctx) if remote else self.extracted(texts_left, ctx)
-            )
+            # A parser distributes its own batches to the workers.
+            if ctx.workers is not None and self.chats():
+                results = extract_over_workers(self, texts_left, ctx)
+            else:
+                results = self.extracted(texts_left, ctx)
             for done, (number, facts) in enumerate(results, 1):
-                fresh[missing[number]] = facts
-                if len(fresh) >= self.held or time.monotonic() - last > SAVE_SECONDS:
-                    ctx.facts.keep(fresh)
-                    facts_of_key.update(fresh)
-                    fresh, last = {}, time.monotonic()
+                unsaved[missing[number]] = facts
+                if len(unsaved) >= self.held or time.monotonic() - saved_at > SAVE_SECONDS:
+                    ctx.facts.keep(unsaved)
+                    facts_of_key.update(unsaved)
+                    unsaved = {}
+                    saved_at = time.monotonic()
                 ctx.watch.report(
                     f"Reading chunks: {done:,} of {len(missing):,}", done / len(missing)
                 )
         finally:
-            ctx.facts.keep(fresh)
-        facts_of_key.update(fresh)
+            ctx.facts.keep(unsaved)
+        facts_of_key.update(unsaved)
         signature = self.signature(ctx)
         return [facts_of_key[fact_key(repr(self), signature, text)] for text in texts]
 
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         assert state.chunks is not None  # a line without chunks is refused
-        saved_facts, summary, all_facts = SavedFacts(self, state.chunks, ctx), Summary(self), None
+        saved_facts, summary = SavedFacts(self, state.chunks, ctx), Summary(self)
+        result: Sequence[Facts] = saved_facts
+        # Facts that cannot be saved stay in memory.
         if len(saved_facts) <= HELD_CHUNKS or save_fault():
-            all_facts = tuple(self.found(state.chunks.texts("text"), ctx, ctx.report))
-            for row, facts in enumerate(all_facts):
+            result = tuple(self.found(state.chunks.texts("text"), ctx, ctx.report))
+            for row, facts in enumerate(result):
                 summary.add(row, facts)
         else:
-            for _, block in saved_facts.gathered(partial(Summary, self), ctx.report):
-                summary.include(block)
+            for _, part in saved_facts.gathered(partial(Summary, self), ctx.report):
+                summary.include(part)
         summary.tell(ctx)
-        return state.replace(facts=saved_facts if all_facts is None else all_facts)
+        return state.replace(facts=result)
 
     def _keys(self, texts: Sequence[str], ctx: BuildContext) -> dict[bytes, str]:
         """Return the text of each key, in the order of the texts."""
@@ -188,11 +198,8 @@ class SavedFacts(Sequence[Facts]):
 
     def read(self) -> Iterator[Facts]:
         """Yield all facts in the order of the chunks."""
-        for first in range(0, len(self), HELD_CHUNKS):
-            yield from self.extractor.found(
-                self.chunks.texts("text", range(first, min(first + HELD_CHUNKS, len(self)))),
-                self.ctx,
-            )
+        for texts in self._text_blocks():
+            yield from self.extractor.found(texts, self.ctx)
 
     def gathered(
         self, fresh: partial[C], report: BuildReport | None = None
@@ -204,40 +211,39 @@ class SavedFacts(Sequence[Facts]):
 
         Parameters
         ----------
-        fresh : makes an empty collection. The first chunk of the run is its row 0.
+        fresh : makes an empty collection. The first chunk of a run is row 0 of its collection.
         report : receives the number of facts that are extracted now. Without it, the worker
-            processes of the build do the work, where there are any.
+            processes of the build do the work, if it has any.
 
         Yields
         ------
         Rows of chunks, and the collection of their facts.
         """
-        runs = SavedRuns(self.ctx.report.note) if not self.extractor.chats() else None
-        rows = list(chunk_runs(self._keys))
-        keys = [
-            run_key(
-                f"{fresh.func.__name__} {fresh.args!r} {fresh.keywords!r}",
-                self._keys[run.start : run.stop],
-            )
-            for run in rows
-        ]
-        saved_keys = runs.known(keys) if runs is not None else set()
-        collections = self._collect(
-            fresh, [run for run, key in zip(rows, keys) if key not in saved_keys], report
-        )
-        for run, key in zip(rows, keys):
-            block = runs.found(key, fresh()) if runs is not None and key in saved_keys else None
-            if block is not None and report is not None:
-                report.count(**{"extracted": 0, "kept": len({*self._keys[run.start : run.stop]})})
-            if block is None:
-                block = next(
-                    collections if key not in saved_keys else self._collect(fresh, [run], report)
+        saved_runs = SavedRuns(self.ctx.report.note) if not self.extractor.chats() else None
+        runs = list(chunk_runs(self._keys))
+        kind = f"{fresh.func.__name__} {fresh.args!r} {fresh.keywords!r}"
+        keys = [run_key(kind, self._keys[run.start : run.stop]) for run in runs]
+        saved_keys = saved_runs.known(keys) if saved_runs is not None else set()
+        missing_runs = [run for run, key in zip(runs, keys) if key not in saved_keys]
+        missing_collections = self._collect(fresh, missing_runs, report)
+        for run, key in zip(runs, keys):
+            collection = None
+            if saved_runs is not None and key in saved_keys:
+                collection = saved_runs.found(key, fresh())
+                if collection is not None and report is not None:
+                    n_saved = len(set(self._keys[run.start : run.stop]))
+                    report.count(**{"extracted": 0, "kept": n_saved})
+            if collection is None:
+                # A saved run that cannot be read is collected by itself.
+                is_missing = key not in saved_keys
+                collection = next(
+                    missing_collections if is_missing else self._collect(fresh, [run], report)
                 )
-                if runs is not None:
-                    runs.keep(key, block)
-            yield run, block
-        if runs is not None:
-            runs.tidy()
+                if saved_runs is not None:
+                    saved_runs.keep(key, collection)
+            yield run, collection
+        if saved_runs is not None:
+            saved_runs.tidy()
 
     def _collect(
         self, fresh: partial[C], runs: Sequence[range], report: BuildReport | None
@@ -251,11 +257,15 @@ class SavedFacts(Sequence[Facts]):
     def _keys(self) -> list[bytes]:
         """The key of each chunk's facts."""
         operator, signature = repr(self.extractor), self.extractor.signature(self.ctx)
-        return [
-            fact_key(operator, signature, text)
-            for first in range(0, len(self), HELD_CHUNKS)
-            for text in self.chunks.texts("text", range(first, min(first + HELD_CHUNKS, len(self))))
-        ]
+        keys: list[bytes] = []
+        for texts in self._text_blocks():
+            keys += [fact_key(operator, signature, text) for text in texts]
+        return keys
+
+    def _text_blocks(self) -> Iterator[list[str]]:
+        """Yield the texts of the chunks, `HELD_CHUNKS` at a time."""
+        for first in range(0, len(self), HELD_CHUNKS):
+            yield self.chunks.texts("text", range(first, min(first + HELD_CHUNKS, len(self))))
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -269,10 +279,9 @@ class SavedFacts(Sequence[Facts]):
     def __getitem__(self, index: slice) -> Sequence[Facts]: ...
     def __getitem__(self, index: int | slice) -> Facts | Sequence[Facts]:
         rows = range(len(self))[index]
-        found = self.extractor.found(
-            self.chunks.texts("text", [rows] if isinstance(rows, int) else rows), self.ctx
-        )
-        return found[0] if isinstance(rows, int) else found
+        texts = self.chunks.texts("text", [rows] if isinstance(rows, int) else rows)
+        facts = self.extractor.found(texts, self.ctx)
+        return facts[0] if isinstance(rows, int) else facts
 
 
 class Summary:
@@ -281,7 +290,7 @@ class Summary:
     def __init__(self, extractor: Extractor):
         self.extractor = extractor
         self.said = TextIds()  # distinct facts without their content, as JSON
-        # Row of the facts in `said`, whether a model was asked, whether no reply could be read.
+        # Number of the facts in `said`, whether a model was asked, whether no reply could be read.
         self.chunks = NumberColumns("iii")
 
     def add(self, row: int, facts: Facts) -> None:
@@ -292,34 +301,31 @@ class Summary:
         row : row of the chunk.
         facts : its facts.
         """
-        said = self.said.of(facts.without_content.to_json())
-        self.chunks.add(said, self.extractor.asks(facts), self.extractor.unreadable(facts))
+        number = self.said.of(facts.without_content.to_json())
+        self.chunks.add(number, self.extractor.asks(facts), self.extractor.unreadable(facts))
 
     def include(self, other: Summary) -> None:
         """Add the summary of the chunks that follow."""
         self.chunks.include(other.chunks, self.said.include(other.said), None, None)
 
     def tell(self, ctx: BuildContext) -> None:
-        """Report the notes of chunks, and what could not be read or used.
+        """Report the notes of chunks, and how many replies and items were unusable.
 
-        Raises NothingRead where no reply of a language model could be read.
+        Raises UnparsedReplies if no reply of a language model could be read.
         """
-        distinct_facts, (numbers, asked, unreadable) = (
-            [Facts.from_json(one) for one in self.said],
-            self.chunks.arrays(),
-        )
+        distinct_facts = [Facts.from_json(one) for one in self.said]
+        numbers, asked, unreadable = self.chunks.arrays()
         _report_notes([distinct_facts[one] for one in numbers.tolist()], ctx)
         n_asked, n_unreadable = int(asked.sum()), int(unreadable[asked > 0].sum())
         ctx.report.count(asked=n_asked, **{"unread chunks": n_unreadable})
         if n_asked and n_unreadable == n_asked:
-            raise UnparsedReplies(
-                _nothing_read([distinct_facts[one] for one in numbers[asked > 0].tolist()])
-            )
+            asked_facts = [distinct_facts[one] for one in numbers[asked > 0].tolist()]
+            raise UnparsedReplies(_no_reply_message(asked_facts))
 
 
-def _nothing_read(facts: Sequence[Facts]) -> str:
+def _no_reply_message(facts: Sequence[Facts]) -> str:
     """Return a message that no reply could be read, with the most frequent reason."""
-    notes = Counter(note for one in facts for note in one.notes)
+    notes = Counter(chain.from_iterable(one.notes for one in facts))
     reason = f" {_note_text(*notes.most_common(1)[0])}." if notes else ""
     chunks = "The only chunk" if len(facts) == 1 else f"None of the {len(facts):,} chunks"
     return (
@@ -329,20 +335,16 @@ def _nothing_read(facts: Sequence[Facts]) -> str:
 
 
 def _report_notes(facts: Sequence[Facts], ctx: BuildContext) -> None:
-    """Report the notes of chunks, and what could not be read or used."""
+    """Report the most frequent notes of chunks, and how many replies and items were unusable."""
     ctx.report.count(
         **{
             "unread": sum(one.unreadable for one in facts),
             "dropped": sum(one.dropped for one in facts),
         }
     )
-    notes: dict[str, int] = {}
-    for one in facts:
-        for note in one.notes:
-            notes[note] = notes.get(note, 0) + 1
-    for note, times in sorted(notes.items(), key=lambda pair: (-pair[1], pair[0]))[
-        :MAX_REPORTED_NOTES
-    ]:
+    notes = Counter(chain.from_iterable(one.notes for one in facts))
+    most_frequent = sorted(notes.items(), key=lambda pair: (-pair[1], pair[0]))
+    for note, times in most_frequent[:MAX_REPORTED_NOTES]:
         ctx.report.note(_note_text(note, times))
 
 

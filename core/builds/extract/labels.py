@@ -1,6 +1,6 @@
 """Labels of relations between two mentions of a parsed sentence.
 
-A label is the verb, noun or preposition that leads from one to the other.
+A label is the verb, noun or preposition that connects them in the syntax tree.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from core.builds.extract.names_in_text import OPENING_QUOTES, ParsedMention
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-MAX_LABEL_WORDS = 4  # most words of a label
+MAX_LABEL_WORDS = 4
+MAX_JOINED_VERBS = 4  # verbs, each joined to the next, among which a subject is searched
 # Phrases between two names of the same entity.
 ALIAS_PHRASES = frozenset(
     "also called|also known as|also named|also referred to as|better known as|commonly known as|"
@@ -23,7 +24,7 @@ ALIAS_PHRASES = frozenset(
     "known professionally as|known simply as|abbreviated|abbreviated as|abbreviated to|"
     "abbreviated with".split("|")
 )
-# between two names that are not terms
+# The same, if both are names and not terms.
 NAME_ALIAS_PHRASES = frozenset(("known as", "born", "nicknamed"))
 LAST_ALIAS_WORDS = frozenset(
     ("(", *(words.split()[-1] for words in (*ALIAS_PHRASES, *NAME_ALIAS_PHRASES)))
@@ -42,12 +43,14 @@ class MentionLabels:
     Parameters
     ----------
     doc : the parsed sentence, or a document that contains it.
-    some : mentions in the order of the text.
+    mentions : mentions in the order of the text.
     """
 
-    def __init__(self, doc: Doc, some: Sequence[ParsedMention]):
+    def __init__(self, doc: Doc, mentions: Sequence[ParsedMention]):
         self.doc = doc
-        self.at = {token: one for one in some for token in range(one.start, one.end)}
+        self.at: dict[int, ParsedMention] = {}  # by token
+        for mention in mentions:
+            self.at.update(dict.fromkeys(range(mention.start, mention.end), mention))
 
     def between(self, one: ParsedMention, other: ParsedMention) -> tuple[str, str] | None:
         """Return the label of two mentions.
@@ -58,8 +61,8 @@ class MentionLabels:
 
         Returns
         -------
-        The folded name that the label leads from, and the label. None if the sentence has no label
-            for them.
+        The folded name of the relation's head, and the label. None if the sentence has no label for
+            them.
         """
         alias = self._alias(one, other)
         if alias and (other.name[:-1].isupper() or not self._within_term(one)):
@@ -79,9 +82,9 @@ class MentionLabels:
         return root.dep_ == "pobj" and root.head.head.pos_ in ("NOUN", "PROPN")
 
     def _alias(self, one: ParsedMention, other: ParsedMention) -> str:
-        """Return the label where the text calls a mention by the name right after it.
+        """Return the label of a mention and an alias right after it; empty if it is no alias.
 
-        The text does this by words such as “also known as”, or in brackets. Empty otherwise.
+        An alias follows words such as “also known as”, or stands in brackets.
         """
         doc = self.doc
         end = other.start
@@ -102,9 +105,9 @@ class MentionLabels:
         return ALSO_CALLED if _gives_alias(phrase, one, other) else ""
 
     def _label(self, head: ParsedMention, tail: ParsedMention) -> str:
-        """Return the words from the head as a subject to the tail as an object.
+        """Return the words that connect the head as a subject with the tail as an object.
 
-        They may also lead from a noun through a preposition. Empty where there are none.
+        They may also lead from a noun through a preposition. Empty if there are none.
         """
         token, preposition = _root(self.doc, tail), ""
         while token.dep_ == "conj" and token.head.pos_ in ("NOUN", "PROPN"):
@@ -112,10 +115,10 @@ class MentionLabels:
         if self.at.get(token.i) is head:
             return ""
         if token.dep_ in ("pobj", "pcomp"):
-            preposition, token = (
-                token.head.lower_,
-                token.head.head if token.head.dep_ in ("prep", "agent") else token.head,
-            )
+            token = token.head
+            preposition = token.lower_
+            if token.dep_ in ("prep", "agent"):
+                token = token.head
         elif token.dep_ == "appos":
             return "is" if self.at.get(token.head.i) is head else ""
         elif token.dep_ == "poss":
@@ -153,23 +156,20 @@ class MentionLabels:
 
     def _subjects(self, verb: Token) -> list[ParsedMention]:
         """Return the mentions that are subjects of a verb, or of the verb that it is joined to."""
-        for _ in range(4):
-            mentions = [
-                one
-                for child in verb.children
-                if child.dep_ in SUBJECT_DEPENDENCIES
-                for one in self._mentions(child)
-            ]
+        for _ in range(MAX_JOINED_VERBS):
+            mentions: list[ParsedMention] = []
+            for child in verb.children:
+                if child.dep_ in SUBJECT_DEPENDENCIES:
+                    mentions += self._mentions(child)
             if mentions:
                 return mentions
             if verb.dep_ in ("acl", "relcl"):
                 return self._mentions(verb.head)
-            if verb.dep_ not in ("conj", "xcomp", "advcl", "ccomp") or verb.head.pos_ not in (
-                "VERB",
-                "AUX",
-            ):
+            if verb.dep_ not in ("conj", "xcomp", "advcl", "ccomp"):
                 return []
             verb = verb.head
+            if verb.pos_ not in ("VERB", "AUX"):
+                return []
         return []
 
     def _mentions(self, token: Token) -> list[ParsedMention]:
@@ -198,7 +198,7 @@ def _words_outside_brackets(tokens: Iterable[Token]) -> tuple[list[str], bool]:
 
 
 def _gives_alias(phrase: str, one: ParsedMention, other: ParsedMention) -> bool:
-    """Return whether a phrase between two mentions says that they have the same entity."""
+    """Return whether a phrase between two mentions says that they name the same entity."""
     if phrase in ALIAS_PHRASES:
         return True
     if phrase not in NAME_ALIAS_PHRASES:

@@ -14,7 +14,12 @@ from core.builds.base import BuildContext
 from core.builds.extract.extractor import Extractor
 from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, ReplyLists, lists_in
 from core.builds.facts import ChunkEntity, ChunkRelation, Facts
-from core.builds.model_requests import in_language, map_in_parallel, reply_to
+from core.builds.model_requests import (
+    in_language,
+    map_in_parallel,
+    mean_reply_tokens,
+    reply_to,
+)
 from core.builds.name_folding import fold_name
 from core.builds.speed import estimate_model_seconds
 from core.errors import BadInput
@@ -22,40 +27,35 @@ from core.languages import is_english
 from core.models.base import Chat, ChatReply
 from core.models.chat.token_estimates import estimate_tokens
 from core.parameters import param
-from core.prompts import load_prompts, make_messages
+from core.prompts import load_prompts, make_messages, one_line
 from core.types import Usage
 
 OCCURRING_WORD = re.compile(r"\w+")
 EXTRACTION_PROMPTS = "extraction"
-MAX_EXTRACTION_REPLY_TOKENS = (
-    700  # Most tokens of a reply. A longer one is cut, and its complete items are kept.
-)
+MAX_EXTRACTION_REPLY_TOKENS = 700  # of a longer reply, the complete items are used
 EXPECTED_EXTRACTION_TOKENS = 300  # tokens of a reply, as long as no reply is saved
 UNREADABLE_REPLY_NOTE = "a reply could not be read and gave nothing"
 CUT_REPLY_NOTE = "a reply was cut short; what had ended of it is kept"
 UNUSABLE_ITEMS_NOTE = "entities or relations of a reply have no name and were left out"
 NOT_READ_CHUNK_NOTE = "longer than the language model reads; nothing was extracted from it"
 SCHEMA_CHOICES = ("kg", "tkg", "rkg")
-EXAMPLE_PROMPTS = {
-    "kg": "triples",
-    "tkg": "tkg",
-    "rkg": "rkg",
-}  # the prompt whose example models may copy
+# The prompt of each schema whose example a model may copy.
+EXAMPLE_PROMPTS = {"kg": "triples", "tkg": "tkg", "rkg": "rkg"}
 
 
 @dataclass(frozen=True, repr=False)
 class LanguageModelExtraction(Extractor):
     """Entities and relations that a language model finds in each chunk.
 
-    With `kg` it is asked in two steps, for names and then for triples of these names. With `tkg` it
-    is asked for entities and relations with descriptions in one step, and with `rkg` also for
-    keywords. `gleaning` is the number of times that it is asked what it has missed.
+    With `kg` the model is asked in two steps, for names and then for triples of these names. With
+    `tkg` it is asked for entities and relations with descriptions in one step, and with `rkg` also
+    for keywords. `gleaning` is the number of times that it is asked what it has missed.
 
     A reply that is not JSON gives nothing and is counted as unreadable. Of a reply that was cut,
-    the complete items are kept. In both cases it is asked again, once at once and once in the next
-    build. A name that does not occur in the chunk is dropped with its relations, and counted. An
-    entity that only a relation names is added. Missing fields of an entity, other than its name,
-    are empty.
+    the complete items are used. In both cases the model is asked again immediately, and once more
+    in the next build. A name that does not occur in the chunk is dropped with its relations, and
+    counted. An entity that only a relation names is added. Missing fields of an entity, other than
+    its name, are empty.
     """
 
     title = "entities and relations by a language model"
@@ -77,7 +77,7 @@ class LanguageModelExtraction(Extractor):
     def final(self, facts: Facts) -> bool:
         """Return whether saved facts are final.
 
-        Empty facts are not. Their replies are saved and may hold what could not be parsed then.
+        Empty facts are not. Their replies are saved, and a later version may be able to parse them.
         """
         return (
             not facts.unreadable
@@ -114,9 +114,9 @@ class LanguageModelExtraction(Extractor):
         -------
         Calls and tokens, with the mean length of this model's replies so far, and seconds.
         """
-        first, calls, tokens_read = "names" if self.schema == "kg" else self.schema, 0, 0
+        first = "names" if self.schema == "kg" else self.schema
         calls_per_text = (1 + self.gleaning) * (2 if self.schema == "kg" else 1)
-        measured_usage = ctx.replies.measured(ctx.models.weights(self.model))
+        calls = tokens_read = 0
         for text in texts:
             prompt = in_language(make_messages(EXTRACTION_PROMPTS, first, text=text), ctx)
             if ctx.chat(self.model).saved(
@@ -124,11 +124,8 @@ class LanguageModelExtraction(Extractor):
             ) == [None]:
                 calls += calls_per_text
                 tokens_read += calls_per_text * estimate_tokens(prompt)
-        usage = Usage(
-            calls,
-            tokens_read,
-            round(calls * (measured_usage[2] if measured_usage else EXPECTED_EXTRACTION_TOKENS)),
-        )
+        reply_tokens = mean_reply_tokens(self.model, EXPECTED_EXTRACTION_TOKENS, ctx)
+        usage = Usage(calls, tokens_read, round(calls * reply_tokens))
         return usage, estimate_model_seconds(ctx, self.model, usage)
 
     def read(self, chat: Chat, text: str, ctx: BuildContext) -> Facts:
@@ -154,9 +151,9 @@ class LanguageModelExtraction(Extractor):
         )
         try:
             if self.schema == "kg":
-                self._two_steps(chat, text, facts, ctx)
+                self._ask_in_two_steps(chat, text, facts, ctx)
             else:
-                for lists in self._lists(chat, self.schema, facts, ctx, text=text):
+                for lists in self._ask(chat, self.schema, facts, ctx, text=text):
                     facts.entities(lists["entities"])
                     facts.relations(lists["relations"])
         except BadInput:
@@ -166,25 +163,28 @@ class LanguageModelExtraction(Extractor):
     def words(self) -> str:
         return f"{self.schema.upper()} by a language model"
 
-    def _two_steps(self, chat: Chat, text: str, facts: ReplyFacts, ctx: BuildContext) -> None:
-        for lists in self._lists(chat, "names", facts, ctx, text=text):
+    def _ask_in_two_steps(
+        self, chat: Chat, text: str, facts: ReplyFacts, ctx: BuildContext
+    ) -> None:
+        """Ask for names, then for triples of these names, and add both to `facts`."""
+        for lists in self._ask(chat, "names", facts, ctx, text=text):
             facts.entities(
                 [{"name": name, "type": "", "description": ""} for name in lists["names"]]
             )
         names = [entity.name for entity in facts.found.values()]
         if not names:
             return
-        for lists in self._lists(chat, "triples", facts, ctx, names=", ".join(names), text=text):
+        for lists in self._ask(chat, "triples", facts, ctx, names=", ".join(names), text=text):
             rows = [
                 {"source": one["subject"], "target": one["object"], "name": one["relation"]}
                 for one in lists["triples"]
             ]
             facts.relations(rows)
 
-    def _lists(
+    def _ask(
         self, chat: Chat, prompt: str, facts: ReplyFacts, ctx: BuildContext, **values: str
     ) -> Iterator[dict[str, list[Any]]]:
-        """Yield the lists of each reply: the first, and those to what was missed."""
+        """Yield the lists of the first reply, then those of the replies on what it missed."""
         conversation = list(make_messages(EXTRACTION_PROMPTS, prompt, **values))
         for _ in range(1 + self.gleaning):
             reply = reply_to(
@@ -212,14 +212,14 @@ class ReplyFacts:
     """Results of the replies for one chunk, restricted to what occurs in the chunk."""
 
     occurs: Occurrence
-    instruction: str  # The prompt with an example, which small models copy.
+    instruction: str  # the prompt with an example, which small models copy
     found: dict[str, ChunkEntity] = field(default_factory=dict)  # by folded name
     related: dict[tuple[str, str, str], ChunkRelation] = field(default_factory=dict)
     unreadable: int = 0
     repaired: int = 0
     dropped: int = 0
     unusable: int = 0
-    fault: str = ""  # reason why a reply could not be read, where it is known
+    fault: str = ""  # reason why a reply could not be read, if it is known
 
     def received(self, reply: ChatReply, read: ReplyLists | None) -> None:
         """Count a reply that is unreadable or cut, or that holds unusable items.
@@ -239,7 +239,8 @@ class ReplyFacts:
     def entities(self, rows: Sequence[dict[str, str]]) -> None:
         """Add entities; of several with the same name, the first counts."""
         for row in rows:
-            self._add(row["name"], _tidy(row["type"]).lower(), self._original(row["description"]))
+            description = self._without_example(row["description"])
+            self._add(row["name"], one_line(row["type"]).lower(), description)
 
     def relations(self, rows: Sequence[dict[str, str]]) -> None:
         """Add relations; of several with the same ends and name, the first counts.
@@ -247,43 +248,41 @@ class ReplyFacts:
         A relation of an entity with itself is ignored.
         """
         for row in rows:
-            ends = self._add(row["source"]), self._add(row["target"])
-            if not ends[0] or not ends[1] or ends[0] == ends[1]:
-                self.dropped += not all(ends)
-                continue
-            name = _tidy(row.get("name", ""))
-            details = (
-                self._original(row.get("description", "")),
-                _tidy(row.get("keywords", "")).lower(),
-            )
-            self.related.setdefault(
-                (*ends, fold_name(name)),
-                ChunkRelation(self.found[ends[0]].name, self.found[ends[1]].name, name, *details),
-            )
+            head, tail = self._add(row["source"]), self._add(row["target"])
+            if not (head and tail):
+                self.dropped += 1
+            elif head != tail:
+                name = one_line(row.get("name", ""))
+                relation = ChunkRelation(
+                    self.found[head].name,
+                    self.found[tail].name,
+                    name,
+                    self._without_example(row.get("description", "")),
+                    one_line(row.get("keywords", "")).lower(),
+                )
+                self.related.setdefault((head, tail, fold_name(name)), relation)
 
     def facts(self) -> Facts:
         """Return the results as facts, with notes on unreadable and unusable parts."""
-        fault = (
-            f"{UNREADABLE_REPLY_NOTE} ({self.fault.rstrip('.')})"
-            if self.fault
-            else UNREADABLE_REPLY_NOTE
-        )
-        notes = (
-            (fault,) * bool(self.unreadable)
-            + (CUT_REPLY_NOTE,) * bool(self.repaired)
-            + (UNUSABLE_ITEMS_NOTE,) * bool(self.unusable)
-        )
+        notes = []
+        if self.unreadable:
+            reason = f" ({self.fault.rstrip('.')})" if self.fault else ""
+            notes.append(f"{UNREADABLE_REPLY_NOTE}{reason}")
+        if self.repaired:
+            notes.append(CUT_REPLY_NOTE)
+        if self.unusable:
+            notes.append(UNUSABLE_ITEMS_NOTE)
         return Facts(
             tuple(self.found.values()),
             tuple(self.related.values()),
             self.unreadable,
             self.dropped + self.unusable,
-            notes,
+            tuple(notes),
         )
 
-    def _original(self, description: str) -> str:
+    def _without_example(self, description: str) -> str:
         """Return a description; empty if it was copied from the example of the prompt."""
-        text = _tidy(description)
+        text = one_line(description)
         return "" if text in self.instruction else text
 
     def _add(self, name: str, type: str = "", description: str = "") -> str:
@@ -292,12 +291,8 @@ class ReplyFacts:
         if not self.occurs(name):
             self.dropped += 1
             return ""
-        self.found.setdefault(key, ChunkEntity(_tidy(name), type, description))
+        self.found.setdefault(key, ChunkEntity(one_line(name), type, description))
         return key
-
-
-def _tidy(text: str) -> str:
-    return " ".join(text.split())
 
 
 class Occurrence:
@@ -307,8 +302,8 @@ class Occurrence:
     and white space are ignored.
 
     >>> from core.builds.extract.language_model import Occurrence
-    >>> here = Occurrence("Lincoln, Abraham, was  born in Kentucky.")
-    >>> here("Abraham Lincoln"), here("kentucky"), here("Marie Curie"), here(" ")
+    >>> occurs = Occurrence("Lincoln, Abraham, was  born in Kentucky.")
+    >>> occurs("Abraham Lincoln"), occurs("kentucky"), occurs("Marie Curie"), occurs(" ")
     (True, True, False, False)
     """
 

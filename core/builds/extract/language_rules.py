@@ -1,10 +1,10 @@
 """Rules that find names and phrases in languages without an installed parser.
 
-- Latin, Cyrillic and Greek letters: runs of words with capital letters. The first word of a
-  sentence counts only if it is capitalised elsewhere too.
+- Latin, Cyrillic and Greek letters: runs of capitalised words. The first word of a sentence counts
+  only if it is capitalised elsewhere too.
 - German, where all nouns are capitalised: runs of capitalised words are names, and so is a word
   after “in” or “aus” without an article. A long noun is a phrase.
-- Chinese: names and compound nouns by the dictionary of rjieba where it is installed, else strings
+- Chinese: names and compound nouns by the dictionary of rjieba if it is installed, else strings
   that recur.
 - Japanese: runs of Chinese characters and katakana.
 - Arabic: words with the article together with their noun (جامعة القاهرة), and runs that recur.
@@ -22,16 +22,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar
 
-from core.builds.extract.mentions import (
-    APPEARS_WITH,
-    CROWDED_SENTENCE_NOTE,
-    MAX_ENTITY_WORDS,
-    MAX_JOINED_ENTITIES,
-    PHRASE_TYPE,
-    EntityMentions,
-    pair_names,
-)
-from core.builds.facts import ChunkRelation, Facts
+from core.builds.extract.mentions import MAX_ENTITY_WORDS, PHRASE_TYPE, SentenceFacts
+from core.builds.facts import Facts
 from core.corpus.sentences import sentence_spans
 from core.languages import Language
 from core.languages.spelling import OPTIONAL_MARKS
@@ -48,7 +40,7 @@ NAME_PARTICLES = frozenset(
     "de da do dos das di del della du des la le les van von den ter ten of bin ibn al el zu "
     "am".split()
 )
-MAX_PARTICLES_IN_ROW = 2  # most particles in a row within a name: Musée de la Rivière
+MAX_PARTICLES_IN_ROW = 2  # within a name: Musée de la Rivière
 GERMAN_PARTICLES = frozenset("von van de zu am".split())
 GERMAN_MONTHS = frozenset(
     "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
@@ -60,9 +52,8 @@ GERMAN_ARTICLES = frozenset(
 )
 # Prepositions that stand before a name without an article.
 NAMING_PREPOSITIONS = frozenset("in nach aus von bei bis zwischen".split())
-MIN_COMPOUND_LETTERS = (
-    9  # fewest letters of a German noun that is specific enough, usually a compound
-)
+# Fewest letters of a German noun that is specific enough; it is usually a compound.
+MIN_COMPOUND_LETTERS = 9
 MIN_PHRASE_NOUNS = 2  # fewest adjacent nouns that form a phrase
 HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇]+")
 JAPANESE_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー・]{2,20}")
@@ -98,7 +89,7 @@ class RuleMention:
 
 
 def signature(language: Language) -> str:
-    """Return what the facts depend on besides the text: rules, and the dictionary if any."""
+    """Return an id of the rules, and of the dictionary if any, on which the facts depend."""
     if language.code == "zh" and (lexicon := dictionary()):
         return f"rules {RULES_EDITION} zh {lexicon}"
     return f"rules {RULES_EDITION} {language.code}"
@@ -151,31 +142,15 @@ def facts_in(text: str, language: Language) -> Facts:
     """
     spans = sentence_spans(text, language.code)
     mentions = mentions_in(text, language, spans)
-    entities: dict[str, EntityMentions] = {}
-    pairs: dict[tuple[str, str], tuple[list[int], str]] = {}
-    is_crowded, next_mention = False, 0
+    sentences = SentenceFacts()
+    position = 0
     for start, end in spans:
-        said, names = " ".join(text[start:end].split()), dict[str, None]()
-        while next_mention < len(mentions) and mentions[next_mention].start < end:
-            one = mentions[next_mention]
-            entities.setdefault(one.name.casefold(), EntityMentions(said)).add(one.name, one.kind)
-            names[one.name.casefold()] = None
-            next_mention += 1
-        is_crowded = is_crowded or len(names) > MAX_JOINED_ENTITIES + 1
-        for pair in pair_names(list(names)):
-            pairs.setdefault(pair, ([0], said))[0][0] += 1
-    entity_of_name = {key: entry.entity for key, entry in entities.items()}
-    relations = (
-        ChunkRelation(
-            entity_of_name[a].name, entity_of_name[b].name, APPEARS_WITH, said, "", float(times)
-        )
-        for (a, b), ((times,), said) in pairs.items()
-    )
-    return Facts(
-        tuple(entity_of_name.values()),
-        tuple(relations),
-        notes=(CROWDED_SENTENCE_NOTE,) if is_crowded else (),
-    )
+        first = position
+        while position < len(mentions) and mentions[position].start < end:
+            position += 1
+        names = [(one.name, one.kind) for one in mentions[first:position]]
+        sentences.add(" ".join(text[start:end].split()), names)
+    return sentences.facts()
 
 
 def mentions_in(
@@ -193,19 +168,17 @@ def mentions_in(
     -------
     Mentions by their start.
     """
-    quotes = [
-        RuleMention(
-            match.start(match.lastindex or 0), match[match.lastindex or 0].strip(), WORK_TYPE
-        )
-        for match in QUOTED_TITLE.finditer(text)
-    ]
-    quote_chars = {i for one in quotes for i in range(one.start, one.start + len(one.name))}
-    rule = RULE_OF_LANGUAGE.get(language.code) or (by_capitals if language.cased else by_recurrence)
-    others = [one for one in rule(text, language, spans) if one.start not in quote_chars]
-    return sorted(
-        (one for one in (*quotes, *others) if _is_name(one.name, language)),
-        key=lambda one: one.start,
-    )
+    quotes: list[RuleMention] = []
+    quoted = set[int]()  # positions of characters within quotes
+    for match in QUOTED_TITLE.finditer(text):
+        start, name = match.start(match.lastindex or 0), match[match.lastindex or 0].strip()
+        quotes.append(RuleMention(start, name, WORK_TYPE))
+        quoted.update(range(start, start + len(name)))
+    general_rule = by_capitals if language.cased else by_recurrence
+    rule = RULE_OF_LANGUAGE.get(language.code, general_rule)
+    others = [one for one in rule(text, language, spans) if one.start not in quoted]
+    mentions = [one for one in (*quotes, *others) if _is_name(one.name, language)]
+    return sorted(mentions, key=lambda one: one.start)
 
 
 def _is_name(name: str, language: Language) -> bool:
@@ -296,7 +269,7 @@ def _follows_title(words: Sequence[re.Match[str]], first: int, last: int) -> boo
 def _kind_of_german_run(
     words: Sequence[re.Match[str]], first: int, last: int, inside: set[str]
 ) -> str:
-    """Return the type of a run of capitalised German words, empty if it is neither."""
+    """Return the type of a run of capitalised German words; empty if it is no entity."""
     if last - first > 1:
         return NAME_TYPE
     word = words[first][0]
@@ -340,7 +313,7 @@ def _runs(
     language: Language,
     particles: frozenset[str] = NAME_PARTICLES,
 ) -> Iterator[tuple[int, int]]:
-    """Yield runs of capitalised words as (first, last).
+    """Yield runs of capitalised words as (first, last), where `last` is the word after the run.
 
     They may include particles between the words, but no function words.
     """
@@ -370,9 +343,8 @@ def _capital(word: str) -> bool:
 
 
 def _mention(text: str, words: Sequence[re.Match[str]], kind: str) -> RuleMention:
-    return RuleMention(
-        words[0].start(), " ".join(text[words[0].start() : words[-1].end()].split()), kind
-    )
+    start = words[0].start()
+    return RuleMention(start, " ".join(text[start : words[-1].end()].split()), kind)
 
 
 def chinese_mentions(
@@ -380,7 +352,7 @@ def chinese_mentions(
 ) -> Iterator[RuleMention]:
     """Yield names and groups of adjacent nouns, as tagged by rjieba.
 
-    Without rjieba, strings that recur.
+    If rjieba is not installed, strings that recur are yielded.
 
     Parameters
     ----------
@@ -408,20 +380,20 @@ def chinese_mentions(
 
 
 def _compound(run: Sequence[tuple[int, str, str]]) -> Iterator[RuleMention]:
-    """Yield the entities of adjacent nouns.
+    """Yield the entities of adjacent nouns, given as (start, word, tag).
 
-    They form one name, or together a phrase with the type of its last name.
+    The nouns form one entity, with the type of the last name among them. Next to a person, each
+    name is an entity of its own.
     """
-    kinds = [TYPE_OF_TAG[tag] for _, _, tag in run if tag in TYPE_OF_TAG]
-    people = [one for one in run if TYPE_OF_TAG.get(one[2]) == "person" and len(one[1]) > 1]
-    if people and len(run) > 1:  # a title or another name next to a person is not part of the name
-        for start, word, tag in run:
-            if tag in TYPE_OF_TAG:
-                yield RuleMention(start, word, TYPE_OF_TAG[tag])
-    elif kinds or len(run) >= MIN_PHRASE_NOUNS:
-        yield RuleMention(
-            run[0][0], "".join(word for _, word, _ in run), kinds[-1] if kinds else PHRASE_TYPE
-        )
+    names = [
+        RuleMention(start, word, TYPE_OF_TAG[tag]) for start, word, tag in run if tag in TYPE_OF_TAG
+    ]
+    has_person = any(one.kind == "person" and len(one.name) > 1 for one in names)
+    if has_person and len(run) > 1:  # a title next to a person is not part of the name
+        yield from names
+    elif names or len(run) >= MIN_PHRASE_NOUNS:
+        compound = "".join(word for _, word, _ in run)
+        yield RuleMention(run[0][0], compound, names[-1].kind if names else PHRASE_TYPE)
 
 
 def by_recurring_letters(
@@ -429,7 +401,7 @@ def by_recurring_letters(
 ) -> Iterator[RuleMention]:
     """Yield strings of 2 to 8 letters that recur in a text, cut at function words.
 
-    Where several recur together, only the longest counts.
+    Of strings that always recur together, only the longest counts.
 
     Parameters
     ----------
@@ -466,7 +438,7 @@ def _pattern_of_words(words: Iterable[str]) -> re.Pattern[str]:
 
 
 def _longest_recurring(counts: Counter[Gram]) -> set[Gram]:
-    """Return what recurs, without the parts that recur only within something longer."""
+    """Return the recurring grams, without those that recur only within a longer one."""
     recurring = {gram for gram, times in counts.items() if times >= MIN_RECURRENCES}
     parts: set[Gram] = set()
     for gram in recurring:
@@ -484,26 +456,25 @@ def _longest_name_at(part: str, position: int, names: set[str]) -> str:
 
 
 def _parts(run: str, cuts: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield the parts of a run between cuts that are long enough, each with its offset."""
     start = 0
-    for cut in [*cuts.finditer(run), None]:
-        end = len(run) if cut is None else cut.start()
+    spans = [cut.span() for cut in cuts.finditer(run)]
+    for end, next_start in [*spans, (len(run), len(run))]:
         if end - start >= RUN_LETTERS[0]:
             yield start, run[start:end]
-        start = len(run) if cut is None else cut.end()
+        start = next_start
 
 
 def japanese_mentions(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> Iterator[RuleMention]:
-    """Yield runs of Chinese characters and katakana.
-
-    Content words are written in these; hiragana joins them.
+    """Yield runs of Chinese characters and katakana, in which content words are written.
 
     Parameters
     ----------
     text : text of a chunk.
     language : the language, with its words.
-    spans : not used; all rules have it.
+    spans : not used; a parameter of all rules.
 
     Yields
     ------
@@ -511,11 +482,8 @@ def japanese_mentions(
     """
     for run in JAPANESE_RUN.finditer(text):
         if run[0] not in language.asks:
-            yield RuleMention(
-                run.start(),
-                run[0].strip("・"),
-                NAME_TYPE if len(run[0]) > MIN_PHRASE_NOUNS else PHRASE_TYPE,
-            )
+            kind = NAME_TYPE if len(run[0]) > MIN_PHRASE_NOUNS else PHRASE_TYPE
+            yield RuleMention(run.start(), run[0].strip("・"), kind)
 
 
 def arabic_mentions(
@@ -535,19 +503,17 @@ def arabic_mentions(
     ------
     A mention with its start.
     """
-    covered = set[int]()
+    covered = set[int]()  # positions of characters within these names
     for start, end in spans:
         words = list(RULE_WORD.finditer(text, start, end))
-        for first, last in _definite(words, text, language):
-            covered.update(
-                range(first and words[first].start() or words[0].start(), words[last - 1].end())
-            )
-            name = " ".join(text[words[first].start() : words[last - 1].end()].split())
-            yield RuleMention(words[first].start(), ARABIC_PREFIX.sub("", name), NAME_TYPE)
+        for first, last in _definite_runs(words, text, language):
+            covered.update(range(words[first].start(), words[last - 1].end()))
+            one = _mention(text, words[first:last], NAME_TYPE)
+            yield RuleMention(one.start, ARABIC_PREFIX.sub("", one.name), one.kind)
     yield from (one for one in by_recurrence(text, language, spans) if one.start not in covered)
 
 
-def _definite(
+def _definite_runs(
     words: Sequence[re.Match[str]], text: str, language: Language
 ) -> Iterator[tuple[int, int]]:
     """Yield runs of words with the article, as (first, last).
@@ -608,7 +574,7 @@ def by_recurrence(
 ) -> Iterator[RuleMention]:
     """Yield runs of up to three words without function words that recur in a text.
 
-    Where several recur together, only the longest counts.
+    Of runs that always recur together, only the longest counts.
 
     Parameters
     ----------
@@ -652,19 +618,22 @@ def _longest_gram_at(
 def _content_runs(
     text: str, words: Sequence[re.Match[str]], language: Language
 ) -> Iterator[list[tuple[int, str]]]:
+    """Yield runs of content words, each word with its start."""
+    is_korean = language.code == "ko"
+    min_letters = 2 if is_korean else 3
     run: list[tuple[int, str]] = []
     for i, word in enumerate(words):
-        stem = KOREAN_ENDINGS.sub("", word[0]) if language.code == "ko" else word[0]
-        broken = i and text[words[i - 1].end() : word.start()].strip()
-        content = (
-            len(stem) > 2 - (language.code == "ko")
+        stem = KOREAN_ENDINGS.sub("", word[0]) if is_korean else word[0]
+        follows_mark = i > 0 and _gap_before(text, words, i).strip() != ""
+        is_content = (
+            len(stem) >= min_letters
             and stem.casefold() not in language.common
             and not stem.isdecimal()
         )
-        if run and (broken or not content):
+        if run and (follows_mark or not is_content):
             yield run
             run = []
-        if content:
+        if is_content:
             run.append((word.start(), stem))
             if stem != word[0]:  # a particle ends a phrase
                 yield run
@@ -673,8 +642,10 @@ def _content_runs(
         yield run
 
 
-def _grams(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    return (tuple(words[i : i + n]) for n in (1, 2, 3) for i in range(len(words) - n + 1))
+def _grams(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield all sequences of one to three of the words."""
+    for n in (1, 2, 3):
+        yield from (tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
 MentionRule = Callable[[str, Language, Sequence[tuple[int, int]]], Iterator[RuleMention]]

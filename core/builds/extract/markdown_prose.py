@@ -18,7 +18,7 @@ SENTENCE_END_MARKS = (".", "!", "?", ":", ";", "。", "！", "？", "…")
 TABLE_BAR = re.compile(r"(?<=\s)\|(?=\s)|^\||\|$")
 BAR_PLACEHOLDER = "\u2223"  # stands for a bar within a cell
 SENTENCE_BREAK = "\u2029"  # ends a sentence, overriding the parser
-MAX_CELL_WORDS = 6  # most words of a cell that holds a name or a figure
+MAX_CELL_WORDS = 6  # of a cell that holds a name or a figure
 FENCES = ("```", "~~~")
 
 
@@ -26,17 +26,16 @@ def as_prose(text: str, english: bool = True) -> str:
     r"""Return a text with its headings and table rows as sentences between `SENTENCE_BREAK`.
 
     In English, a row below a header becomes sentences on its first cell, one for each other cell.
-    In other languages its cells are joined by semicolons. Code and all other lines stay as they
-    are.
+    In other languages its cells are joined by semicolons. Code and all other lines are unchanged.
 
     Parameters
     ----------
-    text : text of a chunk; without signs of Markdown it is returned as it is.
+    text : text of a chunk; without Markdown it is returned unchanged.
     english : the text is in English.
 
     Returns
     -------
-    The text for a parser; offsets differ from those of the chunk.
+    The text for a parser. Positions in it differ from those in the chunk.
 
     Examples
     --------
@@ -50,8 +49,7 @@ def as_prose(text: str, english: bool = True) -> str:
 
 
 def blank_rules(text: str) -> str:
-    r"""Return a text with the dashed rules of its tables as blanks, so that positions stay the
-    same.
+    r"""Replace the dashed rules of a text's tables by as many blanks.
 
     >>> from core.builds.extract.markdown_prose import blank_rules
     >>> blank_rules("| ship | port |\n|---|---|\n| Lyra | Grenaa |").split("\n")
@@ -155,9 +153,8 @@ def _sentence(text: str) -> str:
     """Return a text as a sentence between breaks."""
     if not text:
         return ""
-    return (
-        f"{SENTENCE_BREAK}{text}{'' if text.endswith(SENTENCE_END_MARKS) else '.'}{SENTENCE_BREAK}"
-    )
+    end = "" if text.endswith(SENTENCE_END_MARKS) else "."
+    return f"{SENTENCE_BREAK}{text}{end}{SENTENCE_BREAK}"
 
 
 def _strip_marks(text: str) -> str:

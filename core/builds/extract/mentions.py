@@ -1,4 +1,4 @@
-"""Mentions of a chunk while it is read.
+"""Mentions of entities in a chunk, collected to facts.
 
 They record the spellings and types of each entity, and which entities share a sentence.
 """
@@ -6,16 +6,22 @@ They record the spellings and types of each entity, and which entities share a s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from core.builds.facts import ChunkEntity
+from core.builds.facts import ChunkEntity, ChunkRelation, Facts
 
 PHRASE_TYPE = "concept"  # type of entities that are no names
 APPEARS_WITH = "appears with"
 ALSO_CALLED = "also called"  # label of two names that the text says are names of the same entity
 # Label of a name in brackets after another. The whole corpus decides whether both are the same.
 IN_BRACKETS = "in brackets"
-MAX_ENTITY_WORDS = 8  # most words of a name
+MAX_ENTITY_WORDS = 8
+TIME_WORDS = frozenset(
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday "
+    "saturday sunday today yesterday tomorrow".split()
+)
 MAX_JOINED_ENTITIES = 10  # entities that an entity is joined with: those after it in the sentence
 CROWDED_SENTENCE_NOTE = (
     f"a sentence names more than {MAX_JOINED_ENTITIES + 1} entities; "
@@ -24,10 +30,11 @@ CROWDED_SENTENCE_NOTE = (
 
 
 class EntityMentions:
-    """An entity of a chunk while its mentions are collected."""
+    """The mentions of an entity in a chunk, with the first sentence that has one."""
 
     def __init__(self, said: str):
-        self.said, self.spellings, self.kinds = said, Counter[str](), Counter[str]()
+        self.said = said
+        self.spellings, self.kinds = Counter[str](), Counter[str]()
 
     def add(self, name: str, kind: str) -> None:
         """Add a mention.
@@ -51,8 +58,66 @@ class EntityMentions:
         return ChunkEntity(name, kind, self.said, self.spellings.total())
 
 
+class SentenceFacts:
+    """Entities of a chunk, each related to those that share a sentence with it."""
+
+    def __init__(self) -> None:
+        self._entities: dict[str, EntityMentions] = {}
+        # By both folded names: number of sentences, the first of them, its verbs.
+        self._pairs: dict[tuple[str, str], list[Any]] = {}
+        self._is_crowded = False
+
+    def add(self, sentence: str, mentions: Iterable[tuple[str, str]], verbs: str = "") -> None:
+        """Add a sentence.
+
+        Parameters
+        ----------
+        sentence : its text.
+        mentions : name and type of each mention in it.
+        verbs : its verbs, as keywords.
+        """
+        names: dict[str, None] = {}
+        for name, kind in mentions:
+            self._entities.setdefault(name.casefold(), EntityMentions(sentence)).add(name, kind)
+            names[name.casefold()] = None
+        self._is_crowded = self._is_crowded or len(names) > MAX_JOINED_ENTITIES + 1
+        for pair in pair_names(list(names)):
+            self._pairs.setdefault(pair, [0, sentence, verbs])[0] += 1
+
+    def facts(self) -> Facts:
+        """Return the entities, and relations weighted by their number of sentences."""
+        entities = {key: mentions.entity for key, mentions in self._entities.items()}
+        relations = (
+            ChunkRelation(
+                entities[a].name, entities[b].name, APPEARS_WITH, sentence, verbs, float(times)
+            )
+            for (a, b), (times, sentence, verbs) in self._pairs.items()
+        )
+        notes = (CROWDED_SENTENCE_NOTE,) if self._is_crowded else ()
+        return Facts(tuple(entities.values()), tuple(relations), notes=notes)
+
+
+def is_entity_name(name: str, max_words: int = MAX_ENTITY_WORDS) -> bool:
+    """Return whether a text can name an entity.
+
+    It has a letter and a second character, is not too long, and is not only a month or day.
+
+    Parameters
+    ----------
+    name : the text.
+    max_words : largest number of words.
+    """
+    words = name.casefold().split()
+    return (
+        any(map(str.isalpha, name))
+        and len(name) > 1
+        and len(words) <= max_words
+        and not TIME_WORDS.issuperset(words)
+    )
+
+
 def pair_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pair each name with the `MAX_JOINED_ENTITIES` names after it; the smaller name comes first."""
+    """Pair each name with the `MAX_JOINED_ENTITIES` names after it, in alphabetical order."""
     for index, one in enumerate(names):
         for other in names[index + 1 : index + 1 + MAX_JOINED_ENTITIES]:
             yield (one, other) if one < other else (other, one)

@@ -17,52 +17,59 @@ MAX_RELATION_CHARACTERS = 60
 REQUIRED_NAME_FIELDS = ("name", "source", "target", "subject", "relation", "object")
 
 
-def _object(**texts: int) -> dict[str, Any]:
-    properties = {name: {"type": "string", "maxLength": limit} for name, limit in texts.items()}
+def text_schema(limit: int) -> dict[str, Any]:
+    """Return the JSON schema of a text of at most `limit` characters."""
+    return {"type": "string", "maxLength": limit}
+
+
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object that has exactly these properties."""
     return {
         "type": "object",
         "properties": properties,
-        "required": list(texts),
+        "required": list(properties),
         "additionalProperties": False,
     }
 
 
-def _lists(**items: dict[str, Any]) -> dict[str, Any]:
-    properties = {
-        name: {"type": "array", "maxItems": MAX_REPLY_ITEMS, "items": item}
-        for name, item in items.items()
-    }
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(items),
-        "additionalProperties": False,
-    }
+def _item_schema(**limits: int) -> dict[str, Any]:
+    """Return the JSON schema of an object of texts, given the most characters of each."""
+    return object_schema({name: text_schema(limit) for name, limit in limits.items()})
 
 
-ENTITY_SCHEMA = _object(
+def _lists_schema(**items: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object of lists, given the schema of each one's items."""
+    return object_schema(
+        {
+            name: {"type": "array", "maxItems": MAX_REPLY_ITEMS, "items": item}
+            for name, item in items.items()
+        }
+    )
+
+
+ENTITY_SCHEMA = _item_schema(
     name=MAX_NAME_CHARACTERS, type=MAX_TYPE_CHARACTERS, description=MAX_SENTENCE_CHARACTERS
 )
 EXTRACTION_SCHEMAS: Mapping[str, dict[str, Any]] = {
-    "names": _lists(names={"type": "string", "maxLength": MAX_NAME_CHARACTERS}),
-    "triples": _lists(
-        triples=_object(
+    "names": _lists_schema(names=text_schema(MAX_NAME_CHARACTERS)),
+    "triples": _lists_schema(
+        triples=_item_schema(
             subject=MAX_NAME_CHARACTERS,
             relation=MAX_RELATION_CHARACTERS,
             object=MAX_NAME_CHARACTERS,
         )
     ),
-    "tkg": _lists(
+    "tkg": _lists_schema(
         entities=ENTITY_SCHEMA,
-        relations=_object(
+        relations=_item_schema(
             source=MAX_NAME_CHARACTERS,
             target=MAX_NAME_CHARACTERS,
             description=MAX_SENTENCE_CHARACTERS,
         ),
     ),
-    "rkg": _lists(
+    "rkg": _lists_schema(
         entities=ENTITY_SCHEMA,
-        relations=_object(
+        relations=_item_schema(
             source=MAX_NAME_CHARACTERS,
             target=MAX_NAME_CHARACTERS,
             description=MAX_SENTENCE_CHARACTERS,
@@ -85,7 +92,7 @@ class ReplyLists(NamedTuple):
 
 
 def lists_in(text: str, schema: dict[str, Any]) -> ReplyLists | None:
-    """Return the lists of a reply that a schema asks for.
+    """Parse the lists of a reply that a schema asks for.
 
     A cut reply yields the items that were complete. Missing fields of an item are empty, except
     names.
@@ -113,19 +120,18 @@ def lists_in(text: str, schema: dict[str, Any]) -> ReplyLists | None:
     reply = json_reply(text, kinds)
     if reply is None or not any(isinstance(reply.value.get(name), list) for name in kinds):
         return None
-    items = {name: reply.value.get(name) or [] for name in kinds}
-    rows = {
-        name: [_complete(item, kinds[name]) for item in some] if isinstance(some, list) else [None]
-        for name, some in items.items()
-    }
-    lists = {name: [row for row in some if row is not None] for name, some in rows.items()}
-    return ReplyLists(
-        lists, reply.whole, sum(row is None for some in rows.values() for row in some)
-    )
+    lists: dict[str, list[Any]] = {}
+    unusable = 0
+    for name, kind in kinds.items():
+        items = reply.value.get(name) or []
+        rows = [_complete(item, kind) for item in items] if isinstance(items, list) else [None]
+        lists[name] = [row for row in rows if row is not None]
+        unusable += len(rows) - len(lists[name])
+    return ReplyLists(lists, reply.whole, unusable)
 
 
 def _complete(item: Any, kind: dict[str, Any]) -> Any:
-    """Return an item with the fields of the schema, or None where a name is missing.
+    """Return an item with the fields of the schema, or None if a name is missing.
 
     Other missing fields are empty.
     """
@@ -137,14 +143,13 @@ def _complete(item: Any, kind: dict[str, Any]) -> Any:
     if not isinstance(item, dict):
         return None
     row = {field: _text(item.get(field)) for field in kind["required"]}
-    return (
-        row if all(row[field].strip() for field in row if field in REQUIRED_NAME_FIELDS) else None
-    )
+    has_names = all(row[field].strip() for field in row if field in REQUIRED_NAME_FIELDS)
+    return row if has_names else None
 
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(filter(None, map(_text, value)))
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return str(value)
+    return ""

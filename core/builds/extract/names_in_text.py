@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.builds.extract.mentions import PHRASE_TYPE
-from core.builds.extract.noun_phrases import TIME_WORDS, TYPE_OF_LABEL
+from core.builds.extract.mentions import PHRASE_TYPE, is_entity_name
+from core.builds.extract.noun_phrases import TYPE_OF_LABEL
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -41,7 +41,7 @@ TYPE_OF_HEAD = {
         "concept",
     ),
 }
-MAX_TERM_WORDS = 8  # most words of a name or a term
+MAX_MENTION_WORDS = 10  # most words of a name or a term
 MAX_TITLE_TOKENS = 10  # most tokens of a quoted title
 OPENING_QUOTES, CLOSING_QUOTES = '"“«‘', '"”»’'
 SPEAKER_NAME = re.compile(
@@ -99,7 +99,7 @@ class ParsedMention:
     type: str
 
 
-def mentions(doc: Doc) -> list[ParsedMention]:
+def parsed_mentions(doc: Doc) -> list[ParsedMention]:
     """Return the mentions of entities in the order of the text.
 
     They are quoted titles, names, and noun phrases without a name in them.
@@ -109,7 +109,7 @@ def mentions(doc: Doc) -> list[ParsedMention]:
     for span, kind in [*_speakers(doc), *_titles(doc), *_names(doc)]:
         if used_tokens.isdisjoint(range(span.start, span.end)):
             name = _recase(_clean_name(span))
-            if _is_name(name):
+            if is_entity_name(name, MAX_MENTION_WORDS):
                 used_tokens.update(range(span.start, span.end))
                 result.append(ParsedMention(span.start, span.end, name, kind))
     dates = {token.i for span in doc.ents if span.label_ not in TYPE_OF_LABEL for token in span}
@@ -121,7 +121,7 @@ def mentions(doc: Doc) -> list[ParsedMention]:
             and not all(token.i in dates for token in term)
         ):
             name = _term_name(term)
-            if _is_name(name) and len(name) > 2:
+            if is_entity_name(name, MAX_MENTION_WORDS) and len(name) > 2:
                 result.append(ParsedMention(term.start, term.end, name, PHRASE_TYPE))
     return sorted(result, key=lambda one: (one.start, one.end))
 
@@ -147,29 +147,16 @@ def _titles(doc: Doc) -> Iterator[tuple[Span, str]]:
         elif token.text in CLOSING_QUOTES and start is not None:
             span = doc[start : token.i]
             if 0 < len(span) <= MAX_TITLE_TOKENS and _is_title(span):
-                yield (
-                    span,
-                    next(
-                        (
-                            TYPE_OF_LABEL[one.label_]
-                            for one in span.ents
-                            if one.label_ in TYPE_OF_LABEL and len(one) == len(span)
-                        ),
-                        "work",
-                    ),
-                )
+                labels = (one.label_ for one in span.ents if len(one) == len(span))
+                types = (TYPE_OF_LABEL[label] for label in labels if label in TYPE_OF_LABEL)
+                yield span, next(types, "work")
             start = None
 
 
 def _is_title(span: Span) -> bool:
-    words = [token for token in span if not token.is_punct]
-    capital = [word for word in words if word.text[:1].isupper() or word.text[:1].isdigit()]
-    return (
-        bool(words)
-        and words[0] in capital
-        and words[-1] in capital
-        and 2 * len(capital) >= len(words)
-    )
+    initials = [token.text[:1] for token in span if not token.is_punct]
+    capital = [initial.isupper() or initial.isdigit() for initial in initials]
+    return any(capital) and capital[0] and capital[-1] and 2 * sum(capital) >= len(capital)
 
 
 def _names(doc: Doc) -> Iterator[tuple[Span, str]]:
@@ -199,10 +186,9 @@ def _type(span: Span, labels: dict[int, str]) -> str:
     last = span[-1].lower_
     if len(span) > 1 and last in TYPE_OF_HEAD:
         return TYPE_OF_HEAD[last]
-    kinds = Counter(labels[token.i] for token in span if token.i in labels)
-    kind = TYPE_OF_LABEL.get(
-        min(kinds, key=lambda one: (-kinds[one], one)) if kinds else "", PHRASE_TYPE
-    )
+    counts = Counter(labels[token.i] for token in span if token.i in labels)
+    label = min(counts, key=lambda one: (-counts[one], one), default="")
+    kind = TYPE_OF_LABEL.get(label, PHRASE_TYPE)
     if kind in ("organisation", "place", "building") and len(span) > 1 and last.isdigit():
         return "product"
     return kind
@@ -236,17 +222,14 @@ def _is_acronym(token: Token) -> bool:
 
 
 def _begins(token: Token, labels: dict[int, str], dates: set[int]) -> bool:
-    return (
-        _capital(token)
-        and (token.i in labels or (token.pos_ == "PROPN" and token.i not in dates))
-        and (
-            token.lower_ not in INTERJECTIONS
-            or (token.lower_ in PERSON_ROLES and _is_acronym(token))
-        )
-    )
+    """Return whether a name begins at a token."""
+    if token.lower_ in INTERJECTIONS and not (token.lower_ in PERSON_ROLES and _is_acronym(token)):
+        return False
+    is_labelled = token.i in labels or (token.pos_ == "PROPN" and token.i not in dates)
+    return is_labelled and _is_capitalised(token)
 
 
-def _capital(token: Token) -> bool:
+def _is_capitalised(token: Token) -> bool:
     """Return whether a token looks like a part of a name.
 
     It has a capital letter, and is no article, pronoun or the like at the beginning of a sentence.
@@ -274,6 +257,7 @@ def _name_end(doc: Doc, start: int, labels: dict[int, str], dates: set[int]) -> 
 def _added_tokens(doc: Doc, start: int, end: int, labels: dict[int, str], dates: set[int]) -> int:
     """Return how many tokens from `end` on continue a name, 0 if it ends there."""
     token = doc[end]
+    # within a name of the parser
     in_name = end in labels and labels[end] == labels.get(end - 1) and not _divides(doc, start, end)
     if _joins_words(doc, end, in_name, labels, dates):
         return 2
@@ -318,7 +302,7 @@ def _is_surname_particle(doc: Doc, i: int) -> bool:
     """Return whether a token is a particle such as “van” before a proper noun."""
     if doc[i].lower_ not in SURNAME_PARTICLES or i + 1 == len(doc):
         return False
-    return _capital(doc[i + 1]) and doc[i + 1].pos_ == "PROPN"
+    return _is_capitalised(doc[i + 1]) and doc[i + 1].pos_ == "PROPN"
 
 
 def _tokens_joined_by_word(
@@ -334,10 +318,12 @@ def _tokens_joined_by_word(
 def _begins_other_name(labels: dict[int, str], i: int) -> bool:
     """Return whether another name begins at a token, as labelled by the parser.
 
-    This is so where a people or a place stands before a person, a place or a people.
+    This is the case for a person, a place or a people after a people or a place.
     """
-    before, now = labels.get(i - 1), labels.get(i)
-    return before != now and before in ("NORP", "GPE", "LOC") and now in ("PERSON", "GPE", "NORP")
+    before, label = labels.get(i - 1), labels.get(i)
+    if before == label:
+        return False
+    return before in ("NORP", "GPE", "LOC") and label in ("PERSON", "GPE", "NORP")
 
 
 def _divides(doc: Doc, start: int, i: int) -> bool:
@@ -345,9 +331,12 @@ def _divides(doc: Doc, start: int, i: int) -> bool:
 
     After an “of” it belongs to a single name.
     """
-    return doc[i].lower_ in ("and", "or", ",", ";", ":") and not any(
-        token.lower_ in LINKING_WORDS for token in doc[start:i]
-    )
+    return doc[i].lower_ in ("and", "or", ",", ";", ":") and not _has_link(doc, start, i)
+
+
+def _has_link(doc: Doc, start: int, end: int) -> bool:
+    """Return whether there is an “of” or “for” among some tokens."""
+    return any(token.lower_ in LINKING_WORDS for token in doc[start:end])
 
 
 def _joins_one_name(doc: Doc, start: int, i: int, labels: dict[int, str]) -> bool:
@@ -355,22 +344,16 @@ def _joins_one_name(doc: Doc, start: int, i: int, labels: dict[int, str]) -> boo
 
     An example is Vice President for Public Policy and Government Affairs.
     """
-    has_link = any(token.lower_ in LINKING_WORDS for token in doc[start:i])
-    return (
-        has_link
-        and i + 1 < len(doc)
-        and i - 1 not in labels
-        and i + 1 not in labels
-        and _capital(doc[i + 1])
-    )
+    if not _has_link(doc, start, i) or i + 1 == len(doc):
+        return False
+    return i - 1 not in labels and i + 1 not in labels and _is_capitalised(doc[i + 1])
 
 
 def _continues(token: Token, labels: dict[int, str], dates: set[int]) -> bool:
-    return (
-        _capital(token)
-        and (token.pos_ in ("PROPN", "NOUN", "ADJ", "NUM", "X", "VERB") or token.i in labels)
-        and token.i not in dates
-    )
+    """Return whether a token can continue a name."""
+    if token.i in dates or not _is_capitalised(token):
+        return False
+    return token.pos_ in ("PROPN", "NOUN", "ADJ", "NUM", "X", "VERB") or token.i in labels
 
 
 def _linked_end(doc: Doc, i: int, labels: dict[int, str], dates: set[int]) -> int:
@@ -381,36 +364,32 @@ def _linked_end(doc: Doc, i: int, labels: dict[int, str], dates: set[int]) -> in
     after = i + 1
     if after < len(doc) and doc[after].lower_ == "the" and doc[i].lower_ == "of":
         after += 1
-    if after - i == 2 and labels.get(after) == "ORG":
-        return 0  # two names: Staff Director of the Senate Judiciary Committee
+        if labels.get(after) == "ORG":
+            return 0  # two names: Staff Director of the Senate Judiciary Committee
     return after + 1 if after < len(doc) and _continues(doc[after], labels, dates) else 0
 
 
 def _strip_ends(span: Span) -> Span:
     """Return a name without a leading article and without marks and possessives around it."""
-    start, end = span.start, span.end
-    while start < end and (
-        span.doc[start].lower_ in ("the", "a", "an")
-        or span.doc[start].is_punct
-        or span.doc[start].is_space
-    ):
+    doc, start, end = span.doc, span.start, span.end
+    while start < end and (_is_mark(doc[start]) or doc[start].lower_ in ("the", "a", "an")):
         start += 1
-    while start < end and _ends_no_name(span.doc[end - 1]):
+    while start < end and _cannot_end_name(doc[end - 1]):
         end -= 1
-    return span.doc[start:end]
+    return doc[start:end]
 
 
-def _ends_no_name(token: Token) -> bool:
+def _is_mark(token: Token) -> bool:
+    return token.is_punct or token.is_space
+
+
+def _cannot_end_name(token: Token) -> bool:
     """Return whether a token cannot end a name.
 
-    This holds for a mark, a possessive, or a verb after the name (“Scrooge muttered”).
+    It is a mark, a possessive, or a verb after the name (“Scrooge muttered”).
     """
-    return (
-        token.is_punct
-        or token.is_space
-        or token.text in ("'s", "’s", "'", "’")
-        or (token.text.islower() and token.pos_ in ("VERB", "AUX"))
-    )
+    is_verb = token.text.islower() and token.pos_ in ("VERB", "AUX")
+    return _is_mark(token) or is_verb or token.text in ("'s", "’s", "'", "’")
 
 
 def _term(span: Span) -> Span:
@@ -418,20 +397,15 @@ def _term(span: Span) -> Span:
 
     Articles, numbers, possessives, marks and adjectives without meaning before them are left out.
     """
-    start, end = span.start, span.end
-    while start < end and span.doc[end - 1].pos_ not in ("NOUN", "PROPN"):
+    doc, start, end = span.doc, span.start, span.end
+    while start < end and doc[end - 1].pos_ not in ("NOUN", "PROPN"):
         end -= 1
-    marks = [
-        token.i
-        for token in span.doc[start:end]
-        if token.text in DIVIDING_MARKS or token.lower_ in ("and", "or")
-    ]
-    start = marks[-1] + 1 if marks else start
-    while start < end and (
-        span.doc[start].pos_ not in MODIFIER_TAGS or _is_generic(span.doc[start])
-    ):
+    for token in doc[start:end]:  # the term begins after the last mark
+        if token.text in DIVIDING_MARKS or token.lower_ in ("and", "or"):
+            start = token.i + 1
+    while start < end and (doc[start].pos_ not in MODIFIER_TAGS or _is_generic(doc[start])):
         start += 1
-    return span.doc[start:end]
+    return doc[start:end]
 
 
 def _is_generic(token: Token) -> bool:
@@ -465,13 +439,3 @@ def _recase(name: str) -> str:
     words = name.split()
     all_caps = sum(word.isalpha() and len(word) > 1 for word in words) > 1 and name.isupper()
     return " ".join(word.capitalize() for word in words) if all_caps else name
-
-
-def _is_name(name: str) -> bool:
-    words = name.split()
-    is_valid = (
-        any(letter.isalpha() for letter in name)
-        and len(name) > 1
-        and not TIME_WORDS.issuperset(name.casefold().split())
-    )
-    return is_valid and len(words) <= MAX_TERM_WORDS + 2

@@ -6,7 +6,6 @@ No language model is used.
 from __future__ import annotations
 
 import unicodedata
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -17,17 +16,9 @@ from core.builds.base import BuildContext
 from core.builds.extract import reader_choice
 from core.builds.extract.extractor import Extractor
 from core.builds.extract.markdown_prose import SENTENCE_BREAK
-from core.builds.extract.mentions import (
-    APPEARS_WITH,
-    CROWDED_SENTENCE_NOTE,
-    MAX_ENTITY_WORDS,
-    MAX_JOINED_ENTITIES,
-    PHRASE_TYPE,
-    EntityMentions,
-    pair_names,
-)
+from core.builds.extract.mentions import PHRASE_TYPE, SentenceFacts, is_entity_name
 from core.builds.extract.parser_processes import read_batches
-from core.builds.facts import ChunkRelation, Facts
+from core.builds.facts import Facts
 from core.errors import ModelUnavailable, with_command
 from core.languages import is_english
 
@@ -55,27 +46,10 @@ TYPE_OF_LABEL = {
     "MISC": "name",
 }
 MAX_SCRIPT_CHARACTERS = 2000  # characters that are checked for Latin letters
-NOUN_PARTS_OF_SPEECH = ("NOUN", "PROPN")
+NOUN_PARTS_OF_SPEECH = frozenset(("NOUN", "PROPN"))
 # Parts of speech that never begin or end a name.
-EDGE_PARTS_OF_SPEECH = (
-    "DET",
-    "PRON",
-    "NUM",
-    "PUNCT",
-    "SPACE",
-    "ADP",
-    "CCONJ",
-    "SCONJ",
-    "PART",
-    "AUX",
-    "INTJ",
-    "SYM",
-    "X",
-)
-TIME_WORDS = frozenset(
-    "january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday "
-    "saturday sunday today yesterday tomorrow".split()
+EDGE_PARTS_OF_SPEECH = frozenset(
+    "DET PRON NUM PUNCT SPACE ADP CCONJ SCONJ PART AUX INTJ SYM X".split()
 )
 BREAK_COMPONENT = "sentences_at_breaks"
 MAX_VERB_KEYWORDS = 3
@@ -98,7 +72,7 @@ class NounPhrases(Extractor):
     Pronouns, dates, numbers and stop words are no entities. A single common noun is one only in a
     text without capital letters. An entity is related to at most the 10 after it in its sentence,
     so that lists do not produce too many relations. Documents in other languages than English are
-    read by spaCy's model for the language where one is installed, else by rules.
+    read by spaCy's model for the language if one is installed, else by rules.
     """
 
     title = "names and noun phrases"
@@ -117,18 +91,8 @@ class NounPhrases(Extractor):
             ctx.report.note(
                 f"Names and phrases were found {reader_choice.reader_words(ctx.language)}."
             )
-            numbers = [
-                range(first, min(first + PARSE_BATCH_CHUNKS, len(texts)))
-                for first in range(0, len(texts), PARSE_BATCH_CHUNKS)
-            ]
-            batches = [[texts[number] for number in batch] for batch in numbers]
-            for batch_number, facts in read_batches(
-                partial(reader_choice.read_in_language, ctx.language, phrase_facts),
-                batches,
-                ctx.watch,
-                ctx.workers,
-            ):
-                yield from zip(numbers[batch_number], facts)
+            read = partial(reader_choice.read_in_language, ctx.language, phrase_facts)
+            yield from _read_in_batches(read, texts, range(len(texts)), ctx)
             return
         yield from read_english(read_phrases, texts, ctx)
 
@@ -142,7 +106,7 @@ def read_english(
 
     Parameters
     ----------
-    read : reads a batch of texts, here or in another process.
+    read : reads a batch of texts, in this or in another process.
     texts : texts of chunks.
     ctx : the workers and the watch of the build.
 
@@ -150,18 +114,28 @@ def read_english(
     ------
     The index of a text and its facts.
     """
-    readable = [number for number, text in enumerate(texts) if is_latin(text)]
-    yield from (
-        (number, Facts(notes=(FOREIGN_SCRIPT_NOTE,)))
-        for number in sorted(set(range(len(texts))) - set(readable))
-    )
+    readable: list[int] = []
+    for number, text in enumerate(texts):
+        if is_latin(text):
+            readable.append(number)
+        else:
+            yield number, Facts(notes=(FOREIGN_SCRIPT_NOTE,))
+    yield from _read_in_batches(read, texts, readable, ctx)
+
+
+def _read_in_batches(
+    read: Callable[[Sequence[str]], list[Facts]],
+    texts: Sequence[str],
+    numbers: Sequence[int],
+    ctx: BuildContext,
+) -> Iterator[tuple[int, Facts]]:
+    """Yield the index and the facts of the texts with these numbers."""
     batches = [
-        readable[first : first + PARSE_BATCH_CHUNKS]
-        for first in range(0, len(readable), PARSE_BATCH_CHUNKS)
+        numbers[first : first + PARSE_BATCH_CHUNKS]
+        for first in range(0, len(numbers), PARSE_BATCH_CHUNKS)
     ]
-    for batch_number, facts in read_batches(
-        read, [[texts[number] for number in batch] for batch in batches], ctx.watch, ctx.workers
-    ):
+    batch_texts = [[texts[number] for number in batch] for batch in batches]
+    for batch_number, facts in read_batches(read, batch_texts, ctx.watch, ctx.workers):
         yield from zip(batches[batch_number], facts)
 
 
@@ -188,7 +162,7 @@ def english_parser() -> Any:
 
 
 def end_sentences_at_breaks(doc: Doc) -> Doc:
-    """Begin a sentence after each mark of `markdown_prose` that ends one."""
+    """Begin a sentence after each `SENTENCE_BREAK`."""
     for token in doc[:-1]:
         if SENTENCE_BREAK in token.text:
             doc[token.i + 1].is_sent_start = True
@@ -197,36 +171,19 @@ def end_sentences_at_breaks(doc: Doc) -> Doc:
 
 def phrase_facts(doc: Doc) -> Facts:
     """Return the facts of a parsed chunk."""
-    entities: dict[str, EntityMentions] = {}
-    # By both folded names: count, first sentence, its verbs.
-    pairs: dict[tuple[str, str], list[Any]] = {}
-    is_crowded = False
-    mentions = deque(_mentions(doc, not any(character.isupper() for character in doc.text)))
+    mentions = _mentions(doc, any_noun=not any(map(str.isupper, doc.text)))
+    sentences = SentenceFacts()
+    position = 0
     for sentence in doc.sents:
-        sentence_text = " ".join(sentence.text.split())
-        names: dict[str, None] = {}
-        while mentions and mentions[0][0] < sentence.end:
-            _, name, kind = mentions.popleft()
-            entities.setdefault(name.casefold(), EntityMentions(sentence_text)).add(name, kind)
-            names[name.casefold()] = None
-        is_crowded = is_crowded or len(names) > MAX_JOINED_ENTITIES + 1
-        for pair in pair_names(list(names)):
-            pairs.setdefault(pair, [0, sentence_text, _verbs(sentence)])[0] += 1
-    entity_of_name = {key: entry.entity for key, entry in entities.items()}
-    relations = (
-        ChunkRelation(
-            entity_of_name[a].name, entity_of_name[b].name, APPEARS_WITH, said, verbs, float(times)
-        )
-        for (a, b), (times, said, verbs) in pairs.items()
-    )
-    return Facts(
-        tuple(entity_of_name.values()),
-        tuple(relations),
-        notes=(CROWDED_SENTENCE_NOTE,) if is_crowded else (),
-    )
+        first = position
+        while position < len(mentions) and mentions[position][0] < sentence.end:
+            position += 1
+        names = [(name, kind) for _, name, kind in mentions[first:position]]
+        sentences.add(" ".join(sentence.text.split()), names, verb_keywords(sentence))
+    return sentences.facts()
 
 
-def _verbs(sentence: Span) -> str:
+def verb_keywords(sentence: Span) -> str:
     """Return the first meaningful verbs of a sentence, as keywords."""
     verbs = [
         token.lower_
@@ -236,22 +193,22 @@ def _verbs(sentence: Span) -> str:
     return ", ".join(list(dict.fromkeys(verbs))[:MAX_VERB_KEYWORDS])
 
 
-def _mentions(doc: Doc, single: bool) -> list[tuple[int, str, str]]:
+def _mentions(doc: Doc, any_noun: bool) -> list[tuple[int, str, str]]:
     """Return the start, name and type of each mention, in the order of the text.
 
     Mentions are names, and noun phrases without a name in them.
     """
-    tokens, typed_spans = set[int](), []
+    name_tokens, typed_spans = set[int](), []
     for span in doc.ents:
-        tokens.update(range(span.start, span.end))
+        name_tokens.update(range(span.start, span.end))
         if span.label_ in TYPE_OF_LABEL:
             typed_spans.append((span, TYPE_OF_LABEL[span.label_]))
     for span in doc.noun_chunks:
         inner = _trim_span(span)
-        if not tokens.intersection(range(inner.start, inner.end)) and _is_phrase(inner, single):
+        if name_tokens.isdisjoint(range(inner.start, inner.end)) and _is_phrase(inner, any_noun):
             typed_spans.append((inner, PHRASE_TYPE))
     mentions = [(span.start, _name(_trim_span(span)), kind) for span, kind in typed_spans]
-    return sorted((start, name, kind) for start, name, kind in mentions if _is_name(name))
+    return sorted(mention for mention in mentions if is_entity_name(mention[1]))
 
 
 def _trim_span(span: Span) -> Span:
@@ -272,29 +229,18 @@ def _is_edge_token(token: Any) -> bool:
     )
 
 
-def _is_phrase(span: Span, single: bool) -> bool:
+def _is_phrase(span: Span, any_noun: bool) -> bool:
     """Return whether a noun phrase is specific enough to be an entity.
 
-    It has a proper noun or several words. With `single`, any noun will do.
+    It has a proper noun or several words. With `any_noun`, a single common noun is enough.
     """
     kinds = [token.pos_ for token in span]
-    return any(kind in NOUN_PARTS_OF_SPEECH for kind in kinds) and (
-        single or len(span) > 1 or "PROPN" in kinds
-    )
+    is_specific = any_noun or len(span) > 1 or "PROPN" in kinds
+    return is_specific and not NOUN_PARTS_OF_SPEECH.isdisjoint(kinds)
 
 
 def _name(span: Span) -> str:
     return " ".join(span.text.split()).strip("\"'“”‘’`,;:.()[]{}<>*_-–— ")
-
-
-def _is_name(name: str) -> bool:
-    words = name.split()
-    is_valid = (
-        any(character.isalpha() for character in name)
-        and len(name) > 1
-        and not TIME_WORDS.issuperset(name.casefold().split())
-    )
-    return is_valid and len(words) <= MAX_ENTITY_WORDS
 
 
 def is_latin(text: str) -> bool:
@@ -305,6 +251,5 @@ def is_latin(text: str) -> bool:
     (True, False, True)
     """
     letters = [character for character in text[:MAX_SCRIPT_CHARACTERS] if character.isalpha()]
-    return 2 * sum(
-        unicodedata.name(character, "").startswith("LATIN") for character in letters
-    ) >= len(letters)
+    n_latin = sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
+    return 2 * n_latin >= len(letters)

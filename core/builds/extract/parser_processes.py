@@ -13,7 +13,7 @@ from core.runtime.cluster import LostResult, Workers
 from core.runtime.subprocess_worker import in_subprocess
 from core.watch import NO_WATCH, Watch
 
-MIN_PARALLEL_BATCHES = 16  # fewest batches for which starting another process pays
+MIN_PARALLEL_BATCHES = 16  # fewest batches for which starting another process saves time
 # A function of a module that returns the facts of each text of a batch.
 FactReader = Callable[[Sequence[str]], list[Facts]]
 BatchFacts = tuple[int, list[Facts]]  # the number of a batch, and the facts of its texts
@@ -25,7 +25,7 @@ def read_batches(
     watch: Watch = NO_WATCH,
     workers: Workers | None = None,
 ) -> Iterator[BatchFacts]:
-    """Yield the facts of batches, as they are ready.
+    """Yield the facts of batches as soon as they are ready.
 
     A batch is read as a whole by one process, so its facts do not depend on the number of
     processes. Batches left by a process that died are read in this one. If `watch` or `read`
@@ -36,8 +36,8 @@ def read_batches(
     read : a function of a module that returns the facts of each text of a batch.
     batches : the batches of texts.
     watch : checked meanwhile; may raise RunCancelled.
-    workers : processes that read all batches, if given. Otherwise further processes start here for
-        many batches.
+    workers : processes that read all batches, if given. Otherwise this function starts further
+        processes if there are many batches.
 
     Yields
     ------
@@ -85,7 +85,8 @@ class ParserProcess:
     """
 
     def __init__(self, read: FactReader, batches: dict[int, Sequence[str]]):
-        self.left, self.ended = dict(batches), False
+        self.left = dict(batches)
+        self.ended = False
         self._messages: SimpleQueue[tuple[str, float | None] | None] = SimpleQueue()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(read, batches), daemon=True)
@@ -110,13 +111,9 @@ class ParserProcess:
         self._thread.join()
 
     def _run(self, read: FactReader, batches: dict[int, Sequence[str]]) -> None:
+        watch = Watch(self._check, lambda text, share: self._messages.put((text, share)))
         try:
-            in_subprocess(
-                _read,
-                read,
-                batches,
-                watch=Watch(self._check, lambda text, share: self._messages.put((text, share))),
-            )
+            in_subprocess(_send_facts, read, batches, watch=watch)
         except HopscopeError:
             # Its remaining batches are read in the main process, where the reason becomes visible.
             pass
@@ -128,14 +125,12 @@ class ParserProcess:
             raise HopscopeError("Nobody waits for it any more.")
 
 
-def _read(
-    read: FactReader,
-    batches: dict[int, Sequence[str]],
-    watch: Watch = NO_WATCH,
+def _send_facts(
+    read: FactReader, batches: dict[int, Sequence[str]], watch: Watch = NO_WATCH
 ) -> None:
     """Send the number of each batch and a line of JSON for each of its texts.
 
-    Runs in the other process.
+    This runs in the other process. The messages are sent as reports of progress.
     """
     for number, batch in batches.items():
         watch.report("\n".join([str(number), *(facts.to_json() for facts in read(batch))]))

@@ -1,6 +1,6 @@
 """Choice of the reader for names and phrases in languages other than English.
 
-It is spaCy's model for the language where one is installed, else rules.
+It is spaCy's model for the language if one is installed, else rules.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def model_of(code: str) -> str:
             if version(package).startswith(SPACY_VERSION_PREFIX):
                 _parser(package)
                 return package
-        # Also a package that needs another one which is not installed.
+        # An ImportError also comes from a package that needs another one which is not installed.
         except (PackageNotFoundError, ImportError, OSError, ValueError):
             continue
     return ""
@@ -81,7 +81,7 @@ def model_of(code: str) -> str:
 def _parser(package: str) -> Any:
     """Load a spaCy model once. Raises ImportError, OSError and ValueError."""
     parser = importlib.import_module(package).load(exclude=["lemmatizer"])
-    # Where spaCy has no phrase rules for the language, only names are found.
+    # If spaCy has no phrase rules for the language, only names are found.
     if parser.vocab.get_noun_chunks is None:
         parser.vocab.get_noun_chunks = lambda doc: iter(())
     return parser

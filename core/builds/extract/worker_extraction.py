@@ -65,17 +65,15 @@ def extract_over_workers(
     ------
     The index of a text and its facts.
     """
-    assert ctx.workers is not None  # without workers, the operator extracts here
+    assert ctx.workers is not None  # without workers, the operator extracts in this process
     batches = [
         list(texts[first : first + WORKER_BATCH_CHUNKS])
         for first in range(0, len(texts), WORKER_BATCH_CHUNKS)
     ]
-    work = partial(_read, operator, _config(ctx))
+    work = partial(_extract_in_worker, operator, _worker_settings(ctx))
     for batch_number, (batch, result) in enumerate(ctx.workers.each(work, batches, ctx.watch)):
         if isinstance(result, LostResult):
-            facts = [
-                one for _, one in sorted(operator.extracted(batch, ctx), key=lambda pair: pair[0])
-            ]
+            facts = extract_in_order(operator, batch, ctx)
         else:
             facts = result.facts
             ctx.report.include(result.report)
@@ -98,20 +96,19 @@ def collect_over_workers(
     ------
     A filled collection, in the order of the runs.
     """
-    assert ctx.workers is not None  # without workers, the caller collects here
-    for texts, result in ctx.workers.each(
-        partial(_collect_run, operator, fresh, _config(ctx)), runs, ctx.watch
-    ):
-        yield (
-            collect_facts(operator, fresh, ctx, texts) if isinstance(result, LostResult) else result
-        )
+    assert ctx.workers is not None  # without workers, the caller collects in this process
+    work = partial(_collect_in_worker, operator, fresh, _worker_settings(ctx))
+    for texts, result in ctx.workers.each(work, runs, ctx.watch):
+        if isinstance(result, LostResult):
+            result = collect_facts(operator, fresh, ctx, texts)
+        yield result
 
 
-def _collect_run(
-    operator: Extractor, fresh: Callable[[], C], config: WorkerSettings, texts: list[str]
+def _collect_in_worker(
+    operator: Extractor, fresh: Callable[[], C], settings: WorkerSettings, texts: list[str]
 ) -> C:
-    """Collect a run in a worker process."""
-    return collect_facts(operator, fresh, _context(config), texts)
+    """Collect the facts of a run in a worker process."""
+    return collect_facts(operator, fresh, _context(settings), texts)
 
 
 def collect_facts(
@@ -141,34 +138,41 @@ def collect_facts(
     return collection
 
 
-def _read(operator: Extractor, config: WorkerSettings, texts: Sequence[str]) -> WorkerFacts:
+def _extract_in_worker(
+    operator: Extractor, settings: WorkerSettings, texts: Sequence[str]
+) -> WorkerFacts:
     """Extract facts in a worker process."""
-    ctx = replace(_context(config), report=BuildReport())
-    return WorkerFacts(
-        [facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])],
-        ctx.report,
-    )
+    ctx = replace(_context(settings), report=BuildReport())
+    return WorkerFacts(extract_in_order(operator, texts, ctx), ctx.report)
 
 
-def _context(config: WorkerSettings) -> BuildContext:
+def extract_in_order(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> list[Facts]:
+    """Extract the facts of texts in this process, in the order of the texts."""
+    numbered = sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])
+    return [facts for _, facts in numbered]
+
+
+def _context(settings: WorkerSettings) -> BuildContext:
     """Return the context of a worker process, with models that stay loaded."""
-    return _make_context(config, home_folder())
+    return _make_context(settings, home_folder())
 
 
 @cache
-def _make_context(config: WorkerSettings, home: Path) -> BuildContext:
+def _make_context(settings: WorkerSettings, home: Path) -> BuildContext:
     """Return the context for a home folder.
 
-    The same worker may later work for another one.
+    The same worker may later work for another home folder, so this is part of the cache's key.
     """
-    replies, facts = ([Path(file) for file in files] for files in (config.replies, config.facts))
-    saved, store = SavedReplies(shipped=replies), FactStore(shipped=facts)
     return BuildContext(
-        Registry(), lanes=config.lanes, replies=saved, facts=store, language=config.language
+        Registry(),
+        lanes=settings.lanes,
+        replies=SavedReplies(shipped=list(map(Path, settings.replies))),
+        facts=FactStore(shipped=list(map(Path, settings.facts))),
+        language=settings.language,
     )
 
 
-def _config(ctx: BuildContext) -> WorkerSettings:
+def _worker_settings(ctx: BuildContext) -> WorkerSettings:
     return WorkerSettings(
         tuple(map(str, ctx.replies.shipped)),
         tuple(map(str, ctx.facts.shipped)),

@@ -22,8 +22,8 @@ class Communities(BuildOperator):
     """Communities by hierarchical Leiden on edge weights.
 
     Those with more than `max_size` entities are split again. Microsoft's GraphRAG uses 10, on the
-    largest connected component. The title of a community names its best connected members. It has
-    no report yet.
+    largest connected component. The title of a community names its best connected members. Its
+    report is empty until `Reports` writes it.
     """
 
     stage = "group"

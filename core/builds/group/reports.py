@@ -1,4 +1,4 @@
-"""Operator of stage “tell” that writes a report on each community, from fine to coarse."""
+"""Operator of stage “tell” that writes a report on each community, finest level first."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain, zip_longest
 from typing import Any
 
 import numpy as np
 
 from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.extract.model_replies import object_schema, text_schema
 from core.builds.group.communities import best_connected
+from core.builds.group.summaries import leading_texts
 from core.builds.model_requests import map_in_parallel, reply_to
 from core.graph.building.text_graph import with_tables
 from core.graph.columns import Table
@@ -27,19 +30,18 @@ from core.types import Usage
 # Number of communities after which the memory of their texts, read from a temporary file, is freed.
 RELEASE_COMMUNITIES = 1000
 DEFAULT_REPORT_TOKENS = 500  # tokens of a reply for which the lengths in the schema are chosen
-# Expected before the graph exists: reports per chunk, tokens read and tokens written per report.
-REPORTS_PER_CHUNK, TOKENS_READ_PER_REPORT, TOKENS_WRITTEN_PER_REPORT = (0.24, 460, 190)
-RATED_REPORT_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "title": {"type": "string", "maxLength": 80},
-        "summary": {"type": "string", "maxLength": 400},
-        "findings": {"type": "array", "maxItems": 4, "items": {"type": "string", "maxLength": 200}},
+# Expected before the graph exists.
+REPORTS_PER_CHUNK = 0.24
+TOKENS_READ_PER_REPORT = 460
+TOKENS_WRITTEN_PER_REPORT = 190
+RATED_REPORT_SCHEMA = object_schema(
+    {
+        "title": text_schema(80),
+        "summary": text_schema(400),
+        "findings": {"type": "array", "maxItems": 4, "items": text_schema(200)},
         "rating": {"type": "number"},
-    },
-    "required": ["title", "summary", "findings", "rating"],
-    "additionalProperties": False,
-}
+    }
+)
 UNREADABLE_REPORT_NOTE = (
     "A report was no whole JSON; what could be read of the community stands in its place, "
     "taken from the texts."
@@ -55,7 +57,7 @@ INCOMPLETE_REPORT_NOTE = (
 class RatedReport:
     """Title, report and rating (0 to 10) of a community.
 
-    The rating is None where a reply has none.
+    The rating is None if a reply has none.
     """
 
     title: str
@@ -67,13 +69,13 @@ class RatedReport:
 class Reports(BuildOperator):
     """A report on each community, by a language model or extracted from the texts.
 
-    The form is that of Microsoft's GraphRAG: title, summary, findings, rating. The model works
-    bottom-up. An extract consists of the unchanged descriptions of the best connected entities and
-    heaviest relations.
+    The form is that of Microsoft's GraphRAG: title, summary, findings, rating. The finest
+    communities come first. An extract consists of the unchanged descriptions of the best connected
+    entities and the relations between them.
 
     The model reads `budget` tokens of entities and relations, best connected first. If a community
-    needs more, the reports on its parts come first. The rating of an extract depends on the number
-    of chunks that mention the community.
+    needs more, it also reads the reports on its parts, before them. The rating of an extract
+    depends on the number of chunks that mention the community.
     """
 
     stage = "tell"
@@ -131,19 +133,19 @@ class Reports(BuildOperator):
         table = state.graph.columns.communities
         communities = CommunityTexts(state.graph, table, self.budget)
         reports: dict[int, RatedReport] = {}
-        for level in sorted(set(table.numbers("level").tolist()), reverse=True):
+
+        def show_progress() -> None:
+            done = len(reports)
+            ctx.watch.report(f"Reports: {done:,} of {len(table):,}", done / len(table))
+
+        for level in sorted(set(communities.levels), reverse=True):
             rows = [row for row in range(len(table)) if communities.levels[row] == level]
-            ctx.watch.report(
-                f"Reports: {len(reports):,} of {len(table):,}", len(reports) / len(table)
-            )
+            show_progress()
             if self.writer == "llm":
-                for number, report in map_in_parallel(
-                    partial(self._ask_model, communities, dict(reports), ctx), rows, self.model, ctx
-                ):
+                write = partial(self._ask_model, communities, dict(reports), ctx)
+                for number, report in map_in_parallel(write, rows, self.model, ctx):
                     reports[rows[number]] = report
-                    ctx.watch.report(
-                        f"Reports: {len(reports):,} of {len(table):,}", len(reports) / len(table)
-                    )
+                    show_progress()
             else:
                 for row in rows:
                     reports[row] = communities.extract(row, self.length)
@@ -151,19 +153,17 @@ class Reports(BuildOperator):
                         ctx.watch.check()
                         communities.release()
         ctx.report.counts["reports"] = len(reports)
-        columns: dict[str, list[Any]] = {
-            "title": [reports[row].title for row in range(len(table))],
-            "report": [reports[row].text for row in range(len(table))],
-            "rating": [reports[row].rating for row in range(len(table))],
-        }
-        return state.replace(
-            graph=with_tables(state.graph, communities=table.with_columns(**columns))
+        ordered = [reports[row] for row in range(len(table))]
+        table_with_reports = table.with_columns(
+            title=[one.title for one in ordered],
+            report=[one.text for one in ordered],
+            rating=[one.rating for one in ordered],
         )
+        return state.replace(graph=with_tables(state.graph, communities=table_with_reports))
 
     def words(self) -> str:
-        return (
-            f"reports {'by a language model' if self.writer == 'llm' else 'taken from the texts'}"
-        )
+        origin = "by a language model" if self.writer == "llm" else "taken from the texts"
+        return f"reports {origin}"
 
     def _ask_model(
         self,
@@ -172,14 +172,13 @@ class Reports(BuildOperator):
         ctx: BuildContext,
         row: int,
     ) -> RatedReport:
-        """Return the report of the model, or an extract where its reply is not such JSON."""
+        """Return the report of the model, or an extract if its reply cannot be read."""
         reports, entities, relations = communities.shown(row, lower_reports)
         prompt = make_messages(
             "communities", "report", reports=reports, entities=entities, relations=relations
         )
-        reply = reply_to(
-            prompt, ctx.chat(self.model), ctx, schema=schema(self.written), max_tokens=self.written
-        )
+        schema = report_schema(self.written)
+        reply = reply_to(prompt, ctx.chat(self.model), ctx, schema=schema, max_tokens=self.written)
         report = read_report(reply.text)
         if report is None:
             ctx.report.count(**{"unread reports": 1})
@@ -199,30 +198,32 @@ class Reports(BuildOperator):
 
 
 @cache
-def schema(tokens: int) -> dict[str, Any]:
-    """Return the schema of a report of at most so many tokens.
+def report_schema(tokens: int) -> dict[str, Any]:
+    """Return the schema of a report of at most `tokens` tokens.
 
     It is `RATED_REPORT_SCHEMA` with longer texts and up to ten findings, as far as the tokens
     allow.
 
-    >>> from core.builds.group.reports import RATED_REPORT_SCHEMA, schema
-    >>> schema(500) == RATED_REPORT_SCHEMA, schema(2000)["properties"]["findings"]["maxItems"]
-    (True, 10)
+    >>> from core.builds.group.reports import RATED_REPORT_SCHEMA, report_schema
+    >>> report_schema(500) == RATED_REPORT_SCHEMA
+    True
+    >>> report_schema(2000)["properties"]["findings"]["maxItems"]
+    10
     """
     scaled: dict[str, Any] = copy.deepcopy(RATED_REPORT_SCHEMA)
-    properties, factor = scaled["properties"], max(1.0, tokens / DEFAULT_REPORT_TOKENS)
-    properties["summary"]["maxLength"] = int(properties["summary"]["maxLength"] * factor)
-    properties["findings"]["items"]["maxLength"] = int(
-        properties["findings"]["items"]["maxLength"] * factor
-    )
-    properties["findings"]["maxItems"] = min(10, int(properties["findings"]["maxItems"] * factor))
+    factor = max(1.0, tokens / DEFAULT_REPORT_TOKENS)
+    summary, findings = scaled["properties"]["summary"], scaled["properties"]["findings"]
+    for texts in (summary, findings["items"]):
+        texts["maxLength"] = int(texts["maxLength"] * factor)
+    findings["maxItems"] = min(10, int(findings["maxItems"] * factor))
     return scaled
 
 
 def read_report(text: str) -> RatedReport | None:
-    """Return the report in a reply, with a rating of None where it has none.
+    """Parse the report in a reply.
 
-    None where the reply says nothing about the community.
+    The rating is None if the reply has none. None is returned if the reply says nothing about the
+    community.
 
     >>> from core.builds.group.reports import read_report
     >>> read_report('{"title": "Ann", "summary": "She cooks.", "findings": ["In Rome."], "rating": 11}')
@@ -242,7 +243,7 @@ def read_report(text: str) -> RatedReport | None:
 
 
 def _rating(value: Any) -> float | None:
-    """Return a rating limited to 0 to 10; None where the value is not a number."""
+    """Return a rating limited to 0 to 10; None if the value is not a number."""
     try:
         rating = float(value)
     except (ValueError, TypeError, OverflowError):
@@ -264,14 +265,14 @@ class CommunityTexts:
         self.graph, self.budget = graph, budget
         self.levels, self.parents = table.numbers("level").tolist(), table.numbers("parent")
         self.members, self.titles = table.lists("members"), table.texts("title")
-        self._heads, self._relations, self._tails = graph.triples(np.arange(graph.n_edges))
-        self._indptr, self._chunks = graph.out_indptr, chunks_of(graph, "nodes")
+        self._heads, _, self._tails = graph.triples(np.arange(graph.n_edges))
+        self._chunks = chunks_of(graph, "nodes")
         self._n_chunks = max(1, len(graph.columns.chunks or ()))
 
     def shown(self, row: int, reports: dict[int, RatedReport]) -> tuple[str, str, str]:
         """Return the input of the language model for a community.
 
-        Reports on parts are included only where not all entities and relations fit.
+        Reports on parts are included only if not all entities and relations fit.
 
         Parameters
         ----------
@@ -282,21 +283,19 @@ class CommunityTexts:
         -------
         Reports on parts, entities, and relations, each as text.
         """
-        entities, relations = self._entities(row), self._edges(row)
-        if sum(map(estimate_text_tokens, entities + relations)) <= self.budget:
-            return "(none)", "\n".join(entities), "\n".join(relations) or "(none)"
-        part_reports = [
-            f"{reports[part].title}: {reports[part].text}"
-            for part in np.flatnonzero(self.parents == row).tolist()
-        ]
-        shown_reports = _fit(part_reports, self.budget // 2)
-        room = self.budget - sum(map(estimate_text_tokens, shown_reports))
-        shown_entities = _fit(entities, room // 2)
-        shown_relations = _fit(relations, room - sum(map(estimate_text_tokens, shown_entities)))
+        entities, relations = self._entity_texts(row), self._relation_texts(row)
+        part_reports: list[str] = []
+        if _count_tokens(entities + relations) > self.budget:
+            parts = [reports[part] for part in np.flatnonzero(self.parents == row).tolist()]
+            part_texts = [f"{one.title}: {one.text}" for one in parts]
+            part_reports = leading_texts(part_texts, self.budget // 2)
+            tokens_left = self.budget - _count_tokens(part_reports)
+            entities = leading_texts(entities, tokens_left // 2)
+            relations = leading_texts(relations, tokens_left - _count_tokens(entities))
         return (
-            "\n".join(shown_reports) or "(none)",
-            "\n".join(shown_entities),
-            "\n".join(shown_relations) or "(none)",
+            "\n".join(part_reports) or "(none)",
+            "\n".join(entities),
+            "\n".join(relations) or "(none)",
         )
 
     def extract(self, row: int, limit: int) -> RatedReport:
@@ -312,49 +311,38 @@ class CommunityTexts:
         The extract, without repetitions, entities and relations in turn. Its rating, 0 to 10, grows
             with the number of chunks that mention the community.
         """
-        nodes = best_connected(self.graph, self.members[row], len(self.members[row]))
+        members = self.members[row]
+        nodes = best_connected(self.graph, members, len(members))
         table = self.graph.columns.nodes
-        descriptions = [
-            text
-            for text in (table.texts("description", nodes) if table is not None else [])
-            if text
-        ]
-        edges = self._edges(row)
-        parts = (
-            [part for pair in zip(descriptions, edges) for part in pair]
-            + descriptions[len(edges) :]
-            + edges[len(descriptions) :]
-        )
-        texts = list(dict.fromkeys(map(one_line, parts))) or [", ".join(self.graph.names(nodes))]
-        chunks = len(
-            np.unique(np.concatenate([self._chunks[node] for node in self.members[row].tolist()]))
-        )
-        rating = 10 * math.log1p(chunks) / math.log1p(self._n_chunks)
-        return RatedReport(
-            self.titles[row], " ".join(_fit(texts, limit)) or texts[0], round(rating, 2)
-        )
+        descriptions: list[str] = []
+        if table is not None:
+            descriptions = list(filter(None, table.texts("description", nodes)))
+        in_turn = chain.from_iterable(zip_longest(descriptions, self._relation_texts(row)))
+        texts = list(dict.fromkeys(one_line(text) for text in in_turn if text is not None))
+        texts = texts or [", ".join(self.graph.names(nodes))]
+        chunks = np.unique(np.concatenate([self._chunks[node] for node in members.tolist()]))
+        rating = 10 * math.log1p(len(chunks)) / math.log1p(self._n_chunks)
+        text = " ".join(leading_texts(texts, limit)) or texts[0]
+        return RatedReport(self.titles[row], text, round(rating, 2))
 
     def release(self) -> None:
         """Free the memory of descriptions that are stored in a temporary file."""
         for table in filter(None, (self.graph.columns.nodes, self.graph.columns.edges)):
             table.release()
 
-    def _entities(self, row: int) -> list[str]:
+    def _entity_texts(self, row: int) -> list[str]:
         """Return the members with types and descriptions, best connected first."""
-        return [
-            one_line(text)
-            for text in node_labels(
-                self.graph, best_connected(self.graph, self.members[row], len(self.members[row]))
-            )
-        ]
+        members = self.members[row]
+        nodes = best_connected(self.graph, members, len(members))
+        return [one_line(text) for text in node_labels(self.graph, nodes)]
 
-    def _edges(self, row: int) -> list[str]:
+    def _relation_texts(self, row: int) -> list[str]:
         """Return the relations between members in words.
 
         They are ordered by (-degrees of both ends, edge).
         """
-        members = self.members[row]
-        out = [np.arange(self._indptr[node], self._indptr[node + 1]) for node in members.tolist()]
+        members, indptr = self.members[row], self.graph.out_indptr
+        out = [np.arange(indptr[node], indptr[node + 1]) for node in members.tolist()]
         edges = np.concatenate(out) if out else np.empty(0, np.int64)
         edges = edges[np.isin(self._tails[edges], members)]
         degrees = self.graph.degrees(self._heads[edges]) + self.graph.degrees(self._tails[edges])
@@ -365,12 +353,5 @@ class CommunityTexts:
         return [one_line(text or triples[index]) for index, text in enumerate(texts)]
 
 
-def _fit(texts: Sequence[str], room: int) -> list[str]:
-    """Return as many leading texts as fit into `room` tokens."""
-    result: list[str] = []
-    for text in texts:
-        room -= estimate_text_tokens(text)
-        if room < 0:
-            break
-        result.append(text)
-    return result
+def _count_tokens(texts: Sequence[str]) -> int:
+    return sum(map(estimate_text_tokens, texts))

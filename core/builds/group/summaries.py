@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from core.prompts import make_messages, one_line
 
 WORDS_PER_TOKEN = 0.75
 CUT_SUMMARY_NOTE = "Summaries were cut at {:,} tokens; they have no end."
-MAX_SUMMARY_INPUT_TOKENS = 2400  # most tokens of texts that a language model reads at once
+MAX_SUMMARY_INPUT_TOKENS = 2400  # of the texts in one request
+BYTES_PER_TOKEN = 3.5
 
 
 def summarise_by_model(texts: Sequence[str], limit: int, model: str, ctx: BuildContext) -> str:
@@ -39,19 +40,14 @@ def summarise_by_model(texts: Sequence[str], limit: int, model: str, ctx: BuildC
     ------
     ModelUnavailable, ModelFailed : as the model raises.
     """
-    room = MAX_SUMMARY_INPUT_TOKENS // max(1, len(texts))
-    body = "\n\n".join(cut_text(one_line(text), room) for text in texts)
-    return _summary(
-        make_messages(
-            "summaries", "cluster", texts=body, words=str(round(limit * WORDS_PER_TOKEN))
-        ),
-        limit,
-        model,
-        ctx,
-    )
+    share = MAX_SUMMARY_INPUT_TOKENS // max(1, len(texts))
+    body = "\n\n".join(cut_text(one_line(text), share) for text in texts)
+    words = str(round(limit * WORDS_PER_TOKEN))
+    prompt = make_messages("summaries", "cluster", texts=body, words=words)
+    return _ask_for_summary(prompt, limit, model, ctx)
 
 
-def description_by_model(
+def summarise_descriptions(
     name: str, descriptions: Sequence[str], limit: int, model: str, ctx: BuildContext
 ) -> str:
     """Summarise several descriptions of an entity or relation by a language model.
@@ -72,21 +68,16 @@ def description_by_model(
     ------
     ModelUnavailable, ModelFailed : as the model raises.
     """
-    body = "\n".join(descriptions)
-    prompt = make_messages(
-        "summaries",
-        "description",
-        called=name,
-        descriptions=cut_text(body, MAX_SUMMARY_INPUT_TOKENS),
-        words=str(round(limit * WORDS_PER_TOKEN)),
-    )
-    return _summary(prompt, limit, model, ctx)
+    body = cut_text("\n".join(descriptions), MAX_SUMMARY_INPUT_TOKENS)
+    words = str(round(limit * WORDS_PER_TOKEN))
+    prompt = make_messages("summaries", "description", called=name, descriptions=body, words=words)
+    return _ask_for_summary(prompt, limit, model, ctx)
 
 
-def _summary(prompt: Messages, limit: int, model: str, ctx: BuildContext) -> str:
+def _ask_for_summary(prompt: Messages, limit: int, model: str, ctx: BuildContext) -> str:
     """Return the text of a reply of at most twice `limit` tokens.
 
-    A reply that was cut there is counted.
+    A reply that was cut at this length is counted.
     """
     reply = reply_to(prompt, ctx.chat(model), ctx, cut=True, max_tokens=2 * limit)
     if reply.cut:
@@ -109,20 +100,16 @@ def central_sentences(texts: Sequence[str], limit: int, encoder: str, ctx: Build
     -------
     Sentences in the order of the texts, without duplicates; empty for texts without any.
     """
-    candidates = list(
-        dict.fromkeys(one_line(text[a:b]) for text in texts for a, b in sentence_spans(text))
-    )
-    candidates = [line for line in candidates if line]
-    if not candidates:
+    distinct: dict[str, None] = {}
+    for text in texts:
+        distinct.update((one_line(text[a:b]), None) for a, b in sentence_spans(text))
+    sentences = list(filter(None, distinct))
+    if not sentences:
         return ""
-    vectors = encode_unit_vectors(candidates, encoder, ctx)
+    vectors = encode_unit_vectors(sentences, encoder, ctx)
     scores = np.round(vectors @ vectors.mean(axis=0), 6)
-    return " ".join(
-        candidates[index]
-        for index in sorted(
-            choose_within(scores, [estimate_text_tokens(line) for line in candidates], limit)
-        )
-    )
+    chosen = choose_within(scores, list(map(estimate_text_tokens, sentences)), limit)
+    return " ".join(sentences[index] for index in sorted(chosen))
 
 
 def choose_within(scores: np.ndarray, sizes: Sequence[int], limit: int) -> list[int]:
@@ -154,13 +141,34 @@ def choose_within(scores: np.ndarray, sizes: Sequence[int], limit: int) -> list[
     return chosen
 
 
+def leading_texts(texts: Iterable[str], limit: int) -> list[str]:
+    """Return as many leading texts as have at most `limit` tokens together.
+
+    Parameters
+    ----------
+    texts : the texts.
+    limit : largest number of tokens.
+
+    Returns
+    -------
+    Texts; empty if the first one is too long.
+    """
+    result: list[str] = []
+    for text in texts:
+        limit -= estimate_text_tokens(text)
+        if limit < 0:
+            break
+        result.append(text)
+    return result
+
+
 def cut_text(text: str, limit: int) -> str:
     """Return the beginning of a text, cut between words.
 
     Parameters
     ----------
     text : the text.
-    limit : about how many tokens are kept.
+    limit : about how many tokens the result has.
 
     Returns
     -------
@@ -168,4 +176,5 @@ def cut_text(text: str, limit: int) -> str:
     """
     if estimate_text_tokens(text) <= limit:
         return text
-    return text.encode()[: int(limit * 3.5)].decode("utf-8", "ignore").rsplit(" ", 1)[0] + " …"
+    beginning = text.encode()[: int(limit * BYTES_PER_TOKEN)].decode("utf-8", "ignore")
+    return beginning.rsplit(" ", 1)[0] + " …"

@@ -39,11 +39,11 @@ class SummaryTreeDefaults:
     summaries_per_chunk: float = 0.2  # expected
     tokens_read_per_summary: int = 1160
     tokens_written_per_length: float = 1.4  # per token of a summary's length
-    max_top_nodes: int = 11  # of the top layer
+    max_top_nodes: int = 11  # nodes of a layer on which no other is built
     max_split_depth: int = 20  # times that a cluster with too long texts is split
-    # for which every number of components of a mixture is tried
+    # chunks up to which every number of components of a mixture is tried
     max_exhaustive_chunks: int = 20_000
-    kmeans_cluster_chunks: int = 10  # in a cluster of balanced k-means
+    kmeans_cluster_chunks: int = 10  # mean size of a cluster of balanced k-means
 
 
 SUMMARY_TREE = SummaryTreeDefaults()
@@ -127,16 +127,11 @@ class Tree(BuildOperator):
 
         Their 183, 602 and 1,067 chunks gave 26, 117 and 261 summaries.
         """
-        calls = (
-            math.ceil(SUMMARY_TREE.summaries_per_chunk * chunks)
-            if self.summaries == "llm" and chunks > SUMMARY_TREE.max_top_nodes
-            else 0
-        )
-        return Usage(
-            calls,
-            SUMMARY_TREE.tokens_read_per_summary * calls,
-            round(SUMMARY_TREE.tokens_written_per_length * self.length) * calls,
-        )
+        if self.summaries != "llm" or chunks <= SUMMARY_TREE.max_top_nodes:
+            return Usage()
+        calls = math.ceil(SUMMARY_TREE.summaries_per_chunk * chunks)
+        tokens_written = round(SUMMARY_TREE.tokens_written_per_length * self.length)
+        return Usage(calls, SUMMARY_TREE.tokens_read_per_summary * calls, tokens_written * calls)
 
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         assert state.chunks is not None  # a line without chunks is refused
@@ -146,61 +141,54 @@ class Tree(BuildOperator):
             if len(layer) <= SUMMARY_TREE.max_top_nodes:
                 break
             ctx.watch.report(f"Layer {level} of the tree", (level - 1) / self.layers)
-            sought = len(state.chunks) > SUMMARY_TREE.max_exhaustive_chunks
-            layer_clusters = self._layer_clusters(
-                [tree.texts[node] for node in layer],
-                [tree.sizes[node] for node in layer],
-                ctx,
-                sought,
-            )
+            texts = [tree.texts[node] for node in layer]
+            sizes = [tree.sizes[node] for node in layer]
+            search_count = len(state.chunks) > SUMMARY_TREE.max_exhaustive_chunks
+            layer_clusters = self._layer_clusters(texts, sizes, ctx, search_count)
             clusters = [layer[one] for one in layer_clusters if len(one) >= self.fewest]
-            waiting = layer[:0]
+            waiting = layer[:0]  # nodes that are clustered again in the next layer
             if self.fewest > 1:
                 waiting = np.setdiff1d(layer, np.concatenate([*clusters, waiting]))
             if not clusters or len(clusters) + len(waiting) >= len(layer):
                 break
-            texts = self._summarise([[tree.texts[node] for node in one] for one in clusters], ctx)
-            layer = np.concatenate([waiting, tree.add(level, clusters, texts)])
+            cluster_texts = [[tree.texts[node] for node in cluster] for cluster in clusters]
+            summaries = tree.add(level, clusters, self._summarise(cluster_texts, ctx))
+            layer = np.concatenate([waiting, summaries])
         ctx.report.counts["summaries"] = len(tree.texts) - len(state.chunks)
         return state.replace(graph=tree.graph(state.corpus.name, state.chunks))
 
     def words(self) -> str:
-        return (
-            "a tree of summaries, "
-            f"{'by a language model' if self.summaries == 'llm' else 'of central sentences'}"
-        )
+        origin = "by a language model" if self.summaries == "llm" else "of central sentences"
+        return f"a tree of summaries, {origin}"
 
     def _layer_clusters(
-        self, texts: list[str], sizes: list[int], ctx: BuildContext, sought: bool
+        self, texts: list[str], sizes: list[int], ctx: BuildContext, search_count: bool
     ) -> Clusters:
-        """Return the clusters of a layer: those that came with the corpus, or new ones.
+        """Return the clusters of a layer: those that ship with the corpus, or new ones.
 
         The shipped ones are found by the texts and the settings that they depend on.
         """
-        if self.clusters == "mixture":
-            kind = f"{self.clusters} of regularisation {CLUSTERING.regularisation}"
-        else:
-            kind = self.clusters
-        method = f"{kind} {self.reducer} {self.longest} {self.encoder}{' sought' if sought else ''}"
-        return ctx.clusters.of(
-            method,
-            texts,
-            lambda: self._clusters(
-                encode_unit_vectors(texts, self.encoder, ctx), sizes, ctx, sought
-            ),
-        )
+        kind = self.clusters
+        if kind == "mixture":
+            kind += f" of regularisation {CLUSTERING.regularisation}"
+        method = f"{kind} {self.reducer} {self.longest} {self.encoder}"
+        if search_count:
+            method += " sought"
+
+        def new_clusters() -> Clusters:
+            vectors = encode_unit_vectors(texts, self.encoder, ctx)
+            return self._find_clusters(vectors, sizes, ctx, search_count)
+
+        return ctx.clusters.of(method, texts, new_clusters)
 
     def _summarise(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
         if self.summaries == "extractive":
             return [central_sentences(texts, self.length, self.encoder, ctx) for texts in groups]
-        summaries = dict(
-            map_in_parallel(
-                lambda texts: summarise_by_model(texts, self.length, self.model, ctx),
-                groups,
-                self.model,
-                ctx,
-            )
-        )
+
+        def summarise(texts: list[str]) -> str:
+            return summarise_by_model(texts, self.length, self.model, ctx)
+
+        summaries = dict(map_in_parallel(summarise, groups, self.model, ctx))
         if empty := sum(not text for text in summaries.values()):
             ctx.report.count(**{"unread summaries": empty})
             ctx.report.note(EMPTY_SUMMARY_NOTE)
@@ -209,32 +197,32 @@ class Tree(BuildOperator):
             for number, texts in enumerate(groups)
         ]
 
-    def _clusters(
-        self, vectors: np.ndarray, sizes: list[int], ctx: BuildContext, sought: bool, depth: int = 0
+    def _find_clusters(
+        self,
+        vectors: np.ndarray,
+        sizes: list[int],
+        ctx: BuildContext,
+        search_count: bool,
+        depth: int = 0,
     ) -> Clusters:
-        """Return the clusters of some vectors, splitting those with too long texts again."""
+        """Return the clusters of some vectors, clustering those with too long texts again."""
         if self.clusters == "k-means":
             clusters = cluster_balanced(vectors, SUMMARY_TREE.kmeans_cluster_chunks, ctx.watch)
         else:
-            clusters = cluster_by_mixtures(vectors, self.reducer, ctx.watch, sought)
+            clusters = cluster_by_mixtures(vectors, self.reducer, ctx.watch, search_count)
         result: Clusters = []
         for cluster in clusters:
-            if sum(sizes[index] for index in cluster) <= self.longest or len(cluster) < 3:
+            cluster_sizes = [sizes[index] for index in cluster]
+            if sum(cluster_sizes) <= self.longest or len(cluster) < 3:
                 result.append(cluster)
-            # The vectors give no way to split it.
+            # The vectors do not divide it any further.
             elif depth >= SUMMARY_TREE.max_split_depth or len(cluster) == len(vectors):
                 result += split_cluster(cluster, sizes, self.longest)
             else:
-                result += [
-                    cluster[inner]
-                    for inner in self._clusters(
-                        vectors[cluster],
-                        [sizes[index] for index in cluster],
-                        ctx,
-                        sought,
-                        depth + 1,
-                    )
-                ]
+                inner_clusters = self._find_clusters(
+                    vectors[cluster], cluster_sizes, ctx, search_count, depth + 1
+                )
+                result += [cluster[inner] for inner in inner_clusters]
         return result
 
 
@@ -281,11 +269,9 @@ class GrowingTree:
     def __post_init__(self) -> None:
         n = len(self.chunks)
         self.texts, self.names = self.chunks.texts("text"), self.chunks.texts("id")
-        self.sizes, self.levels, self.children = (
-            list(map(estimate_text_tokens, self.texts)),
-            [0] * n,
-            [[] for _ in range(n)],
-        )
+        self.sizes = list(map(estimate_text_tokens, self.texts))
+        self.levels = [0] * n
+        self.children = [[] for _ in range(n)]
         self.rows = [[row] for row in range(n)]
 
     def add(self, level: int, clusters: Clusters, texts: list[str]) -> np.ndarray:
@@ -328,19 +314,16 @@ class GrowingTree:
         -------
         A graph with edges from summaries to the texts that they summarise.
         """
-        edges = [(parent, child) for parent, below in enumerate(self.children) for child in below]
+        triples: list[tuple[str, str, str]] = []
+        edge_chunks: list[list[int]] = []
+        for parent, children in zip(self.names, self.children):
+            triples += [(parent, SUMMARISES, self.names[child]) for child in children]
+            edge_chunks += [self.rows[child] for child in children]
         nodes: dict[str, list[Any]] = {
             "type": ["summary" if level else "chunk" for level in self.levels],
             "description": [text if level else "" for text, level in zip(self.texts, self.levels)],
             "level": self.levels,
             "chunks": self.rows,
         }
-        triples = [(self.names[parent], SUMMARISES, self.names[child]) for parent, child in edges]
-        return assemble(
-            name,
-            self.names,
-            triples,
-            nodes,
-            {"weight": [1.0] * len(edges), "chunks": [self.rows[c] for _, c in edges]},
-            chunks,
-        )
+        edges: dict[str, list[Any]] = {"weight": [1.0] * len(triples), "chunks": edge_chunks}
+        return assemble(name, self.names, triples, nodes, edges, chunks)

@@ -34,7 +34,7 @@ ENTRY_CHARACTERS_BEFORE = 400
 ENTRY_CHARACTERS_AFTER = 160
 # Fewest words of a title that is recognised in an entry, and of one in the text.
 MIN_ENTRY_TITLE_WORDS, MIN_TEXT_TITLE_WORDS = (3, 4)
-MAX_SPAN_NUMBERS = 30  # most numbers that a span such as [3-12] may stand for
+MAX_SPAN_NUMBERS = 30  # most numbers of a span such as [3-12]
 
 
 @dataclass(frozen=True)
@@ -81,37 +81,40 @@ class Titles:
         -------
         Start, end and document of each, the longest title at each position.
         """
-        spans = [
-            (one.group().casefold(), one.start(), one.end()) for one in TITLE_WORD.finditer(text)
-        ]
-        text_words = tuple(word for word, _, _ in spans)
-        matches, position = list[tuple[int, int, str]](), 0
-        while position < len(text_words):
-            fits = [
-                pair
-                for pair in self._by_start.get(
-                    text_words[position : position + MIN_ENTRY_TITLE_WORDS], ()
-                )
-                if text_words[position : position + len(pair[0])] == pair[0]
-            ]
-            title, document = max(fits, key=lambda pair: len(pair[0]), default=((), ""))
+        words = list(TITLE_WORD.finditer(text))
+        folded = tuple(word.group().casefold() for word in words)
+        titles: list[tuple[int, int, str]] = []
+        position = 0
+        while position < len(words):
+            title, document = self._longest_at(folded, position)
             if len(title) >= shortest:
-                matches.append((spans[position][1], spans[position + len(title) - 1][2], document))
+                last = words[position + len(title) - 1]
+                titles.append((words[position].start(), last.end(), document))
                 position += len(title)
             else:
                 position += 1
-        return matches
+        return titles
+
+    def _longest_at(self, words: tuple[str, ...], position: int) -> tuple[tuple[str, ...], str]:
+        """Return the longest title at a position and its document; both empty if there is none."""
+        start = words[position : position + MIN_ENTRY_TITLE_WORDS]
+        titles = [
+            (title, document)
+            for title, document in self._by_start.get(start, ())
+            if words[position : position + len(title)] == title
+        ]
+        return max(titles, key=lambda pair: len(pair[0]), default=((), ""))
 
 
 def words_of_title(text: str) -> list[str]:
     """Return the words of a text for comparing titles, without case and punctuation."""
-    return [one.group().casefold() for one in TITLE_WORD.finditer(text)]
+    return [word.casefold() for word in TITLE_WORD.findall(text)]
 
 
 def reference_list_start(text: str) -> int:
     r"""Return the position at which the reference list of a text begins.
 
-    It is the last line that is such a heading, or the end of the text.
+    It is the start of the last heading such as “References”, or the end of the text.
 
     >>> from core.builds.merge.citations import reference_list_start
     >>> reference_list_start("It works.\n\nReferences\nLee. 2012. A tool for trees.")
@@ -130,7 +133,7 @@ def references(text: str, titles: Titles) -> list[Reference]:
 
     Returns
     -------
-    Entries with the document, year, number and names that are found.
+    Entries, each with its document, year, number and names.
 
     Examples
     --------
@@ -142,29 +145,27 @@ def references(text: str, titles: Titles) -> list[Reference]:
     """
     entries = []
     for start, end, document in titles.found(text):
-        before = text[max(start - ENTRY_CHARACTERS_BEFORE, 0) : start]
-        starts = [
-            0,
-            *([before.find("\n") + 1] if start <= ENTRY_CHARACTERS_BEFORE else []),
-            *(one.end() for one in ENTRY_ENDS.finditer(before)),
-        ]
-        # There may be a line break within the entry, before the title.
-        entry = next(
-            (before[end:] for end in reversed(starts) if CAPITALISED_WORD.search(before[end:])), ""
-        )
-        years = YEAR_PATTERN.findall(entry)
-        later = YEAR_PATTERN.search(ENTRY_ENDS.split(text[end : end + ENTRY_CHARACTERS_AFTER])[0])
-        number = ENTRY_MARKER.match(entry)
-        year = years[-1] if years else later.group() if later else ""
-        entries.append(
-            Reference(
-                document,
-                year,
-                int(number.group(1)) if number else None,
-                tuple(CAPITALISED_WORD.findall(entry)),
-            )
-        )
+        entry = _entry_before_title(text, start)
+        after = ENTRY_ENDS.split(text[end : end + ENTRY_CHARACTERS_AFTER])[0]
+        # the last year before the title, else the first one after it
+        years = YEAR_PATTERN.findall(entry)[-1:] or YEAR_PATTERN.findall(after)
+        marker = ENTRY_MARKER.match(entry)
+        number = int(marker.group(1)) if marker else None
+        names = tuple(CAPITALISED_WORD.findall(entry))
+        entries.append(Reference(document, years[0] if years else "", number, names))
     return entries
+
+
+def _entry_before_title(text: str, title_start: int) -> str:
+    """Return the part of an entry before its title, which has at least one name; else empty."""
+    before = text[max(title_start - ENTRY_CHARACTERS_BEFORE, 0) : title_start]
+    starts = [0]
+    if title_start <= ENTRY_CHARACTERS_BEFORE:  # the heading is before the first entry
+        starts.append(before.find("\n") + 1)
+    starts += [end.end() for end in ENTRY_ENDS.finditer(before)]
+    # There may be a line break within the entry, before the title.
+    parts = (before[start:] for start in reversed(starts))
+    return next(filter(CAPITALISED_WORD.search, parts), "")
 
 
 def cited_documents(text: str, entries: Sequence[Reference], titles: Titles) -> Iterator[str]:
@@ -192,14 +193,12 @@ def cited_documents(text: str, entries: Sequence[Reference], titles: Titles) -> 
     """
     for name, year in NAME_AND_YEAR.findall(text):
         yield from documents_by_author(name, year, entries)
-    for inside in CITED_NUMBERS.findall(text):
-        for first, last in NUMBER_SPAN.findall(inside):
+    for numbers in CITED_NUMBERS.findall(text):
+        for first, last in NUMBER_SPAN.findall(numbers):
             low, high = int(first), min(int(last or first), int(first) + MAX_SPAN_NUMBERS)
-            yield from (
-                one.document
-                for one in entries
-                if one.number is not None and low <= one.number <= high
-            )
+            for entry in entries:
+                if entry.number is not None and low <= entry.number <= high:
+                    yield entry.document
     yield from (document for _, _, document in titles.found(text, MIN_TEXT_TITLE_WORDS))
 
 
@@ -218,12 +217,11 @@ def documents_by_author(name: str, year: str, entries: Sequence[Reference]) -> l
     -------
     Ids of documents.
     """
-    matches = [
+    entries = [
         one for one in entries if name in one.names and one.year and same_year(one.year, year)
     ]
-    return [one.document for one in matches if name in one.names[:2]] or [
-        one.document for one in matches
-    ]
+    first_authors = [one for one in entries if name in one.names[:2]]
+    return [one.document for one in first_authors or entries]
 
 
 def same_year(one: str, other: str) -> bool:

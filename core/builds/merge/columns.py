@@ -14,7 +14,7 @@ from core.builds.fact_collections import Collector
 from core.builds.facts import Facts
 from core.graph.columns import IdLists
 
-FACTS_PER_CHECK = 1000  # chunks read between two checks for a cancel
+FACTS_PER_CHECK = 1000  # chunks collected between two checks for cancelling
 
 
 class MergeableCollector(Collector, Protocol):
@@ -26,24 +26,24 @@ class MergeableCollector(Collector, Protocol):
         Parameters
         ----------
         other : a collection of the same kind, over the chunks that follow.
-        rows : int64 [chunks of later], their rows here, if they were numbered from 0 there. None if
-            the rows are already those here.
+        rows : int64 [chunks of other], the new row of each chunk. None if `other` already has the
+            new rows.
         """
 
 
 G = TypeVar("G", bound=MergeableCollector)
 
 
-def collect_all(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: BuildContext) -> G:
+def collect_all(facts: Sequence[Facts], fresh: partial[G], message: str, ctx: BuildContext) -> G:
     """Collect the facts of all chunks.
 
-    Saved facts are collected by runs of chunks, by the workers of the build where there are any.
-    Runs that were collected before are loaded. The result is the same.
+    Saved facts are collected by runs of chunks, by the workers of the build if it has any. Runs
+    that were collected before are loaded. The result is the same.
 
     Parameters
     ----------
     fresh : makes an empty collection.
-    what : the message of the progress.
+    message : the message of the progress.
 
     Returns
     -------
@@ -51,15 +51,15 @@ def collect_all(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: Build
     """
     collection = fresh()
     if isinstance(facts, SavedFacts):
-        for rows, block in facts.gathered(fresh):
+        for rows, part in facts.gathered(fresh):
             ctx.watch.check()
-            collection.include(block, np.arange(rows.start, rows.stop))
-            ctx.watch.report(what, rows.stop / len(facts))
+            collection.include(part, np.arange(rows.start, rows.stop))
+            ctx.watch.report(message, rows.stop / len(facts))
         return collection
     for row, chunk_facts in enumerate(facts):
         if row % FACTS_PER_CHECK == 0:
             ctx.watch.check()
-            ctx.watch.report(what, row / len(facts))
+            ctx.watch.report(message, row / len(facts))
         collection.add(row, chunk_facts)
     return collection
 
@@ -71,8 +71,8 @@ def group_rows(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]
 
     >>> import numpy as np
     >>> from core.builds.merge.columns import group_rows
-    >>> number, (ends,) = group_rows(np.array([7, 3, 7]))
-    >>> number.tolist(), ends.tolist()
+    >>> number, (values,) = group_rows(np.array([7, 3, 7]))
+    >>> number.tolist(), values.tolist()
     ([1, 0, 1], [3, 7])
     """
     order = np.lexsort(columns[::-1])
@@ -93,19 +93,20 @@ def most_frequent(
     Parameters
     ----------
     columns : arrays of item, value and count, one entry per row.
-    alphabet : the rank of each value; the first one counts among equally frequent values.
+    alphabet : the rank of each value. Of equally frequent values, the one of lowest rank counts.
 
     Returns
     -------
     The items in ascending order, and the value of each.
     """
     items, values, times = columns
-    number, (things, whats) = group_rows(items, values)
-    counts = np.bincount(number, times, len(things))
-    order = np.lexsort((alphabet[whats], -counts, things))
-    first = np.ones(len(order), bool)
-    first[1:] = np.diff(things[order]) != 0
-    return things[order[first]], whats[order[first]]
+    number, (group_items, group_values) = group_rows(items, values)
+    counts = np.bincount(number, times, len(group_items))
+    order = np.lexsort((alphabet[group_values], -counts, group_items))
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = np.diff(group_items[order]) != 0
+    best = order[is_first]
+    return group_items[best], group_values[best]
 
 
 def distinct_values(items: np.ndarray, values: np.ndarray, n: int) -> IdLists:
@@ -121,11 +122,11 @@ def distinct_values(items: np.ndarray, values: np.ndarray, n: int) -> IdLists:
     -------
     One list of values for each item.
     """
-    number, (things, whats) = group_rows(items, values)
-    first_row = np.full(len(things), len(items), np.int64)
+    number, (group_items, group_values) = group_rows(items, values)
+    first_row = np.full(len(group_items), len(items), np.int64)
     np.minimum.at(first_row, number, np.arange(len(items)))
-    order = np.lexsort((first_row, things))
-    return IdLists(_indptr(things, n), whats[order])
+    order = np.lexsort((first_row, group_items))
+    return IdLists(_indptr(group_items, n), group_values[order])
 
 
 def distinct_rows(items: np.ndarray, rows: np.ndarray, n: int) -> IdLists:
@@ -141,9 +142,10 @@ def distinct_rows(items: np.ndarray, rows: np.ndarray, n: int) -> IdLists:
     -------
     One list of rows for each item.
     """
-    things, row_of_thing = group_rows(items, rows)[1]
-    return IdLists(_indptr(things, n), row_of_thing.astype(np.int64))
+    group_items, group_values = group_rows(items, rows)[1]
+    return IdLists(_indptr(group_items, n), group_values.astype(np.int64))
 
 
-def _indptr(things: np.ndarray, n: int) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(np.bincount(things, minlength=n))]).astype(np.int64)
+def _indptr(items: np.ndarray, n: int) -> np.ndarray:
+    """Return where the values of each item begin, int64 [n + 1]."""
+    return np.concatenate([[0], np.cumsum(np.bincount(items, minlength=n))]).astype(np.int64)

@@ -6,14 +6,15 @@ Their nodes are documents (or their chunks), and their edges are given or comput
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from core.builds.base import BuildContext, BuildOperator, BuildState
+from core.builds.extract.model_replies import object_schema, text_schema
 from core.builds.merge.citations import (
     CAPITALISED_WORD,
     Reference,
@@ -36,29 +37,15 @@ from core.parameters import param
 from core.prompts import make_messages
 
 LINKS_TO, NEAR_TO, SHARES_TERMS, CITES = "links to", "near", "shares terms", "cites"
-# Documents checked for a title, and documents between two reports of progress.
-TITLE_CHECK_DOCUMENTS, DOCUMENTS_PER_REPORT = (100, 100)
-MAX_CITATION_REPLY_TOKENS = 500  # most tokens of a reply
-CITATION_FIELDS: dict[str, Any] = {
-    name: {"type": "string", "maxLength": 200} for name in ("author", "year", "title")
-}
-CITATIONS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "citations": {
-            "type": "array",
-            "maxItems": 40,
-            "items": {
-                "type": "object",
-                "properties": CITATION_FIELDS,
-                "required": list(CITATION_FIELDS),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["citations"],
-    "additionalProperties": False,
-}
+TITLE_CHECK_DOCUMENTS = 100  # documents that are checked for a title
+DOCUMENTS_PER_REPORT = 100  # documents between two reports of progress
+ENCODE_STEP_DOCUMENTS = 512  # documents encoded between two reports of progress
+MAX_CITATION_REPLY_TOKENS = 500
+CITATION_FIELDS = ("author", "year", "title")
+CITATION_SCHEMA = object_schema(dict.fromkeys(CITATION_FIELDS, text_schema(200)))
+CITATIONS_SCHEMA = object_schema(
+    {"citations": {"type": "array", "maxItems": 40, "items": CITATION_SCHEMA}}
+)
 EdgeWeights = Mapping[tuple[int, str, int], float]
 
 
@@ -116,7 +103,7 @@ class GivenLinks(CorpusGraph):
 
     The weight is the count of the link. Links to missing documents and from a document to itself
     are left out and counted. If a document has several chunks, each has its links. `types` names
-    the types of links to use, separated by commas; all where it is empty.
+    the types of links to use, separated by commas; if it is empty, all are used.
     """
 
     title = "links as given"
@@ -124,9 +111,9 @@ class GivenLinks(CorpusGraph):
     types: str = param("", "Types", "Types of links to use, separated by commas; empty for all.")
 
     def lacks(self, corpus: Corpus) -> str:
-        return (
-            "" if corpus.linked is not None else f"The corpus “{corpus.name}” came without links."
-        )
+        if corpus.linked is not None:
+            return ""
+        return f"The corpus “{corpus.name}” came without links."
 
     def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
         assert state.chunks is not None
@@ -182,12 +169,13 @@ class CitedDocuments(CorpusGraph):
     """A node for each chunk, and an edge to every chunk of each document that it cites.
 
     The weight is the number of citations. This is FastInsight's ACL-OCL (section 4.2.1), where a
-    language model finds the citations in each chunk. Here they are found by patterns. The reference
-    list of a document follows its last heading of that name. An entry is a document of the corpus
-    if it contains its title. The text cites it by name and year, by number, or by title.
+    language model finds the citations in each chunk. This operator finds them by patterns. The
+    reference list of a document follows its last heading of that name. An entry refers to a
+    document of the corpus if it contains its title. The text cites it by name and year, by number,
+    or by title.
 
-    With a `model`, this one is asked for the names, years and titles that a chunk cites, and its
-    reply is matched with the same entries. The reference list itself cites nothing.
+    A `model` is asked for the names, years and titles that a chunk cites, and its reply is matched
+    with the same entries. The reference list itself cites nothing.
     """
 
     title = "documents that they cite"
@@ -203,11 +191,8 @@ class CitedDocuments(CorpusGraph):
         return (self.model,) if self.model else ()
 
     def lacks(self, corpus: Corpus) -> str:
-        has_titles = any(
-            one.title not in ("", one.id)
-            for one in (corpus.at(row) for row in range(min(len(corpus), TITLE_CHECK_DOCUMENTS)))
-        )
-        if has_titles:
+        documents = map(corpus.at, range(min(len(corpus), TITLE_CHECK_DOCUMENTS)))
+        if any(document.title not in ("", document.id) for document in documents):
             return ""
         return (
             f"The documents of “{corpus.name}” have no titles by which references to them "
@@ -216,40 +201,41 @@ class CitedDocuments(CorpusGraph):
 
     def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
         assert state.chunks is not None
-        if self.lacks(state.corpus):
-            raise BadInput(self.lacks(state.corpus))
+        corpus = state.corpus
+        if self.lacks(corpus):
+            raise BadInput(self.lacks(corpus))
         rows = _rows_of_documents(state.chunks)
-        titles = Titles(state.corpus.at(row) for row in range(len(state.corpus)))
-        texts, entries, n_without = dict[int, str](), dict[int, list[Reference]](), 0
-        for number, document in enumerate(state.corpus.at(row) for row in range(len(state.corpus))):
+        titles = Titles(map(corpus.at, range(len(corpus))))
+        texts: dict[int, str] = {}  # by row of the chunk, without the reference list
+        entries: dict[int, list[Reference]] = {}
+        n_without = 0
+        for number, document in enumerate(map(corpus.at, range(len(corpus)))):
             if number % DOCUMENTS_PER_REPORT == 0:
                 ctx.watch.check()
-                ctx.watch.report(
-                    f"Finding references: {number:,} of {len(state.corpus):,} documents",
-                    number / len(state.corpus),
-                )
+                message = f"Finding references: {number:,} of {len(corpus):,} documents"
+                ctx.watch.report(message, number / len(corpus))
             end = reference_list_start(document.text)
-            own_entries = references(document.text[end:], titles)
-            n_without += not own_entries
+            document_entries = references(document.text[end:], titles)
+            n_without += not document_entries
             position = 0
             for row in rows.get(document.id, ()):
                 text = state.chunks.text("text", row)
                 position = max(document.text.find(text, position), position)
                 if position < end:
-                    texts[row], entries[row] = text[: end - position], own_entries
-        weights: dict[tuple[int, str, int], float] = {}
+                    texts[row] = text[: end - position]
+                    entries[row] = document_entries
+        weights: Counter[tuple[int, str, int]] = Counter()
         for row, targets in self._find_citations(texts, entries, titles, ctx):
+            own_document = state.chunks.text("document", row)
             for target in targets:
-                for cited_row in (
-                    rows.get(target, ()) if target != state.chunks.text("document", row) else ()
-                ):
-                    weights[row, CITES, cited_row] = weights.get((row, CITES, cited_row), 0.0) + 1.0
+                if target != own_document:
+                    weights.update((row, CITES, cited_row) for cited_row in rows.get(target, ()))
         ctx.report.counts["documents without references to others"] = n_without
         if titles.shared:
             ctx.report.notes.append(
                 f"Left out: {titles.shared:,} documents whose title another one has too."
             )
-        return dict(sorted(weights.items()))
+        return {edge: float(weight) for edge, weight in sorted(weights.items())}
 
     def _find_citations(
         self,
@@ -260,25 +246,24 @@ class CitedDocuments(CorpusGraph):
     ) -> Iterator[tuple[int, list[str]]]:
         """Yield the row of each chunk, and the documents that it cites, once for each citation."""
         if not self.model:
-            yield from (
-                (row, list(cited_documents(text, entries[row], titles)))
-                for row, text in texts.items()
-            )
+            for row, text in texts.items():
+                yield row, list(cited_documents(text, entries[row], titles))
             return
         chat, rows = ctx.chat(self.model), list(texts)
-        read = lambda row: model_cites(chat, texts[row], entries[row], titles, ctx)
-        for number, documents in map_in_parallel(read, rows, self.model, ctx):
-            ctx.watch.report(
-                f"Finding references: {number + 1:,} of {len(rows):,} chunks",
-                (number + 1) / len(rows),
-            )
+
+        def ask(row: int) -> list[str]:
+            return cited_by_model(chat, texts[row], entries[row], titles, ctx)
+
+        for number, documents in map_in_parallel(ask, rows, self.model, ctx):
+            message = f"Finding references: {number + 1:,} of {len(rows):,} chunks"
+            ctx.watch.report(message, (number + 1) / len(rows))
             yield rows[number], documents
 
     def words(self) -> str:
         return f"{self.title}, by {self.model}" if self.model else self.title
 
 
-def model_cites(
+def cited_by_model(
     chat: Chat, text: str, entries: Sequence[Reference], titles: Titles, ctx: BuildContext
 ) -> list[str]:
     """Return the documents that a language model finds cited in a text.
@@ -312,14 +297,12 @@ def model_cites(
         return []
     documents = list[str]()
     for citation in parsed.value["citations"]:
-        name, year, title = (
-            (str(citation.get(part, "")) for part in ("author", "year", "title"))
-            if isinstance(citation, dict)
-            else ("", "", "")
-        )
+        if not isinstance(citation, dict):
+            continue
+        author, year, title = (str(citation.get(field, "")) for field in CITATION_FIELDS)
         by_title = [document for _, _, document in titles.found(title)]
-        words = CAPITALISED_WORD.findall(name)
-        documents += by_title or (documents_by_author(words[-1], year, entries) if words else [])
+        names = CAPITALISED_WORD.findall(author)
+        documents += by_title or (documents_by_author(names[-1], year, entries) if names else [])
     return documents
 
 
@@ -329,7 +312,7 @@ class NearestDocuments(CorpusGraph):
 
     The weight is the cosine. This is GAR's corpus graph (MacAvaney et al.) for documents without
     links. Two documents that are each among the nearest of the other have one edge. Equally near
-    ones are ordered by id.
+    documents are ordered by id.
     """
 
     title = "nearest documents"
@@ -351,21 +334,17 @@ class NearestDocuments(CorpusGraph):
 
     def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
         assert state.chunks is not None
-        labels, doing = _labels(state.chunks), "Encoding documents"
-        parts = []
+        labels, parts = _labels(state.chunks), []
         for first in range(0, len(labels), ENCODE_STEP_DOCUMENTS):
             ctx.watch.check()
-            ctx.watch.report(f"{doing}: {first:,} of {len(labels):,}", first / len(labels))
-            parts.append(
-                encode_unit_vectors(
-                    labels[first : first + ENCODE_STEP_DOCUMENTS], self.encoder, ctx
-                )
-            )
-        pairs = {}
-        if parts:
-            pairs = nearest_rows(
-                np.concatenate(parts), self.keep, self.least, ctx.watch, ctx.report.note
-            )
+            message = f"Encoding documents: {first:,} of {len(labels):,}"
+            ctx.watch.report(message, first / len(labels))
+            step_labels = labels[first : first + ENCODE_STEP_DOCUMENTS]
+            parts.append(encode_unit_vectors(step_labels, self.encoder, ctx))
+        if not parts:
+            return {}
+        vectors = np.concatenate(parts)
+        pairs = nearest_rows(vectors, self.keep, self.least, ctx.watch, ctx.report.note)
         return {(a, NEAR_TO, b): weight for (a, b), weight in pairs.items()}
 
     def words(self) -> str:
@@ -395,20 +374,16 @@ class SharedTerms(CorpusGraph):
     def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
         assert state.chunks is not None
         ctx.watch.report("Looking for shared terms")
-        pairs = shared_rows(
-            rare_terms(_labels(state.chunks), self.common), self.keep, self.min_shared, ctx.watch
-        )
+        terms = rare_terms(_labels(state.chunks), self.common)
+        pairs = shared_rows(terms, self.keep, self.min_shared, ctx.watch)
         return {(a, SHARES_TERMS, b): weight for (a, b), weight in pairs.items()}
 
     def words(self) -> str:
         return f"each with the {self.keep} that share its rarest terms"
 
 
-ENCODE_STEP_DOCUMENTS = 512  # documents encoded between two reports of progress
-
-
 def _labels(chunks: Table) -> list[str]:
-    """Return the text of each chunk to be read: its title and its text.
+    """Return the title and text of each chunk, which are compared.
 
     It has the form of `core.graph.texts.chunk_label`.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,7 +12,11 @@ import numpy as np
 from core.builds.base import BuildContext, BuildOperator, BuildState
 from core.builds.fact_collections import NumberColumns, TextIds
 from core.builds.facts import ChunkRelation, Facts
-from core.builds.group.summaries import description_by_model
+from core.builds.group.summaries import (
+    BYTES_PER_TOKEN,
+    leading_texts,
+    summarise_descriptions,
+)
 from core.builds.merge.columns import (
     collect_all,
     distinct_rows,
@@ -29,22 +33,23 @@ from core.graph.order import in_name_order
 from core.graph.store import Graph
 from core.models.chat.token_estimates import estimate_text_tokens
 from core.parameters import param
+from core.prompts import one_line
 
 CUT_DESCRIPTION_NOTE = "descriptions were longer than {} tokens and cut behind the last that fits"
 UNNAMED_RELATION = "related to"  # name of relations without a name
 DESCRIPTION_BATCH_ROWS = 50_000  # nodes or edges whose descriptions are joined in one batch
 TripleArrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # heads, relations, tails
-# Returns one description for each (name, descriptions).
-DescriptionShortener = Callable[[Sequence[tuple[str, list[str]]]], list[str]]
+NamedTexts = tuple[str, list[str]]  # name of a node or edge, and its descriptions
+DescriptionShortener = Callable[[Sequence[NamedTexts]], list[str]]  # one description for each
 
 
 @dataclass(frozen=True, repr=False)
 class Merge(BuildOperator):
     """A graph of all facts, with nodes merged by name.
 
-    There is one edge for each two entities, in whichever direction their relations are given, or
-    one for each relation name where edges go by name. Weights are summed, descriptions joined, and
-    chunks recorded.
+    With `by` “pair” there is one edge for each two related entities, whatever the direction of
+    their relations. With “name” there is one for each of their relation names. Weights are summed,
+    descriptions joined, and chunks recorded.
 
     A node has its most frequent spelling and type. Descriptions longer than `longest` tokens are
     cut after the last that fits, or summarised with `summarise`. The same facts in the same order
@@ -96,22 +101,21 @@ class Merge(BuildOperator):
         assert state.chunks is not None and state.facts is not None
         fresh = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
         merged = collect_all(state.facts, fresh, "Merging", ctx)
-        shorten = description_shortener(self.longest, self.model if self.summarise else "", ctx)
-        return state.replace(
-            graph=merged.graph(state.corpus.name, state.chunks, self.longest, shorten)
-        )
+        shortener = description_shortener(self.longest, self.model if self.summarise else "", ctx)
+        graph = merged.graph(state.corpus.name, state.chunks, self.longest, shortener)
+        return state.replace(graph=graph)
 
 
 class Merged:
     """Mentions of nodes and edges, collected from facts in the order of the chunks.
 
     They are columns of numbers, so that millions fit into memory. Nodes are identified by folded
-    name. Edges are identified by their two ends and, if edges go by name, their label.
+    name. Edges are identified by their two ends and, with `by_name`, their label.
 
     Parameters
     ----------
-    by_name : edges go by the name of their relation also.
-    reading : how names are folded, as of `fold_name`.
+    by_name : different labels make different edges.
+    reading : how names are folded, as in `fold_name`.
     descriptions : entities and relations have descriptions.
     keywords : relations have keywords.
     """
@@ -119,26 +123,21 @@ class Merged:
     def __init__(
         self, by_name: bool, reading: str, descriptions: bool = True, keywords: bool = True
     ):
-        self.by_name, self.reading, self.descriptions, self.keywords = (
-            by_name,
-            reading,
-            descriptions,
-            keywords,
-        )
+        self.by_name, self.reading = by_name, reading
+        self.descriptions, self.keywords = descriptions, keywords
         self._reset()
 
     def _reset(self) -> None:
-        # folded names; spellings, types and labels; descriptions
-        self.keys, self.names, self.said = (TextIds(), TextIds(), TextIds())
+        self.keys = TextIds()  # folded names
+        self.names = TextIds()  # spellings, types and labels
+        self.said = TextIds()  # descriptions and keywords
         self._folded_names: list[str] = []
-        # node, its spelling or type, count
-        self.spelled, self.typed, self.described = (
-            NumberColumns("iii"),
-            NumberColumns("iii"),
-            NumberColumns("ii"),
-        )
+        self.spelled = NumberColumns("iii")  # node, its spelling, count
+        self.typed = NumberColumns("iii")  # node, its type, count
+        self.described = NumberColumns("ii")  # node, its description
         self.where = NumberColumns("ii")  # node, chunk
-        # both ends by name, label, spelling, weight, chunk, description, keywords
+        # both ends in the order of their folded names, label, spelling, weight, chunk, description,
+        # keywords
         self.edges = NumberColumns("iiiidiii")
 
     def include(self, other: Merged, rows: np.ndarray | None = None) -> None:
@@ -147,8 +146,8 @@ class Merged:
         Parameters
         ----------
         other : a collection with the same settings, over the chunks that follow.
-        rows : int64 [chunks of later], their rows here, if they were numbered from 0 there. None if
-            the rows are already those here.
+        rows : int64 [chunks of other], the new row of each chunk. None if `other` already has the
+            new rows.
         """
         keys = self.keys.include(other.keys)
         names = self.names.include(other.names)
@@ -212,39 +211,53 @@ class Merged:
     ) -> tuple[list[str], list[str], TripleArrays, tuple[Table, Table]]:
         """Return the names of nodes and of relations, the triples, and the tables of both."""
         words, alphabet = list(self.names), self.names.alphabet()
-        # A name that was read need not belong to a node.
+        # A key has no node if its name occurs only in relations that were ignored.
         named_keys, spelling = most_frequent(self.spelled.arrays(), alphabet)
         names, positions = in_name_order([words[one] for one in spelling.tolist()])
-        n, node_of_key = len(names), np.full(len(self.keys), -1, np.int64)
+        node_of_key = np.full(len(self.keys), -1, np.int64)
         node_of_key[named_keys] = positions
         edge, triples, relation_names = self._triples(words, alphabet, node_of_key)
-        kind = np.full(n, -1, np.int64)
-        typed_keys, types = most_frequent(self.typed.arrays(), alphabet)
-        kind[node_of_key[typed_keys]] = types
         texts = Descriptions(list(self.said), longest, shorten)
-        node, node_text = self.described.arrays()
-        *_, weight, row, description, keywords = self.edges.arrays()
-        is_described, has_keywords, n_edges = description >= 0, keywords >= 0, len(triples[0])
-        pair = lambda one: f"{names[triples[0][one]]} - {names[triples[2][one]]}"
-        mention_key, chunk = self.where.arrays()
-        nodes = Table.of(
-            type=[words[one] if one >= 0 else "" for one in kind.tolist()],
-            description=texts.of(
-                distinct_values(node_of_key[node], node_text, n), names.__getitem__
-            ),
-            chunks=distinct_rows(node_of_key[mention_key], chunk, n),
-        )
-        edges = Table.of(
-            description=texts.of(
-                distinct_values(edge[is_described], description[is_described], n_edges), pair
-            ),
-            keywords=_keywords(
-                distinct_values(edge[has_keywords], keywords[has_keywords], n_edges), texts.plain
-            ),
-            weight=np.bincount(edge, weight, n_edges).astype(np.float32),
-            chunks=distinct_rows(edge, row, n_edges),
-        )
+        nodes = self._node_table(names, words, node_of_key, texts)
+        edges = self._edge_table(edge, triples, names, texts)
         return names, relation_names, triples, (nodes, edges)
+
+    def _node_table(
+        self, names: list[str], words: list[str], node_of_key: np.ndarray, texts: Descriptions
+    ) -> Table:
+        n = len(names)
+        type_of_node = np.full(n, -1, np.int64)
+        typed_keys, types = most_frequent(self.typed.arrays(), self.names.alphabet())
+        type_of_node[node_of_key[typed_keys]] = types
+        described_key, text = self.described.arrays()
+        descriptions = distinct_values(node_of_key[described_key], text, n)
+        key, chunk = self.where.arrays()
+        return Table.of(
+            type=[words[one] if one >= 0 else "" for one in type_of_node.tolist()],
+            description=texts.of(descriptions, names.__getitem__),
+            chunks=distinct_rows(node_of_key[key], chunk, n),
+        )
+
+    def _edge_table(
+        self, edge: np.ndarray, triples: TripleArrays, names: list[str], texts: Descriptions
+    ) -> Table:
+        """Return the table of edges, given the edge of each mention."""
+        *_, weight, row, description, keywords = self.edges.arrays()
+        heads, _, tails = triples
+        n = len(heads)
+
+        def ends(number: int) -> str:
+            return f"{names[heads[number]]} - {names[tails[number]]}"
+
+        has_description, has_keywords = description >= 0, keywords >= 0
+        descriptions = distinct_values(edge[has_description], description[has_description], n)
+        edge_keywords = distinct_values(edge[has_keywords], keywords[has_keywords], n)
+        return Table.of(
+            description=texts.of(descriptions, ends),
+            keywords=_keywords(edge_keywords, texts.plain),
+            weight=np.bincount(edge, weight, n).astype(np.float32),
+            chunks=distinct_rows(edge, row, n),
+        )
 
     def _triples(
         self, words: list[str], alphabet: np.ndarray, node_of_key: np.ndarray
@@ -255,22 +268,14 @@ class Merged:
         """
         a, b, label, spelling, weight, *_ = self.edges.arrays()
         edge, (first, second, _) = group_rows(a, b, label)
-        relation_names, relation, forward = _relations(
-            most_frequent((edge, spelling, weight), alphabet)[1], words
-        )
-        triples = (
-            node_of_key[np.where(forward, first, second)],
-            relation,
-            node_of_key[np.where(forward, second, first)],
-        )
-        order = np.lexsort((triples[2], triples[1], triples[0]))
+        edge_spelling = most_frequent((edge, spelling, weight), alphabet)[1]
+        relation_names, relations, forward = _relations(edge_spelling, words)
+        heads = node_of_key[np.where(forward, first, second)]
+        tails = node_of_key[np.where(forward, second, first)]
+        order = np.lexsort((tails, relations, heads))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
-        return (
-            rank[edge],
-            (triples[0][order], triples[1][order], triples[2][order]),
-            relation_names,
-        )
+        return rank[edge], (heads[order], relations[order], tails[order]), relation_names
 
     def _node(self, name: str, node_of_name: dict[str, int]) -> int:
         """Return the node of a name, -1 for an empty name.
@@ -286,29 +291,24 @@ class Merged:
         return node
 
     def _mention(self, node: int, name: str, times: int, row: int, seen_nodes: set[int]) -> None:
-        self.spelled.add(node, self.names.of(" ".join(name.split())), times)
+        self.spelled.add(node, self.names.of(one_line(name)), times)
         if node not in seen_nodes:
             seen_nodes.add(node)
             self.where.add(node, row)
 
     def _edge(self, head: int, tail: int, row: int, relation: ChunkRelation) -> None:
-        label = " ".join(relation.name.split()) if self.by_name else ""
-        forward = self._folded_names[head] < self._folded_names[tail]
-        spelling = self.names.of(f"{label}\n{'>' if forward else '<'}")
-        ends = (head, tail) if forward else (tail, head)
-        description = (
-            self.said.of(relation.description) if self.descriptions and relation.description else -1
-        )
-        keywords = self.said.of(relation.keywords) if self.keywords and relation.keywords else -1
-        self.edges.add(
-            *ends,
-            self.names.of(label.casefold()),
-            spelling,
-            relation.weight,
-            row,
-            description,
-            keywords,
-        )
+        label = one_line(relation.name) if self.by_name else ""
+        is_forward = self._folded_names[head] < self._folded_names[tail]
+        ends = (head, tail) if is_forward else (tail, head)
+        # The spelling ends with the direction of the relation between the two ends.
+        spelling = self.names.of(f"{label}\n{'>' if is_forward else '<'}")
+        description = keywords = -1
+        if self.descriptions and relation.description:
+            description = self.said.of(relation.description)
+        if self.keywords and relation.keywords:
+            keywords = self.said.of(relation.keywords)
+        folded_label = self.names.of(label.casefold())
+        self.edges.add(*ends, folded_label, spelling, relation.weight, row, description, keywords)
 
 
 def _relations(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -316,11 +316,13 @@ def _relations(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.nd
 
     Both are taken from the spelling of the edge.
     """
-    different, index = np.unique(spelling, return_inverse=True)
-    spelt, relations = [words[one].rpartition("\n") for one in different.tolist()], TextIds()
-    numbers = np.array([relations.of(label or UNNAMED_RELATION) for label, _, _ in spelt], np.int64)
+    distinct, index = np.unique(spelling, return_inverse=True)
+    parts = [words[one].rpartition("\n") for one in distinct.tolist()]
+    relations = TextIds()
+    numbers = np.array([relations.of(label or UNNAMED_RELATION) for label, _, _ in parts], np.int64)
     names, rank = in_name_order(list(relations))
-    return names, rank[numbers][index], np.array([mark == ">" for _, _, mark in spelt], bool)[index]
+    is_forward = np.array([mark == ">" for _, _, mark in parts], bool)
+    return names, rank[numbers][index], is_forward[index]
 
 
 def _blocks(rows: IdLists) -> Iterator[tuple[int, IdLists]]:
@@ -341,10 +343,11 @@ class Descriptions:
     """
 
     def __init__(self, texts: list[str], longest: int, shorten: DescriptionShortener):
-        # Most texts are unchanged, and then stored only once.
-        self.plain = [
-            text if (plain := " ".join(text.split())) == text else plain for text in texts
-        ]
+        self.plain: list[str] = []
+        for text in texts:
+            plain = one_line(text)
+            # Most texts are unchanged, and then stored only once.
+            self.plain.append(text if plain == text else plain)
         self.longest, self.shorten = longest, shorten
         self._sizes = np.array([*map(estimate_text_tokens, self.plain)], np.int64)
 
@@ -368,20 +371,17 @@ class Descriptions:
         import pyarrow as pa
 
         descriptions = join_texts(rows, self.plain, " ")
-        tokens = np.bincount(
-            np.repeat(np.arange(len(rows)), rows.counts), self._sizes[rows.ids], len(rows)
-        )
-        long = np.flatnonzero(tokens > self.longest).tolist()
-        if not long:
+        item = np.repeat(np.arange(len(rows)), rows.counts)
+        tokens = np.bincount(item, self._sizes[rows.ids], len(rows))
+        long_rows = np.flatnonzero(tokens > self.longest).tolist()
+        if not long_rows:
             return descriptions
         texts = descriptions.to_pylist()
-        shorter = self.shorten(
-            [
-                (name_of(first + one), [self.plain[text] for text in rows[one].tolist()])
-                for one in long
-            ]
-        )
-        for row, text in zip(long, shorter):
+        long_texts = [
+            (name_of(first + row), [self.plain[text] for text in rows[row].tolist()])
+            for row in long_rows
+        ]
+        for row, text in zip(long_rows, self.shorten(long_texts)):
             texts[row] = text
         return pa.array(texts, pa.large_string())
 
@@ -391,28 +391,28 @@ def _keywords(rows: IdLists, texts: list[str]) -> Any:
 
     They are in the order of their first occurrence.
     """
-    used, index = np.unique(rows.ids, return_inverse=True)  # the others are descriptions
+    used, index = np.unique(rows.ids, return_inverse=True)  # other texts are descriptions
     words = TextIds()
-    of_text = IdLists.of(
-        [
-            [words.of(word) for word in map(str.strip, texts[one].split(",")) if word]
-            for one in used.tolist()
-        ]
-    )
-    terms, rows = list(words), IdLists(rows.indptr, index)
+    text_words: list[list[int]] = []
+    for one in used.tolist():
+        parts = filter(None, map(str.strip, texts[one].split(",")))
+        text_words.append(list(map(words.of, parts)))
+    words_of_text, all_words = IdLists.of(text_words), list(words)
 
-    def column(part: IdLists) -> Any:
-        edge = np.repeat(np.repeat(np.arange(len(part)), part.counts), of_text.counts[part.ids])
-        return join_texts(distinct_values(edge, of_text.joined(part.ids), len(part)), terms, ", ")
+    def join_block(block: IdLists) -> Any:
+        item = np.repeat(np.arange(len(block)), block.counts)
+        edge = np.repeat(item, words_of_text.counts[block.ids])
+        edge_words = distinct_values(edge, words_of_text.joined(block.ids), len(block))
+        return join_texts(edge_words, all_words, ", ")
 
-    return concat_texts(column(part) for _, part in _blocks(rows))
+    return concat_texts(join_block(block) for _, block in _blocks(IdLists(rows.indptr, index)))
 
 
 def description_shortener(longest: int, model: str, ctx: BuildContext) -> DescriptionShortener:
     """Return a function that shortens long descriptions.
 
     They are summarised by a language model, several at a time. If no model is named, or its summary
-    is empty, they are cut after the last that fits.
+    is empty, they are cut after the last one that fits.
 
     Parameters
     ----------
@@ -425,25 +425,27 @@ def description_shortener(longest: int, model: str, ctx: BuildContext) -> Descri
     A function of names and their texts.
     """
 
-    def one(what: tuple[str, list[str]]) -> str:
-        if model and (summary := description_by_model(*what, longest, model, ctx)):
+    def shorten_one(item: NamedTexts) -> str:
+        name, texts = item
+        summary = summarise_descriptions(name, texts, longest, model, ctx) if model else ""
+        if summary:
             ctx.report.count(summarised=1)
             return summary
         ctx.report.count(cut=1)
         ctx.report.note(f"{CUT_DESCRIPTION_NOTE.format(longest)}.".capitalize())
-        return fitting(what[1], longest)
+        return join_leading_texts(texts, longest)
 
-    def all_of(items: Sequence[tuple[str, list[str]]]) -> list[str]:
+    def shorten_all(items: Sequence[NamedTexts]) -> list[str]:
         if not model:
-            return [one(what) for what in items]
-        texts = dict(map_in_parallel(one, items, model, ctx))
+            return list(map(shorten_one, items))
+        texts = dict(map_in_parallel(shorten_one, items, model, ctx))
         return [texts[number] for number in range(len(items))]
 
-    return all_of
+    return shorten_all
 
 
-def fitting(texts: Iterable[str], longest: int) -> str:
-    """Return as many leading texts as fit, at least the beginning of the first.
+def join_leading_texts(texts: Sequence[str], longest: int) -> str:
+    """Join as many leading texts as fit, at least the beginning of the first.
 
     Parameters
     ----------
@@ -456,15 +458,9 @@ def fitting(texts: Iterable[str], longest: int) -> str:
 
     Examples
     --------
-    >>> from core.builds.merge.fact_merge import fitting
-    >>> fitting(["One two.", "Three four.", "Five."], 7)
+    >>> from core.builds.merge.fact_merge import join_leading_texts
+    >>> join_leading_texts(["One two.", "Three four.", "Five."], 7)
     'One two. Three four.'
     """
-    result: list[str] = []
-    room = longest
-    for text in texts:
-        room -= estimate_text_tokens(text)
-        if room < 0:
-            break
-        result.append(text)
-    return " ".join(result) or shorten(next(iter(texts), ""), int(longest * 3.5))
+    fitting = " ".join(leading_texts(texts, longest))
+    return fitting or shorten(next(iter(texts), ""), int(longest * BYTES_PER_TOKEN))

@@ -60,21 +60,18 @@ class PassageGraph(BuildOperator):
         ids, node_of_row = in_name_order(state.chunks.texts("id"))
         sharing = SharedEntityIndex.of(*self._entities(mentions, ctx), node_of_row, self.min_shared)
         del mentions
-        numbers = list[tuple[np.ndarray, ...]]()
+        # heads, tails and shared entities of each batch; the first makes an empty result possible
+        batches = [[np.empty(0, np.int32)] * 3]
 
         def descriptions() -> Iterator[Any]:
             for done, pairs in sharing.pairs():
                 ctx.watch.check()
                 ctx.watch.report("Joining passages", done / len(ids))
-                numbers.append((pairs.heads, pairs.tails, pairs.shared))
+                batches.append([pairs.heads, pairs.tails, pairs.shared])
                 yield join_texts(pairs.names.head(MAX_SHOWN_ENTITIES), sharing.names, ", ")
 
         edge_texts = concat_texts(descriptions())
-        heads, tails, shared = (
-            (np.concatenate(parts) for parts in zip(*numbers))
-            if numbers
-            else [np.empty(0, np.int32)] * 3
-        )
+        heads, tails, shared = map(np.concatenate, zip(*batches))
         row_of_node, n = np.argsort(node_of_row), len(ids)
         end_rows = np.column_stack([row_of_node[heads], row_of_node[tails]])
         nodes = Table.of(
@@ -89,22 +86,14 @@ class PassageGraph(BuildOperator):
             chunks=IdLists(2 * np.arange(len(end_rows) + 1), end_rows.astype(np.int64).ravel()),
         )
         triples = heads, np.zeros(len(heads), np.int32), tails
-        return state.replace(
-            graph=graph_of_parts(
-                state.corpus.name,
-                ids,
-                [SHARES_ENTITY] if len(heads) else [],
-                triples,
-                (nodes, edges),
-                state.chunks,
-            )
-        )
+        relations = [SHARES_ENTITY] if len(heads) else []
+        tables = nodes, edges
+        graph = graph_of_parts(state.corpus.name, ids, relations, triples, tables, state.chunks)
+        return state.replace(graph=graph)
 
     def words(self) -> str:
-        return (
-            f"passages that share {self.min_shared} "
-            f"{'entity' if self.min_shared == 1 else 'entities'}"
-        )
+        noun = "entity" if self.min_shared == 1 else "entities"
+        return f"passages that share {self.min_shared} {noun}"
 
     def _entities(self, mentions: Mentions, ctx: BuildContext) -> tuple[list[str], IdLists]:
         """Return the names of the entities that may link chunks, and the chunks of each.
@@ -115,20 +104,18 @@ class PassageGraph(BuildOperator):
         spellings = most_frequent(mentions.spelled.arrays(), mentions.names.alphabet())[1]
         key, row = mentions.where.arrays()
         rows = distinct_rows(key, row, len(mentions.keys))
-        shown_names = [words[spelling] for spelling in spellings.tolist()]
-        everywhere = np.flatnonzero(rows.counts > self.common).tolist()
-        if everywhere:
-            shown_keys = sorted(everywhere, key=lambda key: (-rows.counts[key], shown_names[key]))[
-                :MAX_SHOWN_ENTITIES
-            ]
-            names = ", ".join(shown_names[key] for key in shown_keys)
+        names = [words[spelling] for spelling in spellings.tolist()]
+        common = np.flatnonzero(rows.counts > self.common).tolist()
+        if common:
+            common.sort(key=lambda key: (-rows.counts[key], names[key]))
+            shown = ", ".join(names[key] for key in common[:MAX_SHOWN_ENTITIES])
             ctx.report.note(
-                f"{len(everywhere):,} entities are in more than {self.common} chunks and join "
-                f"none: {names}."
+                f"{len(common):,} entities are in more than {self.common} chunks and join "
+                f"none: {shown}."
             )
         order = np.argsort(mentions.keys.alphabet())
         order = order[(rows.counts[order] > 1) & (rows.counts[order] <= self.common)]
-        return [shown_names[key] for key in order.tolist()], rows.taken(order)
+        return [names[key] for key in order.tolist()], rows.taken(order)
 
 
 class Mentions:
@@ -137,8 +124,8 @@ class Mentions:
     def __init__(self, reading: str):
         self.reading = reading
         self.keys, self.names = TextIds(), TextIds()  # folded names, and their spellings
-        # name, its spelling, count; name, chunk
-        self.spelled, self.where = (NumberColumns("iii"), NumberColumns("ii"))
+        self.spelled = NumberColumns("iii")  # folded name, its spelling, count
+        self.where = NumberColumns("ii")  # folded name, chunk
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the entities of the chunk in a row.
@@ -149,8 +136,8 @@ class Mentions:
         facts : its facts.
         """
         for entity in facts.entities:
-            if folding := fold_name(entity.name, self.reading):
-                key = self.keys.of(folding)
+            if folded := fold_name(entity.name, self.reading):
+                key = self.keys.of(folded)
                 self.spelled.add(key, self.names.of(entity.name), entity.times)
                 self.where.add(key, row)
 
@@ -160,8 +147,8 @@ class Mentions:
         Parameters
         ----------
         other : a collection with the same settings, over the chunks that follow.
-        rows : int64 [chunks of later], their rows here, if they were numbered from 0 there. None if
-            the rows are already those here.
+        rows : int64 [chunks of other], the new row of each chunk. None if `other` already has the
+            new rows.
         """
         keys, names = self.keys.include(other.keys), self.names.include(other.names)
         self.spelled.include(other.spelled, keys, names, None)
@@ -228,27 +215,32 @@ class SharedEntityIndex:
         first = 0
         while first < len(row_of_node):
             before = compared_rows[first - 1] if first else 0
-            end = max(
-                first + 1,
-                int(np.searchsorted(compared_rows, before + COMPARE_BATCH_ROWS, side="right")),
-            )
+            limit = before + COMPARE_BATCH_ROWS
+            end = max(first + 1, int(np.searchsorted(compared_rows, limit, side="right")))
             yield end, self._pairs_of(row_of_node[first:end])
             first = end
 
     def _pairs_of(self, heads: np.ndarray) -> ChunkPairs:
         """Return the pairs of some rows, given in the order of their nodes, with later rows."""
+        # One entry for each entity that a row shares with another row.
         entity = self.entities.joined(heads)
         row = np.repeat(heads, self.entities.counts[heads])
         other_row, counts = self.rows.joined(entity), self.rows.counts[entity]
         row, entity = np.repeat(row, counts), np.repeat(entity, counts)
-        upper = other_row > row
-        head, tail, entity = self.node_of[row[upper]], self.node_of[other_row[upper]], entity[upper]
+        is_later = other_row > row
+        head, tail = self.node_of[row[is_later]], self.node_of[other_row[is_later]]
+        entity = entity[is_later]
         order = np.lexsort((entity, tail, head))
         head, tail, entity = head[order], tail[order], entity[order]
-        new = np.ones(len(head), bool)
-        new[1:] = (np.diff(head) != 0) | (np.diff(tail) != 0)
-        starts = np.flatnonzero(new)
+        is_new = np.ones(len(head), bool)
+        is_new[1:] = (np.diff(head) != 0) | (np.diff(tail) != 0)
+        starts = np.flatnonzero(is_new)
         names = IdLists(np.append(starts, len(head)), entity)
         enough = np.flatnonzero(names.counts >= self.least)
-        heads, tails = head[starts[enough]].astype(np.int32), tail[starts[enough]].astype(np.int32)
-        return ChunkPairs(heads, tails, names.counts[enough].astype(np.int32), names.taken(enough))
+        pairs = starts[enough]
+        return ChunkPairs(
+            head[pairs].astype(np.int32),
+            tail[pairs].astype(np.int32),
+            names.counts[enough].astype(np.int32),
+            names.taken(enough),
+        )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,13 +21,13 @@ class RowSearchDefaults:
     """Sizes of the search for pairs of similar rows."""
 
     block_rows: int = 512  # compared with all others in one batch
-    # compared with all others; beyond it the nearest are searched by HNSW
-    max_exact_rows: int = 30_000
+    max_exact_rows: int = 30_000  # beyond it the nearest are searched by HNSW
     hnsw_links: int = 16  # M of HNSW
     hnsw_build_ef: int = 64  # efConstruction
     min_hnsw_search_ef: int = 64  # efSearch
+    training_rows: int = 20_000  # from which the range of the bytes is learnt
     recall_sample_rows: int = 128  # for which the recall of the exact nearest is measured
-    cosine_decimals: int = 6  # further ones are numerical noise
+    cosine_decimals: int = 6  # further digits are numerical noise
     min_term_letters: int = 3
 
 
@@ -62,17 +64,16 @@ class NeighbourIndex:
         threads = faiss.omp_get_max_threads()
         faiss.omp_set_num_threads(1)
         try:
-            index = faiss.index_factory(
-                vectors.shape[1], f"HNSW{ROW_SEARCH.hnsw_links}_SQ8", faiss.METRIC_INNER_PRODUCT
-            )
+            kind = f"HNSW{ROW_SEARCH.hnsw_links}_SQ8"
+            index = faiss.index_factory(vectors.shape[1], kind, faiss.METRIC_INNER_PRODUCT)
             index.hnsw.efConstruction = ROW_SEARCH.hnsw_build_ef  # type: ignore[attr-defined]
-            index.train(vectors[:: -(-len(vectors) // 20_000)].astype(np.float32))
+            sample = vectors[:: -(-len(vectors) // ROW_SEARCH.training_rows)]
+            index.train(sample.astype(np.float32))
             for first in range(0, len(vectors), ROW_SEARCH.block_rows):
                 watch.check()
                 watch.step(first / len(vectors))
-                index.add(
-                    np.ascontiguousarray(vectors[first : first + ROW_SEARCH.block_rows], np.float32)
-                )
+                block = vectors[first : first + ROW_SEARCH.block_rows]
+                index.add(np.ascontiguousarray(block, np.float32))
         finally:
             faiss.omp_set_num_threads(threads)
         return cls(vectors, index)
@@ -83,7 +84,7 @@ class NeighbourIndex:
         Parameters
         ----------
         rows : row numbers, int64.
-        keep : largest number of others, as far as the index finds them.
+        keep : largest number of others; there may be fewer if the index does not find as many.
 
         Yields
         ------
@@ -91,48 +92,37 @@ class NeighbourIndex:
         """
         queries = np.asarray(self.vectors[rows], np.float32)
         self.index.hnsw.efSearch = max(ROW_SEARCH.min_hnsw_search_ef, 2 * (keep + 1))
-        for row, vector, neighbours in zip(
-            rows.tolist(), queries, self.index.search(queries, min(len(self.vectors), keep + 8))[1]
-        ):
+        _, neighbours_of_rows = self.index.search(queries, min(len(self.vectors), keep + 8))
+        for row, vector, neighbours in zip(rows.tolist(), queries, neighbours_of_rows):
             others = np.sort(neighbours[(neighbours >= 0) & (neighbours != row)])
-            cosines = np.round(
-                np.asarray(self.vectors[others], np.float32) @ vector, ROW_SEARCH.cosine_decimals
-            )
-            yield row, *top_k(others, cosines, keep)
+            cosines = np.asarray(self.vectors[others], np.float32) @ vector
+            yield row, *top_k(others, np.round(cosines, ROW_SEARCH.cosine_decimals), keep)
 
     def recall(self, keep: int) -> float:
         """Return the share of the exact `keep` nearest that is found, measured on some rows.
 
         Equal cosines count as found.
         """
-        rows, keep = (
-            np.unique(
-                np.linspace(0, len(self.vectors) - 1, ROW_SEARCH.recall_sample_rows).astype(
-                    np.int64
-                )
-            ),
-            min(keep, len(self.vectors) - 1),
-        )
+        n = len(self.vectors)
+        keep = min(keep, n - 1)
+        rows = np.unique(np.linspace(0, n - 1, ROW_SEARCH.recall_sample_rows).astype(np.int64))
         queries = np.asarray(self.vectors[rows], np.float32)
-        blocks = (
-            np.asarray(self.vectors[first : first + ROW_SEARCH.max_exact_rows], np.float32)
-            for first in range(0, len(self.vectors), ROW_SEARCH.max_exact_rows)
-        )
-        cosines = np.round(
-            np.concatenate([queries @ part.T for part in blocks], axis=1),
-            ROW_SEARCH.cosine_decimals,
-        )
-        cosines[np.arange(len(rows)), rows] = -np.inf
-        bars = np.partition(cosines, -keep, axis=1)[:, -keep]
+        parts = []
+        for first in range(0, n, ROW_SEARCH.max_exact_rows):
+            block = np.asarray(self.vectors[first : first + ROW_SEARCH.max_exact_rows], np.float32)
+            parts.append(queries @ block.T)
+        cosines = np.round(np.concatenate(parts, axis=1), ROW_SEARCH.cosine_decimals)
+        cosines[np.arange(len(rows)), rows] = -np.inf  # not with itself
+        lowest_cosines = np.partition(cosines, -keep, axis=1)[:, -keep]
         n_found = sum(
-            np.count_nonzero(values >= bar - 1e-5)
-            for bar, (_, _, values) in zip(bars, self.nearest(rows, keep))
+            np.count_nonzero(values >= lowest - 1e-5)
+            for lowest, (_, _, values) in zip(lowest_cosines, self.nearest(rows, keep))
         )
         return n_found / (keep * len(rows))
 
 
 def recall_sentence(recall: float, keep: int) -> str:
-    """Return a sentence for the report on how the nearest were searched.
+    """Return a sentence for the report on the approximate search for the nearest.
 
     Parameters
     ----------
@@ -158,15 +148,12 @@ def nearest_rows(
     watch: Watch = NO_WATCH,
     note: Callable[[str], None] = lambda sentence: None,
 ) -> dict[tuple[int, int], float]:
-    """Return the cosine of each pair of neighbouring unit rows.
-
-    One of the two is among the nearest of the other.
+    """Return the cosine of each pair of rows of which one is nearest to the other.
 
     Parameters
     ----------
     vectors : float [n, d], with unit rows. More than `ROW_SEARCH.max_exact_rows` are searched
-        approximately by
-        `NeighbourIndex`.
+        approximately by `NeighbourIndex`.
     keep : number of nearest rows.
     min_cosine : least cosine of a pair.
     watch : receives the progress and may raise RunCancelled.
@@ -189,39 +176,32 @@ def nearest_rows(
         note(recall_sentence(neighbours.recall(keep), keep))
         for first in range(0, len(vectors), ROW_SEARCH.block_rows):
             watch.check()
-            for row, ids, values in neighbours.nearest(
-                np.arange(first, min(first + ROW_SEARCH.block_rows, len(vectors))), keep
-            ):
-                pairs.update(
-                    {
-                        (min(row, one), max(row, one)): float(value)
-                        for one, value in zip(ids.tolist(), values)
-                        if value >= min_cosine
-                    }
-                )
+            rows = np.arange(first, min(first + ROW_SEARCH.block_rows, len(vectors)))
+            for row, others, values in neighbours.nearest(rows, keep):
+                for other, value in zip(others.tolist(), values):
+                    if value >= min_cosine:
+                        pairs[min(row, other), max(row, other)] = float(value)
         return dict(sorted(pairs.items()))
     for first in range(0, len(vectors), ROW_SEARCH.block_rows):
         watch.check()
-        cosines = np.round(
-            vectors[first : first + ROW_SEARCH.block_rows].astype(np.float64)
-            @ vectors.T.astype(np.float64),
-            ROW_SEARCH.cosine_decimals,
-        )
-        for offset, row in enumerate(cosines):
-            row[first + offset] = -np.inf
-            _join(pairs, first + offset, np.flatnonzero(row >= min_cosine), row, keep)
+        block = vectors[first : first + ROW_SEARCH.block_rows].astype(np.float64)
+        cosines = np.round(block @ vectors.T.astype(np.float64), ROW_SEARCH.cosine_decimals)
+        for row, row_cosines in enumerate(cosines, first):
+            row_cosines[row] = -np.inf  # not with itself
+            near_rows = np.flatnonzero(row_cosines >= min_cosine)
+            _add_best_pairs(pairs, row, near_rows, row_cosines, keep)
     return dict(sorted(pairs.items()))
 
 
 def rare_terms(texts: Sequence[str], common: int) -> Any:
     """Return the weights of rare terms in texts.
 
-    The weight is ln(n / n_t) where a text has a term that n_t of the n texts have, else 0.
+    The weight is ln(n / n_t) if a text has a term that n_t of the n texts have, else 0.
 
     Parameters
     ----------
     texts : the texts.
-    common : largest number of texts with a term; terms of a single text do not count.
+    common : largest number of texts with a term. Terms of a single text are left out.
 
     Returns
     -------
@@ -233,23 +213,17 @@ def rare_terms(texts: Sequence[str], common: int) -> Any:
         sorted({word for word in search_terms(text) if len(word) >= ROW_SEARCH.min_term_letters})
         for text in texts
     ]
-    counts: dict[str, int] = {}
-    for bag in bags:
-        for word in bag:
-            counts[word] = counts.get(word, 0) + 1
-    terms = {
-        word: column
-        for column, word in enumerate(
-            sorted(word for word, count in counts.items() if 2 <= count <= common)
-        )
-    }
-    cells = [
-        (row, terms[word], np.log(len(texts) / counts[word]))
-        for row, bag in enumerate(bags)
-        for word in bag
-        if word in terms
-    ]
-    rows, columns, weights = zip(*cells) if cells else ((), (), ())
+    counts = Counter(chain.from_iterable(bags))
+    terms = sorted(word for word, count in counts.items() if 2 <= count <= common)
+    column_of_term = {word: column for column, word in enumerate(terms)}
+    rows: list[int] = []
+    columns: list[int] = []
+    weights: list[float] = []
+    for row, bag in enumerate(bags):
+        for word in filter(column_of_term.__contains__, bag):
+            rows.append(row)
+            columns.append(column_of_term[word])
+            weights.append(np.log(len(texts) / counts[word]))
     return csr_array(
         (np.array(weights, np.float64), (np.array(rows, int), np.array(columns, int))),
         shape=(len(texts), len(terms)),
@@ -261,12 +235,12 @@ def shared_rows(
 ) -> dict[tuple[int, int], float]:
     """Return the summed weights of the terms that pairs of rows share.
 
-    One row of a pair is among those that share the rarest terms with the other.
+    One row of a pair is among the `keep` rows with the greatest sums for the other.
 
     Parameters
     ----------
     weights : the result of `rare_terms`.
-    keep : number of such rows.
+    keep : number of rows for each row.
     min_terms : fewest terms that a pair shares.
     watch : checked between blocks of rows; may raise RunCancelled.
 
@@ -282,28 +256,20 @@ def shared_rows(
         sums, counts = (
             part[first : first + ROW_SEARCH.block_rows] @ binary.T for part in (weights, binary)
         )
-        for row, others, scores in _rows(first, sums, counts, min_terms):
-            _join(pairs, row, others, scores, keep)
+        for offset in range(sums.shape[0]):
+            row = first + offset
+            row_sums, row_counts = sums[[offset]].toarray()[0], counts[[offset]].toarray()[0]
+            row_counts[row] = 0  # not with itself
+            others = np.flatnonzero(row_counts >= min_terms)
+            scores = np.round(row_sums, ROW_SEARCH.cosine_decimals)
+            _add_best_pairs(pairs, row, others, scores, keep)
     return dict(sorted(pairs.items()))
 
 
-def _rows(
-    first: int, sums: Any, counts: Any, min_terms: int
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield each row of a block, the rows that share enough with it, and all shared weights."""
-    for offset in range(sums.shape[0]):
-        shared, n_shared = sums[[offset]].toarray()[0], counts[[offset]].toarray()[0]
-        n_shared[first + offset] = 0
-        yield (
-            first + offset,
-            np.flatnonzero(n_shared >= min_terms),
-            np.round(shared, ROW_SEARCH.cosine_decimals),
-        )
-
-
-def _join(
+def _add_best_pairs(
     pairs: dict[tuple[int, int], float], row: int, others: np.ndarray, scores: np.ndarray, keep: int
 ) -> None:
+    """Add the pairs of a row with the `keep` others of the greatest scores."""
     ids, values = top_k(others, scores[others], keep)
     for other, score in zip(ids.tolist(), values.tolist()):
         pairs[min(row, other), max(row, other)] = score

@@ -34,7 +34,7 @@ COMPARE_BATCH_ENTITIES = 1024  # entities compared with all others in one batch
 class SimilarityEdges(BuildOperator):
     """Base class of operators that link entities with similar vectors.
 
-    A graph of fewer than two entities stays as it is.
+    A graph of fewer than two entities is unchanged.
     """
 
     stage = "link"
@@ -46,9 +46,9 @@ class SimilarityEdges(BuildOperator):
 
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         assert state.graph is not None  # a line without a graph is refused
-        return (
-            state if state.graph.n_nodes < 2 else state.replace(graph=self.joined(state.graph, ctx))
-        )
+        if state.graph.n_nodes < 2:
+            return state
+        return state.replace(graph=self.joined(state.graph, ctx))
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         """Return the graph with the edges of this operator added.
@@ -73,12 +73,11 @@ class SimilarityEdges(BuildOperator):
 class AddSynonymEdges(SimilarityEdges):
     """Edges between entities whose names have similar vectors (HippoRAG).
 
-    Each entity is compared with its `top` nearest. An edge is added where the cosine, divided by
-    that of the nearest, is at least `threshold`. HippoRAG uses 0.8 and 10. The weight is the
-    cosine.
+    Each entity is compared with its `top` nearest. An edge is added if the cosine, divided by that
+    of the nearest, is at least `threshold`. HippoRAG uses 0.8 and 10. The weight is the cosine.
 
-    `least` is the least cosine itself. With the division alone, as in HippoRAG, every entity would
-    be linked with at least one other (`kg-synonyms-paper`).
+    `least` is a lower bound of the cosine itself. With the division alone, as in HippoRAG, every
+    entity would be linked with at least one other (`kg-synonyms-paper`).
     """
 
     title = "synonym edges"
@@ -96,9 +95,8 @@ class AddSynonymEdges(SimilarityEdges):
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading names", 0.0)
-        vectors = UnitRows.of(
-            encode_half_vectors(graph.names(range(graph.n_nodes)), self.encoder, ctx)
-        )
+        names = graph.names(range(graph.n_nodes))
+        vectors = UnitRows.of(encode_half_vectors(names, self.encoder, ctx))
         pairs: dict[tuple[int, int], float] = {}
         for node, best, values in nearest_entities(vectors, self.top, ctx):
             for near_node, cosine in zip(best.tolist(), values.tolist()):
@@ -117,7 +115,7 @@ class AddSynonymEdges(SimilarityEdges):
 class AddIdentityEdges(SimilarityEdges):
     """Edges with the description “is” between entities with similar vectors (fast-graphrag).
 
-    Vectors are those of name, type and description. An edge is added where (1 + cosine) / 2 is at
+    Vectors are those of name, type and description. An edge is added if (1 + cosine) / 2 is at
     least `threshold`, no relation links the two yet, and the one mentioned later is among the `top`
     nearest of the other. fast-graphrag uses 0.9 and 2.
 
@@ -138,30 +136,23 @@ class AddIdentityEdges(SimilarityEdges):
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading entities", 0.0)
-        vectors = UnitRows.of(
-            encode_half_vectors(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx)
-        )
+        labels = node_labels(graph, range(graph.n_nodes))
+        vectors = UnitRows.of(encode_half_vectors(labels, self.encoder, ctx))
         rank = mention_order(graph)
         pairs = set[tuple[int, int]]()
         for node, best, values in nearest_entities(vectors, self.top, ctx):
-            later_nodes = best[
-                (np.round((1 + values) / 2, 6) >= self.threshold) & (rank[best] > rank[node])
-            ]
+            is_near = np.round((1 + values) / 2, 6) >= self.threshold
+            later_nodes = best[is_near & (rank[best] > rank[node])]
             pairs.update((min(node, other), max(node, other)) for other in later_nodes.tolist())
-        fresh = unjoined(graph, sorted(pairs))
-        ctx.report.counts["“is” edges"] = len(fresh)
-        return add_edges(
-            graph,
-            {(a, UNNAMED_RELATION, b): 1.0 for a, b in fresh},
-            lambda a, b: np.empty(0, np.int64),
-            IDENTITY_DESCRIPTION,
-        )
+        edges = {(a, UNNAMED_RELATION, b): 1.0 for a, b in unlinked_pairs(graph, sorted(pairs))}
+        ctx.report.counts["“is” edges"] = len(edges)
+        return add_edges(graph, edges, lambda a, b: np.empty(0, np.int64), IDENTITY_DESCRIPTION)
 
     def words(self) -> str:
         return f"“is” edges from {self.threshold:g}"
 
 
-def unjoined(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def unlinked_pairs(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the pairs of nodes that no edge links.
 
     Parameters
@@ -174,10 +165,10 @@ def unjoined(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, 
     Pairs in the same order.
     """
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
-    key = lambda a, b: a.astype(np.int64) * graph.n_nodes + b
-    a, b = np.array(pairs, np.int64).reshape(-1, 2).T
-    is_linked = np.isin(key(a, b), key(np.minimum(heads, tails), np.maximum(heads, tails)))
-    return [pair for pair, linked in zip(pairs, is_linked.tolist()) if not linked]
+    first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+    linked = np.minimum(heads, tails).astype(np.int64) * graph.n_nodes + np.maximum(heads, tails)
+    is_linked = np.isin(first * graph.n_nodes + second, linked)
+    return [pair for pair, found in zip(pairs, is_linked.tolist()) if not found]
 
 
 def mention_order(graph: Graph) -> np.ndarray:
@@ -200,8 +191,7 @@ def nearest_entities(
     Parameters
     ----------
     vectors : float [n, d], with unit rows. More than `ROW_SEARCH.max_exact_rows` are searched
-        approximately by
-        HNSW, which is noted in the report.
+        approximately by HNSW, which is noted in the report.
     top : number of others.
     ctx : the report and the watch of the build.
 
@@ -212,7 +202,8 @@ def nearest_entities(
     if len(vectors) > ROW_SEARCH.max_exact_rows:
         yield from _nearest_by_index(vectors, top, ctx)
         return
-    nodes, limit, vectors = np.arange(len(vectors)), min(top, len(vectors) - 1), vectors[:]
+    nodes, limit = np.arange(len(vectors)), min(top, len(vectors) - 1)
+    vectors = vectors[:]  # as an array
     for first in range(0, len(vectors), COMPARE_BATCH_ENTITIES):
         ctx.watch.check()
         ctx.watch.report("Comparing entities", first / len(vectors))
@@ -230,14 +221,13 @@ def _nearest_by_index(
     for first in range(0, len(vectors), ROW_SEARCH.block_rows):
         ctx.watch.check()
         ctx.watch.report("Comparing entities", (1 + first / len(vectors)) / 2)
-        yield from index.nearest(
-            np.arange(first, min(first + ROW_SEARCH.block_rows, len(vectors))), top
-        )
+        rows = np.arange(first, min(first + ROW_SEARCH.block_rows, len(vectors)))
+        yield from index.nearest(rows, top)
 
 
 def add_edges(
     graph: Graph,
-    more: Mapping[EdgeKey, float],
+    new_edges: Mapping[EdgeKey, float],
     chunks: Callable[[int, int], np.ndarray],
     description: str = "",
 ) -> Graph:
@@ -245,7 +235,7 @@ def add_edges(
 
     Parameters
     ----------
-    more : the weight of each new edge (node, relation, node).
+    new_edges : the weight of each new edge (node, relation, node).
     chunks : the chunks of a new edge, from its two nodes.
     description : the description of all new edges.
 
@@ -254,49 +244,40 @@ def add_edges(
     A new graph.
     """
     n = graph.n_edges
-    relations = sorted({*graph.relation_names, *(relation for _, relation, _ in more)})
+    relations = sorted({*graph.relation_names, *(relation for _, relation, _ in new_edges)})
     id_of_relation = {relation: number for number, relation in enumerate(relations)}
     heads, relation, tails = graph.triples(np.arange(n))
-    former = relation
     if n:
-        former = np.array([id_of_relation[name] for name in graph.relation_names], np.int64)[
-            relation
-        ]
-    added = [
-        np.array([edge[part] if part != 1 else id_of_relation[edge[1]] for edge in more], np.int64)
-        for part in range(3)
-    ]
-    triples = [
-        np.concatenate([old, fresh]).astype(np.int32)
-        for old, fresh in zip((heads, former, tails), added)
-    ]
-    order = np.lexsort((triples[2], triples[1], triples[0]))
-    ordered_triples = (triples[0][order], triples[1][order], triples[2][order])
+        relation = np.array([id_of_relation[name] for name in graph.relation_names])[relation]
+    ids = [(head, id_of_relation[name], tail) for head, name, tail in new_edges]
+    new_triples = np.array(ids, np.int64).reshape(-1, 3).T
+    heads, relation, tails = (
+        np.concatenate(parts).astype(np.int32)
+        for parts in zip((heads, relation, tails), new_triples)
+    )
+    order = np.lexsort((tails, relation, heads))
+    triples = heads[order], relation[order], tails[order]
     table = graph.columns.edges or Table.of()
-    defaults: dict[str, Any] = {
-        "weight": np.ones(n),
-        **({"description": [""] * n} if description else {}),
-    }
     if table.has("chunks"):
         rows = table.lists("chunks")
     else:
         rows = IdLists(np.zeros(n + 1, np.int64), np.empty(0, np.int64))
-    table = table.with_columns(
-        **{name: values for name, values in defaults.items() if not table.has(name)}
-    ).without("chunks")
-    values: dict[str, Any] = {"weight": [*more.values()], "description": [description] * len(more)}
-    fresh = Table.of(**{name: values.get(name, [""] * len(more)) for name in table.names})
-    edge_table = (
-        table.followed_by(fresh)
-        .taken(order)
-        .with_columns(chunks=_insert_chunks(rows, order, ordered_triples, chunks))
-    )
-    names = graph.names(range(graph.n_nodes))
+    if not table.has("weight"):
+        table = table.with_columns(weight=np.ones(n))
+    if description and not table.has("description"):
+        table = table.with_columns(description=[""] * n)
+    table = table.without("chunks")
+    values: dict[str, list[Any]] = {name: [""] * len(new_edges) for name in table.names}
+    values["weight"] = list(new_edges.values())
+    if table.has("description"):
+        values["description"] = [description] * len(new_edges)
+    edge_table = table.followed_by(Table.of(**values)).taken(order)
+    edge_table = edge_table.with_columns(chunks=_insert_chunks(rows, order, triples, chunks))
     return graph_of_parts(
         graph.name,
-        names,
+        graph.names(range(graph.n_nodes)),
         relations,
-        ordered_triples,
+        triples,
         (graph.columns.nodes, edge_table),
         graph.columns.chunks,
         graph.direction,
@@ -322,15 +303,15 @@ def _insert_chunks(
     """
     ids, counts = bytearray(), np.zeros(len(order), np.int64)
     counts[order < len(rows)] = rows.counts
+    new = np.flatnonzero(order >= len(rows))
+    n_old_before = new - np.arange(len(new))  # old edges before each new one
     n_copied = 0  # number of old edges copied
-    for edge, n_old in zip(
-        (new := np.flatnonzero(order >= len(rows))).tolist(), (new - np.arange(len(new))).tolist()
-    ):
+    for edge, n_old in zip(new.tolist(), n_old_before.tolist()):
         ids += rows.ids[rows.indptr[n_copied] : rows.indptr[n_old]].tobytes()
         edge_chunks = chunks(int(triples[0][edge]), int(triples[2][edge])).astype(np.int64)
         ids += edge_chunks.tobytes()
-        counts[edge], n_copied = len(edge_chunks), n_old
+        counts[edge] = len(edge_chunks)
+        n_copied = n_old
     ids += rows.ids[rows.indptr[n_copied] :].tobytes()
-    return IdLists(
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.frombuffer(ids, np.int64)
-    )
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return IdLists(indptr, np.frombuffer(ids, np.int64))

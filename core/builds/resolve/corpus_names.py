@@ -53,9 +53,9 @@ class CorpusName:
         name = self.shown
         if self.kind != PHRASE_TYPE:
             return False
-        return not any(c.isupper() for c in name) or (
-            " " not in name and commonness(name.lower()) >= MIN_TERM_ZIPF
-        )
+        if not any(map(str.isupper, name)):
+            return True
+        return " " not in name and commonness(name.lower()) >= MIN_TERM_ZIPF
 
     @property
     def burst(self) -> float:
@@ -66,8 +66,8 @@ class CorpusName:
 def key_of_name(name: str, kind: str) -> str:
     """Return the common key of the spellings of a name.
 
-    Case, accents, apostrophes and punctuation are folded. For an organisation the legal form is
-    removed too, for a term the plural.
+    Case, accents, apostrophes, punctuation and a leading article are folded. For an organisation
+    the legal form is removed too, for a term the plural.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def key_of_name(name: str, kind: str) -> str:
 
     Returns
     -------
-    The key; empty for a name of signs alone.
+    The key; empty for a name without letters and digits.
 
     Examples
     --------
@@ -91,10 +91,8 @@ def key_of_name(name: str, kind: str) -> str:
         key = steps[3]
     else:
         key = steps[2]
-    key = next(
-        (key.removeprefix(article) for article in ENGLISH_ARTICLES if key.startswith(article)), key
-    )
-    words = key.split()
+    article = next(filter(key.startswith, ENGLISH_ARTICLES), "")
+    words = key.removeprefix(article).split()
     while kind == ORGANISATION_TYPE and len(words) > 1 and words[-1] in COMPANY_SUFFIXES:
         words.pop()
     return " ".join(words)

@@ -18,12 +18,13 @@ PERSON_TITLES = frozenset(
     "mr mrs ms miss dr prof sir lady lord dame madame king queen prince princess saint st uncle "
     "aunt".split()
 )
-# Lowest Zipf value of a word without a type from the parser that is no part of a person's name.
+# Lowest Zipf value of a common word. Without a type from the parser, it is no part of a name.
 MIN_PLAIN_WORD_ZIPF = 4.5
 PART_RULE, ACRONYM_RULE = "part of a name", "acronym"
 ALIAS_RULE, REPETITION_RULE = "called so by the text", "written twice"
-# Documents that must join a part with the same full name, and none with another, to join it in all.
+# Documents that must join a part with the same full name, so that all other documents do, too.
 MIN_JOINING_DOCUMENTS = 2
+MAX_JOIN_STEPS = 4  # from a name to the one that it is finally joined with
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,14 @@ class PartFinder:
     Parameters
     ----------
     known : names of the corpus by key.
-    refused : pairs of names that a person marked as different; they are never joined.
+    refused : pairs of names that a person marked as different, which are never joined.
     """
 
     def __init__(self, known: dict[str, CorpusName], refused: Set[tuple[str, str]] = frozenset()):
         self.known, self.refused = known, refused
         # Refused pairs that would otherwise have been joined.
         self.separated: set[tuple[str, str]] = set()
-        # Parts in the last document that fit more than one full name.
+        # Parts in the last document that fit more than one full name, with these.
         self.several: dict[str, list[str]] = {}
 
     def joined(
@@ -68,9 +69,8 @@ class PartFinder:
         ----------
         keys : keys of the names in the order of the text.
         terms : keys of common terms, which are never full names.
-        aliases : pairs of names that the text gives as one, with their label.
-        long : the document is long. Initials then fit by chance, so the text must explain an
-            acronym.
+        aliases : pairs of names that the text gives as names of one entity, with their label.
+        long : the document is long. Initials then fit by chance, so only aliases join acronyms.
 
         Returns
         -------
@@ -79,11 +79,11 @@ class PartFinder:
         self.several = {}
         full_of_part: dict[str, tuple[str, str]] = {}
         full_names = self._full_names(keys, terms, long)
-        for part, full, rule in self._aliases(aliases):
+        for part, full, rule in self._join_aliases(aliases):
             if final_name(full, full_of_part) != part and not self.separates(part, full):
                 full_of_part[part] = full, rule
         for key in sorted(full_names.rank.keys() - full_of_part.keys()):
-            rule, fulls = self._fulls(key, full_names)
+            rule, fulls = self._find_full_names(key, full_names)
             fulls = [full for full in fulls if not self.separates(key, full)]
             if len(fulls) == 1 and final_name(fulls[0], full_of_part) != key:
                 full_of_part[key] = fulls[0], rule
@@ -97,7 +97,7 @@ class PartFinder:
     def _full_names(self, keys: Iterable[str], terms: Set[str], long: bool) -> FullNames:
         """Return the names of a document that others may be parts or acronyms of.
 
-        In a long document none has an acronym, as initials fit by chance there.
+        In a long document no acronyms are found, because initials then fit by chance.
         """
         rank = {key: index for index, key in enumerate(keys)}
         by_word: dict[str, list[str]] = {}
@@ -131,21 +131,22 @@ class PartFinder:
         self.separated.add(names)
         return True
 
-    def _aliases(self, aliases: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
-        """Yield names with another name in the text: the name, the full name and the rule.
+    def _join_aliases(
+        self, aliases: Iterable[tuple[str, str, str]]
+    ) -> Iterator[tuple[str, str, str]]:
+        """Yield each name with an alias, its full name and the rule that joins them.
 
         A name is left out if the text gives several full names equally often.
         """
         fulls: dict[str, Counter[tuple[str, str]]] = {}
         for head, tail, label in aliases:
-            if (
-                head in self.known
-                and tail in self.known
-                and (rule := self._alias(head, tail, label))
-            ):
-                part, full = (
-                    (head, tail) if rule == ACRONYM_RULE and len(head) < len(tail) else (tail, head)
-                )
+            if head not in self.known or tail not in self.known:
+                continue
+            rule = self._alias_rule(head, tail, label)
+            if rule:
+                part, full = tail, head
+                if rule == ACRONYM_RULE and len(head) < len(tail):
+                    part, full = head, tail
                 fulls.setdefault(part, Counter())[full, rule] += 1
         for part, counts in sorted(fulls.items()):
             (first, times), *others = counts.most_common(2)
@@ -164,29 +165,33 @@ class PartFinder:
             and not any(letter.isdigit() for letter in name)
         )
 
-    def _alias(self, head: str, tail: str, said: str) -> str:
+    def _alias_rule(self, head: str, tail: str, label: str) -> str:
         """Return the rule that joins a name with another directly after it or in brackets.
 
-        Empty where they may be different entities. A name in brackets is an acronym, or a brand
-        after a rare word in small letters (“pembrolizumab (Keytruda)”). After words such as “also
+        Empty if they may be different entities. A name in brackets is an acronym, or a brand after
+        a rare word in small letters (“pembrolizumab (Keytruda)”). After words such as “also
         called”, any name is joined. An exception is a single common noun, which usually ends a
         longer term.
         """
         short, long = sorted((head, tail), key=len)
-        if ACRONYM_PATTERN.fullmatch(self.known[short].shown.replace(".", "")) and abbreviates(
-            short, long
-        ):
+        if self._is_acronym(short) and abbreviates(short, long):
             return ACRONYM_RULE
         head_name, tail_name = self.known[head], self.known[tail]
-        kinds = {head_name.kind, tail_name.kind}
-        if said == ALSO_CALLED:
-            alike = len(kinds) == 1 or not kinds & {PERSON_TYPE, PLACE_TYPE}
-            return ALIAS_RULE if alike and (" " in head or PHRASE_TYPE not in kinds) else ""
-        rare = all(commonness(word) == RARE_ZIPF for key in (head, tail) for word in key.split())
-        branded = not tail_name.shown.islower() and not ACRONYM_PATTERN.match(tail_name.shown)
-        return ALIAS_RULE if rare and branded and any(map(str.islower, head_name.spellings)) else ""
+        if label == ALSO_CALLED:
+            kinds = {head_name.kind, tail_name.kind}
+            may_be_same = len(kinds) == 1 or kinds.isdisjoint((PERSON_TYPE, PLACE_TYPE))
+            is_joined = may_be_same and (" " in head or PHRASE_TYPE not in kinds)
+        else:
+            is_rare = all(commonness(word) == RARE_ZIPF for word in f"{head} {tail}".split())
+            is_brand = not tail_name.shown.islower() and not ACRONYM_PATTERN.match(tail_name.shown)
+            is_joined = is_rare and is_brand and any(map(str.islower, head_name.spellings))
+        return ALIAS_RULE if is_joined else ""
 
-    def _fulls(self, key: str, full_names: FullNames) -> tuple[str, list[str]]:
+    def _is_acronym(self, key: str) -> bool:
+        """Return whether a name is written as an acronym, with or without full stops."""
+        return ACRONYM_PATTERN.fullmatch(self.known[key].shown.replace(".", "")) is not None
+
+    def _find_full_names(self, key: str, full_names: FullNames) -> tuple[str, list[str]]:
         """Return the rule and the names that a name may be a part or the acronym of."""
         name = self.known.get(key)
         if name is None:
@@ -200,12 +205,12 @@ class PartFinder:
         if name.kind == PERSON_TYPE:
             persons = full_names.by_word.get(words[-1], ()) if len(words) > 1 else ()
             return PART_RULE, [one for one in persons if is_part_of_name(words, one.split())]
-        if len(words) == 1 and ACRONYM_PATTERN.fullmatch(name.shown.replace(".", "")):
+        if len(words) == 1 and self._is_acronym(key):
             return ACRONYM_RULE, full_names.by_initials.get(key, [])
         return "", []
 
     def _repeated_half(self, words: Sequence[str], name: CorpusName) -> str:
-        """Return the more frequent name that a name repeats, empty if there is none."""
+        """Return the more frequent name of which a name is a repetition; else empty."""
         first_half = words[: len(words) // 2]
         half = " ".join(first_half)
         if [*first_half, *first_half] != words or half not in self.known:
@@ -213,9 +218,9 @@ class PartFinder:
         return half if self.known[half].chunks > name.chunks else ""
 
     def _persons_with_word(self, key: str, name: CorpusName, full_names: FullNames) -> list[str]:
-        """Return the full names of persons with a word, the longest of those that fit."""
+        """Return the full names of persons with a word, without parts of longer ones among them."""
         persons = full_names.by_word[key]
-        # The parser takes a rare surname that stands alone for a place.
+        # The parser may take a rare surname without a first name for a place.
         if name.kind not in (PERSON_TYPE, PHRASE_TYPE):
             most_chunks = max(self.known[person].chunks for person in persons)
             if commonness(key) != RARE_ZIPF or name.chunks > most_chunks:
@@ -226,35 +231,31 @@ class PartFinder:
         return [person for person in persons if not _is_part_of_any(person, persons)]
 
     def elsewhere(self, by_document: dict[str, dict[str, tuple[str, str]]]) -> dict[str, str]:
-        """Return the full names of parts that are joined in all documents.
+        """Return the full name of each part that is joined in all documents.
 
-        At least two documents join the part with this full name, and none with another. A word that
-        is part of other full names is left out.
+        No document joins the part with another full name. A single word must be joined in at least
+        two documents, and be part of no other person's name.
         """
         fulls: dict[str, Counter[str]] = {}
         for joins in by_document.values():
             for key, (full, _) in joins.items():
                 fulls.setdefault(key, Counter())[full] += 1
-        holders = Counter(
-            word
-            for key, one in self.known.items()
-            if one.kind == PERSON_TYPE
-            for word in set(key.split())
-            if " " in key
-        )
+        n_persons = Counter[str]()  # with each word in their full names
+        for key, name in self.known.items():
+            if " " in key and name.kind == PERSON_TYPE:
+                n_persons.update(set(key.split()))
         result = {}
         for key, counts in fulls.items():
             full, times = counts.most_common(1)[0]
-            if len(counts) == 1 and (
-                " " in key
-                or (times >= MIN_JOINING_DOCUMENTS and holders[key] <= (key in full.split()))
-            ):
+            n_others = n_persons[key] - (key in full.split())
+            is_certain = times >= MIN_JOINING_DOCUMENTS and n_others <= 0
+            if len(counts) == 1 and (" " in key or is_certain):
                 result[key] = full
         return result
 
 
 def is_part_of_name(words: Sequence[str], full: Sequence[str]) -> bool:
-    """Return whether a longer name has the first, the last and all words of a shorter one.
+    """Return whether a longer name has the words of a shorter one in the same order.
 
     Parameters
     ----------
@@ -263,9 +264,9 @@ def is_part_of_name(words: Sequence[str], full: Sequence[str]) -> bool:
 
     Returns
     -------
-    True if they are also in the same order.
+    True if they also have the same first and last word.
     """
-    remaining = iter(full)
+    remaining = iter(full)  # each word is searched after the one before
     return (
         len(words) < len(full)
         and words[0] == full[0]
@@ -289,8 +290,8 @@ def _may_be_part(key: str, name: CorpusName) -> bool:
 def abbreviates(short: str, long: str) -> bool:
     """Return whether a name can be abbreviated by an acronym.
 
-    The letters of the acronym are in the name in order, the first at its beginning. Every word of
-    the name begins with one of the letters, apart from small words.
+    The name has the letters of the acronym in order, the first at its beginning. Every word of
+    the name begins with one of the letters, except for small words.
 
     Parameters
     ----------
@@ -299,7 +300,7 @@ def abbreviates(short: str, long: str) -> bool:
 
     Returns
     -------
-    False for a name of a single large word.
+    False for a name with only one word that is not small.
 
     Notes
     -----
@@ -344,9 +345,9 @@ def final_name(key: str, full_names: dict[str, tuple[str, str]]) -> str:
 
     Returns
     -------
-    The last key of the chain, after at most four steps.
+    The last key of the chain, after at most `MAX_JOIN_STEPS` steps.
     """
-    for _ in range(4):
+    for _ in range(MAX_JOIN_STEPS):
         if key not in full_names:
             break
         key = full_names[key][0]

@@ -19,7 +19,7 @@ from core.languages import is_english
 from core.parameters import param
 
 FINAL_PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
-ROWS_PER_CHECK = 1000  # chunks or documents read between two checks for a cancel
+ROWS_PER_CHECK = 1000  # chunks or documents between two checks for cancelling
 ChunkRow = tuple[str, str, str, Facts]  # document, title, text and facts of a chunk
 
 
@@ -30,16 +30,16 @@ class ResolveNames(BuildOperator):
     - Spellings that differ only in case, accents, apostrophes, punctuation, the plural of a term or
       the legal form of a firm are one name.
     - Within a document, a part of a person's name is joined with the only full name that it fits,
-      and an acronym with the only name that it abbreviates. In other documents this applies where
-      at least two documents join it with the same full name, and none with another.
+      and an acronym with the only name that it abbreviates. In other documents this applies if no
+      document joins it with another name. A single word must be joined by at least two documents.
     - A document's title that occurs in its text is the subject of the document. It is joined with
-      the name that it is short for, and related to all names of the document. These relations
-      replace those between the names that only share a sentence.
-    - Other names that the text itself gives are joined (“Pelé, also known as”, “pembrolizumab
+      the full name of which it is a short form, and related to all names of the document. These
+      relations replace those between names that only share a sentence.
+    - Aliases that the text itself gives are joined (“Pelé, also known as”, “pembrolizumab
       (Keytruda)”).
     - Two names that a person marked as different (`EntityMerges.refused`) are not joined.
-    - A term is kept if its weight (`TermWeights`) is at least `least`. In other languages than
-      English all terms are kept.
+    - A term is removed if its weight (`TermWeights`) is below `least`. In other languages than
+      English no term is removed.
 
     The type of joined names is that of most mentions.
     """
@@ -102,7 +102,7 @@ class ResolveNames(BuildOperator):
             result.terms = self._terms(known_names, texts, ctx)
         result.titles = {_key_of_title(title) for title in set(titles)}
         refused = set(read_merges(state.corpus).refused)
-        # A person who marked two names as different regards both as entities.
+        # Two names that a person marked as different are entities, not common phrases.
         result.terms -= {key_of_name(name, "") for names in refused for name in names}
         finder = PartFinder(known_names, refused)
         rows = zip(documents, titles, texts, state.facts)
@@ -175,10 +175,7 @@ def _key_of_title(title: str) -> str:
 
 
 def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:
-    """Yield the pairs of names that the text of chunks gives as one, with the label.
-
-    The names are given by their keys.
-    """
+    """Yield the keys of two names that a chunk gives to one entity, and the label."""
     for one in facts:
         kinds = {entity.name: entity.type for entity in one.entities}
         for relation in one.relations:

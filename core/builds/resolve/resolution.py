@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import overload
 
 from core.builds.extract.mentions import APPEARS_WITH, IN_BRACKETS, PHRASE_TYPE
@@ -14,12 +14,12 @@ from core.builds.resolve.corpus_names import ORGANISATION_TYPE, PERSON_TYPE, Cor
 from core.builds.resolve.name_parts import SMALL_WORDS, final_name, is_part_of_name
 
 TITLE_RULE = "title of the document"  # rule that joins a name with a document's title
-MAX_SUBJECT_WORDS = 8  # most words of a title that is a subject
-MAX_PERSON_WORDS = 4  # most words of a title that is a person's name
-# Most chunks of a document whose title is related to the names of all chunks. In longer documents,
-# only to those of chunks that mention it.
+MAX_SUBJECT_WORDS = 8  # of a title that is a subject
+MAX_PERSON_WORDS = 4  # of a title that is a person's name
+# Up to this size, the title of a document is related to the names of all chunks. In longer
+# documents, only to those of chunks that mention it.
 MAX_SHORT_DOCUMENT_CHUNKS = 8
-MAX_LISTED_DOCUMENTS = 5  # most documents that a merge lists
+MAX_LISTED_DOCUMENTS = 5  # of a merge in the report
 
 
 @dataclass
@@ -38,14 +38,14 @@ class Resolution:
     near: list[tuple[str, tuple[str, ...], str]] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)  # number of chunks of each document
     topics: dict[str, str] = field(default_factory=dict)  # subject of each document, from its title
-    # Keys of all titles. A name with a document of its own stands for nothing else.
+    # Keys of all titles. A name with a document of its own is no other name of another subject.
     titles: set[str] = field(default_factory=set)
     # Names of a document that occur only as parts of its title.
     inside: dict[str, set[str]] = field(default_factory=dict)
+    # Documents of each join, by (key, full name, rule).
     where: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
     refused: Set[tuple[str, str]] = frozenset()  # pairs of names that a person marked as different
-    # those of them that would otherwise have been joined
-    separated: Set[tuple[str, str]] = frozenset()
+    separated: Set[tuple[str, str]] = frozenset()  # refused pairs that would have been joined
 
     def add(self, document: str, joins: dict[str, tuple[str, str]]) -> None:
         """Record the names that a document joins.
@@ -56,9 +56,9 @@ class Resolution:
         joins : full name and rule by the key of a part.
         """
         if joins:
-            every = {**self.by_document.get(document, {}), **joins}
+            all_joins = self.by_document.get(document, {}) | joins
             self.by_document[document] = {
-                key: (final_name(full, every), rule) for key, (full, rule) in every.items()
+                key: (final_name(full, all_joins), rule) for key, (full, rule) in all_joins.items()
             }
         for key, (full, rule) in joins.items():
             self.where.setdefault((key, full, rule), {})[document] = None
@@ -71,7 +71,7 @@ class Resolution:
         names: Sequence[str],
         joins: dict[str, tuple[str, str]],
     ) -> dict[str, tuple[str, str]]:
-        """Record the subject of a document, and join it with the name that its title is short for.
+        """Record the subject of a document, and join it with the full form of its title.
 
         Parameters
         ----------
@@ -91,9 +91,8 @@ class Resolution:
             other_text = _text_without(key, text)
             if other_text is None:
                 return joins
-            self.inside[document] = {
-                one for one in names if f" {one} " in f" {key} " and f" {one} " not in other_text
-            }
+            parts = (one for one in names if f" {one} " in f" {key} ")
+            self.inside[document] = {one for one in parts if f" {one} " not in other_text}
             full = key
         if key not in self.known:
             kinds = self.known[full].kinds if full in self.known else {PHRASE_TYPE: 1}
@@ -102,10 +101,8 @@ class Resolution:
         self.topics[document] = topic
         if full in (key, topic):
             return joins
-        retargeted = {
-            one: (topic if into == full else into, rule) for one, (into, rule) in joins.items()
-        }
-        return {**retargeted, full: (topic, TITLE_RULE)}
+        result = joins | {one: (topic, rule) for one, (into, rule) in joins.items() if into == full}
+        return result | {full: (topic, TITLE_RULE)}
 
     def _may_be_subject(self, key: str, title: str) -> bool:
         """Return whether a title is short, has a capital letter and is no common phrase."""
@@ -114,27 +111,26 @@ class Resolution:
         return any(letter.isupper() for letter in title)
 
     def _name_for_title(self, key: str, names: Sequence[str]) -> str | None:
-        """Return the name in a document that its title is short for, or None.
+        """Return the name in a document of which its title is a short form, or None.
 
-        It begins and ends like the title, or it is the first person named and has the surname of
-        the title.
+        It is the only name with the words of the title, or it is the first person named and has the
+        surname of the title.
         """
         words = key.split()
-        longer = [one for one in names if len(words) > 1 and is_part_of_name(words, one.split())]
+        if len(words) < 2:
+            return None
+        longer = [one for one in names if is_part_of_name(words, one.split())]
         if len(longer) == 1:
             return longer[0]
         first = next((one for one in names if self.known[one].kind == PERSON_TYPE), None)
-        if (
-            first is None
-            or first in self.titles
-            or not 1 < len(words) <= MAX_PERSON_WORDS
-            or SMALL_WORDS.intersection(words)
-        ):
+        if first is None or first in self.titles:
+            return None
+        if len(words) > MAX_PERSON_WORDS or SMALL_WORDS.intersection(words):
             return None
         return first if first.split()[-1] == words[-1] and " " in first else None
 
     def of(self, row: int, name: str, kind: str | None = None) -> str | None:
-        """Return the resolved name of a name in a chunk.
+        """Return the name that stands for a name of a chunk.
 
         Parameters
         ----------
@@ -170,8 +166,10 @@ class Resolution:
         return self.elsewhere.get(key, key)
 
     def _key(self, name: str, kind: str | None) -> str | None:
+        """Return the key of a name, or None if the corpus has no such name."""
         kinds = (kind,) if kind is not None else (PHRASE_TYPE, ORGANISATION_TYPE, "")
-        return next((key for one in kinds if (key := key_of_name(name, one)) in self.known), None)
+        keys = (key_of_name(name, one) for one in kinds)
+        return next((key for key in keys if key in self.known), None)
 
     def resolved(self, row: int, facts: Facts) -> Facts:
         """Return the facts of a chunk with resolved names.
@@ -187,40 +185,32 @@ class Resolution:
         -------
         New facts.
         """
-        names = {
-            one.name: (key, self.of(row, one.name, one.type))
-            for one in facts.entities
-            if (key := self._key(one.name, one.type))
-        }
+        keys: dict[str, str] = {}
+        names: dict[str, str | None] = {}
+        for entity in facts.entities:
+            key = self._key(entity.name, entity.type)
+            if key:
+                keys[entity.name] = key
+                names[entity.name] = self.of(row, entity.name, entity.type)
         entities: dict[str, ChunkEntity] = {}
         for entity in facts.entities:
-            key, name = names.get(entity.name, ("", None))
-            if name is None or key is None:
-                continue
-            merged = entities.get(name)
-            kind = self.known[self.full(row, key)].kind
-            times = entity.times + (merged.times if merged else 0)
-            entities[name] = ChunkEntity(
-                name, kind, merged.description if merged else entity.description, times
-            )
+            name = names.get(entity.name)
+            if name is not None:
+                kind = self.known[self.full(row, keys[entity.name])].kind
+                merged = entities.get(name, ChunkEntity(name, kind, entity.description, 0))
+                entities[name] = replace(merged, type=kind, times=merged.times + entity.times)
         edges: dict[tuple[str, str, str], ChunkRelation] = {}
         for relation in facts.relations:
-            head, tail = (names.get(end, ("", None))[1] for end in (relation.head, relation.tail))
+            head, tail = names.get(relation.head), names.get(relation.tail)
             if head is not None and tail is not None and head != tail:
                 label = APPEARS_WITH if relation.name == IN_BRACKETS else relation.name
-                triple = (head, label, tail)
-                weight = relation.weight + (edges[triple].weight if triple in edges else 0.0)
-                edges[triple] = ChunkRelation(
-                    head, tail, label, relation.description, relation.keywords, weight
-                )
+                edge = replace(relation, head=head, tail=tail, name=label)
+                former = edges.get((head, label, tail))
+                if former is not None:
+                    edge = replace(edge, weight=former.weight + edge.weight)
+                edges[head, label, tail] = edge
         self._relate_subject(row, entities, edges)
-        return Facts(
-            tuple(entities.values()),
-            tuple(edges.values()),
-            facts.unreadable,
-            facts.dropped,
-            facts.notes,
-        )
+        return replace(facts, entities=tuple(entities.values()), relations=tuple(edges.values()))
 
     def _relate_subject(
         self,
@@ -237,19 +227,15 @@ class Resolution:
         topic = self.topics.get(document)
         if topic is None:
             return
-        name, kind = self.known[topic].shown, self.known[topic].kind
-        if name not in entities and (
-            self.sizes[document] > MAX_SHORT_DOCUMENT_CHUNKS or not entities
-        ):
-            return
-        entities.setdefault(
-            name,
-            ChunkEntity(name, kind, next(iter(entities.values())).description if entities else ""),
-        )
-        for key in [
-            key for key in edges if key[1] == APPEARS_WITH and name not in (key[0], key[2])
-        ]:
-            del edges[key]
+        name = self.known[topic].shown
+        if name not in entities:
+            if self.sizes[document] > MAX_SHORT_DOCUMENT_CHUNKS or not entities:
+                return
+            description = next(iter(entities.values())).description
+            entities[name] = ChunkEntity(name, self.known[topic].kind, description)
+        for head, label, tail in list(edges):
+            if label == APPEARS_WITH and name not in (head, tail):
+                del edges[head, label, tail]
         pairs = {frozenset((head, tail)) for head, _, tail in edges}
         for other, entity in entities.items():
             if other != name and frozenset((name, other)) not in pairs:
@@ -259,34 +245,27 @@ class Resolution:
 
     def merges(self) -> NameMerges:
         """Return the merges of names for the report."""
-        name_of = lambda key: self.known[key].shown if key in self.known else key
-        merges = [
-            NameMerge(
-                name_of(key),
-                name_of(full),
-                rule,
-                len(documents),
-                tuple(documents)[:MAX_LISTED_DOCUMENTS],
-            )
-            for (key, full, rule), documents in self.where.items()
-        ]
+        merges: list[NameMerge] = []
+        for (key, full, rule), documents in self.where.items():
+            listed = tuple(documents)[:MAX_LISTED_DOCUMENTS]
+            names = self._shown(key), self._shown(full)
+            merges.append(NameMerge(*names, rule, len(documents), listed))
         near: dict[tuple[str, tuple[str, ...]], dict[str, None]] = {}
         for key, fulls, document in self.near:
             near.setdefault((key, fulls), {})[document] = None
-        near_merges = [
-            NearMerge(
-                name_of(key),
-                tuple(map(name_of, fulls)),
-                len(documents),
-                tuple(documents)[:MAX_LISTED_DOCUMENTS],
-            )
-            for (key, fulls), documents in near.items()
-        ]
+        near_merges: list[NearMerge] = []
+        for (key, fulls), documents in near.items():
+            listed = tuple(documents)[:MAX_LISTED_DOCUMENTS]
+            candidates = tuple(map(self._shown, fulls))
+            near_merges.append(NearMerge(self._shown(key), candidates, len(documents), listed))
         return NameMerges.of(merges, near_merges, self.separated, self.refused)
+
+    def _shown(self, key: str) -> str:
+        return self.known[key].shown if key in self.known else key
 
 
 def _text_without(key: str, text: str) -> str | None:
-    """Return the folded text with bars in place of a key, None if it lacks the key."""
+    """Return the folded text with bars in place of a key; None if it lacks the key."""
     folded_text = f" {key_of_name(text, '')} "
     if f" {key} " not in folded_text:
         return None

@@ -19,7 +19,7 @@ COMMON_WORDS_FILE = Path(__file__).with_name("english_words.txt.gz")
 RARE_ZIPF = 3.3  # Zipf value of a word that is not in the list of common words
 MIN_COMMON_ZIPF = 4.0  # lowest Zipf value of a common word
 LETTER_RUN = re.compile(r"[^\W\d_]+")
-CHUNKS_PER_CHECK = 1000  # chunks read between two checks for a cancel
+CHUNKS_PER_CHECK = 1000  # chunks counted between two checks for cancelling
 
 
 @cache
@@ -28,12 +28,11 @@ def common_words() -> Mapping[str, float]:
 
     The Zipf value is log10 of the number of occurrences per billion words.
     """
-    lines = gzip.decompress(COMMON_WORDS_FILE.read_bytes()).decode().splitlines()
-    return {
-        word: float(value)
-        for value, _, words in (line.partition(" ") for line in lines)
-        for word in words.split()
-    }
+    values: dict[str, float] = {}
+    for line in gzip.decompress(COMMON_WORDS_FILE.read_bytes()).decode().splitlines():
+        value, *words = line.split()
+        values.update(dict.fromkeys(words, float(value)))
+    return values
 
 
 def commonness(word: str) -> float:
@@ -79,7 +78,9 @@ class TermWeights:
         0 for a word that occurs only once.
         """
         count = self.counts.get(word, 0)
-        return 0.0 if count < 2 else math.log10(count / self.total * 1e9) - commonness(word)
+        if count < 2:
+            return 0.0
+        return math.log10(count / self.total * 1e9) - commonness(word)
 
     def weight(self, term: str, burst: float = 1.0) -> float:
         """Return the weight of a noun phrase as a term.
@@ -105,21 +106,23 @@ class TermWeights:
         Examples
         --------
         >>> from core.builds.resolve.terms import TermWeights
-        >>> of = TermWeights(
-        ...     {"radiation": 40, "therapy": 40, "difficult": 1, "thing": 5, "the": 914}
-        ... )
-        >>> round(of.weight("radiation therapy"), 2), round(of.weight("difficult thing"), 2)
-        (1.4, -0.28)
-        >>> round(of.weight("difficult thing", 2.0), 2)
+        >>> counts = {"radiation": 40, "therapy": 40, "difficult": 1, "thing": 5, "the": 914}
+        >>> weights = TermWeights(counts)
+        >>> round(weights.weight("radiation therapy"), 2)
+        1.4
+        >>> round(weights.weight("difficult thing"), 2)
+        -0.28
+        >>> round(weights.weight("difficult thing", 2.0), 2)
         1.22
         """
         words = LETTER_RUN.findall(term.lower())
         if not words:
             return -math.inf
-        mean = lambda of: sum(map(of, words)) / len(words)
+        keyness = sum(map(self.keyness, words)) / len(words)
+        mean_commonness = sum(map(commonness, words)) / len(words)
         return (
-            mean(self.keyness) / 4
-            - (mean(commonness) - MIN_COMMON_ZIPF)
+            keyness / 4
+            - (mean_commonness - MIN_COMMON_ZIPF)
             + math.log2(len(words))
             + 1.5 * math.log2(burst)
         )

@@ -1,4 +1,4 @@
-"""Compare a corpus's present documents with those of an index that was opened with it."""
+"""Comparison of a corpus's present documents with those of an index that was opened with it."""
 
 from __future__ import annotations
 
@@ -47,33 +47,28 @@ class IndexCoverage:
         ''
         """
         if not self.holds:
-            phrases = [
-                _note_changes(ids, how)
-                for how, ids in (("changed", self.changed), ("removed", self.removed))
-                if ids
-            ]
+            changes = (("changed", self.changed), ("removed", self.removed))
+            phrases = [_change_phrase(ids, change) for change, ids in changes if ids]
             return (
                 f"Since the index of {self.called} was opened, {' and '.join(phrases)}, of which it "
-                "says nothing. Bring them back as "
-                "they were, open its folder under another name, or build a graph of the documents "
-                "here."
+                "says nothing. Bring them back as they were, open its folder under another name, "
+                "or build a graph of the documents here."
             )
         if not self.others:
             return ""
-        one = self.others == 1
+        verb = "is" if self.others == 1 else "are"
         return (
             f"The index of {self.called} is of {counted_words(self.documents, 'documents')}; the "
-            f"corpus has {self.others:,} more, which "
-            f"{'is' if one else 'are'} not in this graph."
+            f"corpus has {self.others:,} more, which {verb} not in this graph."
         )
 
 
-def _note_changes(ids: tuple[str, ...], how: str) -> str:
+def _change_phrase(ids: tuple[str, ...], change: str) -> str:
     """Return words that some documents were changed or removed, with the first one if known."""
     if not ids[0]:
         return "documents were added, changed or removed"
     return (
-        f"{counted_words(len(ids), 'documents')} {'was' if len(ids) == 1 else 'were'} {how} "
+        f"{counted_words(len(ids), 'documents')} {'was' if len(ids) == 1 else 'were'} {change} "
         f"(“{shorten(ids[0], 60)}”)"
     )
 
@@ -92,22 +87,20 @@ def coverage_of_index(corpus: Corpus, index: IndexSummary) -> IndexCoverage:
     """
     title = TOOLS[index.tool].title
     if index.corpus == corpus.digest:
-        return IndexCoverage(
-            title,
-            len(index.documents),
-            len(corpus) - len(index.documents) if index.documents else 0,
-        )
-    # An earlier version noted only the digest of the whole corpus.
+        others = len(corpus) - len(index.documents) if index.documents else 0
+        return IndexCoverage(title, len(index.documents), others)
+    # An earlier version recorded only the digest of the whole corpus.
     if not index.documents:
         return IndexCoverage(title, 0, changed=("",))
     key = (str(corpus.folder), corpus.digest, index.tool, index.corpus, *index.documents.items())
     if key not in _coverages:
-        now = text_digests(corpus, index.documents)
-        removed = tuple(id for id, text in now.items() if not text)
-        changed = tuple(id for id, text in now.items() if text and text != index.documents[id])
-        _coverages[key] = IndexCoverage(
-            title, len(now), len(corpus) - len(now) + len(removed), changed, removed
+        present = text_digests(corpus, index.documents)
+        removed = tuple(id for id, digest in present.items() if not digest)
+        changed = tuple(
+            id for id, digest in present.items() if digest and digest != index.documents[id]
         )
+        others = len(corpus) - len(present) + len(removed)
+        _coverages[key] = IndexCoverage(title, len(present), others, changed, removed)
     return _coverages[key]
 
 

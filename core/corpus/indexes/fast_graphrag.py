@@ -37,15 +37,14 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
 
     It holds entities and relations with descriptions, and chunks with their metadata. An entity
     belongs to the chunks of its relations, as fast-graphrag counts it; an entity without a relation
-    belongs to none. Documents' texts are not kept: chunks of one metadata that names a file are one
-    document, else each chunk is one.
+    belongs to none. The index has no texts of documents. Chunks whose metadata name the same file
+    are one document, and each other chunk is a document of its own.
 
     Raises BadInput for a damaged file.
     """
     index = IndexContent()
-    index.chunks, index.documents = _chunks(
-        read_pickle(read_bytes(files[CHUNKS_FILE]), CHUNKS_FILE)
-    )
+    chunk_data = read_pickle(read_bytes(files[CHUNKS_FILE]), CHUNKS_FILE)
+    index.chunks, index.documents = _chunks(chunk_data)
     names, about, edges, texts = _graph(read_pickle(_unzip(files[GRAPH_FILE]), GRAPH_FILE))
     node_chunks: dict[str, dict[str, None]] = {name: {} for name in names}
     for relation in edges:
@@ -62,10 +61,10 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
         if VECTORS_NAME.fullmatch(name)
     ]
     index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
-    alone = sum(not some for some in node_chunks.values())
-    if alone:
+    n_without = sum(not chunks for chunks in node_chunks.values())
+    if n_without:
         index.notes.append(
-            f"Entities without a relation of a chunk: {alone:,}; the index does not say in "
+            f"Entities without a relation of a chunk: {n_without:,}; the index does not say in "
             "which chunk they are."
         )
     if len(index.documents) < len(index.chunks):
@@ -156,21 +155,13 @@ def _graph(graph: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRela
         ]
         texts = list(map(_entity_text, nodes["name"], nodes["type"], nodes["description"]))
         about = list(zip(map(text_value, nodes["type"]), map(_lines, nodes["description"])))
-        rows = list(
-            zip(
-                pairs,
-                edges.get("description", [""] * len(pairs)),
-                edges.get("chunks", [None] * len(pairs)),
-            )
-        )
+        descriptions = edges.get("description", [""] * len(pairs))
+        chunks = edges.get("chunks", [None] * len(pairs))
         relations = [
-            IndexRelation(names[head], names[tail], description=_lines(said), chunks=_keys(some))
-            for (head, tail), said, some in rows
+            IndexRelation(names[head], names[tail], description=_lines(text), chunks=_keys(keys))
+            for (head, tail), text, keys in zip(pairs, descriptions, chunks)
         ]
-        if (
-            not len(names) == len(about) == count
-            or min((end for pair in pairs for end in pair), default=0) < 0
-        ):
+        if not len(names) == len(about) == count or any(min(pair) < 0 for pair in pairs):
             raise ValueError
     except (AttributeError, ValueError, KeyError, TypeError, IndexError):
         raise BadInput(f"{GRAPH_FILE} does not hold a graph as fast-graphrag writes it.") from None
@@ -179,17 +170,15 @@ def _graph(graph: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRela
 
 def _entity_text(name: Any, type: Any, description: Any) -> str:
     """Return the text that fast-graphrag's encoder reads for an entity, its “to_str”."""
+    text = f"[{text_value(type)}] {text_value(name)}"
     more = text_value(description)
-    return f"[{text_value(type)}] {text_value(name)}" + (f"\n[DESCRIPTION] {more}" if more else "")
+    return f"{text}\n[DESCRIPTION] {more}" if more else text
 
 
 def _lines(value: Any) -> str:
     """Return a description of several lines as one line, without repeated lines."""
-    return " ".join(
-        dict.fromkeys(
-            " ".join(line.split()) for line in text_value(value).splitlines() if line.strip()
-        )
-    )
+    lines = (" ".join(line.split()) for line in text_value(value).splitlines())
+    return " ".join(dict.fromkeys(filter(None, lines)))
 
 
 def _keys(value: Any) -> tuple[str, ...]:

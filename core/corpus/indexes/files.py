@@ -14,11 +14,9 @@ from core.corpus.readers.file_sources import read_bytes, zip_members
 from core.errors import BadInput, shorten
 from core.io.files import DiskFile, FileSource, size_text
 
-# files and folders that are visited, and depth of nested folders
-MAX_INDEX_FILES = 20_000
+MAX_INDEX_FILES = 20_000  # files and folders that are visited
 MAX_INDEX_FOLDER_DEPTH = 4
-# bytes and rows of one file after unpacking
-MAX_INDEX_FILE_BYTES = 1 << 30
+MAX_INDEX_FILE_BYTES = 1 << 30  # of one file after unpacking
 MAX_INDEX_FILE_ROWS = 5_000_000
 PARQUET_BATCH_ROWS = 64  # rows unpacked at once; they may share a long text that is stored once
 Row = Mapping[str, Any]
@@ -51,17 +49,16 @@ def _in_folder(folder: Path) -> tuple[dict[str, FileSource], list[str]]:
         inner = Path(directory).relative_to(folder)
         linked = {name for name in (*folders, *names) if (Path(directory) / name).is_symlink()}
         links += [(inner / name).as_posix() for name in sorted(linked)]
-        folders[:] = (
-            sorted(name for name in folders if name not in linked)
-            if len(inner.parts) < MAX_INDEX_FOLDER_DEPTH
-            else []
-        )
+        # `os.walk` visits the folders that remain in the list.
+        folders[:] = sorted(set(folders) - linked)
+        if len(inner.parts) >= MAX_INDEX_FOLDER_DEPTH:
+            folders.clear()
         for name in sorted(set(names) - linked):
             if (Path(directory) / name).is_file():
                 index_files[(inner / name).as_posix()] = DiskFile(Path(directory) / name)
-    return index_files, [
-        f"Left out, links: {len(links):,}, such as {shorten(links[0])}."
-    ] if links else []
+    if not links:
+        return index_files, []
+    return index_files, [f"Left out, links: {len(links):,}, such as {shorten(links[0])}."]
 
 
 def read_index_json(file: FileSource) -> Any:
@@ -169,12 +166,11 @@ def check_weight(file: str, columns: Iterable[Iterable[Any]]) -> None:
     ------
     BadInput : there are more than `MAX_INDEX_FILE_BYTES` of them.
     """
-    weight = sum(
-        len(value)
-        for column in columns
-        for value in column
-        if isinstance(value, (str, bytes, list, tuple))
-    )
+    weight = 0
+    for column in columns:
+        weight += sum(
+            len(value) for value in column if isinstance(value, str | bytes | list | tuple)
+        )
     if weight > MAX_INDEX_FILE_BYTES:
         raise BadInput(
             f"{file} holds more than {size_text(MAX_INDEX_FILE_BYTES)} of text; that is more than can "
@@ -214,6 +210,5 @@ def number_value(value: Any, otherwise: float = 0.0) -> float:
 
 
 def _kind(value: Any) -> str:
-    return {dict: "an object", list: "a list", str: "a text", type(None): "null"}.get(
-        type(value), "a number"
-    )
+    kinds = {dict: "an object", list: "a list", str: "a text", type(None): "null"}
+    return kinds.get(type(value), "a number")

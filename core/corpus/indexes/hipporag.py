@@ -20,11 +20,9 @@ from core.corpus.indexes.vectors import IndexVectors, parquet_vectors, read_vect
 from core.errors import BadInput
 from core.io.files import FileSource
 
-ENTITY_VECTORS_FILE = (
-    "vdb_entity.parquet"  # vectors of entities, in a folder that is named after the models
-)
+ENTITY_VECTORS_FILE = "vdb_entity.parquet"  # in a folder that is named after the models
 REPLACED_CHARACTERS = re.compile("[^a-z0-9 ]")  # characters that HippoRAG replaces by blanks
-MAX_TITLE_CHARACTERS = 120  # characters of a first line that counts as a title
+MAX_TITLE_CHARACTERS = 120  # of a first line that counts as a title
 
 
 def holds_index(names: set[str]) -> bool:
@@ -111,11 +109,10 @@ def _of_openie(name: str) -> bool:
 def fold_hipporag_name(name: str) -> str:
     """Return a name as HippoRAG compares it: small letters, digits and blanks.
 
-    HippoRAG leaves nothing of a name in other scripts; its small letters are returned here.
+    HippoRAG removes all letters of other scripts. A name in such a script is only casefolded.
     """
-    return " ".join(REPLACED_CHARACTERS.sub(" ", name.lower()).split()) or " ".join(
-        name.casefold().split()
-    )
+    folded = " ".join(REPLACED_CHARACTERS.sub(" ", name.lower()).split())
+    return folded or " ".join(name.casefold().split())
 
 
 def _titled_documents(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[IndexDocument]:
@@ -143,7 +140,7 @@ def _names_and_triples(
     chunks: dict[str, dict[str, None]] = {}
     triples: list[tuple[str, str, str, str]] = []
 
-    def named(name: str, chunk: str) -> str:
+    def add_name(name: str, chunk: str) -> str:
         key = fold_hipporag_name(name)
         spellings.setdefault(key, Counter())[" ".join(name.split())] += 1
         chunks.setdefault(key, {})[chunk] = None
@@ -152,17 +149,20 @@ def _names_and_triples(
     for key, row in zip(keys, docs):
         for name in text_values(row.get("extracted_entities")):
             if fold_hipporag_name(name):
-                named(name, key)
+                add_name(name, key)
         rows = row.get("extracted_triples")
         for triple in rows if isinstance(rows, list) else []:
             parts = text_values(triple)
             if len(parts) != 3 or not all(map(fold_hipporag_name, parts)):
                 index.left_out["Left out, triples that are not three texts"] += 1
                 continue
+            head, relation, tail = parts
             triples.append(
-                (named(parts[0], key), " ".join(parts[1].split()), named(parts[2], key), key)
+                (add_name(head, key), " ".join(relation.split()), add_name(tail, key), key)
             )
-    names = {key: min(some, key=lambda one: (-some[one], one)) for key, some in spellings.items()}
+    names = {}
+    for key, counts in spellings.items():
+        names[key] = min(counts, key=lambda name: (-counts[name], name))
     index.entities = [IndexEntity(names[key], chunks=tuple(some)) for key, some in chunks.items()]
     index.relations = [
         IndexRelation(names[head], names[tail], name, chunks=(chunk,))

@@ -1,4 +1,4 @@
-"""Turn an index of another tool into documents and a graph.
+"""Conversion of an index of another tool to documents and a graph.
 
 The graph keeps the tool's own chunks, communities and reports.
 """
@@ -23,10 +23,8 @@ from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
 
-MAX_COMMUNITY_LEVELS = 1000  # levels of nested communities
-UNNAMED_RELATION_LABEL = (
-    "related to"  # name of a relation that has none, as in graphs that are built here
-)
+MAX_COMMUNITY_LEVELS = 1000
+UNNAMED_RELATION_LABEL = "related to"  # as in graphs that are built of facts
 
 
 @dataclass
@@ -60,7 +58,8 @@ class _ItemMentions:
 
     def add(self, description: str, chunks: Iterable[int]) -> None:
         """Add the data of one mention."""
-        self.descriptions.update({description: None} if description else {})
+        if description:
+            self.descriptions[description] = None
         self.chunks.update(chunks)
 
     @property
@@ -114,7 +113,8 @@ def assemble_index(
         chunks,
     )
     communities, numbers = _communities(index.communities, graph, left_out)
-    graph = with_tables(graph, communities=communities) if communities else graph
+    if communities:
+        graph = with_tables(graph, communities=communities)
     items: dict[str, Any] = {
         "nodes": _by_name(graph),
         "relations": _by_ends(graph),
@@ -183,17 +183,13 @@ def _texts(
         document = documents[key]
         for number, chunk in enumerate(document_chunks[key]):
             rows[chunk.key] = len(rows)
-            is_whole_document = len(document_chunks[key]) == 1 and chunk.text == document.text
-            values = (
-                chunk_id(document.id, 0, 1)
-                if is_whole_document
-                else f"{document.id}#{tool}-{number}",
-                document.id,
-                document.heading,
-                "",
-            )
-            for column, value in zip(columns, (*values, chunk.text, len(token_spans(chunk.text)))):
-                columns[column].append(value)
+            id = f"{document.id}#{tool}-{number}"
+            if len(document_chunks[key]) == 1 and chunk.text == document.text:
+                id = chunk_id(document.id, 0, 1)
+            n_tokens = len(token_spans(chunk.text))
+            values = (id, document.id, document.heading, "", chunk.text, n_tokens)
+            for column, value in zip(columns.values(), values):
+                column.append(value)
     return list(documents.values()), Table.of(**columns), rows
 
 
@@ -205,14 +201,13 @@ def _unique(chunks: Iterable[IndexChunk]) -> list[IndexChunk]:
 def _documents(
     items: Sequence[IndexDocument], chunks: dict[str, list[IndexChunk]], notes: list[str]
 ) -> dict[str, Document]:
-    """Return the documents by the tool's key, with their titles or files as ids if these are
-    unique.
+    """Return the documents by the tool's key, with unique titles or files as ids.
 
     A missing text is put together from its chunks.
     """
-    index_documents = {one.key: one for one in items} | {
-        key: IndexDocument(key) for key in chunks if key not in {one.key for one in items}
-    }
+    index_documents = {one.key: one for one in items}
+    for key in chunks:
+        index_documents.setdefault(key, IndexDocument(key))
     titles = Counter(_document_name(one) for one in index_documents.values())
     documents_by_key: dict[str, Document] = {}
     n_joined = 0
@@ -227,9 +222,7 @@ def _documents(
     if n_joined:
         notes.append(
             f"The index does not hold the text of {n_joined:,} document{'s' * (n_joined > 1)}; it "
-            "was "
-            "put together of the chunks, so what they "
-            "have in common is there twice."
+            "was put together of the chunks, so what they have in common is there twice."
         )
     return documents_by_key
 
@@ -268,11 +261,8 @@ def _edges(
         tally["Put together, relations between the same two entities"] += key in edges
         edge = edges.setdefault(key, _ItemMentions())
         edge.weight += relation.weight
-        edge.keywords.update(
-            dict.fromkeys(
-                filter(None, (" ".join(word.split()) for word in relation.keywords.split(",")))
-            )
-        )
+        keywords = (" ".join(word.split()) for word in relation.keywords.split(","))
+        edge.keywords.update(dict.fromkeys(filter(None, keywords)))
         edge.add(" ".join(relation.description.split()), _known_rows(relation.chunks, rows, tally))
     return edges
 
@@ -295,9 +285,8 @@ def _communities(
     """
     members = _community_members(communities, graph, tally)
     by_key = {one.key: one for one in communities}
-    non_empty = sorted(
-        (one for one in by_key.values() if members[one.key]), key=lambda one: one.level
-    )
+    non_empty = [one for one in by_key.values() if members[one.key]]
+    non_empty.sort(key=lambda one: one.level)
     tally["Left out, communities without a member"] += len(members) - len(non_empty)
     rows = {one.key: row for row, one in enumerate(non_empty)}
     if not non_empty:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from core.corpus.indexes.files import Row, number_value, read_keyed_json, text_value, text_values
 from core.corpus.indexes.index import (
@@ -53,8 +52,8 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     """Read an index of LightRAG 1.0 to 1.5.
 
     It holds entities, relations with keywords and weights, chunks and documents. The chunks of
-    entities and relations come from `source_id`. From version 1.4 on they also come from files of
-    their own, as the graph names only some.
+    entities and relations come from `source_id`. From version 1.4 on they also come from separate
+    files, because the graph then names only some of them.
 
     Raises BadInput for a damaged file.
     """
@@ -73,12 +72,11 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
             _pair(*key.partition(PART_SEPARATOR)[::2]): text_values(row.get("chunk_ids"))
             for key, row in read_keyed_json(files[RELATION_CHUNKS_FILE]).items()
         }
-        index.relations = [
-            replace(
-                one, chunks=_union(one.chunks, relation_chunks.get(_pair(one.head, one.tail), ()))
-            )
-            for one in index.relations
-        ]
+        relations = []
+        for one in index.relations:
+            more_chunks = relation_chunks.get(_pair(one.head, one.tail), ())
+            relations.append(replace(one, chunks=_union(one.chunks, more_chunks)))
+        index.relations = relations
     index.vectors = _vectors(files, lambda of, row: text_value(row.get("content")), index.notes)
     return index
 
@@ -97,18 +95,17 @@ def read_nano_index(files: Mapping[str, FileSource]) -> IndexContent:
         id: f"{id}{about.get('description', '')}"
         for id, about in read_attributed(files[GRAPHML_FILE])[0].items()
     }
-    text_of = lambda kind, row: (
-        contents.get(text_value(row.get("__id__")), "")
-        if kind == "chunks"
-        else nodes.get(text_value(row.get("entity_name")), "")
-    )
+
+    def text_of(kind: str, row: Row) -> str:
+        if kind == "chunks":
+            return contents.get(text_value(row.get("__id__")), "")
+        return nodes.get(text_value(row.get("entity_name")), "")
+
     index.vectors = _vectors(files, text_of, index.notes)
     reports = read_keyed_json(files[REPORT_STORE_FILE])
-    parents = {
-        part: key
-        for key, row in reports.items()
-        for part in text_values(row.get("sub_communities"))
-    }
+    parents: dict[str, str] = {}
+    for key, row in reports.items():
+        parents.update(dict.fromkeys(text_values(row.get("sub_communities")), key))
     index.communities = [_community(key, row, parents.get(key, "")) for key, row in reports.items()]
     return index
 
@@ -152,24 +149,25 @@ def _vectors(
 
     `text_of` returns the text from which a row's vector was made.
     """
-    readers = [
-        (
-            ITEM_TITLES[kind],
-            partial(nano_vectors, files[name], kind, ITEM_KEYS[kind], partial(text_of, kind)),
-        )
-        for kind, name in VECTOR_FILES.items()
-        if name in files
-    ]
+    readers = []
+    for kind, name in VECTOR_FILES.items():
+        if name in files:
+            row_text = partial(text_of, kind)
+            read = partial(nano_vectors, files[name], kind, ITEM_KEYS[kind], row_text)
+            readers.append((ITEM_TITLES[kind], read))
     return read_vectors(readers, notes)
 
 
 def _relation(head: str, tail: str, about: Mapping[str, str]) -> IndexRelation:
     keywords = ", ".join(_parts(about.get("keywords", "")))
-    fields: dict[str, Any] = {
-        "weight": number_value(about.get("weight"), 1.0),
-        "chunks": _parts(about.get("source_id", "")),
-    }
-    return IndexRelation(head, tail, description=_description(about), keywords=keywords, **fields)
+    return IndexRelation(
+        head,
+        tail,
+        description=_description(about),
+        keywords=keywords,
+        weight=number_value(about.get("weight"), 1.0),
+        chunks=_parts(about.get("source_id", "")),
+    )
 
 
 def _community(key: str, row: Row, parent: str) -> IndexCommunity:
@@ -177,14 +175,15 @@ def _community(key: str, row: Row, parent: str) -> IndexCommunity:
     reply = reply if isinstance(reply, dict) else {}
     title = text_value(reply.get("title")) or text_value(row.get("title"))
     report = text_value(row.get("report_string")).removeprefix(f"# {title}").strip()
-    members = tuple(map(unquoted_name, text_values(row.get("nodes"))))
-    about: dict[str, Any] = {
-        "title": title,
-        "members": members,
-        "report": report,
-        "rating": number_value(reply.get("rating")),
-    }
-    return IndexCommunity(key, int(number_value(row.get("level"))), parent, **about)
+    return IndexCommunity(
+        key,
+        int(number_value(row.get("level"))),
+        parent,
+        title=title,
+        members=tuple(map(unquoted_name, text_values(row.get("nodes")))),
+        report=report,
+        rating=number_value(reply.get("rating")),
+    )
 
 
 def _file(row: Row) -> str:

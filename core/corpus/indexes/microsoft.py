@@ -32,15 +32,15 @@ from core.corpus.indexes.vectors import IndexVectors, parquet_vectors, read_vect
 from core.corpus.readers.files import READABLE_KINDS
 from core.io.files import FileSource
 
-NEEDED_TABLES = ("entities", "relationships", "text_units")  # tables that every index has
-OLD_TABLE_PREFIX = "create_final_"  # prefix of table names up to version 1
+NEEDED_TABLES = ("entities", "relationships", "text_units")  # in every index
+OLD_TABLE_PREFIX = "create_final_"  # of table names up to version 1
 
 
 def holds_index(names: set[str]) -> bool:
     """Return whether these files are an index of microsoft/graphrag."""
     return any(
-        {f"{before}{table}.parquet" for table in NEEDED_TABLES} <= names
-        for before in ("", OLD_TABLE_PREFIX)
+        {f"{prefix}{table}.parquet" for table in NEEDED_TABLES} <= names
+        for prefix in ("", OLD_TABLE_PREFIX)
     )
 
 
@@ -143,32 +143,23 @@ def _vectors(
         return []
     reports = _rows(tables, "community_reports", ("id", "community", "full_content"))
     # by kind and id: the key of a vector's item, and the text that was encoded
-    items: dict[str, Mapping[str, tuple[str, str]]] = {
+    items: dict[str, dict[str, tuple[str, str]]] = {
         "nodes": {
             id: (" ".join(title.split()), f"{title}:{text_value(row.get('description'))}")
             for id, (title, row) in entities.items()
         },
-        "communities": {
-            text_value(row.get("id")): (
-                _key(row.get("community")),
-                text_value(row.get("full_content")),
-            )
-            for row in reports
-        },
+        "communities": {},
         "chunks": {id: (id, chunk) for id, chunk in chunks.items()},
     }
-    readers = [
-        (
-            words,
-            partial(parquet_vectors, file, kind, ("id", "embedding"), partial(_item, items[kind])),
-        )
-        for kind, words in (
-            ("nodes", "entities"),
-            ("communities", "communities"),
-            ("chunks", "chunks"),
-        )
-        if (file := vector_files[kind]) is not None
-    ]
+    for row in reports:
+        item = _key(row.get("community")), text_value(row.get("full_content"))
+        items["communities"][text_value(row.get("id"))] = item
+    readers = []
+    for kind, file in vector_files.items():
+        if file is not None:
+            item_of = partial(_item, items[kind])
+            read = partial(parquet_vectors, file, kind, ("id", "embedding"), item_of)
+            readers.append(("entities" if kind == "nodes" else kind, read))
     return read_vectors(readers, notes)
 
 
@@ -184,11 +175,11 @@ REPORT_COLUMNS = ("community", "title", "summary", "full_content", "rank", "rati
 
 def _form(tables: Mapping[str, FileSource], new: bool) -> str:
     """Return the versions that write tables of this form."""
-    if not new:
-        return (
-            "version 1" if "title" in parquet_columns(tables["entities"]) else "a version before 1"
-        )
-    return "version 3" if "document_id" in parquet_columns(tables["text_units"]) else "version 2"
+    if new:
+        has_id = "document_id" in parquet_columns(tables["text_units"])
+        return "version 3" if has_id else "version 2"
+    has_title = "title" in parquet_columns(tables["entities"])
+    return "version 1" if has_title else "a version before 1"
 
 
 def _entity(row: Row, name_column: str) -> IndexEntity:
@@ -201,15 +192,12 @@ def _entity(row: Row, name_column: str) -> IndexEntity:
 
 
 def _relation(row: Row) -> IndexRelation:
-    about: dict[str, Any] = {
-        "weight": number_value(row.get("weight"), 1.0),
-        "chunks": text_values(row.get("text_unit_ids")),
-    }
     return IndexRelation(
         text_value(row["source"]),
         text_value(row["target"]),
         description=text_value(row.get("description")),
-        **about,
+        weight=number_value(row.get("weight"), 1.0),
+        chunks=text_values(row.get("text_unit_ids")),
     )
 
 
@@ -245,18 +233,16 @@ def _communities(
         else:
             member_names = members.get(key, [])
         title = text_value(report.get("title")) or text_value(row.get("title"))
-        rating = number_value(report.get("rank"), number_value(report.get("rating")))
-        about: dict[str, Any] = {
-            "title": title,
-            "members": tuple(member_names),
-            "report": _report(report, title),
-            "rating": rating,
-        }
-        communities.append(
-            IndexCommunity(
-                key, int(number_value(row.get("level"))), _key(row.get("parent")), **about
-            )
+        community = IndexCommunity(
+            key,
+            int(number_value(row.get("level"))),
+            _key(row.get("parent")),
+            title=title,
+            members=tuple(member_names),
+            report=_report(report, title),
+            rating=number_value(report.get("rank"), number_value(report.get("rating"))),
         )
+        communities.append(community)
     return communities if any(one.parent for one in communities) else _with_parents(communities)
 
 
@@ -284,8 +270,11 @@ def _with_parents(communities: list[IndexCommunity]) -> list[IndexCommunity]:
 
     A parent is the community of the coarser level that contains the first member.
     """
-    holder = {(one.level, member): one.key for one in communities for member in one.members}
-    return [
-        replace(one, parent=holder.get((one.level - 1, one.members[0]), "") if one.members else "")
-        for one in communities
-    ]
+    holders: dict[tuple[int, str], str] = {}
+    for one in communities:
+        holders.update(((one.level, member), one.key) for member in one.members)
+    result = []
+    for one in communities:
+        parent = holders.get((one.level - 1, one.members[0]), "") if one.members else ""
+        result.append(replace(one, parent=parent))
+    return result

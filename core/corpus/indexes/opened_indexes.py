@@ -1,4 +1,4 @@
-"""Open an index of another tool as a corpus, or as a graph of an existing corpus.
+"""Opening of an index of another tool as a corpus, or as a graph of an existing corpus.
 
 The index is read in a separate process. Its graph is stored in the corpus's folder.
 """
@@ -40,15 +40,15 @@ from core.runtime.subprocess_worker import (
 from core.sharing import check_may_change, shared
 from core.watch import NO_WATCH, Watch
 
-# in a corpus's folder: the graphs of opened indexes, one for each tool
-OPENED_FOLDER = "opened"
-# in a graph's folder: vectors by kind of item, and the texts that were encoded
-VECTORS_FOLDER, TEXTS_SUFFIX = ("vectors", "-texts")
-SUMMARY_FILE = "opened.json"  # in a graph's folder: what was taken, and from which documents
-# address space in bytes, and processor time, of the reading process
-MAX_INDEX_MEMORY_BYTES, MAX_INDEX_SECONDS = 1 << 32, 600.0
-# processor time for a small index, and the rate by which size adds to it
-MIN_INDEX_SECONDS, INDEX_BYTES_PER_SECOND = 30.0, 500_000
+OPENED_FOLDER = "opened"  # in a corpus's folder: the graphs of opened indexes, one for each tool
+VECTORS_FOLDER = "vectors"  # in a graph's folder: vectors by kind of item
+TEXTS_SUFFIX = "-texts"  # of the file with the texts that were encoded
+SUMMARY_FILE = "opened.json"  # in a graph's folder: the summary of its index
+# Limits of the reading process: address space, and processor time, which grows with the size.
+MAX_INDEX_MEMORY_BYTES = 1 << 32
+MAX_INDEX_SECONDS = 600.0
+MIN_INDEX_SECONDS = 30.0
+INDEX_BYTES_PER_SECOND = 500_000
 
 
 @dataclass(frozen=True)
@@ -91,33 +91,32 @@ class IndexSummary:
     @property
     def counted(self) -> str:
         """The numbers of things taken, in words."""
-        return ", ".join(counted_words(count, what) for what, count in self.counts.items() if count)
+        return ", ".join(counted_words(count, noun) for noun, count in self.counts.items() if count)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each thing that was left out, guessed or skipped."""
-        return [*(f"{what}: {count:,}." for what, count in self.left_out.items()), *self.notes]
+        return [*(f"{name}: {count:,}." for name, count in self.left_out.items()), *self.notes]
 
 
-def counted_words(count: int, what: str) -> str:
+def counted_words(count: int, noun: str) -> str:
     """Return a number with its noun.
 
     Parameters
     ----------
     count : the number.
-    what : the noun in the plural.
+    noun : the noun in the plural.
 
     Returns
     -------
-    The noun in the singular for 1.
+    Words such as "2 entities", with the noun in the singular for 1.
     """
-    return (
-        f"{count:,} "
-        f"{(what[:-3] + 'y' if what.endswith('ies') else what[:-1]) if count == 1 else what}"
-    )
+    if count == 1:
+        noun = f"{noun[:-3]}y" if noun.endswith("ies") else noun[:-1]
+    return f"{count:,} {noun}"
 
 
 def preview_index(path: str | Path, watch: Watch = NO_WATCH) -> IndexSummary:
-    """Return what would be taken from the index at a path. Nothing is written.
+    """Return a summary of the index at a path. Nothing is written.
 
     Parameters
     ----------
@@ -141,7 +140,7 @@ def open_index(
     """Open the index in a folder, zip or file as the corpus of a name.
 
     Its documents become the corpus's, and its graph is stored for the build `opened-TOOL`. An
-    existing corpus with the same texts only gets the graph.
+    existing corpus with the same texts receives only the graph.
 
     Parameters
     ----------
@@ -178,7 +177,7 @@ def open_index(
         watch=watch,
     )
     summary = replace(summary, corpus=corpus.digest, documents=text_digests(corpus, corpus.ids))
-    _keep(corpus, assembled, summary)
+    _store(corpus, assembled, summary)
     return corpus, summary
 
 
@@ -199,20 +198,16 @@ def known_corpus(name: str) -> Corpus | None:
 def _add_index_graph(
     corpus: Corpus, path: Path, watch: Watch = NO_WATCH
 ) -> tuple[Corpus, IndexSummary]:
-    """Add the graph of an index to the corpus of its texts, and return what was taken."""
+    """Add the graph of an index to the corpus of its texts, and return its summary."""
     assembled, summary = _read(path, corpus.name, watch, list(corpus))
     if opened_summary(corpus, summary.tool) is not None:
         raise BadInput(
             f"“{corpus.title}” has the graph of an index of {TOOLS[summary.tool].title} already. "
-            "Open this one under another name, or remove "
-            "those texts first."
+            "Open this one under another name, or remove those texts first."
         )
-    summary = replace(
-        summary,
-        corpus=corpus.digest,
-        documents=text_digests(corpus, [one.id for one in assembled.documents]),
-    )
-    _keep(corpus, assembled, summary)
+    documents = text_digests(corpus, [one.id for one in assembled.documents])
+    summary = replace(summary, corpus=corpus.digest, documents=documents)
+    _store(corpus, assembled, summary)
     return corpus, summary
 
 
@@ -228,14 +223,15 @@ def text_digests(corpus: Corpus, ids: Iterable[str]) -> dict[str, str]:
     -------
     SHA-256 in hex by id; empty for a missing document.
     """
-    text = lambda id: corpus.document(id).text if id in corpus else None
-    return {
-        id: "" if (body := text(id)) is None else sha256(body.encode()).hexdigest() for id in ids
-    }
+    digests_by_id = dict.fromkeys(ids, "")
+    for id in digests_by_id:
+        if id in corpus:
+            digests_by_id[id] = sha256(corpus.document(id).text.encode()).hexdigest()
+    return digests_by_id
 
 
 def opened_summary(corpus: Corpus, tool: str) -> IndexSummary | None:
-    """Return what was taken from a tool's index for a corpus.
+    """Return the summary of a tool's index that was opened for a corpus.
 
     Parameters
     ----------
@@ -244,19 +240,18 @@ def opened_summary(corpus: Corpus, tool: str) -> IndexSummary | None:
 
     Returns
     -------
-    None if none was opened.
+    The summary; None if no index of the tool was opened.
     """
     try:
         data = json.loads((corpus.folder / OPENED_FOLDER / tool / SUMMARY_FILE).read_text("utf-8"))
-        counts = data["counts"]
-        other_fields = {"notes": tuple(data["notes"]), "documents": data.get("documents", {})}
         return IndexSummary(
             data["tool"],
             data["form"],
-            counts,
+            data["counts"],
             data["left_out"],
-            corpus=data["corpus"],
-            **other_fields,
+            tuple(data["notes"]),
+            data["corpus"],
+            data.get("documents", {}),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -314,7 +309,7 @@ def opened_vectors(corpus: Corpus, tool: str, kind: str) -> ItemVectors | None:
         return None
 
 
-def _keep(corpus: Corpus, assembled: AssembledIndex, summary: IndexSummary) -> None:
+def _store(corpus: Corpus, assembled: AssembledIndex, summary: IndexSummary) -> None:
     """Store the graph, the vectors and the summary in the corpus's folder. Raises StoreError."""
     folder = corpus.folder / OPENED_FOLDER / summary.tool
     store_graph(assembled.graph, folder)
@@ -328,12 +323,8 @@ def _keep(corpus: Corpus, assembled: AssembledIndex, summary: IndexSummary) -> N
             texts = np.frombuffer(json.dumps(vectors.texts).encode(), np.uint8)
             for end, array in (("", vectors.matrix), (TEXTS_SUFFIX, texts)):
                 write_whole(folder / VECTORS_FOLDER / f"{kind}{end}.npy", partial(_save, array))
-        write_whole(
-            folder / SUMMARY_FILE,
-            lambda temporary: temporary.write_text(
-                json.dumps(saved_fields, ensure_ascii=False), "utf-8"
-            ),
-        )
+        text = json.dumps(saved_fields, ensure_ascii=False)
+        write_whole(folder / SUMMARY_FILE, lambda temporary: temporary.write_text(text, "utf-8"))
     except OSError as error:
         raise StoreError(
             f"The index cannot be stored in {folder}: {error.strerror or error}."
@@ -357,9 +348,8 @@ def _read(
     """
     watch.report("Reading the index")
     size = sum(file.size for file in files_at_path(path)[0].values())
-    seconds = allowed_seconds(
-        min(MAX_INDEX_SECONDS, MIN_INDEX_SECONDS + size / INDEX_BYTES_PER_SECOND)
-    )
+    needed_seconds = MIN_INDEX_SECONDS + size / INDEX_BYTES_PER_SECOND
+    seconds = allowed_seconds(min(MAX_INDEX_SECONDS, needed_seconds))
     with Worker(MAX_INDEX_MEMORY_BYTES) as worker:
         try:
             tool, index, notes = worker.do(
@@ -368,13 +358,14 @@ def _read(
         except RunCancelled:
             raise
         except WorkerEndedError as error:
-            why = {
-                LIMIT_MEMORY: f"takes more than {size_text(allowed_memory(MAX_INDEX_MEMORY_BYTES))} of memory",
+            memory = size_text(allowed_memory(MAX_INDEX_MEMORY_BYTES))
+            reasons = {
+                LIMIT_MEMORY: f"takes more than {memory} of memory",
                 LIMIT_TIME: f"takes longer than {duration_text(seconds)}",
-            }.get(error.limit, "breaks down")
+            }
             raise BadInput(
-                f"Reading the index in {path} {why}; it may be damaged, or larger than can "
-                "be read here."
+                f"Reading the index in {path} {reasons.get(error.limit, 'breaks down')}; it may be "
+                "damaged, or larger than can be read here."
             ) from None
         except HopscopeError as error:
             raise BadInput(str(error)) from None
@@ -388,11 +379,10 @@ def _read(
         "relations": graph.n_edges,
         "communities": len(communities or ()),
         "reports": sum(map(bool, communities.texts("report"))) if communities is not None else 0,
+        "vectors": sum(vectors.count for vectors in assembled.vectors.values()),
     }
-    counts["vectors"] = sum(vectors.count for vectors in assembled.vectors.values())
-    return assembled, IndexSummary(
-        tool, index.form, counts, dict(assembled.left_out), (*assembled.notes, *notes)
-    )
+    all_notes = (*assembled.notes, *notes)
+    return assembled, IndexSummary(tool, index.form, counts, dict(assembled.left_out), all_notes)
 
 
 def _in_worker(path: Path, watch: Watch = NO_WATCH) -> tuple[str, IndexContent, list[str]]:

@@ -51,14 +51,15 @@ class InertObject:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Unpickler that makes a `InertObject` for each object of a known package, and refuses all
-    others.
+    """Unpickler that makes an `InertObject` for each object of a known package.
+
+    It refuses all other objects.
     """
 
     def __init__(self, data: bytes, file: str):
         super().__init__(io.BytesIO(data))
         self._file = file
-        self._things: dict[str, type[InertObject]] = {}
+        self._stand_ins: dict[str, type[InertObject]] = {}
 
     def find_class(self, module: str, name: str) -> Any:
         """Return the stand-in for a class. Raises BadInput for a class of another package."""
@@ -67,9 +68,9 @@ class _Unpickler(pickle.Unpickler):
             raise BadInput(
                 f"{self._file} asks for {shorten(dotted_name)}, which is no data; not read."
             )
-        if dotted_name not in self._things:
-            self._things[dotted_name] = type("Thing", (InertObject,), {"name": dotted_name})
-        return self._things[dotted_name]
+        if dotted_name not in self._stand_ins:
+            self._stand_ins[dotted_name] = type("Thing", (InertObject,), {"name": dotted_name})
+        return self._stand_ins[dotted_name]
 
 
 def read_pickle(data: bytes, file: str) -> Any:

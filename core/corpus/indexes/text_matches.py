@@ -1,4 +1,4 @@
-"""Match the texts of an index to the documents of a corpus, whatever their names."""
+"""Matching of the texts of an index with the documents of a corpus, whatever their names."""
 
 from __future__ import annotations
 
@@ -9,15 +9,11 @@ from itertools import accumulate
 
 from core.corpus.document import Document
 from core.corpus.indexes.index import IndexChunk
+from core.corpus.quotations import single_line
 from core.errors import BadInput, shorten
 
-MAX_TRIED_PLACES = 20  # places at which a chunk's text is tried, as other documents may quote it
-DOCUMENT_SEPARATOR = "\x00"  # separates documents, so that no text continues into the next
-
-
-def plain_text(text: str) -> str:
-    """Return a text with single blanks, as tools change blanks."""
-    return " ".join(text.split())
+MAX_TRIED_DOCUMENTS = 20  # that hold the first chunk of a text; some may only quote it
+DOCUMENT_SEPARATOR = "\x00"  # between documents, so that no text continues into the next
 
 
 @dataclass(frozen=True)
@@ -40,14 +36,14 @@ class _CorpusText:
         """Join the texts of documents."""
         by_text: dict[str, list[Document]] = {}
         for document in documents:
-            by_text.setdefault(plain_text(document.text), []).append(document)
-        whole = DOCUMENT_SEPARATOR.join(plain_text(one.text) for one in documents)
-        ends = list(accumulate(len(plain_text(one.text)) + 1 for one in documents))
-        return cls(by_text, whole, ends)
+            by_text.setdefault(single_line(document.text), []).append(document)
+        texts = [single_line(document.text) for document in documents]
+        ends = list(accumulate(len(text) + 1 for text in texts))
+        return cls(by_text, DOCUMENT_SEPARATOR.join(texts), ends)
 
     def find_equal(self, document: Document) -> Document | None:
         """Return the document of the same text, if possible with the same id."""
-        equal_documents = self.by_text.get(plain_text(document.text), [])
+        equal_documents = self.by_text.get(single_line(document.text), [])
         for other in equal_documents:
             if other.id == document.id:
                 return other
@@ -56,7 +52,7 @@ class _CorpusText:
     def find_row(self, texts: Sequence[str]) -> int:
         """Return the first document that contains all texts; -1 if there is none."""
         position = self.whole.find(texts[0]) if texts else -1
-        for _ in range(MAX_TRIED_PLACES):
+        for _ in range(MAX_TRIED_DOCUMENTS):
             if position < 0:
                 return -1
             row = bisect_right(self.ends, position)
@@ -103,7 +99,7 @@ def match_texts(
     matches: dict[str, Document] = {}
     missing: list[str] = []
     for key, document in documents.items():
-        texts = [plain_text(chunk.text) for chunk in chunks.get(key, ())]
+        texts = [single_line(chunk.text) for chunk in chunks.get(key, ())]
         match = corpus.find_equal(document)
         positions = list(range(len(texts)))
         if match is None:

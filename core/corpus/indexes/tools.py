@@ -1,4 +1,4 @@
-"""The tools whose indexes can be read, and how each is recognised."""
+"""The tools whose indexes can be read, and recognition of their indexes."""
 
 from __future__ import annotations
 
@@ -133,16 +133,14 @@ def recognise_tool(
     """
     files_by_folder: dict[str, dict[str, FileSource]] = {}
     for name in sorted(files):
-        for outer in PurePosixPath(name).parents:
-            files_by_folder.setdefault(str(outer), {})[
-                PurePosixPath(name).relative_to(outer).as_posix()
-            ] = files[name]
-    matches = [
-        (tool, folder)
-        for folder, folder_files in files_by_folder.items()
-        for tool, one in TOOLS.items()
-        if one.holds(set(folder_files))
-    ]
+        path = PurePosixPath(name)
+        for folder_path in path.parents:
+            folder_files = files_by_folder.setdefault(str(folder_path), {})
+            folder_files[path.relative_to(folder_path).as_posix()] = files[name]
+    matches: list[tuple[str, str]] = []
+    for folder, folder_files in files_by_folder.items():
+        names = set(folder_files)
+        matches += [(tool, folder) for tool, one in TOOLS.items() if one.holds(names)]
     if not matches:
         tools = "; ".join(f"{one.title} ({one.known_by})" for one in TOOLS.values())
         raise BadInput(f"{where} holds no index that can be read. Looked for: {tools}.")

@@ -93,10 +93,8 @@ def item_vectors(
         return None
     texts, matrix = [""] * items, np.zeros((items, vectors.matrix.shape[1]), np.float16)
     for item, position in alone.items():
-        texts[item], matrix[item] = (
-            vectors.texts[position],
-            vectors.matrix[position] / lengths[position],
-        )
+        texts[item] = vectors.texts[position]
+        matrix[item] = vectors.matrix[position] / lengths[position]
     return ItemVectors(tuple(texts), matrix)
 
 
@@ -127,17 +125,12 @@ def nano_vectors(
         rows = [row for row in content["data"] if isinstance(row, dict)]
         size = int(content["embedding_dim"])
         numbers = np.frombuffer(base64.b64decode(content["matrix"], validate=True), "<f4")
-        if (
-            len(rows) != len(content["data"])
-            or not 0 < size <= MAX_DIMENSION
-            or len(numbers) != size * len(rows)
-        ):
+        if not 0 < size <= MAX_DIMENSION or len(rows) != len(content["data"]):
             raise ValueError
+        matrix = numbers.reshape(len(rows), size)
     except (KeyError, TypeError, ValueError, OverflowError, binascii.Error):
         raise BadInput(f"{file.name} does not hold vectors as nano-vectordb writes them.") from None
-    return IndexVectors(
-        kind, tuple(map(key, rows)), tuple(map(text_of, rows)), numbers.reshape(len(rows), size)
-    )
+    return IndexVectors(kind, tuple(map(key, rows)), tuple(map(text_of, rows)), matrix)
 
 
 # the header of an hnswlib file: counts and offsets, as its saveIndex writes them
@@ -163,9 +156,8 @@ def hnsw_vectors(file: FileSource) -> tuple[np.ndarray, np.ndarray]:
         raise BadInput(f"{file.name} is damaged or no file of hnswlib.") from None
     rows = np.frombuffer(data, np.uint8, count * size, HNSW_HEADER.size).reshape(count, size)
     labels = np.ascontiguousarray(rows[:, label : label + 8]).view("<i8").ravel()
-    return labels, np.ascontiguousarray(rows[:, start : start + 4 * width]).view("<f4").reshape(
-        count, width
-    )
+    vectors = np.ascontiguousarray(rows[:, start : start + 4 * width]).view("<f4")
+    return labels, vectors.reshape(count, width)
 
 
 def parquet_vectors(
@@ -199,9 +191,8 @@ def parquet_vectors(
             f"{file.name} does not hold vectors of one length under “{numbers}”."
         ) from None
     items = [item(text_value(row[ids])) for row in rows]
-    return IndexVectors(
-        kind, tuple(key for key, _ in items), tuple(text for _, text in items), matrix
-    )
+    keys, texts = tuple(key for key, _ in items), tuple(text for _, text in items)
+    return IndexVectors(kind, keys, texts, matrix)
 
 
 def read_vectors(
@@ -239,6 +230,6 @@ def one_line_value(row: Row, name: str) -> str:
 
     Returns
     -------
-    Empty if the row has no such field.
+    The text; empty if the row has no such field.
     """
     return " ".join(text_value(row.get(name)).split())

@@ -36,16 +36,13 @@ def holds_index(names: set[str]) -> bool:
 
 def _sets(names: set[str]) -> list[str]:
     """Return the sets of documents that have a graph and a file of chunks."""
-    graphs = (
-        name
-        for name in sorted(names)
-        if name.startswith(GRAPH_FOLDER) and name.endswith(GRAPH_SUFFIX)
-    )
-    return [
-        name
-        for name in (graph[len(GRAPH_FOLDER) : -len(GRAPH_SUFFIX)] for graph in graphs)
-        if f"chunks/{name}.txt" in names
-    ]
+    sets = []
+    for file in sorted(names):
+        if file.startswith(GRAPH_FOLDER) and file.endswith(GRAPH_SUFFIX):
+            name = file[len(GRAPH_FOLDER) : -len(GRAPH_SUFFIX)]
+            if f"chunks/{name}.txt" in names:
+                sets.append(name)
+    return sets
 
 
 @dataclass
@@ -82,25 +79,16 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
         IndexEntity(name, one.type, "; ".join(one.attributes), tuple(one.chunks))
         for name, one in graph_rows.entities.items()
     ]
-    index.relations = [
-        IndexRelation(
-            head,
-            tail,
-            name,
-            chunks=tuple(
-                chunk
-                for chunk in graph_rows.entities[head].chunks
-                if chunk in graph_rows.entities[tail].chunks
-            )[:1],
-        )
-        for head, name, tail in graph_rows.relations
-    ]
+    for head, name, tail in graph_rows.relations:
+        head_chunks, tail_chunks = (graph_rows.entities[end].chunks for end in (head, tail))
+        shared_chunks = tuple(chunk for chunk in head_chunks if chunk in tail_chunks)
+        index.relations.append(IndexRelation(head, tail, name, chunks=shared_chunks[:1]))
     index.communities = [
         IndexCommunity(name, 0, title=name, members=tuple(members), report=report)
         for name, (report, members) in graph_rows.communities.items()
     ]
     index.left_out = graph_rows.left_out
-    named_chunks = {chunk for one in graph_rows.entities.values() for chunk in one.chunks}
+    named_chunks = set[str]().union(*(one.chunks for one in graph_rows.entities.values()))
     index.chunks = _chunks(files[f"chunks/{sets[0]}.txt"], named_chunks, index.left_out)
     index.notes += [
         "The index does not say of which document a chunk is: each chunk is a document.",
@@ -124,10 +112,8 @@ class _GraphRows:
     def add(self, row: Any) -> None:
         """Add one relation between two nodes of any level."""
         row = row if isinstance(row, dict) else {}
-        (head_kind, head), (tail_kind, tail) = (
-            _node(row.get("start_node")),
-            _node(row.get("end_node")),
-        )
+        head_kind, head = _node(row.get("start_node"))
+        tail_kind, tail = _node(row.get("end_node"))
         head_name = text_value(head.get("name"))
         tail_name = text_value(tail.get("name"))
         relation = text_value(row.get("relation"))
@@ -138,9 +124,8 @@ class _GraphRows:
             if kind == "entity":
                 self._entity(name, about)
             elif kind == "community":
-                _, members = self.communities.setdefault(
-                    name, (text_value(about.get("description")), {})
-                )
+                report = text_value(about.get("description"))
+                _, members = self.communities.setdefault(name, (report, {}))
                 members.update(dict.fromkeys(text_values(about.get("members"))))
         if head_kind == tail_kind == "entity":
             self.relations[head_name, relation, tail_name] = None
@@ -154,7 +139,9 @@ class _GraphRows:
     def _entity(self, name: str, about: Mapping[str, Any]) -> _Entity:
         one = self.entities.setdefault(name, _Entity())
         one.type = one.type or text_value(about.get("schema_type"))
-        one.chunks.update({chunk: None for chunk in (text_value(about.get("chunk id")),) if chunk})
+        chunk = text_value(about.get("chunk id"))
+        if chunk:
+            one.chunks[chunk] = None
         return one
 
 
@@ -168,7 +155,7 @@ def _node(value: Any) -> tuple[str, Mapping[str, Any]]:
 def _chunks(file: FileSource, used_keys: set[str], tally: Counter[str]) -> list[IndexChunk]:
     """Return the chunks of the file in its order.
 
-    Of chunks with the same text, those that entities name are kept.
+    Of chunks with the same text, only those that entities name are returned.
     """
     try:
         content = read_bytes(file).decode("utf-8-sig")

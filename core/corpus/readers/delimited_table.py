@@ -1,4 +1,4 @@
-"""Tables of lines (CSV, TSV): detect their separator and header."""
+"""Reader of tables of lines (CSV, TSV), which detects their separator and header."""
 
 from __future__ import annotations
 
@@ -34,35 +34,33 @@ class DelimitedTable:
 
     Parameters
     ----------
-    header : `yes` or `no`; if empty, the first row decides. It is no header if it holds sentences,
-        and otherwise only numbers.
+    header : `yes` or `no`; if empty, the first row decides. It is no header if it holds only
+        sentences and numbers, and at least one sentence.
     """
 
     def __init__(self, source: FileSource, watch: Watch = NO_WATCH, header: str = ""):
         csv.field_size_limit(MAX_LINE_BYTES)
-        self.name, self.longer, self.line = name_without_packing(source.name), 0, 0
+        self.name = name_without_packing(source.name)
+        self.longer = 0
         lines = _lines(source, watch)
         beginning = list(islice(lines, SEPARATOR_LINES))
         separator_line = EXCEL_SEPARATOR.match(beginning[0]) if beginning else None
-        beginning = beginning[1:] if separator_line else beginning
-        is_tsv = self.name.lower().endswith(".tsv")
-        self._rows = csv.reader(
-            chain(beginning, lines),
-            delimiter=separator_line[1]
-            if separator_line
-            else "\t"
-            if is_tsv
-            else _delimiter(beginning),
-            skipinitialspace=True,
-        )
+        if separator_line:
+            delimiter = separator_line[1]
+            beginning = beginning[1:]
+        elif self.name.lower().endswith(".tsv"):
+            delimiter = "\t"
+        else:
+            delimiter = _delimiter(beginning)
+        all_lines = chain(beginning, lines)
+        self._rows = csv.reader(all_lines, delimiter=delimiter, skipinitialspace=True)
         first_row = next(self._rows, [])
         self.has_header = header == HEADER_YES or (header != HEADER_NO and not _is_data(first_row))
-        self.names: Sequence[str] = (
-            first_row
-            if self.has_header
-            else [str(number) for number in range(1, len(first_row) + 1)]
-        )
-        self._first_rows = [] if self.has_header else [first_row]
+        self.names: Sequence[str] = first_row
+        self._first_rows: list[list[str]] = []
+        if not self.has_header:
+            self.names = [str(number) for number in range(1, len(first_row) + 1)]
+            self._first_rows = [first_row]
 
     def rows(self) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield the rows that are not blank, each with its number from 1.
@@ -80,7 +78,7 @@ class DelimitedTable:
 
 
 def _is_data(row: Sequence[str]) -> bool:
-    """Return whether a first row is no header: sentences, and otherwise only numbers."""
+    """Return whether a first row is no header: at least one sentence, and else only numbers."""
     cells = [cell.strip() for cell in row if cell.strip()]
     sentences = [
         cell
@@ -99,12 +97,9 @@ def _delimiter(lines: Sequence[str]) -> str:
     """
 
     def fits(delimiter: str) -> tuple[bool, int]:
+        rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
         try:
-            counts = [
-                len(row)
-                for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-                if row
-            ]
+            counts = [len(row) for row in rows if row]
         except csv.Error:
             return False, 0
         # The last row may continue after these lines.

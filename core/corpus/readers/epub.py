@@ -43,7 +43,7 @@ def read_epub(
     data : the bytes of the file.
     watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on pages that are missing or hold no text, and on hidden passages.
-    options : options of reading; not used; all readers have it.
+    options : not used; a parameter of all readers.
 
     Returns
     -------
@@ -62,10 +62,7 @@ def read_epub(
 
 
 def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Document:
-    if ENCRYPTION_FILE in book.namelist() and any(
-        element.get("Algorithm") not in FONT_ENCRYPTIONS
-        for element in _parse(book.read(ENCRYPTION_FILE)).iter("{*}EncryptionMethod")
-    ):
+    if _is_locked(book):
         raise BadInput(f"{name} is locked by its publisher (DRM) and cannot be read.")
     package = _parse(book.read("META-INF/container.xml")).find(".//{*}rootfile").get("full-path")
     manifest = _parse(book.read(package))
@@ -93,8 +90,7 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
         hold = "holds" if n_empty == 1 else "hold"
         note(
             f"{name}: {n_empty:,} of {count_with_noun(len(pages), 'page')} {hold} no text, as "
-            "covers "
-            "and pictures do."
+            "covers and pictures do."
         )
     if hidden:
         note(hidden_note(name, hidden))
@@ -102,21 +98,25 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
     return Document(name, "\n".join(texts), title or file_stem(name), name, tuple(places))
 
 
+def _is_locked(book: zipfile.ZipFile) -> bool:
+    """Return whether more than the fonts of a book is encrypted."""
+    if ENCRYPTION_FILE not in book.namelist():
+        return False
+    methods = _parse(book.read(ENCRYPTION_FILE)).iter("{*}EncryptionMethod")
+    return any(method.get("Algorithm") not in FONT_ENCRYPTIONS for method in methods)
+
+
 def _pages(manifest: Any, package: str) -> Iterator[str]:
-    """Yield the names of a book's pages in reading order."""
+    """Yield the names of a book's pages in reading order, without the table of contents."""
     items = {item.get("id"): item for item in manifest.iter("{*}item")}
+    folder = posixpath.dirname(package)
     for reference in manifest.iter("{*}itemref"):
         item = items.get(reference.get("idref"))
-        if (
-            item is not None
-            and item.get("media-type") in PAGE_MEDIA_TYPES
-            and "nav" not in (item.get("properties") or "").split()
-        ):
-            yield utf8_text(
-                posixpath.normpath(
-                    posixpath.join(posixpath.dirname(package), unquote(item.get("href") or ""))
-                )
-            )
+        if item is None or item.get("media-type") not in PAGE_MEDIA_TYPES:
+            continue
+        if "nav" not in (item.get("properties") or "").split():
+            path = posixpath.join(folder, unquote(item.get("href") or ""))
+            yield utf8_text(posixpath.normpath(path))
 
 
 def _parse(data: bytes) -> Any:

@@ -16,8 +16,9 @@ from core.errors import BadInput, shorten
 from core.io.files import DiskFile, FileSource, name_without_packing, open_unpacked, size_text
 from core.io.temporary_folders import temporary_folder
 
-# bytes of one file, bytes of a whole zip unpacked, and files in a zip
-MAX_FILE_BYTES, MAX_ZIP_BYTES, MAX_ZIP_FILES = (1 << 29, 1 << 31, 200_000)
+MAX_FILE_BYTES = 1 << 29
+MAX_ZIP_BYTES = 1 << 31  # of all files in a zip, unpacked
+MAX_ZIP_FILES = 200_000
 MEMBER_ERRORS = (
     OSError,
     zipfile.BadZipFile,
@@ -165,7 +166,8 @@ def zip_members(file: Path) -> tuple[dict[str, FileSource], list[str]]:
     parts = {
         part.filename.replace("\\", "/"): part for part in archive.infolist() if not part.is_dir()
     }
-    if len(parts) > MAX_ZIP_FILES or sum(part.file_size for part in parts.values()) > MAX_ZIP_BYTES:
+    n_bytes = sum(part.file_size for part in parts.values())
+    if len(parts) > MAX_ZIP_FILES or n_bytes > MAX_ZIP_BYTES:
         raise BadInput(
             f"{file.name} would unpack to more than {size_text(MAX_ZIP_BYTES)} or "
             f"{MAX_ZIP_FILES:,} files, so it is not read."
@@ -179,7 +181,7 @@ def zip_members(file: Path) -> tuple[dict[str, FileSource], list[str]]:
         f"{file.name}: {shorten(name)} would lie outside of the zip and is left out."
         for name in outside
     ]
-    return {
-        name: ZipMember(name, file.name, archive, parts[name])
-        for name in sorted(set(parts) - set(outside))
-    }, notes
+    members: dict[str, FileSource] = {}
+    for name in sorted(set(parts) - set(outside)):
+        members[name] = ZipMember(name, file.name, archive, parts[name])
+    return members, notes

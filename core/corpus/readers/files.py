@@ -1,6 +1,6 @@
-"""Read files, folders and zips as documents.
+"""Reader of files, folders and zips as documents.
 
-A file that cannot be read is reported; the others are read all the same.
+A file that cannot be read is reported, and the others are read nevertheless.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ READABLE_SUFFIXES = tuple(
     f".{kind}"
     for kind in "txt md html pdf docx xlsx pptx epub eml ipynb csv tsv jsonl json parquet".split()
 )
-MAX_TEXT_BYTES = 1 << 27  # bytes of a text that becomes one document
+MAX_TEXT_BYTES = 1 << 27  # of a text that becomes one document
 WHOLE_FILE_READERS: Mapping[
     str, Callable[[str, bytes, Watch, Note, ReadingOptions], list[Document]]
 ] = {
@@ -107,27 +107,23 @@ def read_files(
     files = _collect(paths, result)
     with SeparateReader() as separate:
         for number, (name, (source, folder)) in enumerate(files.items()):
-            file_watch = watch.part(
-                number / len(files), (number + 1) / len(files), f"Reading {shorten(name, 40)}"
-            )
-            file_watch.step(0.0)
+            message = f"Reading {shorten(name, 40)}"
+            part = watch.part(number / len(files), (number + 1) / len(files), message)
+            part.step(0.0)
             notes: list[str] = []
             try:
-                result.documents += _documents(
-                    name, source, options, separate, file_watch, notes.append
-                )
+                result.documents += _documents(name, source, options, separate, part, notes.append)
                 result.origins[name_without_packing(name)] = DocumentOrigin(folder, tuple(notes))
                 result.notes += notes
             except BadInput as error:
                 result.notes.append(str(error))
                 result.failed.add(name_without_packing(name))
     if not result.documents:
+        reasons = result.notes[:MAX_LISTED_FILES] or ["There is no file to read."]
         n_more = len(result.notes) - MAX_LISTED_FILES
-        raise BadInput(
-            " ".join(result.notes[:MAX_LISTED_FILES])
-            + (f" And {n_more:,} more." if n_more > 0 else "")
-            or "There is no file to read."
-        )
+        if n_more > 0:
+            reasons.append(f"And {n_more:,} more.")
+        raise BadInput(" ".join(reasons))
     result.notes += _note_equal_texts(result.documents)
     return result
 
@@ -157,17 +153,11 @@ def _documents(
         with path_on_disk(source) as path:
             return read_columnar(name_without_packing(name), path, options.columns, watch, note)
     if suffix in TABLE_FILE_READERS:
-        rows = as_utf8(
-            FolderFile(name, source),
-            watch.quiet,
-            note,
-            options.encoding,
-            MAX_FILE_BYTES,
-        )
+        file = FolderFile(name, source)
+        rows = as_utf8(file, watch.quiet, note, options.encoding, MAX_FILE_BYTES)
         return TABLE_FILE_READERS[suffix](rows, options.columns, watch, note)
-    return WHOLE_FILE_READERS[suffix](
-        name_without_packing(name), read_bytes(source, MAX_TEXT_BYTES), watch, note, options
-    )
+    data = read_bytes(source, MAX_TEXT_BYTES)
+    return WHOLE_FILE_READERS[suffix](name_without_packing(name), data, watch, note, options)
 
 
 def _collect(paths: Iterable[str | Path], read: ReadingResult) -> dict[str, tuple[FileSource, str]]:
@@ -198,14 +188,11 @@ def _files(path: Path, read: ReadingResult) -> Mapping[str, FileSource]:
     Raises BadInput for a folder or zip without any readable file.
     """
     if path.is_dir():
-        inner = [
-            file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()
-        ]
-        return _readable_files(
-            path.name,
-            {utf8_text(file.relative_to(path).as_posix()): disk_file(file) for file in inner},
-            read,
-        )
+        files: dict[str, FileSource] = {}
+        for file in sorted(path.rglob("*")):
+            if file.is_file() and not file.is_symlink():
+                files[utf8_text(file.relative_to(path).as_posix())] = disk_file(file)
+        return _readable_files(path.name, files, read)
     if path.suffix.lower() == ".zip":
         inside, notes = zip_members(path)
         read.notes += notes
@@ -217,44 +204,42 @@ def _readable_files(
     folder: str, files: Mapping[str, FileSource], read: ReadingResult
 ) -> Mapping[str, FileSource]:
     """Return the readable files of a folder or zip. The others are reported, except hidden ones."""
-    visible = [
-        name
-        for name in files
-        if not any(part.startswith(HIDDEN_STARTS) for part in name.split("/"))
-    ]
-    readable_names = [
-        name
-        for name in visible
-        if PurePosixPath(name_without_packing(name.lower())).suffix in READABLE_KINDS
-    ]
-    others = [name for name in visible if name not in set(readable_names)]
-    other_names = ", ".join(others[:MAX_LISTED_FILES]) + (
-        " and others" if len(others) > MAX_LISTED_FILES else ""
-    )
-    if not readable_names:
+    readable: dict[str, FileSource] = {}
+    others: list[str] = []
+    for name, file in files.items():
+        if any(part.startswith(HIDDEN_STARTS) for part in name.split("/")):
+            continue
+        if PurePosixPath(name_without_packing(name.lower())).suffix in READABLE_KINDS:
+            readable[name] = file
+        else:
+            others.append(name)
+    other_names = ", ".join(others[:MAX_LISTED_FILES])
+    if len(others) > MAX_LISTED_FILES:
+        other_names += " and others"
+    if not readable:
+        more = f"; it has {other_names}" if others else ""
         raise BadInput(
-            f"{folder} holds no file that can be read "
-            f"({', '.join(READABLE_SUFFIXES)}){f'; it has {other_names}' if others else ''}."
+            f"{folder} holds no file that can be read ({', '.join(READABLE_SUFFIXES)}){more}."
         )
     if others:
         read.notes.append(
             f"{folder}: {len(others):,} file{'s' * (len(others) != 1)} of other kinds left "
             f"out: {other_names}."
         )
-    return {name: files[name] for name in readable_names}
+    return readable
 
 
 def _note_equal_texts(documents: Sequence[Document]) -> list[str]:
     """Return a sentence on documents with equal texts.
 
-    They are kept, as each may be asked for by its id.
+    All of them are read, as a question may name each by its id.
     """
     first_ids: dict[str, str] = {}
-    pairs = [
-        (one.id, first_ids[one.text])
-        for one in documents
-        if first_ids.setdefault(one.text, one.id) != one.id
-    ]
+    pairs: list[tuple[str, str]] = []
+    for one in documents:
+        first_id = first_ids.setdefault(one.text, one.id)
+        if first_id != one.id:
+            pairs.append((one.id, first_id))
     if not pairs:
         return []
     more = f", and {len(pairs) - 1:,} more are such" if len(pairs) > 1 else ""

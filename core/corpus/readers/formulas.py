@@ -10,7 +10,7 @@ from core.corpus.readers.raised_text import bracketed, write_fraction
 MATHML_LEFT_OUT = frozenset({"annotation", "annotation-xml", "mphantom", "none", "mprescripts"})
 SPACED_OPERATORS = frozenset("=<>≤≥≠≈→⇒∈±")
 OFFICE_LEFT_OUT = frozenset({"phant", "ctrlPr", "rPr", "del", "instrText", "delText"})
-MAX_FORMULA_DEPTH = 200  # nested elements of an Office formula; a deeper one is taken as plain text
+MAX_FORMULA_DEPTH = 200  # nested elements of an Office formula; deeper ones are read as plain text
 
 
 def _power(base: str, above: str) -> str:
@@ -63,7 +63,7 @@ OFFICE_WRITERS: dict[str, tuple[Callable[..., str], tuple[str, ...]]] = {
 
 
 def write_mathml(name: str, parts: Sequence[str]) -> str:
-    """Write a MathML element whose parts are written already.
+    """Write a MathML element, given the texts of its parts.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ def write_office_formula(element: Any, depth: int = 0) -> str:
 
 def _write_part(element: Any, role: str, depth: int) -> str:
     """Write the first child of a name; empty if there is none."""
-    held = _child(element, role)
-    return "" if held is None else write_office_formula(held, depth + 1)
+    child = _child(element, role)
+    return "" if child is None else write_office_formula(child, depth + 1)
 
 
 def _write_each(element: Any, role: str, depth: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Detect elements of a page that a browser does not show."""
+"""Detection of elements of a page that a browser does not show."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MAX_STYLE_LETTERS = 1 << 20  # of a page's styles that are read
 
 
 class HiddenElements:
-    """Detects hidden elements by their attributes and by the page's own styles.
+    """Detector of hidden elements, by their attributes and by the page's own styles.
 
-    Of styles, only rules for a single class or id are followed (`.key {display: none}`). A class
-    that another rule shows counts as shown, such as the open one of several tabs.
+    Of styles, only rules for a single class or id are used (`.key {display: none}`). A class that
+    another rule shows counts as shown, such as the open one of several tabs.
     """
 
     def __init__(self) -> None:

@@ -97,7 +97,7 @@ def read_page(
 ) -> HtmlPage:
     """Read a page as `read_html` does.
 
-    If all of it is hidden until a script runs, it is read whole.
+    If all of it is hidden until a script runs, hidden passages are read too.
 
     Parameters
     ----------
@@ -117,9 +117,11 @@ def read_page(
     """
     match = CHARSET.search(data[:4096])
     charset = (match.group(1) or match.group(2)).decode("ascii", "ignore") if match else ""
-    charset = "" if charset.lower().startswith(UNUSABLE_CHARSETS) else charset
+    if charset.lower().startswith(UNUSABLE_CHARSETS):
+        charset = ""
     source = decode_text(name, data, charset, options.encoding, note)
-    if declaration := DECLARATION.match(source):
+    declaration = DECLARATION.match(source)
+    if declaration:
         source = source[declaration.end() :]
     source = source.replace("\r\n", "\n")
     page = _parse_page(source, PageText(name, watch))
@@ -128,14 +130,13 @@ def read_page(
     text, places = page.whole()
     if not text.strip():
         raise BadInput(f"{name} holds no text.")
-    title = given_title("".join(page.title or ())) or next(
-        (label for rank, label in page.headings if rank == "h1"), ""
-    )
-    return HtmlPage(Document(name, text, title or file_stem(name), name, places), page.hidden)
+    main_headings = (label for rank, label in page.headings if rank == "h1")
+    title = given_title("".join(page.title or ())) or next(main_headings, file_stem(name))
+    return HtmlPage(Document(name, text, title, name, places), page.hidden)
 
 
 def _parse_page(source: str, page: PageText) -> PageText:
-    """Let a page collect its text from the parser.
+    """Parse a page, which collects its text, and return it.
 
     Raises BadInput if it is no HTML, and MemoryError.
     """

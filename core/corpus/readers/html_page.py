@@ -36,10 +36,10 @@ RAISED_STYLE = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
 # class of a formula's picture
 FORMULA_CLASS = re.compile(r"\b(?:mwe-math|math|tex|latex)", re.IGNORECASE)
 TEX_STYLE = ("{\\displaystyle", "{\\textstyle")  # around a formula in TeX
-ELEMENTS_PER_CHECK = 10_000  # elements between two calls of the watch
+ELEMENTS_PER_CHECK = 10_000  # between two calls of the watch
 MAX_PAGE_REPEATED_LETTERS = 1 << 24  # of a page's cells that are repeated in further rows
-MAX_NESTED_ELEMENTS = 2_048  # nested elements
-MAX_PLACE_CHARACTERS = 1_000  # characters of a heading as a place
+MAX_NESTED_ELEMENTS = 2_048
+MAX_PLACE_CHARACTERS = 1_000  # of a heading as a place
 HTML_BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 
@@ -97,7 +97,8 @@ class PageText:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._count()
         if tag == "title" and self.title is None:
-            self.title, self._in_title = [], True
+            self.title = []
+            self._in_title = True
         if tag == "style":
             self._style = []
         if self._n_dropped:
@@ -117,7 +118,8 @@ class PageText:
         if tag not in INLINE_ELEMENTS and tag not in CELL_ELEMENTS:
             self._break()
         if tag in HEADING_ELEMENTS:
-            self._heading = self._heading if self._n_headings else (self._length, len(self._parts))
+            if not self._n_headings:
+                self._heading = (self._length, len(self._parts))
             self._n_headings += 1
         self._start_inline(tag, attributes)
 
@@ -157,8 +159,9 @@ class PageText:
         else:
             text = HTML_BLANKS.sub(" ", text)
             before = self._parts[-1][-1] if self._parts else "\n"
-            text = text.lstrip(" ") if before in " \n" else text
-            self._mend_numerator(text)
+            if before in " \n":
+                text = text.lstrip(" ")
+            self._rewrite_numerator(text)
             self._put(text)
 
     def close(self) -> None:
@@ -229,14 +232,16 @@ class PageText:
 
     def _start_inline(self, tag: str, attributes: Mapping[str, str]) -> None:
         kind = tag if tag in ("sup", "sub") else ""
-        if style := RAISED_STYLE.search(attributes.get("style", "")):
+        style = RAISED_STYLE.search(attributes.get("style", ""))
+        if style:
             kind = style[1].lower()[:3]
         if tag == "a":
             leads_to_note = "noteref" in f"{attributes.get('role')} {attributes.get('epub:type')}"
             self._links.append(len(self._parts))
             for one in self._raised:
                 one.holds_link = True
-            kind = kind or tag * leads_to_note
+            if leads_to_note:
+                kind = kind or "a"
         elif tag == "img" and FORMULA_CLASS.search(attributes.get("class", "")):
             self._put_formula(_tex(attributes.get("alt", "")))
         if kind:
@@ -255,17 +260,18 @@ class PageText:
             return
         before = self._line_before(one.parts_before)
         # A link around it alone leads to a note. A link around a unit and its power does not.
-        linked = bool(self._links) and self._links[-1] == one.parts_before
+        is_linked = bool(self._links) and self._links[-1] == one.parts_before
         if one.kind == "sub":
             result = write_lowered(before, text)
         else:
-            result = write_raised(before, text, is_note=one.kind == "a" or one.holds_link or linked)
+            is_note = one.kind == "a" or one.holds_link or is_linked
+            result = write_raised(before, text, is_note=is_note)
         self._length += len(result) - len(text)
         self._parts[one.parts_before :] = [result]
         is_number = one.kind == "sup" and text.strip().isdecimal()
         self._numerator = (one.parts_before, write_numerator(before, text)) if is_number else None
 
-    def _mend_numerator(self, text: str) -> None:
+    def _rewrite_numerator(self, text: str) -> None:
         """Rewrite the raised number before a slash as the numerator of a fraction."""
         if self._numerator is not None and text.startswith(SLASHES):
             index, numerator = self._numerator

@@ -21,16 +21,20 @@ class SpannedRows:
         self._has_own = False  # True if the current row has a cell of its own
 
     def begin_group(self) -> None:
-        """Begin a head, body or foot of the table. No cell spans beyond one."""
-        self._above, self._below, self._column = {}, {}, 0
+        """Begin a head, body or foot of the table. No cell spans from one into the next."""
+        self._above = {}
+        self._below = {}
+        self._column = 0
 
     def begin_row(self) -> None:
         """Begin a row."""
-        self._above = {column: held for column, held in self._below.items() if held[1] > 0}
-        self._below, self._column, self._has_own = {}, 0, False
+        self._above = {column: cell for column, cell in self._below.items() if cell[1] > 0}
+        self._below = {}
+        self._column = 0
+        self._has_own = False
 
     def repeated(self) -> list[str]:
-        """Return the texts of spanning cells at the current column, and move behind them."""
+        """Return the texts of spanning cells at the current column, and move past them."""
         texts = []
         while self._column in self._above:
             text, rows, columns = self._above.pop(self._column)
@@ -59,7 +63,7 @@ class SpannedRows:
         self._cell = (rows, max(1, _number(attributes.get("colspan", ""), MAX_SPANNED_COLUMNS, 1)))
 
     def end_cell(self, text: str) -> None:
-        """End the current cell, whose text is now known."""
+        """End the current cell, given its text."""
         rows, columns = self._cell
         text = " ".join(text.split())
         fits = text and len(text) <= MAX_REPEATED_LETTERS and len(self._below) < MAX_REPEATED_CELLS
@@ -68,9 +72,9 @@ class SpannedRows:
         self._column += columns
 
 
-def _number(text: str, limit: int, none: int) -> int:
-    """Return a span as a number; `none` for 0, which means up to the end."""
+def _number(text: str, limit: int, for_zero: int) -> int:
+    """Return a span as a number; `for_zero` for 0, which means up to the end."""
     text = text.strip()
     if not text.isdecimal() or not text.isascii() or len(text) > 6:
         return 1
-    return min(int(text), limit) or none
+    return min(int(text), limit) or for_zero

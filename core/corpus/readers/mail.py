@@ -43,7 +43,7 @@ def read_mail(
     data : the bytes of the file.
     watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on attachments that are left out.
-    options : options of reading; not used; all readers have it.
+    options : not used; a parameter of all readers.
 
     Returns
     -------
@@ -54,42 +54,38 @@ def read_mail(
     BadInput : it is no mail or holds no text.
     """
     message = BytesParser(_class=EmailMessage, policy=policy.default).parsebytes(data)
+    if not data.strip():
+        raise BadInput(f"{name} is empty.")
     if not any(message.get(key) for key in SHOWN_HEADERS):
-        raise BadInput(
-            f"{name} is empty, or no mail (eml)." if data.strip() else f"{name} is empty."
-        )
-    header_lines = [
-        f"{key}: {value}" for key in SHOWN_HEADERS if (value := _header(name, message, key, note))
-    ]
+        raise BadInput(f"{name} is empty, or no mail (eml).")
+    lines = []
+    for key in SHOWN_HEADERS:
+        value = _header(name, message, key, note)
+        if value:
+            lines.append(f"{key}: {value}")
     text = _text(name, message, watch, note)
-    parts = list(message.iter_attachments()) if message.is_multipart() else []
-    names = [
-        shorten(utf8_text(part.get_filename() or part.get_content_type()), 40) for part in parts
-    ]
-    if names:
-        shown_names = [
-            *names[:MAX_NAMED_ATTACHMENTS],
-            *(
-                [f"{len(names) - MAX_NAMED_ATTACHMENTS:,} more"]
-                if len(names) > MAX_NAMED_ATTACHMENTS
-                else []
-            ),
-        ]
-        note(
-            f"{name}: {count_with_noun(len(names), 'attachment')} {verb_of_number(len(names))} "
-            "left out: "
-            f"{list_text(shown_names)}."
-        )
+    _note_attachments(name, message, note)
     if not text.strip():
         note(f"{name} holds no text beside its head.")
-    return [
-        Document(
-            name,
-            "\n".join([*header_lines, "", text]).rstrip(),
-            _header(name, message, "Subject") or file_stem(name),
-            name,
-        )
-    ]
+    whole_text = "\n".join([*lines, "", text]).rstrip()
+    title = _header(name, message, "Subject") or file_stem(name)
+    return [Document(name, whole_text, title, name)]
+
+
+def _note_attachments(name: str, message: EmailMessage, note: Note) -> None:
+    """Note which attachments are left out."""
+    names = []
+    for part in message.iter_attachments() if message.is_multipart() else ():
+        names.append(shorten(utf8_text(part.get_filename() or part.get_content_type()), 40))
+    if not names:
+        return
+    shown_names = names[:MAX_NAMED_ATTACHMENTS]
+    if len(names) > MAX_NAMED_ATTACHMENTS:
+        shown_names.append(f"{len(names) - MAX_NAMED_ATTACHMENTS:,} more")
+    note(
+        f"{name}: {count_with_noun(len(names), 'attachment')} {verb_of_number(len(names))} "
+        f"left out: {list_text(shown_names)}."
+    )
 
 
 def _header(name: str, message: EmailMessage, key: str, note: Note = ignore_note) -> str:

@@ -12,11 +12,10 @@ from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
 INLINE_MARKS = re.compile(r"[*_`]+|!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)?\)")
-MAX_HEADING_CHARACTERS = 1_000  # characters of a heading; a longer line is a paragraph
-# the largest number of a heading's marks, and of blanks before them
+MAX_HEADING_CHARACTERS = 1_000  # a longer line is a paragraph
 MAX_HEADING_MARKS = 6
-MAX_HEADING_INDENT = 3
-LINES_PER_CHECK = 10_000  # lines between two calls of the watch
+MAX_HEADING_INDENT = 3  # blanks before the marks
+LINES_PER_CHECK = 10_000  # between two calls of the watch
 Heading = tuple[int, str, bool]  # offset, label, and True for rank 1
 
 
@@ -47,16 +46,9 @@ def read_markdown(
     """
     text = decode_file(name, data, note, options)
     headings = list(_headings(text, watch))
-    title = next((label for _, label, is_title in headings if is_title), "")
-    return [
-        Document(
-            name,
-            text,
-            title or file_stem(name),
-            name,
-            tuple((offset, label) for offset, label, _ in headings),
-        )
-    ]
+    title = next((label for _, label, is_title in headings if is_title), file_stem(name))
+    places = tuple((offset, label) for offset, label, _ in headings)
+    return [Document(name, text, title, name, places)]
 
 
 def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
@@ -70,7 +62,8 @@ def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
         content = _without_indent(line)
         previous, before = before, ""
         if fence:
-            fence = "" if _closes(content, fence) else fence
+            if _closes(content, fence):
+                fence = ""
         elif mark := _fence(content):
             fence = mark
         elif previous and _is_underline(content):
@@ -118,7 +111,7 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:
 
 
 def _after_front_matter(text: str) -> int:
-    """Return the offset after the front matter, which is set between two lines of three dashes."""
+    """Return the offset after the front matter, which lies between two lines of three dashes."""
     if text.startswith("---\n"):
         for start, line in _lines(text, 4):
             if line.rstrip(" \t") == "---":
@@ -135,13 +128,9 @@ def _fence(line: str) -> str:
 def _marks(line: str) -> int:
     """Return the number of heading marks at the beginning of a line; 0 if it is no heading."""
     marks = len(line) - len(line.lstrip("#"))
-    if (
-        marks <= MAX_HEADING_MARKS
-        and line[marks : marks + 1] in (" ", "\t")
-        and len(line) <= MAX_HEADING_CHARACTERS
-    ):
-        return marks
-    return 0
+    if marks > MAX_HEADING_MARKS or len(line) > MAX_HEADING_CHARACTERS:
+        return 0
+    return marks if line[marks : marks + 1] in (" ", "\t") else 0
 
 
 def _strip_closing(label: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
-MAX_FIELD_LEVELS = 6  # levels of nested fields that have names of their own
-MAX_NAMED_ITEMS = 100  # items of a list whose fields are named
+MAX_FIELD_LEVELS = 6  # of nested fields that have separate names
+MAX_NAMED_ITEMS = 100  # of a list, whose fields are named
 
 
 def field_names(row: Mapping[str, Any], prefix: str = "", deep: int = 1) -> Iterator[str]:
@@ -31,15 +32,13 @@ def field_names(row: Mapping[str, Any], prefix: str = "", deep: int = 1) -> Iter
     ['id', 'data.text', 'said.by']
     """
     for key, value in row.items():
-        inner = [
-            one
-            for one in (value[:MAX_NAMED_ITEMS] if isinstance(value, list) else [value])
-            if isinstance(one, dict) and one
-        ]
+        items = value[:MAX_NAMED_ITEMS] if isinstance(value, list) else [value]
+        inner = [item for item in items if isinstance(item, dict) and item]
         if inner and deep < MAX_FIELD_LEVELS and not is_inverted_index(value):
-            yield from dict.fromkeys(
-                name for one in inner for name in field_names(one, f"{prefix}{key}.", deep + 1)
-            )
+            names: dict[str, None] = {}
+            for item in inner:
+                names.update(dict.fromkeys(field_names(item, f"{prefix}{key}.", deep + 1)))
+            yield from names
         else:
             yield f"{prefix}{key}"
 
@@ -68,15 +67,17 @@ def values_at(value: Any, name: str) -> list[Any]:
     ([1], [])
     """
     if isinstance(value, list):
-        return [inner for one in value for inner in values_at(one, name)]
+        return list(chain.from_iterable(values_at(item, name) for item in value))
     if not isinstance(value, dict):
         return []
     if name in value:
         return [value[name]]
-    dots = (dot for dot, sign in enumerate(name) if sign == "." and name[:dot] in value)
-    return next(
-        (inner for dot in dots if (inner := values_at(value[name[:dot]], name[dot + 1 :]))), []
-    )
+    for dot, sign in enumerate(name):
+        if sign == "." and name[:dot] in value:
+            inner = values_at(value[name[:dot]], name[dot + 1 :])
+            if inner:
+                return inner
+    return []
 
 
 def is_inverted_index(value: Any) -> bool:
@@ -86,14 +87,13 @@ def is_inverted_index(value: Any) -> bool:
     >>> is_inverted_index({"Salt": [0, 2], "moves": [1]}), is_inverted_index({"a": [], "b": 1})
     (True, False)
     """
-    return (
-        isinstance(value, dict)
-        and bool(value)
-        and all(
-            isinstance(offsets, list) and offsets and all(type(offset) is int for offset in offsets)
-            for offsets in value.values()
-        )
-    )
+    if not isinstance(value, dict) or not value:
+        return False
+    for offsets in value.values():
+        # not isinstance, as bool is a subclass of int
+        if not isinstance(offsets, list) or {type(offset) for offset in offsets} != {int}:
+            return False
+    return True
 
 
 def words_in_order(index: Mapping[str, list[int]]) -> str:
@@ -103,7 +103,9 @@ def words_in_order(index: Mapping[str, list[int]]) -> str:
     >>> words_in_order({"salt": [1, 3], "and": [2], "Sea": [0]})
     'Sea salt and salt'
     """
-    pairs = [(offset, word) for word, offsets in index.items() for offset in offsets]
+    pairs: list[tuple[int, str]] = []
+    for word, offsets in index.items():
+        pairs += [(offset, word) for offset in offsets]
     return " ".join(word for _, word in sorted(pairs))
 
 
@@ -127,7 +129,7 @@ def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
     """
     parts = []
     for name in dict.fromkeys(field_names(row)):
-        values = [text for value in values_at(row, name) for text in _texts(value)]
+        values = list(chain.from_iterable(map(_texts, values_at(row, name))))
         if values:
             phrase = ", ".join(values)
             parts.append(phrase if name in ("", without) else f"{name}: {phrase}")
@@ -173,10 +175,8 @@ def only_list(
     for key, value in row.items():
         if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
             lists.append((f"{prefix}{key}", value))
-        elif (
-            isinstance(value, dict)
-            and deep < MAX_FIELD_LEVELS
-            and (inner := only_list(value, f"{prefix}{key}.", deep + 1))[1]
-        ):
-            lists.append(inner)
+        elif isinstance(value, dict) and deep < MAX_FIELD_LEVELS:
+            inner = only_list(value, f"{prefix}{key}.", deep + 1)
+            if inner[1]:
+                lists.append(inner)
     return lists[0] if len(lists) == 1 else ("", [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import Any
 
 from core.corpus.document import Document, utf8_text
@@ -25,7 +26,7 @@ def read_notebook(
 ) -> list[Document]:
     """Read a notebook as one document in Markdown.
 
-    Its text is unchanged, and its code stands between fences.
+    Its text is unchanged, and its code is put between fences.
 
     Parameters
     ----------
@@ -48,8 +49,8 @@ def read_notebook(
         if "cells" in content:
             cells = content["cells"]
         else:
-            cells = [cell for sheet in content["worksheets"] for cell in sheet["cells"]]
-        parts = [part for cell in cells if (part := _cell(cell, content))]
+            cells = list(chain.from_iterable(sheet["cells"] for sheet in content["worksheets"]))
+        parts = list(filter(None, (_cell(cell, content) for cell in cells)))
         outputs = sum(bool(cell.get("outputs")) for cell in cells)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput(
@@ -63,7 +64,7 @@ def read_notebook(
     return [Document(name, document.text, document.title or file_stem(name), name, document.places)]
 
 
-def _cell(cell: dict[str, Any], held: dict[str, Any]) -> str:
+def _cell(cell: dict[str, Any], notebook: dict[str, Any]) -> str:
     """Return a cell as Markdown, with code between fences.
 
     Older notebooks store headings and code under other names.
@@ -73,7 +74,9 @@ def _cell(cell: dict[str, Any], held: dict[str, Any]) -> str:
     if not text.strip():
         return ""
     if cell["cell_type"] == "code":
-        language = str(held.get("metadata", {}).get("kernelspec", {}).get("language", ""))
+        language = str(notebook.get("metadata", {}).get("kernelspec", {}).get("language", ""))
         fence = CELL_FENCE if CELL_FENCE not in text else "~~~~"
         return f"{fence}{language}\n{text}\n{fence}"
-    return f"{'#' * int(cell.get('level', 1))} {text}" if cell["cell_type"] == "heading" else text
+    if cell["cell_type"] == "heading":
+        return f"{'#' * int(cell.get('level', 1))} {text}"
+    return text

@@ -21,7 +21,7 @@ from core.corpus.readers.options import (
     verb_of_number,
 )
 from core.corpus.readers.raised_text import on_one_line
-from core.corpus.readers.sheet_parts import MergedCells, merged_cells, with_marked_heights
+from core.corpus.readers.sheet_parts import MergedCells, mark_raised_runs, merged_cells
 from core.corpus.readers.slide_lines import slide_lines
 from core.corpus.readers.table import HEADER_OPTION, ColumnRoles, documents_of, guess_roles
 from core.corpus.readers.text import file_stem, given_title
@@ -30,8 +30,8 @@ from core.errors import BadInput, with_command
 from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
-MAX_SHEET_COLUMNS = 1_000  # columns of a sheet that are read
-SHEET_ROWS_PER_CHECK = 1_000  # rows between two calls of the watch
+MAX_SHEET_COLUMNS = 1_000  # of a sheet, that are read
+SHEET_ROWS_PER_CHECK = 1_000  # between two calls of the watch
 MAX_NAMED_PARTS = 5  # sheets or slides named in a sentence
 LIBRARY_PACKAGES = {"openpyxl": "openpyxl", "pptx": "python-pptx"}
 
@@ -54,8 +54,8 @@ def read_workbook(
     name : name of the file, for the document and for messages.
     data : the bytes of the file.
     watch : called from time to time; may raise RunCancelled.
-    note : receives a sentence on how it was read, on hidden sheets, and on formulas without a saved
-        value.
+    note : receives a sentence if no sheet has a column of texts, and on hidden sheets and formulas
+        without a saved value.
     options : options of reading; the columns that a person names.
 
     Returns
@@ -68,35 +68,40 @@ def read_workbook(
     """
 
     def read() -> list[Document]:
-        from openpyxl import load_workbook
-
-        package = with_marked_heights(readable_package(data))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on unknown parts of a file, such as charts
-            sheets = load_workbook(
-                io.BytesIO(package), read_only=True, data_only=True, keep_links=False
-            )
-        hidden = [sheet.title for sheet in sheets.worksheets if sheet.sheet_state != "visible"]
-        if hidden:
-            names = list_text([utf8_text(one) for one in hidden[:MAX_NAMED_PARTS]])
-            note(
-                f"{name}: {count_with_noun(len(hidden), 'hidden sheet')} {verb_of_number(len(hidden))} read as "
-                f"well: {names}."
-            )
-        if empty := _count_uncomputed(package, sheets):
-            formulas = count_with_noun(empty, "formula")
-            phrase = f"{formulas} without a saved result {verb_of_number(empty)} left out"
+        package = mark_raised_runs(readable_package(data))
+        workbook = _load_workbook(package)
+        _note_hidden_sheets(name, workbook, note)
+        n_uncomputed = _count_uncomputed(package, workbook)
+        if n_uncomputed:
+            formulas = count_with_noun(n_uncomputed, "formula")
+            phrase = f"{formulas} without a saved result {verb_of_number(n_uncomputed)} left out"
             note(f"{name}: {phrase}; open and save it in a spreadsheet program.")
         merged = merged_cells(package)
-        rows = {
-            utf8_text(sheet.title): list(_rows(sheet, watch, merged.get(sheet.title)))
-            for sheet in sheets.worksheets
-        }
-        return _by_rows(name, rows, note, options) or _as_one(
-            name, rows, sheets.properties.title or "", note
-        )
+        rows: dict[str, list[list[str]]] = {}
+        for sheet in workbook.worksheets:
+            rows[utf8_text(sheet.title)] = list(_rows(sheet, watch, merged.get(sheet.title)))
+        documents = _by_rows(name, rows, note, options)
+        return documents or _as_one(name, rows, workbook.properties.title or "", note)
 
     return _read(name, data, "workbook (xlsx)", "openpyxl", read)
+
+
+def _load_workbook(package: bytes) -> Any:
+    """Open a workbook with the saved results of its formulas."""
+    from openpyxl import load_workbook
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on unknown parts of a file, such as charts
+        file = io.BytesIO(package)
+        return load_workbook(file, read_only=True, data_only=True, keep_links=False)
+
+
+def _note_hidden_sheets(name: str, workbook: Any, note: Note) -> None:
+    hidden = [sheet.title for sheet in workbook.worksheets if sheet.sheet_state != "visible"]
+    if hidden:
+        sheets = count_with_noun(len(hidden), "hidden sheet")
+        names = list_text([utf8_text(title) for title in hidden[:MAX_NAMED_PARTS]])
+        note(f"{name}: {sheets} {verb_of_number(len(hidden))} read as well: {names}.")
 
 
 def first_rows(name: str, data: bytes) -> list[list[str]]:
@@ -117,17 +122,8 @@ def first_rows(name: str, data: bytes) -> list[list[str]]:
     """
 
     def read() -> list[list[str]]:
-        from openpyxl import load_workbook
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            sheets = load_workbook(
-                io.BytesIO(readable_package(data)),
-                read_only=True,
-                data_only=True,
-                keep_links=False,
-            )
-        return list(filter(None, (next(_rows(sheet), []) for sheet in sheets.worksheets)))
+        workbook = _load_workbook(readable_package(data))
+        return list(filter(None, (next(_rows(sheet), []) for sheet in workbook.worksheets)))
 
     return _read(name, data, "workbook (xlsx)", "openpyxl", read)
 
@@ -149,7 +145,7 @@ def read_slides(
     data : the bytes of the file.
     watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on slides without text.
-    options : options of reading; not used; all readers have it.
+    options : not used; a parameter of all readers.
 
     Returns
     -------
@@ -166,7 +162,7 @@ def read_slides(
         presentation = Presentation(io.BytesIO(readable_package(data)))
         lines: list[str] = []
         places: list[Place] = []
-        without: list[str] = []
+        empty_slides: list[str] = []
         length = 0
         for number, slide in enumerate(presentation.slides, 1):
             watch.step()
@@ -174,7 +170,7 @@ def read_slides(
             title = slide.shapes.title.text_frame.text if slide.shapes.title is not None else ""
             places.append((length, " ".join(f"slide {number} {utf8_text(title)}".split())))
             if not slide_texts:
-                without.append(f"{number:,}")
+                empty_slides.append(f"{number:,}")
             lines += slide_texts
             length += sum(len(line) + 1 for line in slide_texts)
         if not lines:
@@ -182,43 +178,30 @@ def read_slides(
                 f"{name} holds no text in its {count_with_noun(len(places), 'slide')}; what is in "
                 "pictures is not read."
             )
-        if without:
-            which = f"slide{'s' * (len(without) > 1)} {list_text(without[:MAX_NAMED_PARTS])} of {len(places):,}"
-            note(
-                f"{name}: {which} {'holds' if len(without) == 1 else 'hold'} no text; "
-                "pictures are not read."
-            )
-        return [
-            Document(
-                name,
-                "\n".join(lines),
-                given_title(presentation.core_properties.title or "") or file_stem(name),
-                name,
-                tuple(places),
-            )
-        ]
+        if empty_slides:
+            words = ("slide", "holds") if len(empty_slides) == 1 else ("slides", "hold")
+            numbers = f"{list_text(empty_slides[:MAX_NAMED_PARTS])} of {len(places):,}"
+            note(f"{name}: {words[0]} {numbers} {words[1]} no text; pictures are not read.")
+        title = given_title(presentation.core_properties.title or "") or file_stem(name)
+        return [Document(name, "\n".join(lines), title, name, tuple(places))]
 
     return _read(name, data, "presentation (pptx)", "pptx", read)
 
 
 def _read(
-    name: str, data: bytes, what: str, package: str, read: Callable[[], list[Any]]
+    name: str, data: bytes, kind: str, package: str, read: Callable[[], list[Any]]
 ) -> list[Any]:
-    """Return what a library reads, with its errors turned into sentences."""
+    """Return the result of reading by a library, with its errors turned into sentences."""
     if not data:
         raise BadInput(f"{name} is empty.")
-    with report_damage(name, what):
+    with report_damage(name, kind):
         check_unpacked(name, data)
         try:
             return read()
         except ImportError:
             library = LIBRARY_PACKAGES[package]
-            raise BadInput(
-                with_command(
-                    f"{name} is read by {library}, which is not installed here.",
-                    f"pip install {library}",
-                )
-            ) from None
+            sentence = f"{name} is read by {library}, which is not installed here."
+            raise BadInput(with_command(sentence, f"pip install {library}")) from None
 
 
 def _rows(
@@ -230,7 +213,8 @@ def _rows(
         if number % SHEET_ROWS_PER_CHECK == 0:
             watch.step()
         cells = [_cell(value) for value in row[:MAX_SHEET_COLUMNS]]
-        cells = merged.fill(number, cells) if merged else cells
+        if merged:
+            cells = merged.fill(number, cells)
         while cells and not cells[-1]:
             cells.pop()
         if cells:
@@ -337,6 +321,5 @@ def _as_one(
         f"{name} names no column of texts in its first rows, so it is one document with a "
         "line for each row."
     )
-    return [
-        Document(name, "\n".join(lines), given_title(title) or file_stem(name), name, tuple(places))
-    ]
+    title = given_title(title) or file_stem(name)
+    return [Document(name, "\n".join(lines), title, name, tuple(places))]

@@ -1,4 +1,4 @@
-"""Convert packages of Office (docx, xlsx, pptx) to the form that their libraries read.
+"""Conversion of packages of Office (docx, xlsx, pptx) to the form that their libraries read.
 
 Word and Excel also save "Strict Open XML", in which every namespace has another name. They also
 accept relations that lead nowhere, such as that of a removed picture. The libraries refuse both.
@@ -57,13 +57,8 @@ def _rewrite(package: zipfile.ZipFile, changes: dict[str, bytes]) -> bytes:
 
 def _usual_uri(match: re.Match[bytes]) -> bytes:
     """Return the usual namespace for a strict one."""
-    first, *others = match[2].split(b"/")
-    path = b"/".join(
-        [
-            RENAMED_NAMESPACES.get(first, first),
-            *(RENAMED_NAMESPACES.get(one, one) for one in others),
-        ]
-    )
+    names = match[2].split(b"/")
+    path = b"/".join(RENAMED_NAMESPACES.get(name, name) for name in names)
     return b"http://schemas.openxmlformats.org/%s/2006/%s" % (match[1], path)
 
 
@@ -87,8 +82,8 @@ def _without_dangling(name: str, relations: bytes, names: set[str]) -> bytes:
 def _leads_somewhere(relation: Any, folder: str, names: set[str]) -> bool:
     if relation.get("TargetMode") == "External":
         return True
-    target = relation.get("Target") or ""
-    path = posixpath.normpath(posixpath.join("/", folder, target.partition("#")[0])).lstrip("/")
-    if not target.partition("#")[0]:
+    target = (relation.get("Target") or "").partition("#")[0]
+    if not target:
         return False
+    path = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
     return path.casefold() in names or unquote(path).casefold() in names

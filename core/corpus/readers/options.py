@@ -32,22 +32,24 @@ def list_text(parts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
-def count_with_noun(number: int, thing: str, several: str = "") -> str:
+def count_with_noun(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: `1 comment`, `2 comments`.
 
     Parameters
     ----------
     number : the number.
-    thing : the noun in the singular.
-    several : its plural; empty to add an s.
+    noun : the noun in the singular.
+    plural : its plural; empty to add an s.
 
     Returns
     -------
     The number with commas, and the noun.
     """
-    return f"{number:,} {thing if number == 1 else several or f'{thing}s'}"
+    if number != 1:
+        noun = plural or f"{noun}s"
+    return f"{number:,} {noun}"
 
 
 def verb_of_number(number: int) -> str:
-    """Return the verb for a number of things."""
+    """Return “is” for 1, else “are”."""
     return "is" if number == 1 else "are"

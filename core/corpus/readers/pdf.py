@@ -1,4 +1,4 @@
-"""Reader of PDFs: the text of pages as words rather than as printed, each page a place."""
+"""Reader of PDFs: the text of pages, with divided words joined and each page a place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from core.corpus.readers.pdf_additions import attached_files, page_additions
 from core.corpus.readers.pdf_columns import in_columns
 from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
 from core.corpus.readers.pdf_ligatures import single_ligatures
-from core.corpus.readers.pdf_pieces import PagePieces, with_heights
+from core.corpus.readers.pdf_pieces import PagePieces, text_with_scripts
 from core.corpus.readers.text import file_stem, given_title
 from core.errors import BadInput, shorten
 from core.io.encoding import ignore_note
@@ -37,7 +37,7 @@ PRESENTED_CODES = [
     *range(0xFB50, 0xFDFC),
     *range(0xFE70, 0xFEFD),
 ]
-# ligatures, and letters whose shape depends on their position
+# Usual letters of ligatures, and of letters whose shape depends on their position.
 PRESENTED_LETTERS = {code: unicodedata.normalize("NFKC", chr(code)) for code in PRESENTED_CODES}
 HYPHEN = re.compile(r"(?<!\w)(\w{1,40})([-\u2010\xad])\n[ \t]{0,8}(\w{1,40})([^\s\w-]{0,3})[ \t]?")
 HYPHENATED_WORD = re.compile(r"\w{1,40}(?:[-\u2010]\w{1,40}){0,3}")
@@ -85,7 +85,7 @@ def read_pdf(
     data : the bytes of the file.
     watch : receives the share of pages read; may raise RunCancelled.
     note : receives a sentence on pages without text, on guesses, and on attached files.
-    options : options of reading; not used; all readers have it.
+    options : not used; a parameter of all readers.
 
     Returns
     -------
@@ -111,15 +111,8 @@ def read_pdf(
     for number, page in enumerate(texts, 1):
         places.append((length, f"page {number}"))
         length += len(page) + len(PAGE_SEPARATOR)
-    return [
-        Document(
-            name,
-            PAGE_SEPARATOR.join(texts),
-            given_title(pages.title) or file_stem(name),
-            name,
-            tuple(places),
-        )
-    ]
+    title = given_title(pages.title) or file_stem(name)
+    return [Document(name, PAGE_SEPARATOR.join(texts), title, name, tuple(places))]
 
 
 def _note_gaps(name: str, pages: _PdfPages, hyphens: int, note: Note) -> None:
@@ -184,7 +177,8 @@ def _note_additions(name: str, pages: _PdfPages, note: Note) -> None:
         note(f"{name}: {list_text(added)} {verb_of_number(number)} read at the end of the page.")
     if pages.damaged:
         note(f"{name}: form fields and notes of {_numbers(pages.damaged)} cannot be read.")
-    if files := list(dict.fromkeys(pages.files)):
+    files = list(dict.fromkeys(pages.files))
+    if files:
         names = [shorten(file, 40) for file in files[:MAX_NAMED_PAGES]]
         if len(files) > MAX_NAMED_PAGES:
             names.append(f"{len(files) - MAX_NAMED_PAGES:,} more")
@@ -234,13 +228,10 @@ def _read_file(reader: Any, name: str, watch: Watch, pages: _PdfPages) -> None:
 def _read_page(page: Any, number: int, pages: _PdfPages) -> None:
     """Add a page: its text in reading order, then form values and notes."""
     page_pieces = PagePieces()
-    raw = (
-        page.extract_text(
-            visitor_text=page_pieces.see_text, visitor_operand_before=page_pieces.see_operator
-        )
-        or ""
+    raw = page.extract_text(
+        visitor_text=page_pieces.see_text, visitor_operand_before=page_pieces.see_operator
     )
-    text = _order_text(page, number, raw, page_pieces, pages)
+    text = _order_text(page, number, raw or "", page_pieces, pages)
     try:
         additions = page_additions(page, page_pieces.pieces)
     except MemoryError:
@@ -259,7 +250,7 @@ def _read_page(page: Any, number: int, pages: _PdfPages) -> None:
 
 def _order_text(page: Any, number: int, raw: str, collected: PagePieces, pages: _PdfPages) -> str:
     """Return the text of a page in reading order."""
-    text = with_heights(collected.pieces, collected.bars)
+    text = text_with_scripts(collected.pieces, collected.bars)
     if is_right_to_left(raw):
         with single_ligatures(page) as letters:
             layout = page.extract_text(extraction_mode="layout", layout_mode_space_vertically=False)
@@ -278,8 +269,8 @@ def _order_text(page: Any, number: int, raw: str, collected: PagePieces, pages: 
 
 
 def _holds_pictures(page: Any) -> bool:
-    held = page.get("/Resources")
-    return bool(held and held.get_object().get("/XObject"))
+    resources = page.get("/Resources")
+    return bool(resources and resources.get_object().get("/XObject"))
 
 
 def _expand_ligatures(text: str) -> str:
@@ -296,22 +287,27 @@ def _expand_ligatures(text: str) -> str:
 def _join_words(pages: list[str]) -> tuple[list[str], int]:
     """Return the pages with divided words joined, and the number of these words.
 
-    The hyphen is kept before a capital or a digit, after a part that is usually hyphenated, and if
-    the document has the hyphenated word elsewhere.
+    The hyphen stays before a capital or a digit. It also stays after a part that is usually
+    hyphenated, and if the document has the hyphenated word elsewhere, unless it has the word
+    without a hyphen.
     """
-    known_words = {word.casefold() for page in pages for word in HYPHENATED_WORD.findall(page)}
-    joined = 0
+    known_words = set[str]()
+    for page in pages:
+        known_words.update(word.casefold() for word in HYPHENATED_WORD.findall(page))
+    n_joined = 0
 
-    def whole(match: re.Match[str]) -> str:
-        nonlocal joined
+    def join(match: re.Match[str]) -> str:
+        nonlocal n_joined
         before, hyphen, after, marks_after = match.groups()
-        joined += 1
+        n_joined += 1
         joined_word, hyphenated_word = (before + after).casefold(), f"{before}-{after}".casefold()
-        keeps_hyphen = hyphenated_word in known_words or before.casefold() in WITH_HYPHEN
-        firm = hyphen != "\xad" and (
-            not (before[-1].isalpha() and after[0].islower())
-            or (keeps_hyphen and joined_word not in known_words)
-        )
-        return f"{before}{'-' if firm else ''}{after}{marks_after}\n"
+        if hyphen == "\xad":  # a soft hyphen
+            has_hyphen = False
+        elif not (before[-1].isalpha() and after[0].islower()):
+            has_hyphen = True
+        else:
+            is_usual = hyphenated_word in known_words or before.casefold() in WITH_HYPHEN
+            has_hyphen = is_usual and joined_word not in known_words
+        return f"{before}{'-' if has_hyphen else ''}{after}{marks_after}\n"
 
-    return [HYPHEN.sub(whole, page).replace("\xad", "").strip() for page in pages], joined
+    return [HYPHEN.sub(join, page).replace("\xad", "").strip() for page in pages], n_joined

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from core.corpus.document import utf8_text
@@ -16,7 +17,9 @@ NOTE_TYPES = frozenset(
     ).split()
 )
 HIDDEN_FLAG = 2  # flag of a hidden annotation
-PUSH_BUTTON_FLAG, RADIO_FLAG, PASSWORD_FLAG = 1 << 16, 1 << 15, 1 << 13  # flags of fields
+PUSH_BUTTON_FLAG = 1 << 16
+RADIO_FLAG = 1 << 15
+PASSWORD_FLAG = 1 << 13
 MAX_PARENTS = 32
 MAX_LABEL_LETTERS = 80
 MAX_FILES = 10_000
@@ -52,34 +55,30 @@ def page_additions(page: Any, pieces: Sequence[TextPiece]) -> PageAdditions:
         kind = annotation.get("/Subtype")
         if kind == "/Widget":
             holder = _holder(annotation)
-            value = _value(annotation, holder)
+            value = _value(annotation)
             if value and id(holder) not in known_fields:
                 known_fields.add(id(holder))
                 additions.fields.append(f"{_label(annotation, holder, pieces)}: {value}")
         elif kind == "/FileAttachment":
             additions.files.append(_file_name(annotation.get("/FS")))
         elif kind in NOTE_TYPES and not _integer(annotation, "/F") & HIDDEN_FLAG:
-            if text := _text(annotation.get("/Contents")):
-                additions.notes.append(
-                    text if text.casefold().startswith("note") else f"Note: {text}"
-                )
+            text = _text(annotation.get("/Contents"))
+            if text:
+                prefix = "" if text.casefold().startswith("note") else "Note: "
+                additions.notes.append(f"{prefix}{text}")
     return additions
 
 
 def attached_files(reader: Any) -> list[str]:
     """Return the names of the files that are attached to a whole PDF."""
-    names = []
-    for number, one in enumerate(reader.attachment_list):
-        if number == MAX_FILES:
-            break
-        names.append(utf8_text(str(one.name)))
-    return names
+    return [utf8_text(str(one.name)) for one in islice(reader.attachment_list, MAX_FILES)]
 
 
 def _annotations(page: Any) -> Iterator[Any]:
-    held = page.get("/Annots")
-    held = held.get_object() if held is not None else None
-    for one in held if isinstance(held, list) else ():
+    annotations = page.get("/Annots")
+    if annotations is not None:
+        annotations = annotations.get_object()
+    for one in annotations if isinstance(annotations, list) else ():
         annotation = one.get_object()
         if isinstance(annotation, dict):
             yield annotation
@@ -106,7 +105,7 @@ def _inherited_value(node: Any, key: str) -> Any:
     return None
 
 
-def _value(widget: Any, holder: Any) -> str:
+def _value(widget: Any) -> str:
     """Return the filled-in value; empty if there is none, or it is no text."""
     kind, value = _inherited_value(widget, "/FT"), _inherited_value(widget, "/V")
     flags = _inherited_value(widget, "/Ff")
@@ -126,8 +125,8 @@ def _value(widget: Any, holder: Any) -> str:
 
 def _choice_labels(options: Any) -> dict[str, str]:
     """Return the displayed text of each value in a list of choices."""
-    held = options.get_object() if options is not None else ()
-    pairs = [one for one in held if isinstance(one, list) and len(one) == 2]
+    choices = options.get_object() if options is not None else ()
+    pairs = [one for one in choices if isinstance(one, list) and len(one) == 2]
     return {_text(value): _text(label) for value, label in pairs}
 
 
@@ -209,8 +208,8 @@ def _file_name(file: Any) -> str:
     return _text(name) or "a file without a name"
 
 
-def _integer(held: Any, key: str) -> int:
-    value = held.get(key, 0)
+def _integer(node: Any, key: str) -> int:
+    value = node.get(key, 0)
     return int(value) if isinstance(value, int) else 0
 
 

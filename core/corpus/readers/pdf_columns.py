@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from core.corpus.readers.pdf_pieces import TextPiece
@@ -36,16 +37,12 @@ def in_columns(page: Any, text: str, pieces: Sequence[TextPiece]) -> str:
 
     Returns
     -------
-    Empty for a page without columns that were drawn line by line.
+    The text; empty for a page without columns that were drawn line by line.
     """
     if not _has_columns([(one.x, one.y) for one in pieces if one.text.strip()]):
         return ""
-    rows = [
-        line
-        for line in (page.extract_text(extraction_mode="layout") or "").split("\n")
-        if line.strip()
-    ]
-    ordered = _order_lines(rows)
+    lines = (page.extract_text(extraction_mode="layout") or "").split("\n")
+    ordered = _order_lines([line for line in lines if line.strip()])
     is_same = Counter("".join(ordered.split())) == Counter("".join(text.split()))
     return ordered if is_same else ""
 
@@ -88,7 +85,7 @@ def _gutter(rows: list[str]) -> int | None:
 
     Returns None if the lines have no two columns of prose.
     """
-    starts = Counter(start for row in rows for start in _text_starts(row))
+    starts = Counter(chain.from_iterable(map(_text_starts, rows)))
     if not starts:
         return None
     gutter = max(starts, key=lambda start: (starts[start], -start))

@@ -1,4 +1,4 @@
-"""Convert right-to-left text of a PDF from screen order to reading order.
+"""Conversion of right-to-left text of a PDF from screen order to reading order.
 
 Most programs draw a line from left to right, whatever its script. The screen order results from the
 Unicode bidirectional algorithm (UAX #9), which is undone here line by line.
@@ -45,12 +45,12 @@ def in_reading_order(
     Parameters
     ----------
     lines : each from left to right, as on the screen.
-    raw : the same text as it was drawn. Its words are whole where the lines divide them.
+    raw : the same text as it was drawn, in which no word is divided.
     ligatures : the letters of signs that stand for ligatures in the lines.
 
     Returns
     -------
-    None if `lines` and `raw` do not hold the same characters.
+    The text; None if `lines` and `raw` do not hold the same characters.
     """
     letters = dict(ligatures or {})
     screen_lines = [line.strip() for line in lines if line.strip()]
@@ -73,15 +73,13 @@ def in_reading_order(
 def _are_mirrored(lines: Sequence[str], right_to_left: bool, arabic: bool) -> bool:
     """Return whether brackets are stored by their look.
 
-    The reading in which more brackets match is taken.
+    It is decided by the assumption under which more brackets match.
     """
-    fitting = {
-        mirrored: sum(
-            _count_unbalanced(_to_logical(line, right_to_left, arabic, mirrored)) for line in lines
-        )
-        for mirrored in (True, False)
-    }
-    return fitting[True] <= fitting[False]
+    unbalanced = {}
+    for mirrored in (True, False):
+        ordered = (_to_logical(line, right_to_left, arabic, mirrored) for line in lines)
+        unbalanced[mirrored] = sum(map(_count_unbalanced, ordered))
+    return unbalanced[True] <= unbalanced[False]
 
 
 def _count_unbalanced(line: str) -> int:
@@ -121,7 +119,8 @@ def _runs_within(line: str) -> list[tuple[int, int]]:
     for index, sign in enumerate(line):
         kind = _kind(sign)
         if kind in RIGHT_TO_LEFT:
-            open_since = index if open_since < 0 else open_since
+            if open_since < 0:
+                open_since = index
             last_letter = index
         elif kind == "L" and open_since >= 0:
             runs.append((open_since, last_letter + 1))
@@ -171,18 +170,17 @@ def _parts_left_to_right(line: str) -> list[tuple[int, int]]:
 
 def _with_brackets(line: str, start: int, end: int) -> tuple[int, int]:
     """Extend a part by adjacent brackets whose partner is within it."""
-    inner = line[start:end]
-    excess = Counter(sign for sign in inner if sign in MIRRORED)
-    while start and (sign := line[start - 1]) in MIRRORED and excess[MIRRORED[sign]] > excess[sign]:
+    excess = Counter(sign for sign in line[start:end] if sign in MIRRORED)
+
+    def has_partner(sign: str) -> bool:
+        return sign in MIRRORED and excess[MIRRORED[sign]] > excess[sign]
+
+    while start and has_partner(line[start - 1]):
         start -= 1
-        excess[sign] += 1
-    while (
-        end < len(line)
-        and (sign := line[end]) in MIRRORED
-        and excess[MIRRORED[sign]] > excess[sign]
-    ):
+        excess[line[start]] += 1
+    while end < len(line) and has_partner(line[end]):
+        excess[line[end]] += 1
         end += 1
-        excess[sign] += 1
     return start, end
 
 

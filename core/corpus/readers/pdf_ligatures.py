@@ -1,4 +1,4 @@
-"""Replace ligatures in a PDF's fonts by single signs while a right-to-left page is read.
+"""Replacement of ligatures in a PDF's fonts by single signs for right-to-left pages.
 
 A font may name a glyph by several letters in reading order, such as lam and alef. When a line is
 reversed, these letters must keep their order, so each such glyph is one sign until then.
@@ -54,13 +54,14 @@ def _fonts(page: Any) -> Iterator[Any]:
 
 def _single_sign(match: re.Match[bytes], letters: dict[int, str]) -> bytes:
     """Return one sign for several right-to-left letters; anything else unchanged."""
-    text = bytes.fromhex(match[1].decode().ljust(len(match[1]) + len(match[1]) % 2, "0")).decode(
-        "utf-16-be", "replace"
-    )
+    digits = match[1].decode()
+    if len(digits) % 2:
+        digits += "0"
+    text = bytes.fromhex(digits).decode("utf-16-be", "replace")
     base = [sign for sign in text if not unicodedata.combining(sign)]
     if len(base) < 2 or not all(unicodedata.bidirectional(sign) in ("R", "AL") for sign in base):
         return match[0]
-    codes = {held: code for code, held in letters.items()}
+    codes = {ligature: code for code, ligature in letters.items()}
     code = codes.get(text, FIRST_SIGN + len(letters))
     if code > LAST_SIGN:
         return match[0]

@@ -9,9 +9,9 @@ from typing import Any
 
 from core.corpus.readers.raised_text import (
     FORMULA_EDGE,
-    HEIGHT_END,
     LOWERED_START,
     RAISED_START,
+    SCRIPT_END,
     on_one_line,
     write_fraction,
 )
@@ -59,7 +59,7 @@ class FractionBar:
 
 
 class PagePieces:
-    """Collects what pypdf draws of a page through `see_text` and `see_operator`."""
+    """Collector of the texts and lines of a page, which pypdf passes to its methods."""
 
     def __init__(self) -> None:
         self.pieces: list[TextPiece] = []
@@ -106,18 +106,16 @@ class PagePieces:
             self._pen = end
 
     def _add_bar(self, one: tuple[float, float], other: tuple[float, float]) -> None:
-        if (
-            abs(one[1] - other[1]) > GEOMETRY.max_bar_width_points
-            or len(self.bars) >= GEOMETRY.max_bars
-        ):
+        width = abs(one[1] - other[1])
+        if width > GEOMETRY.max_bar_width_points or len(self.bars) >= GEOMETRY.max_bars:
             return
         left, right = sorted((one[0], other[0]))
         if right - left > GEOMETRY.max_bar_width_points:
             self.bars.append(FractionBar(left, right, (one[1] + other[1]) / 2))
 
 
-def with_heights(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) -> str:
-    """Return the text of a page, with raised, lowered and stacked numbers marked.
+def text_with_scripts(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) -> str:
+    """Return the text of a page, with raised and lowered numbers and fractions on the line.
 
     Parameters
     ----------
@@ -130,10 +128,10 @@ def with_heights(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) -> st
 
     Examples
     --------
-    >>> from core.corpus.readers.pdf_pieces import TextPiece, with_heights
+    >>> from core.corpus.readers.pdf_pieces import TextPiece, text_with_scripts
     >>> line = [TextPiece("holds 10", 50, 700, 10), TextPiece("6", 90, 704, 7)]
     >>> line += [TextPiece(" litres", 94, 700, 10)]
-    >>> with_heights(line, [])
+    >>> text_with_scripts(line, [])
     'holds 10^6 litres'
     """
     out: list[str] = []
@@ -174,7 +172,7 @@ def _mark(piece: TextPiece, base: TextPiece | None, pieces: Sequence[TextPiece],
 
 
 def _is_sign(piece: TextPiece) -> bool:
-    """Return whether a piece is a sign before a raised number, in a font of its own."""
+    """Return whether a piece is a sign, such as one before a raised number."""
     return piece.is_level and piece.text.strip() in ("-", "−", "–", "+")
 
 
@@ -203,7 +201,7 @@ def _add_mark(text: str, mark: str) -> str:
     """Return a piece with marks around its text, inside its blanks."""
     inner = text.strip()
     start = text.index(inner)
-    return f"{text[:start]}{mark}{inner}{HEIGHT_END}{text[start + len(inner) :]}"
+    return f"{text[:start]}{mark}{inner}{SCRIPT_END}{text[start + len(inner) :]}"
 
 
 def _fraction_at(
@@ -229,10 +227,9 @@ def _is_bar_of(bar: FractionBar, upper: Sequence[TextPiece], lower: Sequence[Tex
     """Return whether a line lies between two terms and is as long as the longer one."""
     size = max(upper[0].size, lower[0].size)
     drop = upper[0].y - lower[0].y
-    if (
-        not 0 < drop <= GEOMETRY.max_drop * size
-        or not lower[0].y < bar.y < upper[0].y + GEOMETRY.min_rise * size
-    ):
+    if not 0 < drop <= GEOMETRY.max_drop * size:
+        return False
+    if not lower[0].y < bar.y < upper[0].y + GEOMETRY.min_rise * size:
         return False
     letters = max(sum(len(piece.text) for piece in term) for term in (upper, lower))
     if bar.right - bar.left > size * (1 + letters * GEOMETRY.max_letter_width):

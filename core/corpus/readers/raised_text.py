@@ -1,22 +1,22 @@
 """Raised and lowered numbers written on one line: `10^6`, `1984[3]`, `3/4`.
 
-In print, only its height tells an exponent or a footnote mark from the number before it. Without a
-sign between them another number is read: 10 to the 6th becomes 106.
+In print, an exponent or a footnote mark differs from the number before it only in its height.
+Without a sign between them another number is read: 10 to the 6th becomes 106.
 """
 
 from __future__ import annotations
 
 import re
 
-# Noncharacters, which no text holds. A reader that meets raised or lowered text within a line puts
-# them around it, and `on_one_line` replaces them once the line is complete.
-RAISED_START, LOWERED_START, HEIGHT_END = "\ufdd0", "\ufdd1", "\ufdd2"
+# Noncharacters, which no text holds. Readers put them around raised or lowered text within a line,
+# and `on_one_line` replaces them once the line is complete.
+RAISED_START, LOWERED_START, SCRIPT_END = "\ufdd0", "\ufdd1", "\ufdd2"
 FORMULA_EDGE = "\ufdd3"  # at the beginning and end of a formula, to keep two adjacent numbers apart
 MARKED_TEXT = re.compile(
-    f"([{RAISED_START}{LOWERED_START}])([^{RAISED_START}{LOWERED_START}{HEIGHT_END}]*){HEIGHT_END}"
+    f"([{RAISED_START}{LOWERED_START}])([^{RAISED_START}{LOWERED_START}{SCRIPT_END}]*){SCRIPT_END}"
 )
-ADJACENT_MARKS = re.compile(f"{HEIGHT_END}([{RAISED_START}{LOWERED_START}])")
-ANY_MARK = re.compile(f"[{RAISED_START}{LOWERED_START}{HEIGHT_END}{FORMULA_EDGE}]")
+ADJACENT_MARKS = re.compile(f"{SCRIPT_END}([{RAISED_START}{LOWERED_START}])")
+ANY_MARK = re.compile(f"[{RAISED_START}{LOWERED_START}{SCRIPT_END}{FORMULA_EDGE}]")
 MEETING_NUMBERS = re.compile(rf"(?<=\d){FORMULA_EDGE}(?=\d)")
 SIGNED_NUMBER = re.compile(r"[+\-−–]?\d+(?:\.\d+)?[+\-−–]?|[+\-−–]\w{0,2}")
 NOTE_MARKS = re.compile(r"\d+(?: ?[,;–-] ?\d+)*")
@@ -26,25 +26,26 @@ LAST_BRACKET = re.compile(r"\(([^()]{0,200})\)\Z")
 THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
 SIMPLE_TERM = re.compile(r"[+\-−–]?(?:\w|[.,′'](?=\w))*")
 SLASHES = ("/", "⁄", "∕")
-MAX_BASE_DIGITS = 2  # digits of a number that is raised to a power; a year has more
-MAX_UNIT_LETTERS = 3  # letters of a unit or variable with an exponent; a word has more
-MAX_BASE_CHARACTERS = 240  # characters before a raised text that are examined
+MAX_BASE_DIGITS = 2  # of a number that is raised to a power; a year has more
+MAX_UNIT_LETTERS = 3  # of a unit or variable with an exponent; a word has more
+MAX_BASE_CHARACTERS = 240  # before a raised text, that are examined
 
 
 def write_raised(prefix: str, text: str, is_note: bool = False) -> str:
     """Write a raised text after the text before it.
 
-    Letters stay as they are (`1st`). A number is an exponent after a short number, unit or
-    variable, else a note mark. At the beginning of a line it is the number of a note.
+    Letters are unchanged (`1st`). A number is an exponent after a short number, unit or variable,
+    else a note mark. At the beginning of a line it is the number of a note.
 
     Parameters
     ----------
     prefix : the line up to the raised text.
+    text : the raised text.
     is_note : True if the file says that the text refers to a note.
 
     Returns
     -------
-    What is written behind the text before it.
+    The text to append to `prefix`.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def write_lowered(prefix: str, text: str) -> str:
 
     Returns
     -------
-    What is written behind the text before it.
+    The text to append to `prefix`.
     """
     mark = text.strip()
     return f"_{mark}" if prefix[-1:].isdigit() and mark[:1].isdigit() else text
@@ -95,7 +96,7 @@ def write_numerator(prefix: str, text: str) -> str:
 
     Returns
     -------
-    What is written behind the text before it.
+    The text to append to `prefix`.
     """
     return f" {text.strip()}" if prefix[-1:].isdigit() else text.strip()
 
@@ -109,7 +110,7 @@ def write_fraction(above: str, below: str) -> str:
 
     Returns
     -------
-    The fraction, with brackets where they are needed.
+    The fraction, with brackets around terms of several parts.
 
     Examples
     --------
@@ -129,8 +130,8 @@ def bracketed(term: str) -> str:
 def on_one_line(text: str) -> str:
     """Replace the marks around raised and lowered texts by readable signs.
 
-    >>> from core.corpus.readers.raised_text import HEIGHT_END, LOWERED_START, RAISED_START, on_one_line
-    >>> on_one_line(f"holds 10{RAISED_START}6{HEIGHT_END} litres, {RAISED_START}3{HEIGHT_END}/{LOWERED_START}4{HEIGHT_END} full")
+    >>> from core.corpus.readers.raised_text import SCRIPT_END, LOWERED_START, RAISED_START, on_one_line
+    >>> on_one_line(f"holds 10{RAISED_START}6{SCRIPT_END} litres, {RAISED_START}3{SCRIPT_END}/{LOWERED_START}4{SCRIPT_END} full")
     'holds 10^6 litres, 3/4 full'
     """
     if not ANY_MARK.search(text):
@@ -146,10 +147,7 @@ def on_one_line(text: str) -> str:
         line = _last_line(out)
         if kind == LOWERED_START:
             out.append(write_lowered(line, inner))
-        elif (
-            text[done_until : done_until + 1] in SLASHES
-            or text[done_until : done_until + 2] in SLASHES
-        ):
+        elif text.startswith(SLASHES, done_until):
             out.append(write_numerator(line, inner) if inner.strip().isdecimal() else inner)
         else:
             out.append(write_raised(line, inner))
@@ -158,10 +156,12 @@ def on_one_line(text: str) -> str:
 
 
 def _join_heights(text: str, match: re.Match[str]) -> str:
-    """Join two adjacent texts of the same height; keep those of different heights apart."""
-    start = max(
-        text.rfind(RAISED_START, 0, match.start()), text.rfind(LOWERED_START, 0, match.start())
-    )
+    """Return nothing between two texts of the same height, so that they are joined.
+
+    Between texts of different heights, the marks are unchanged.
+    """
+    end = match.start()
+    start = max(text.rfind(RAISED_START, 0, end), text.rfind(LOWERED_START, 0, end))
     return "" if start >= 0 and text[start] == match[1] else match[0]
 
 
@@ -169,19 +169,20 @@ def _is_power(base: str, mark: str) -> bool:
     """Return whether a raised number is an exponent or a charge rather than a note mark."""
     if not SIGNED_NUMBER.fullmatch(mark):
         return False
-    if number := LAST_NUMBER.search(base):
+    number, word = LAST_NUMBER.search(base), LAST_WORD.search(base)
+    if number:
         digits = sum(sign.isdigit() for sign in number[0])
         return digits <= MAX_BASE_DIGITS or not mark.isdecimal()
-    if word := LAST_WORD.search(base):
+    if word:
         return len(word[0]) <= MAX_UNIT_LETTERS
-    if bracket := LAST_BRACKET.search(base):
-        return not THREE_LETTERS.search(bracket[1])
-    return False
+    bracket = LAST_BRACKET.search(base)
+    return bracket is not None and not THREE_LETTERS.search(bracket[1])
 
 
 def _last_line(parts: list[str]) -> str:
     """Return the last `MAX_BASE_CHARACTERS` characters of the line written so far."""
-    tail_parts, length = [], 0
+    tail_parts: list[str] = []
+    length = 0
     for part in reversed(parts):
         tail_parts.append(part[-MAX_BASE_CHARACTERS:])
         length += len(part)

@@ -1,8 +1,9 @@
-"""Read files by libraries in a separate process with limits on memory and time."""
+"""Reading of files by libraries in a separate process with limits on memory and time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import PurePosixPath
 
 from core.corpus.document import Document
@@ -28,9 +29,10 @@ from core.runtime.subprocess_worker import (
 )
 from core.watch import NO_WATCH, Watch
 
-MAX_READING_MEMORY_BYTES = 1 << 31  # bytes that the process may take
-# processor time: two minutes, and in proportion to the size of files above 16 MB
-MIN_READER_SECONDS, READER_BYTES_PER_SECOND = (120, 140_000)
+MAX_READING_MEMORY_BYTES = 1 << 31
+# Processor time: two minutes, and in proportion to the size of files above 16 MB.
+MIN_READER_SECONDS = 120
+READER_BYTES_PER_SECOND = 140_000
 LIBRARY_READERS: Mapping[
     str, Callable[[str, bytes, Watch, Note, ReadingOptions], list[Document]]
 ] = {
@@ -51,7 +53,7 @@ def seconds_for(size: int) -> float:
 
 
 class SeparateReader:
-    """Reads files one after another in one process.
+    """Reader of files, one after another, in one separate process.
 
     After a file that exceeded its limits, a new process is started.
     """
@@ -91,28 +93,20 @@ class SeparateReader:
         BadInput : the file cannot be read within the limits.
         """
         seconds = allowed_seconds(seconds_for(source.size))
-        file = (
-            source
-            if isinstance(source, DiskFile)
-            else MemoryFile(source.name, _stored_bytes(source))
-        )
+        file: FileSource = source
+        if not isinstance(source, DiskFile):
+            with source.open() as stream:
+                file = MemoryFile(source.name, stream.read())
         try:
-            return self._worker.do(
-                _read,
-                name,
-                file,
-                options,
-                watch=watch,
-                seconds=seconds,
-            )
+            return self._worker.do(_read, name, file, options, watch=watch, seconds=seconds)
         except RunCancelled:
             raise
         except WorkerEndedError as error:
             advice = "split it, or save it as plain text and bring that"
             if error.limit == LIMIT_MEMORY:
+                memory = size_text(allowed_memory(MAX_READING_MEMORY_BYTES))
                 raise BadInput(
-                    f"{name} takes more than {size_text(allowed_memory(MAX_READING_MEMORY_BYTES))} of "
-                    f"memory to be read; {advice}."
+                    f"{name} takes more than {memory} of memory to be read; {advice}."
                 ) from None
             if error.limit == LIMIT_TIME:
                 raise BadInput(
@@ -127,9 +121,9 @@ class SeparateReader:
 
 
 def sheet_columns(name: str, data: bytes) -> list[str]:
-    """Return the columns that the first rows of a workbook's sheets name.
+    """Return the columns that are named in the first rows of a workbook's sheets.
 
-    They are read in a separate process.
+    The workbook is read in a separate process.
 
     Parameters
     ----------
@@ -140,23 +134,17 @@ def sheet_columns(name: str, data: bytes) -> list[str]:
     -------
     Each name once. A file that cannot be read has none; the fault is reported when it is imported.
     """
+    seconds = seconds_for(len(data))
     with Worker(MAX_READING_MEMORY_BYTES) as worker:
         try:
-            rows = worker.do(
-                _first_rows, name, data, watch=NO_WATCH, seconds=seconds_for(len(data))
-            )
+            rows = worker.do(_first_rows, name, data, watch=NO_WATCH, seconds=seconds)
         except (WorkerEndedError, HopscopeError):
             return []
-    return list(dict.fromkeys(cell for row in rows for cell in row if cell))
+    return list(dict.fromkeys(filter(None, chain.from_iterable(rows))))
 
 
 def _first_rows(name: str, data: bytes, watch: Watch = NO_WATCH) -> list[list[str]]:
     return first_rows(name, data)
-
-
-def _stored_bytes(source: FileSource) -> bytes:
-    with source.open() as raw:
-        return raw.read()
 
 
 def _read(

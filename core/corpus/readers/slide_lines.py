@@ -8,9 +8,9 @@ from typing import Any
 from core.corpus.readers.formulas import write_office_formula
 from core.corpus.readers.raised_text import (
     FORMULA_EDGE,
-    HEIGHT_END,
     LOWERED_START,
     RAISED_START,
+    SCRIPT_END,
     on_one_line,
 )
 
@@ -42,7 +42,7 @@ def _of_shapes(shapes: Iterable[Any]) -> Iterator[str]:
 def _rows(table: Any) -> Iterator[str]:
     """Yield the rows of a table.
 
-    A cell over several columns is written once, one over several rows in each row.
+    A cell over several columns is written once, and a cell over several rows in each row.
     """
     above: dict[int, tuple[str, int]] = {}  # texts that span down, with the number of further rows
     for row in table.rows:
@@ -63,7 +63,7 @@ def _rows(table: Any) -> Iterator[str]:
 
 
 def _pieces(element: Any) -> Iterator[str]:
-    """Yield the texts of a paragraph, with marks around raised and lowered ones."""
+    """Yield the texts of a paragraph, with marks around raised and lowered texts."""
     for child in element:
         name = str(child.tag).rpartition("}")[2]
         if name in ("r", "fld"):
@@ -85,4 +85,5 @@ def _run(run: Any) -> Iterator[str]:
     if height.strip("-0%.") == "":
         yield text.replace("\v", "\n")
     else:
-        yield from (LOWERED_START if height.startswith("-") else RAISED_START, text, HEIGHT_END)
+        start = LOWERED_START if height.startswith("-") else RAISED_START
+        yield from (start, text, SCRIPT_END)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from sys import getsizeof
 from typing import Any
@@ -60,9 +60,9 @@ ROW_KEY_FIELD = "its key"  # the field with the row's key, if a file holds an ob
 MAX_EXAMPLE_LETTERS = 80  # of a row shown in a sentence
 EXAMPLE_ROWS = 100  # JSON rows whose fields are offered as columns
 MAX_TABLE_COLUMNS = 10_000
-MAX_DOCUMENT_BYTES = 1 << 30  # bytes that the documents of one file may take
-DOCUMENT_OVERHEAD_BYTES = 400  # bytes of a document besides its text
-Row = tuple[str, Mapping[str, Any]]  # its number, or another name of its place, and its fields
+MAX_DOCUMENT_BYTES = 1 << 30  # of memory for the documents of one file
+DOCUMENT_OVERHEAD_BYTES = 400  # of a document besides its texts
+Row = tuple[str, Mapping[str, Any]]  # its number or key, and its fields
 
 
 def parse_column_roles(text: str) -> dict[str, str]:
@@ -70,18 +70,16 @@ def parse_column_roles(text: str) -> dict[str, str]:
 
     Without a header they are numbers: `text=2,header=no`. Raises BadInput for any other form.
     """
+    known_roles = [*KNOWN_FIELD_NAMES, HEADER_OPTION]
     roles = {}
     for assignment in filter(None, (part.strip() for part in text.split(","))):
-        role, equals, name = (piece.strip() for piece in assignment.partition("="))
-        if (
-            not equals
-            or not name
-            or role not in (*KNOWN_FIELD_NAMES, HEADER_OPTION)
-            or (role == HEADER_OPTION and name not in HEADER_ANSWERS)
-        ):
+        role, _, name = (piece.strip() for piece in assignment.partition("="))
+        is_answer = role != HEADER_OPTION or name in HEADER_ANSWERS
+        if not name or role not in known_roles or not is_answer:
             example = "text=Body,title=Subject,id=No and header=no"
             raise BadInput(
-                f"Name columns as {example}, not “{shorten(assignment)}”.{nearest(role, [*KNOWN_FIELD_NAMES, HEADER_OPTION])}"
+                f"Name columns as {example}, not “{shorten(assignment)}”."
+                f"{nearest(role, known_roles)}"
             )
         roles[role] = name
     return roles
@@ -120,12 +118,10 @@ def read_delimited_table(
         roles = ColumnRoles(table.name, names, columns, by_number=True)
     else:
         roles = ColumnRoles(table.name, names, _choose_numbered(source, names) | dict(columns))
-        chosen_columns = ", ".join(
-            f"{role} {number}" for role in KNOWN_FIELD_NAMES if (number := roles.of.get(role))
-        )
+        chosen = [f"{role} {roles.of[role]}" for role in KNOWN_FIELD_NAMES if roles.of.get(role)]
         note(
             f"{table.name} has no header by its first row; of its "
-            f"{count_with_noun(len(names), 'column')} these are read: {chosen_columns}."
+            f"{count_with_noun(len(names), 'column')} these are read: {', '.join(chosen)}."
         )
     if not roles.of.get("text"):
         table.names = _distinct_names(names)
@@ -145,9 +141,9 @@ def _distinct_names(names: list[str]) -> list[str]:
     distinct_names: list[str] = []
     for number, name in enumerate(names, 1):
         name = " ".join(name.split())
-        distinct_names.append(
-            f"{name} {number}".strip() if not name or name in distinct_names else name
-        )
+        if not name or name in distinct_names:
+            name = f"{name} {number}".strip()
+        distinct_names.append(name)
     return distinct_names
 
 
@@ -159,16 +155,12 @@ def _choose_numbered(source: FileSource, names: list[str]) -> dict[str, str]:
     """
     rows = [row for _, row in islice(DelimitedTable(source, header=HEADER_NO).rows(), EXAMPLE_ROWS)]
     letters = {name: sum(len(row.get(name, "")) for row in rows) for name in names}
-    chosen_roles = {"text": max(names, key=lambda name: letters[name])}
+    roles = {"text": max(names, key=lambda name: letters[name])}
     ids = [row.get(names[0], "").strip() for row in rows]
-    if (
-        chosen_roles["text"] != names[0]
-        and all(ids)
-        and len(set(ids)) == len(ids)
-        and not any(" " in id for id in ids)
-    ):
-        chosen_roles["id"] = names[0]
-    return chosen_roles
+    are_ids = all(id and " " not in id for id in ids) and len(set(ids)) == len(ids)
+    if are_ids and roles["text"] != names[0]:
+        roles["id"] = names[0]
+    return roles
 
 
 def read_json_rows(
@@ -261,10 +253,8 @@ def read_columnar(
     for _, row in islice(file_rows(path, NO_WATCH, MAX_FILE_BYTES), EXAMPLE_ROWS):
         fields.add(row)
         _check_number(name, fields.names)
-    rows = (
-        (str(number), row)
-        for number, (_, row) in enumerate(file_rows(path, watch, MAX_FILE_BYTES), 1)
-    )
+    all_rows = enumerate(file_rows(path, watch, MAX_FILE_BYTES), 1)
+    rows = ((str(number), row) for number, (_, row) in all_rows)
     return documents_of(name, ColumnRoles(name, fields.names, columns, fields=fields), rows, note)
 
 
@@ -274,7 +264,7 @@ def column_names(source: FileSource, has_header: str = "") -> list[str]:
     Parameters
     ----------
     source : a table or a file of JSON rows.
-    has_header : answer to whether the first row of a table has names; empty to decide by its
+    has_header : “yes” if the first row of a table has names, else “no”; empty to decide by its
         content.
 
     Returns
@@ -293,17 +283,18 @@ def column_names(source: FileSource, has_header: str = "") -> list[str]:
     (['Re', 'Message'], ['data.text'])
     """
     source = as_utf8(source, max_bytes=MAX_FILE_BYTES)
-    if PurePosixPath(name_without_packing(source.name).lower()).suffix in (".csv", ".tsv"):
+    if _suffix(source) in (".csv", ".tsv"):
         return [utf8_text(key) for key in DelimitedTable(source, header=has_header).names if key]
-    first = islice(_json_rows(source), EXAMPLE_ROWS)
-    return list(
-        dict.fromkeys(
-            utf8_text(key)
-            for _, row in first
-            for key in field_names(row)
-            if key and key != ROW_KEY_FIELD
-        )
-    )
+    names: dict[str, None] = {}
+    for _, row in islice(_json_rows(source), EXAMPLE_ROWS):
+        keys = (key for key in field_names(row) if key and key != ROW_KEY_FIELD)
+        names.update(dict.fromkeys(map(utf8_text, keys)))
+    return list(names)
+
+
+def _suffix(source: FileSource) -> str:
+    """Return the suffix of a file's name, without that of a packed file."""
+    return PurePosixPath(name_without_packing(source.name).lower()).suffix
 
 
 def has_header(source: FileSource) -> bool:
@@ -322,11 +313,12 @@ def has_header(source: FileSource) -> bool:
 def guess_roles(names: Iterable[str]) -> dict[str, str]:
     """Return the columns that hold text, title and id, guessed by their usual names."""
     by_name = {key.strip().casefold(): key for key in reversed(list(names))}
-    return {
-        role: next(by_name[key] for key in keys if key in by_name)
-        for role, keys in KNOWN_FIELD_NAMES.items()
-        if any(key in by_name for key in keys)
-    }
+    roles: dict[str, str] = {}
+    for role, keys in KNOWN_FIELD_NAMES.items():
+        key = next(filter(by_name.__contains__, keys), None)
+        if key is not None:
+            roles[role] = by_name[key]
+    return roles
 
 
 def _nested_roles(names: Iterable[str]) -> dict[str, list[str]]:
@@ -348,32 +340,25 @@ def _json_rows(
     Rows of an object by their keys have these as `ROW_KEY_FIELD`. If a `.json` file is one object
     with a single list of objects at any depth, the rows are those of the list.
     """
-    if PurePosixPath(name_without_packing(source.name).lower()).suffix == ".json" and _is_keyed(
-        source
-    ):
-        note(f"{name_without_packing(source.name)} is one object; each of its keys is a row.")
+    name, is_json = name_without_packing(source.name), _suffix(source) == ".json"
+    if is_json and _is_keyed(source):
+        note(f"{name} is one object; each of its keys is a row.")
         with open_unpacked(source, watch, MAX_FILE_BYTES) as stream:
             pieces = JsonPieces(stream)
             for key in pieces.keys():
-                if isinstance(row := pieces.value(), dict):
+                row = pieces.value()
+                if isinstance(row, dict):
                     yield key, {ROW_KEY_FIELD: key, **row}
         return
     rows = numbered_rows(source, watch, MAX_FILE_BYTES, ROW_LIST_NAMES, single=True)
     first_rows = list(islice(rows, 2))
-    is_single_object = (
-        len(first_rows) == 1
-        and PurePosixPath(name_without_packing(source.name).lower()).suffix == ".json"
-        and "text" not in guess_roles(first_rows[0][2])
-    )
-    list_name, list_rows = only_list(first_rows[0][2]) if is_single_object else ("", [])
-    if list_rows:
-        note(
-            f"{name_without_packing(source.name)} is one object; its rows are those of the list “{list_name}”."
-        )
-        yield from ((str(number), row) for number, row in enumerate(list_rows, 1))
-        return
-    yield from ((str(number), row) for number, _, row in first_rows)
-    yield from ((str(number), row) for number, _, row in rows)
+    if is_json and len(first_rows) == 1 and "text" not in guess_roles(first_rows[0][2]):
+        list_name, list_rows = only_list(first_rows[0][2])
+        if list_rows:
+            note(f"{name} is one object; its rows are those of the list “{list_name}”.")
+            yield from ((str(number), row) for number, row in enumerate(list_rows, 1))
+            return
+    yield from ((str(number), row) for number, _, row in chain(first_rows, rows))
 
 
 def _is_keyed(source: FileSource) -> bool:
@@ -425,20 +410,18 @@ def documents_of(
     BadInput : no row has a text, or the documents take more than `MAX_DOCUMENT_BYTES`.
     """
     documents_by_id: dict[str, Document] = {}
-    memory_bytes = n_without_text = 0  # bytes of memory, and rows without a text
+    memory_bytes = n_without_text = 0
     for number, row in rows:
         text = roles.cell(number, row, "text")
         if not text.strip():
             n_without_text += 1
             continue
         id = f"{name}:{roles.cell(number, row, 'id') or row.get(ROW_KEY_FIELD) or number}"
-        id = id if id not in documents_by_id else f"{id}:{number}"
-        documents_by_id[id] = Document(
-            id, text, roles.cell(number, row, "title") or file_stem(name), name
-        )
-        memory_bytes += (
-            DOCUMENT_OVERHEAD_BYTES + getsizeof(text) + getsizeof(documents_by_id[id].title)
-        )
+        if id in documents_by_id:
+            id = f"{id}:{number}"
+        title = roles.cell(number, row, "title") or file_stem(name)
+        documents_by_id[id] = Document(id, text, title, name)
+        memory_bytes += DOCUMENT_OVERHEAD_BYTES + getsizeof(text) + getsizeof(title)
         if memory_bytes > MAX_DOCUMENT_BYTES:
             raise BadInput(
                 f"{name}, row {number}: the documents up to here take more than "
@@ -479,9 +462,10 @@ def _column_named(columns: list[str], name: str) -> str:
 class ColumnRoles:
     """The columns of a table that hold text, title and id, and their values in each row.
 
-    `of` gives the column of each role. The columns are those that a person names (an empty name:
-    none), else those with usual names. Without a text column, the text of a row is a sentence of
-    all its fields. `guess` describes what was taken from nested fields.
+    `of` holds the column of each role. The columns are those that a person names, else those with
+    usual names. A role for which a person names an empty column has none. Without a text column,
+    the text of a row is a sentence of all its fields. `guess` describes the choice of nested
+    fields.
 
     Parameters
     ----------
@@ -566,35 +550,28 @@ class ColumnRoles:
 
     def _take_nested(self, names: list[str], columns: Columns, fields: _FieldTexts | None) -> None:
         """Choose nested fields as columns if their names or values make it clear."""
-        candidates = {
-            role: keys
-            for role, keys in _nested_roles(names).items()
-            if role not in (*self.of, *columns)
-        }
-        nested_roles = {role: keys[0] for role, keys in candidates.items() if len(keys) == 1}
+        candidates = _nested_roles(names)
+        for role in (*self.of, *columns):
+            candidates.pop(role, None)
+        roles = {role: keys[0] for role, keys in candidates.items() if len(keys) == 1}
         reason = ""
-        if fields is not None and "text" not in nested_roles:
-            several = candidates.get("text", [])
-            nested_roles["text"] = fields.inverted_index() or fields.most_text(several)
+        if fields is not None and "text" not in roles:
+            texts = candidates.get("text", [])
+            roles["text"] = fields.inverted_index() or fields.most_text(texts)
             if fields.inverted_index():
                 reason = ", whose words are put in order"
-            elif several:
+            elif texts:
                 reason = (
-                    f", which holds the most text of {count_with_noun(len(several), 'such field')}"
+                    f", which holds the most text of {count_with_noun(len(texts), 'such field')}"
                 )
-        if nested_roles.get("text"):
-            self.of |= nested_roles
-            phrases = [
-                f"its {role} is read from {utf8_text(key)}" for role, key in nested_roles.items()
-            ]
+        if roles.get("text"):
+            self.of |= roles
+            phrases = [f"its {role} is read from {utf8_text(key)}" for role, key in roles.items()]
             self.guess = "; ".join(phrases) + reason
 
     def _refuse(self, column: str, names: list[str]) -> str:
-        inner = [
-            utf8_text(key)
-            for key in names
-            if key.casefold().startswith(f"{column.strip().casefold()}.")
-        ]
+        prefix = f"{column.strip().casefold()}."
+        inner = [utf8_text(key) for key in names if key.casefold().startswith(prefix)]
         if inner:
             fields = shorten(", ".join(inner), 200)
             raise BadInput(

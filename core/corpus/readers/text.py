@@ -50,7 +50,7 @@ def read_plain(
     ----------
     name : name of the file, for the document and for messages.
     data : the bytes of the file.
-    watch : not used; all readers have it.
+    watch : not used; a parameter of all readers.
     note : receives a sentence on a guessed encoding.
     options : options of reading; the encoding, if it is named.
 
@@ -86,11 +86,8 @@ def decode_file(
     BadInput : it is blank, no text, or in an encoding that is neither certain nor named.
     """
     check_first_bytes(name, data)
-    text = (
-        decode_text(name, data, named=options.encoding, note=note)
-        .replace("\r\n", "\n")
-        .replace("\r", "\n")
-    )
+    text = decode_text(name, data, named=options.encoding, note=note)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise BadInput(f"{name} is empty.")
     return utf8_text(text)

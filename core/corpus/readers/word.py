@@ -25,9 +25,9 @@ from core.corpus.readers.options import (
 )
 from core.corpus.readers.raised_text import (
     FORMULA_EDGE,
-    HEIGHT_END,
     LOWERED_START,
     RAISED_START,
+    SCRIPT_END,
     on_one_line,
 )
 from core.corpus.readers.text import file_stem, given_title
@@ -37,14 +37,12 @@ from core.io.encoding import ignore_note
 from core.io.files import size_text
 from core.watch import NO_WATCH, Watch
 
-MAX_UNPACKED_BYTES = 1 << 28  # bytes that the parts of a document may unpack to
-OLD_WORD_START = (
-    # first bytes of older Office files; locked files are wrapped in this format too
-    b"\xd0\xcf\x11\xe0"
-)
-MAX_WORD_COLUMNS = 63  # columns of a table, as in Word; a cell spans at most as many
+MAX_UNPACKED_BYTES = 1 << 28  # of all parts of a document
+# First bytes of older Office files. Locked files are wrapped in this format too.
+OLD_WORD_START = b"\xd0\xcf\x11\xe0"
+MAX_WORD_COLUMNS = 63  # of a table, as in Word; a cell spans at most as many
 PARAGRAPHS_PER_CHECK = 1_000  # paragraphs or rows between two calls of the watch
-MIN_TEXT_CHARACTERS = 200  # characters below which pictures may be most of a document
+MIN_TEXT_CHARACTERS = 200  # below this, pictures may be most of a document
 HEADING_STYLES = ("Heading", "Title")
 BREAK_SIGNS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-"}
 PROPERTY_ELEMENTS = frozenset(
@@ -63,8 +61,8 @@ LEFT_OUT_ELEMENTS = {  # elements that are left out and reported, by name
     "hidden": ("hidden passage", ""),
 }
 NOTE_KINDS = ("footnote", "endnote")
-HEIGHT_STARTS = {"superscript": RAISED_START, "subscript": LOWERED_START}
-MIN_HEIGHT_HALF_POINTS = 4  # half points; text that is raised or lowered by less is only adjusted
+SCRIPT_STARTS = {"superscript": RAISED_START, "subscript": LOWERED_START}
+MIN_RISE_HALF_POINTS = 4  # text that is raised or lowered by less is only adjusted
 Line = tuple[str, bool]  # a line, and True for a heading
 
 
@@ -86,7 +84,7 @@ def read_word(
     data : the bytes of the file.
     watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on what is left out.
-    options : options of reading; not used; all readers have it.
+    options : not used; a parameter of all readers.
 
     Returns
     -------
@@ -129,15 +127,14 @@ def _note_gaps(name: str, word_lines: _WordLines, note: Note) -> None:
     guessed = sorted(word_lines.numbers.guessed)
     if guessed:
         note(f"{name}: numbers in the format {list_text(guessed)} are written in digits.")
-    left_out = {
-        what: number for what, number in word_lines.counts.items() if what in LEFT_OUT_ELEMENTS
-    }
-    if left_out:
-        counts = [
-            count_with_noun(number, *LEFT_OUT_ELEMENTS[what]) for what, number in left_out.items()
-        ]
-        verb = "is" if sum(left_out.values()) == 1 else "are"
-        note(f"{name}: {list_text(counts)} {verb} left out.")
+    counts: list[str] = []
+    total = 0
+    for element, number in word_lines.counts.items():
+        if element in LEFT_OUT_ELEMENTS:
+            counts.append(count_with_noun(number, *LEFT_OUT_ELEMENTS[element]))
+            total += number
+    if counts:
+        note(f"{name}: {list_text(counts)} {'is' if total == 1 else 'are'} left out.")
 
 
 def check_unpacked(name: str, data: bytes) -> None:
@@ -167,12 +164,15 @@ def check_unpacked(name: str, data: bytes) -> None:
         )
 
 
-def _pictures(read: _WordLines) -> str:
-    number = read.counts["blip"]
+def _pictures(word_lines: _WordLines) -> str:
+    """Return the end of a sentence on the pictures of a document; empty if it has none."""
+    number = word_lines.counts["blip"]
+    if not number:
+        return ""
     return (
         f", and {count_with_noun(number, 'picture')}, which {'is' if number == 1 else 'are'} not "
         "read; recognise the text (OCR) first"
-    ) * bool(number)
+    )
 
 
 def _read(data: bytes, watch: Watch) -> tuple[_WordLines, str]:
@@ -181,9 +181,8 @@ def _read(data: bytes, watch: Watch) -> tuple[_WordLines, str]:
 
     document = docx.Document(io.BytesIO(readable_package(data)))
     word_lines = _WordLines(document.part, watch)
-    word_lines.numbers = WordNumbers(
-        _root(document.part, "numbering"), _root(document.part, "styles")
-    )
+    numbering, styles = _root(document.part, "numbering"), _root(document.part, "styles")
+    word_lines.numbers = WordNumbers(numbering, styles)
     word_lines.margin("header")
     word_lines.blocks(document.element.body)
     word_lines.further_notes()
@@ -198,15 +197,12 @@ class _WordLines:
     part: Any  # docx's part of the document, which leads to the others
     watch: Watch
     lines: list[Line] = field(default_factory=list)
-    counts: Counter[str] = field(
-        default_factory=Counter
-    )  # elements of `LEFT_OUT_ELEMENTS`, and pictures
-    # by the id of a style: True for a heading
-    headings: dict[str | None, bool] = field(default_factory=dict)
+    # Numbers of elements of `LEFT_OUT_ELEMENTS`, and of pictures.
+    counts: Counter[str] = field(default_factory=Counter)
+    headings: dict[str | None, bool] = field(default_factory=dict)  # by the id of a style
     seen: int = 0  # paragraphs and rows
-    # text boxes that come after the current paragraph
-    waiting: list[Any] = field(default_factory=list)
-    # kind and id of each note to which the text refers
+    waiting: list[Any] = field(default_factory=list)  # text boxes to add after this paragraph
+    # Kind and id of each note to which the text refers.
     cited: list[tuple[str, str]] = field(default_factory=list)
     written: int = 0  # number of these notes that are written
     numbers: WordNumbers = field(default_factory=lambda: WordNumbers(None, None))
@@ -278,9 +274,8 @@ class _WordLines:
             elif name == "txbxContent":
                 self.waiting.append(element)
             elif name.removesuffix("Reference") in NOTE_KINDS:
-                self.cited.append(
-                    (name.removesuffix("Reference"), element.get(f"{WORD_NAMESPACE}id"))
-                )
+                kind = name.removesuffix("Reference")
+                self.cited.append((kind, element.get(f"{WORD_NAMESPACE}id")))
                 yield f"[{len(self.cited)}]"
             elif name == "relIds":
                 yield from self._diagram(element)
@@ -288,8 +283,8 @@ class _WordLines:
                 self.counts[omitted] += 1
             elif name == "oMath":
                 yield f"{FORMULA_EDGE}{write_office_formula(element)}{FORMULA_EDGE}"
-            elif name == "r" and (height := self._height(element)):
-                yield from (height, *self._pieces(element), HEIGHT_END)
+            elif name == "r" and (mark := self._script_mark(element)):
+                yield from (mark, *self._pieces(element), SCRIPT_END)
             elif name not in PROPERTY_ELEMENTS:
                 self.counts["blip"] += name == "blip"
                 yield from self._pieces(element)
@@ -300,19 +295,24 @@ class _WordLines:
             return "hidden" if next(self._pieces(element), "").strip() else ""
         return name if name in LEFT_OUT_ELEMENTS else ""
 
-    def _height(self, run: Any) -> str:
+    def _script_mark(self, run: Any) -> str:
         """Return the mark of a raised or lowered run, by itself or its style; empty for others."""
         properties = run.find(f"{WORD_NAMESPACE}rPr")
         if properties is None:
             return ""
+        mark = _script_mark(properties)
         style = properties.find(f"{WORD_NAMESPACE}rStyle")
-        if style is not None and (id := style.get(f"{WORD_NAMESPACE}val", "")) not in self._heights:
-            held = self.numbers.style(id)
-            self._heights[id] = None if held is None else _height(held.find(f"{WORD_NAMESPACE}rPr"))
-        height = _height(properties)
-        if height is None and style is not None:
-            height = self._heights[style.get(f"{WORD_NAMESPACE}val", "")]
-        return height or ""
+        if mark is None and style is not None:
+            mark = self._style_mark(style.get(f"{WORD_NAMESPACE}val", ""))
+        return mark or ""
+
+    def _style_mark(self, id: str) -> str | None:
+        """Return the mark of runs of a style; None if the style states none."""
+        if id not in self._style_marks:
+            style = self.numbers.style(id)
+            properties = None if style is None else style.find(f"{WORD_NAMESPACE}rPr")
+            self._style_marks[id] = _script_mark(properties)
+        return self._style_marks[id]
 
     def _diagram(self, element: Any) -> Iterator[str]:
         """Yield the texts of a diagram (SmartArt), each on a line."""
@@ -321,15 +321,14 @@ class _WordLines:
         for key, id in element.attrib.items():
             if key.endswith("}dm") and id in self.part.rels and not self.part.rels[id].is_external:
                 parser = etree.XMLParser(resolve_entities=False)
-                for text in etree.fromstring(self.part.rels[id].target_part.blob, parser).iter(
-                    "{*}p"
-                ):
-                    yield "\n" + "".join(piece.text or "" for piece in text.iter("{*}t"))
+                root = etree.fromstring(self.part.rels[id].target_part.blob, parser)
+                for paragraph in root.iter("{*}p"):
+                    yield "\n" + "".join(piece.text or "" for piece in paragraph.iter("{*}t"))
 
     def _rows(self, table: Any) -> Iterator[list[str]]:
         """Yield the texts of a table's cells, row by row.
 
-        A cell over several columns is written once, one over several rows in each row.
+        A cell over several columns is written once, and a cell over several rows in each row.
         """
         above: dict[int, str] = {}
         for row in _find(table, ("tr",)):
@@ -337,7 +336,8 @@ class _WordLines:
             if row.find(f"{WORD_NAMESPACE}trPr/{WORD_NAMESPACE}del") is not None:
                 self.counts["del"] += 1
                 continue
-            column, row_cells = 0, {}
+            column = 0
+            row_cells: dict[int, str] = {}
             for cell in _find(row, ("tc",)):
                 spanning_cell = above.get(column) if cell.vMerge == "continue" else None
                 row_cells[column] = self._cell(cell) if spanning_cell is None else spanning_cell
@@ -365,9 +365,8 @@ class _WordLines:
             self.written += 1
             note = self._notes_of(kind).get(id)
             if note is not None:
-                text = " ".join(
-                    " ".join(self._text(paragraph) for paragraph in _find(note, ("p",))).split()
-                )
+                texts = [self._text(paragraph) for paragraph in _find(note, ("p",))]
+                text = " ".join(" ".join(texts).split())
                 self.lines.append((f"[{self.written}] {text}", False))
 
     def _notes_of(self, kind: str) -> dict[str, Any]:
@@ -376,20 +375,17 @@ class _WordLines:
 
         if kind not in self._notes_by_kind:
             parser = etree.XMLParser(resolve_entities=False)
-            roots = [etree.fromstring(part.blob, parser) for part in _parts(self.part, f"{kind}s")]
-            note_elements = [
-                one
-                for root in roots
-                for one in root.iter(f"{WORD_NAMESPACE}{kind}")
-                if one.get(f"{WORD_NAMESPACE}type", "normal") == "normal"
-            ]
-            self._notes_by_kind[kind] = {
-                one.get(f"{WORD_NAMESPACE}id", ""): one for one in note_elements
-            }
+            notes: dict[str, Any] = {}
+            for part in _parts(self.part, f"{kind}s"):
+                root = etree.fromstring(part.blob, parser)
+                for one in root.iter(f"{WORD_NAMESPACE}{kind}"):
+                    if one.get(f"{WORD_NAMESPACE}type", "normal") == "normal":
+                        notes[one.get(f"{WORD_NAMESPACE}id", "")] = one
+            self._notes_by_kind[kind] = notes
         return self._notes_by_kind[kind]
 
     _notes_by_kind: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _heights: dict[str, str | None] = field(default_factory=dict)  # of styles, by their ids
+    _style_marks: dict[str, str | None] = field(default_factory=dict)  # by the id of a style
 
 
 def _parts(part: Any, kind: str) -> list[Any]:
@@ -422,21 +418,21 @@ def _is_deleted(paragraph: Any) -> bool:
     return any(paragraph.find(mark) is not None for mark in marks)
 
 
-def _height(properties: Any) -> str | None:
+def _script_mark(properties: Any) -> str | None:
     """Return the mark of a raised or lowered text by its properties; None if they state none."""
     if properties is None:
         return None
     align = properties.find(f"{WORD_NAMESPACE}vertAlign")
     position = properties.find(f"{WORD_NAMESPACE}position")
     if align is not None:
-        return HEIGHT_STARTS.get(align.get(f"{WORD_NAMESPACE}val", ""), "")
+        return SCRIPT_STARTS.get(align.get(f"{WORD_NAMESPACE}val", ""), "")
     if position is None:
         return None
     try:
         half_points = int(position.get(f"{WORD_NAMESPACE}val", "0"))
     except ValueError:
         return None
-    if abs(half_points) < MIN_HEIGHT_HALF_POINTS:
+    if abs(half_points) < MIN_RISE_HALF_POINTS:
         return None
     return RAISED_START if half_points > 0 else LOWERED_START
 
@@ -453,7 +449,7 @@ def _find(parent: Any, names: tuple[str, ...]) -> Iterator[Any]:
 def _children(element: Any) -> Iterator[Any]:
     """Yield the direct children of an element.
 
-    Of alternatives the first is taken. Controls that still show a placeholder are skipped.
+    Of alternatives, only the first is used. Controls that still show a placeholder are skipped.
     """
     for child in element:
         if not isinstance(child.tag, str):
@@ -472,8 +468,6 @@ def _name(element: Any) -> str:
 
 def _is_on(element: Any) -> bool:
     """Return whether a property exists and is not switched off."""
-    return element is not None and element.get(f"{WORD_NAMESPACE}val", "true") not in (
-        "0",
-        "false",
-        "off",
-    )
+    if element is None:
+        return False
+    return element.get(f"{WORD_NAMESPACE}val", "true") not in ("0", "false", "off")

@@ -28,9 +28,8 @@ class ListLevel:
     format: str = "decimal"
     text: str = ""
     after: str = " "  # between the number and the paragraph
-    restarts_after: int = (
-        MAX_LIST_LEVELS  # the deepest level whose paragraphs restart this one, from 1
-    )
+    # the deepest level whose paragraphs restart this one, from 1
+    restarts_after: int = MAX_LIST_LEVELS
     is_legal: bool = False  # True if the numbers of all levels are in digits
 
 
@@ -52,15 +51,14 @@ class WordNumbers:
 
     def __init__(self, numbering: Any, styles: Any) -> None:
         self.guessed: Counter[str] = Counter()  # formats that are written in digits instead
-        self._styles = (
-            {} if styles is None else _by_id(styles.iter(f"{WORD_NAMESPACE}style"), "styleId")
-        )
+        all_styles = () if styles is None else styles.iter(f"{WORD_NAMESPACE}style")
+        self._styles = _by_id(all_styles, "styleId")
         self._usual_style = next(filter(self._is_usual, self._styles), "")
-        held = () if numbering is None else numbering
-        self._abstract = _by_id(
-            (one for one in held if one.tag == f"{WORD_NAMESPACE}abstractNum"), "abstractNumId"
-        )
-        self._numbers = _by_id((one for one in held if one.tag == f"{WORD_NAMESPACE}num"), "numId")
+        elements = () if numbering is None else list(numbering)
+        definitions = [one for one in elements if one.tag == f"{WORD_NAMESPACE}abstractNum"]
+        self._abstract = _by_id(definitions, "abstractNumId")
+        numbers = [one for one in elements if one.tag == f"{WORD_NAMESPACE}num"]
+        self._numbers = _by_id(numbers, "numId")
         self._lists: dict[str, _NumberedList] = {}
         self._started: set[str] = set()
         self._levels: dict[str, dict[int, ListLevel]] = {}
@@ -106,19 +104,20 @@ class WordNumbers:
     def _style_list(self, style: str) -> tuple[str, str, str]:
         """Return the list and level of a style or its base styles, and the style naming them."""
         for _ in range(MAX_STYLES):
-            held = self._styles.get(style)
-            if held is None:
+            element = self._styles.get(style)
+            if element is None:
                 break
-            properties = held.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr")
-            if number := _value(properties, "numId"):
+            properties = element.find(f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}numPr")
+            number = _value(properties, "numId")
+            if number:
                 return number, _value(properties, "ilvl"), style
-            style = _value(held, "basedOn")
+            style = _value(element, "basedOn")
         return "", "", ""
 
     def _style_level(self, number: str, style: str) -> str:
         """Return the level of a list that is tied to a style."""
-        held = self._abstract.get(self._definition_id(number))
-        for level in () if held is None else held.iter(f"{WORD_NAMESPACE}lvl"):
+        definition = self._abstract.get(self._definition_id(number))
+        for level in () if definition is None else definition.iter(f"{WORD_NAMESPACE}lvl"):
             if _value(level, "pStyle") == style:
                 return str(level.get(f"{WORD_NAMESPACE}ilvl", "0"))
         return "0"
@@ -139,8 +138,8 @@ class WordNumbers:
     def _levels_of(self, number: str) -> dict[int, ListLevel]:
         """Return the levels of a list, with its overrides."""
         if number not in self._levels:
-            held = self._abstract.get(self._definition_id(number))
-            levels = dict(_levels(() if held is None else held))
+            definition = self._abstract.get(self._definition_id(number))
+            levels = dict(_levels(() if definition is None else definition))
             for override in self._numbers[number].iter(f"{WORD_NAMESPACE}lvlOverride"):
                 levels |= dict(_levels(override))
             self._levels[number] = levels
@@ -189,24 +188,25 @@ class WordNumbers:
         return write(number) if 0 < number <= MAX_WRITTEN_NUMBER else str(number)
 
 
-def _levels(held: Any) -> Iterator[tuple[int, ListLevel]]:
+def _levels(elements: Any) -> Iterator[tuple[int, ListLevel]]:
     """Yield the levels of a definition or an override."""
-    for level in held:
+    for level in elements:
         index = level.get(f"{WORD_NAMESPACE}ilvl", "")
         if level.tag != f"{WORD_NAMESPACE}lvl" or not index.isdecimal():
             continue
-        start, restart = _value(level, "start"), _value(level, "lvlRestart")
+        start = _value(level, "start") or "0"  # Word begins at 0 if it is not stated
+        restart = _value(level, "lvlRestart")
         legal = level.find(f"{WORD_NAMESPACE}isLgl")
+        legal_value = "0" if legal is None else legal.get(f"{WORD_NAMESPACE}val", "1")
         yield (
             int(index),
             ListLevel(
-                start=int(start) if start.isdecimal() else 0 if not start else 1,
+                start=int(start) if start.isdecimal() else 1,
                 format=_value(level, "numFmt") or "decimal",
                 text=_value(level, "lvlText"),
                 after="" if _value(level, "suff") == "nothing" else " ",
                 restarts_after=int(restart) if restart.isdecimal() else MAX_LIST_LEVELS,
-                is_legal=legal is not None
-                and legal.get(f"{WORD_NAMESPACE}val", "1") not in ("0", "false", "off"),
+                is_legal=legal_value not in ("0", "false", "off"),
             ),
         )
 
@@ -248,5 +248,5 @@ def _by_id(elements: Any, attribute: str) -> dict[str, Any]:
 
 def _value(element: Any, name: str) -> str:
     """Return the value of an element within another; empty if there is none."""
-    held = None if element is None else element.find(f"{WORD_NAMESPACE}{name}")
-    return "" if held is None else str(held.get(f"{WORD_NAMESPACE}val", ""))
+    inner = None if element is None else element.find(f"{WORD_NAMESPACE}{name}")
+    return "" if inner is None else str(inner.get(f"{WORD_NAMESPACE}val", ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from core.builds import build_for, find_build
-from core.builds.catalogue import EXTRACTORS, GRAPH_KIND_WORDS, catalogue, of_kind
+from core.builds.catalogue import EXTRACTORS, GRAPH_KIND_WORDS, builds_of_kind, catalogue
 from core.corpus import Corpus
 from core.errors import BadInput, BadParameter
 from core.evaluation.reports.sensitivity import variant
@@ -62,7 +62,7 @@ def _build_of_extractor(kind: str, extractor: str) -> str:
 
     It is empty if there is neither.
     """
-    ids_by_extractor = {build.extractor: build.id for build in of_kind(kind)}
+    ids_by_extractor = {build.extractor: build.id for build in builds_of_kind(kind)}
     return ids_by_extractor.get(extractor) or ids_by_extractor.get("", "")
 
 
@@ -83,7 +83,7 @@ def check_builds(builds: Iterable[str], kinds: Iterable[str]) -> None:
         if name in EXTRACTORS:
             continue
         if name in GRAPH_KIND_WORDS and name not in catalogue():
-            ids = ", ".join(build.id for build in of_kind(name))
+            ids = ", ".join(build.id for build in builds_of_kind(name))
             raise BadInput(f"“{name}” is a kind of graph; name one of its builds: {ids}.")
         try:
             kind = find_build(name).graph

@@ -21,7 +21,7 @@ from core.builds.catalogue import read_builds
 from core.builds.cost import estimate_cost
 from core.builds.registry import BUILD_GRAMMAR
 from core.builds.report import BuildReport
-from core.builds.run import BUILT_FILE, _part, build_context, build_folder
+from core.builds.run import BUILT_FILE, _step_context, build_context, build_folder
 from core.comparison import built_graphs
 from core.comparison.built_graphs import BuiltGraphs
 from core.corpus import open_corpus
@@ -293,7 +293,7 @@ def test_the_remaining_time_is_that_of_a_step(tmp_path, monkeypatch):
     steps = find_build(
         "TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')"
     ).line
-    parts = [_part(ctx, steps, number) for number in range(4)]
+    parts = [_step_context(ctx, steps, number) for number in range(4)]
     for part in (parts[0], parts[1], parts[3]):
         part.watch.report("At it", 0.0)
         clock[0] += 0 if part is parts[0] else 10

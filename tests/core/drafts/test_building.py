@@ -9,7 +9,7 @@ import pytest
 
 from core.builds import catalogue, find_build
 from core.builds.base import BUILD_STAGES, LATE_STAGE_MESSAGES, MISSING_PART_MESSAGES
-from core.builds.catalogue import kind_of
+from core.builds.catalogue import graph_kind
 from core.builds.registry import BUILD_GRAMMAR
 from core.drafts import Draft, brick_faults
 from core.drafts.draft import parse_draft
@@ -150,4 +150,4 @@ def test_operators_of_the_two_kinds_of_lines_do_not_mix():
 
 @pytest.mark.parametrize("row", catalogue().values(), ids=lambda row: row.id)
 def test_the_kind_of_each_build_that_ships_is_found_by_its_steps(row):
-    assert kind_of(row.line) == row.graph
+    assert graph_kind(row.line) == row.graph

@@ -15,12 +15,12 @@ from pptx.util import Inches
 from core.corpus.readers.epub import read_epub
 from core.corpus.readers.html import read_html
 from core.corpus.readers.office import read_slides, read_workbook
-from core.corpus.readers.pdf_pieces import FractionBar, TextPiece, with_heights
+from core.corpus.readers.pdf_pieces import FractionBar, TextPiece, text_with_scripts
 from core.corpus.readers.raised_text import (
     FORMULA_EDGE,
-    HEIGHT_END,
     LOWERED_START,
     RAISED_START,
+    SCRIPT_END,
     on_one_line,
     write_raised,
 )
@@ -54,11 +54,11 @@ def test_a_raised_number_has_a_sign_before_it(before, text, written):
 @pytest.mark.parametrize(
     "text, written",
     [
-        (f"10{RAISED_START}-{HEIGHT_END}{RAISED_START}3{HEIGHT_END} m", "10^-3 m"),
-        (f"5{RAISED_START}3{HEIGHT_END}⁄{LOWERED_START}4{HEIGHT_END} cups", "5 3⁄4 cups"),
-        (f"1010{LOWERED_START}2{HEIGHT_END} and H{LOWERED_START}2{HEIGHT_END}O", "1010_2 and H2O"),
+        (f"10{RAISED_START}-{SCRIPT_END}{RAISED_START}3{SCRIPT_END} m", "10^-3 m"),
+        (f"5{RAISED_START}3{SCRIPT_END}⁄{LOWERED_START}4{SCRIPT_END} cups", "5 3⁄4 cups"),
+        (f"1010{LOWERED_START}2{SCRIPT_END} and H{LOWERED_START}2{SCRIPT_END}O", "1010_2 and H2O"),
         (f"5{FORMULA_EDGE}3/4{FORMULA_EDGE} cups", "5 3/4 cups"),
-        (f"{RAISED_START}1{HEIGHT_END}See Ashe", "[1] See Ashe"),
+        (f"{RAISED_START}1{SCRIPT_END}See Ashe", "[1] See Ashe"),
     ],
 )
 def test_marks_in_a_line_become_signs(text, written):
@@ -229,4 +229,4 @@ def line(*pieces: tuple[str, float, float, float]) -> list[TextPiece]:
     ],
 )
 def test_heights_of_the_pieces_of_a_line(pieces, bars, text):
-    assert with_heights(pieces, bars) == text
+    assert text_with_scripts(pieces, bars) == text
