@@ -69,7 +69,7 @@ def only_read_items(state: State) -> State:
     kind: Kind = "path"
     if state.excerpt is not None:
         kind = "chunk" if state.chunks else "node"
-    counts = {kind: len(state.ranked[kind])} if kind in state.ranked else {}
+    counts: dict[str, int] = {kind: len(state.ranked[kind])} if kind in state.ranked else {}
     return replace(_keep_first(state, counts), reader=None, excerpt=None)
 
 
@@ -89,7 +89,7 @@ def without_items(state: State, left_out: Iterable[Item], operator: Operator) ->
             scores = None if ranking.scores is None else keep_others(ranking.scores, kind)
             changes[STATE_FIELDS[kind]] = Ranking(kind, keep_others(ranking.items, kind), scores)
     if has_report_per_path(state, operator):
-        changes["reports"] = keep_others(state.reports, "path")
+        changes["reports"] = keep_others(state.reports or (), "path")
     return replace(state, **changes)
 
 

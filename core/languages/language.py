@@ -43,7 +43,7 @@ class Language:
     @cached_property
     def asks(self) -> dict[str, str]:
         """Question words and phrases with what they ask for, the longest first."""
-        kinds_by_phrase = {}
+        kinds_by_phrase: dict[str, str] = {}
         for kind, phrases in (self.asking or {}).items():
             kinds_by_phrase |= dict.fromkeys(phrases, kind)
         ordered_phrases = sorted(kinds_by_phrase, key=lambda phrase: (-len(phrase), phrase))

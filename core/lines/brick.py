@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from core.errors import BadParameter
@@ -122,10 +122,14 @@ def bricks_of(row: Iterable[Any], keys: Iterator[int]) -> Bricks:
     return tuple(brick_of(operator, keys) for operator in row)
 
 
-@cache
+_default_operators: dict[type[Any], Any] = {}
+
+
 def default_operator(cls: type[Any]) -> Any:
-    """Return the operator of a class with its defaults."""
-    return cls()
+    """Return the operator of a class with its defaults, made once."""
+    if cls not in _default_operators:
+        _default_operators[cls] = cls()
+    return _default_operators[cls]
 
 
 def renumber_brick(brick: Brick, keys: Iterator[int]) -> Brick:

@@ -422,7 +422,7 @@ class ServedReranker(ServedModel, BaseScorer):
         """Return the relevance of some texts by one request."""
 
         def request(texts_key: str) -> Any:
-            body = {"model": self.model, "query": query, texts_key: part}
+            body: dict[str, Any] = {"model": self.model, "query": query, texts_key: part}
             if texts_key == "texts":
                 body["raw_scores"] = True
             return self._post("/rerank", body, watch)

@@ -135,7 +135,7 @@ class Answer(Operator):
                 f"{chat.context:,} tokens."
             )
         ctx.watch.report("Reading the paths")
-        messages = tuple(shown_messages)
+        messages = tuple(dict(message) for message in shown_messages)
         reply = request_reply(chat, messages, ctx, recorder, reply_tokens, "answer")
         tokens = reply.tokens_in or tokens
         prompt = Prompt(messages, count, tokens, len(reports), source=self._source)

@@ -229,7 +229,7 @@ def _topic_entities(row: Row) -> tuple[str, ...]:
 def _read_row(row: Row) -> Question:
     entities = first_texts(row, "q_entity", "entities", "subj") or _topic_entities(row)
     options = tuple(text_of(option, "options") for option in as_list(row.get("options")))
-    keys = ("answer", *OTHER_ANSWER_KEYS)
+    keys: tuple[str, ...] = ("answer", *OTHER_ANSWER_KEYS)
     if row.get("answers"):
         keys = ("answers", *keys)
     answers = _correct_option(row, options)

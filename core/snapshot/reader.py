@@ -40,7 +40,7 @@ class StateReader(plain_data.PlainReader):
             np.ndarray: _array,
         }
         readers |= {cls: partial(self._read_items, cls) for cls in (ContextTable, AnswerPoint)}
-        shared_readers = {
+        shared_readers: dict[Any, Callable[[Any], Any]] = {
             Subgraph: self._subgraph,
             Ranking: self._ranking,
             Step: partial(self.fields, Step),

@@ -114,7 +114,8 @@ class StateWriter(plain_data.PlainWriter):
         ):
             self.ids[ranking.kind].update(map(int, ranking.items))
         items = [self.value(item) for item in ranking.items]
-        data = {"kind": ranking.kind, "items": items, "scores": _round_scores(ranking.scores)}
+        data: dict[str, Any] = {"kind": ranking.kind, "items": items}
+        data["scores"] = _round_scores(ranking.scores)
         if left_out:
             data["left_out"] = left_out
         return data

@@ -225,9 +225,9 @@ def adjust_by_feedback(
     from at least about as many nodes as the estimate, the estimate grows by half. Without feedback
     the sentence is empty.
     """
-    similar_ratings = [one for one in ratings if one.size and _is_similar(question, one)]
-    good = [rating.size for rating in similar_ratings if rating.up]
-    bad = [rating.size for rating in similar_ratings if not rating.up]
+    similar_ratings = [one for one in ratings if _is_similar(question, one)]
+    good = [rating.size for rating in similar_ratings if rating.size and rating.up]
+    bad = [rating.size for rating in similar_ratings if rating.size and not rating.up]
     if good:
         best = statistics.median(good) if any(size >= min(good) for size in bad) else min(good)
         weight = len(good) / (len(good) + 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from core.corpus import Corpus
 from core.corpus.quotations import split_passage_name
@@ -45,12 +46,12 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
                 for question in corpus.questions(name):
                     id = question.id if question.id not in used_ids else f"{name}-{question.id}"
                     used_ids.add(id)
-                    row = {
+                    query: dict[str, Any] = {
                         "_id": id,
                         "text": question.text,
                         "metadata": {"set": name, "answers": list(question.answers)},
                     }
-                    out.write(f"{json_text(row)}\n")
+                    out.write(f"{json_text(query)}\n")
                     gold = (split_passage_name(passage)[0] for passage in question.gold)
                     for gold_id in dict.fromkeys(gold):
                         judgements.append(f"{_cell(id)}\t{_cell(gold_id)}\t1\n")

@@ -84,8 +84,9 @@ def domain_tables(
             total.update(domain_shares(adjacency, drawn.question))
         shares[name] = total
         counts.append(f"{name}: {len(plan.drawn):,} of the {plan.of:,} questions of {plan.set}.")
-    rows = tuple(_domain_rows(shares))
-    return [TextTable("domains of questions", ("domain", *shares), rows, tuple(counts))]
+    headings = ("domain", *shares)
+    domain_rows = tuple(_domain_rows(shares))
+    return [TextTable("domains of questions", headings, domain_rows, tuple(counts))]
 
 
 def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]:

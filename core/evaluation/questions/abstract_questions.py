@@ -273,7 +273,7 @@ def parse_lines(name: str, reply: str) -> tuple[str, ...] | None:
     lines: dict[str, str] = {}
     for entry in entries:
         if isinstance(entry, dict) and name == "users":
-            entry_texts = [entry.get("name"), entry.get("about")]
+            entry_texts: list[Any] = [entry.get("name"), entry.get("about")]
         else:
             entry_texts = [entry]
         if all(isinstance(text, str) and any(map(str.isalnum, text)) for text in entry_texts):

@@ -244,7 +244,7 @@ def lost_stage(outcome: Outcome, by: str) -> str:
     A stage; empty if they survive.
     """
     if outcome.fates is not None:
-        alive = outcome.fates.alive
+        alive: Mapping[str, int] = outcome.fates.alive
         required = outcome.fates.golds
     else:
         alive = outcome.alive or {}

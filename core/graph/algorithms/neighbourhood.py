@@ -153,10 +153,10 @@ def induced_edges(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
 
     nodes = np.unique(np.asarray(nodes if isinstance(nodes, np.ndarray) else list(nodes), np.int64))
     assert isinstance(graph, Graph)
-    arrays = map(np.asarray, (graph.out_indptr, graph.relations, graph.tails))
-    arguments = (nodes, *arrays)
-    edges = np.empty(count_edges_among(*arguments, np.empty(0, np.int64), False), np.int64)
-    count_edges_among(*arguments, edges, True)
+    indptr, relations, tails = map(np.asarray, (graph.out_indptr, graph.relations, graph.tails))
+    n_edges = count_edges_among(nodes, indptr, relations, tails, np.empty(0, np.int64), False)
+    edges = np.empty(n_edges, np.int64)
+    count_edges_among(nodes, indptr, relations, tails, edges, True)
     return edges
 
 

@@ -155,9 +155,9 @@ class LlamaChat(LocalChat):
             raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
         if callback.raised is not None:
             raise callback.raised
-        error = callback.error or (answer.get("error") if isinstance(answer, dict) else None)
-        if error:
-            self._raise_error(error)
+        failure = callback.error or (answer.get("error") if isinstance(answer, dict) else None)
+        if failure:
+            self._raise_error(failure)
         collector.tokens_in = callback.usage.get("prompt_tokens") or callback.prompt.get("total", 0)
         collector.tokens_out = callback.usage.get("completion_tokens") or len(collector.pieces)
 
@@ -226,7 +226,7 @@ class _ChunkCallback:
             self._collector.finish = choice.get("finish_reason") or self._collector.finish
             delta = choice.get("delta") or {}
             text = delta.get("content")
-            thought = delta.get("reasoning_content")
+            thought = delta.get("reasoning_content") or ""
             stop = bool(thought) and self._collector.think(thought)
             if (text and self._collector.add(text)) or stop:
                 return True

@@ -153,8 +153,8 @@ def _chunk_score_sums(
     """
     if len(edges) <= MAX_EDGES_UNCOMPILED:
         lists = rows.taken(edges)
-        sums = np.bincount(lists.ids, np.repeat(scores, lists.counts), n)
-        return sums, np.bincount(lists.ids, minlength=n) > 0
+        chunk_sums = np.bincount(lists.ids, np.repeat(scores, lists.counts), n)
+        return chunk_sums, np.bincount(lists.ids, minlength=n) > 0
     from core.graph.algorithms.traversal import add_to_rows  # loads numba
 
     sums = np.zeros(n)

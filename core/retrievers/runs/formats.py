@@ -443,7 +443,9 @@ def _table_rows(file: FileSource, watch: Watch) -> Iterator[Row]:
 
 def _predictions(row: Row) -> Mapping[str, Any]:
     """Return the answers of a file of predictions by question id, if it is one."""
-    answers = row.get("answer") if isinstance(row.get("answer"), Mapping) else row
+    answers = row.get("answer")
+    if not isinstance(answers, Mapping):
+        answers = row
     parts = chain.from_iterable(answers.items())
     return answers if all(isinstance(part, str) for part in parts) else {}
 

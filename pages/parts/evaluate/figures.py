@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import streamlit as st
 
@@ -134,7 +135,7 @@ def _draw_table(results: RunSummary) -> None:
     advice = recommend(results.run) if part is results else None
     rows = []
     for method, figure_by_name in figures.items():
-        row = {tr("Method"): titles[method]}
+        row: dict[str, Any] = {tr("Method"): titles[method]}
         if advice is not None and len(advice.ranks) > 1:
             row[tr("Rank")] = advice.ranks.get(method)
         if part is not results:

@@ -85,8 +85,7 @@ def _draw_description(graph: Graph, node: int) -> None:
     if text:
         st.markdown(tr("**Summary**") if is_tree(graph) else tr("**Description**"))
         is_long = len(text) > SCROLLED_CHARACTERS
-        height = SCROLL_BOX_PIXELS if is_long else "content"
-        with st.container(height=height, border=is_long):
+        with st.container(height=SCROLL_BOX_PIXELS if is_long else "content", border=is_long):
             st.write(plain(text))
 
 

@@ -78,7 +78,7 @@ class AnswerFromPassages(Operator):
             return self._messages(state.question, texts[:count])
 
         def make_prompt(messages: Messages, count: int, tokens: int | None = None) -> Prompt:
-            shown_hits = {hits.kind: count} if count else {}
+            shown_hits: dict[str, int] = {hits.kind: count} if count else {}
             source = OWN_SOURCE if self.template else ""
             return Prompt(tuple(messages), 0, tokens, hits=shown_hits, source=source)
 

@@ -203,7 +203,7 @@ class AnswerFromPoints(Operator):
             chat, lambda count: _reduce_messages(question, points[:count]), n_shown, reply_tokens
         )
         recorder.sizes[POINTS_SHOWN_KEY] = n_shown
-        messages = tuple(shown_messages)
+        messages = tuple(dict(message) for message in shown_messages)
         if not points and self.empty == "nothing":
             recorder.notes.append("No part gave a point, so there is no answer.")
             return state.replace(prompt=Prompt(messages, 0, hits=hits), answer="")
