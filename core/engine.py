@@ -75,7 +75,7 @@ class Engine:
             models = self._own_models = Registry()
         self._built = BuiltGraphs(models)
         self._waiters = Waiters()
-        self.jobs = Jobs(workers=4, weigh=_result_bytes, is_needed=self._waiters.looking)
+        self.jobs = Jobs(workers=4, weigh=_result_bytes, is_needed=self._waiters.is_displayed)
         # Evaluations, indexes and trials have separate pools. One that takes hours must not delay
         # a question.
         self.evaluations = Jobs(workers=1)
@@ -86,7 +86,9 @@ class Engine:
         self._prefixes = PrefixCache()
         self._queues = LaneQueues()
         self.housekeeping = Housekeeping(
-            self._queues.busy, partial(_load_answer_model, models), count_begun=self._queues.begun
+            self._queues.is_busy,
+            partial(_load_answer_model, models),
+            count_begun=self._queues.count_begun,
         )
         self._is_slow_lane = partial(_is_slow_lane, models)
         self._graphs: dict[str, object] = {}
@@ -98,9 +100,9 @@ class Engine:
         return self.environment.models
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """True while any job is running."""
-        return any(jobs.busy for jobs in self._all_jobs)
+        return any(jobs.is_busy for jobs in self._all_jobs)
 
     def stop(self) -> None:
         """Cancel all jobs and accept no more. It does not wait until they have ended."""
@@ -138,32 +140,32 @@ class Engine:
         """Return whether a graph is open. A question need not wait for an open graph."""
         return name in self._graphs
 
-    def forget(self, name: str) -> None:
+    def drop_graph(self, name: str) -> None:
         """Drop an open graph. The next access opens it again, for example after a rebuild."""
         with self._lock:
             self._graphs.pop(name, None)
 
-    def warm(self) -> None:
+    def preload(self) -> None:
         """Load everything that most retrieval needs, so that the first question is fast.
 
         This covers compiled functions, names, questions and the encoder. The loaded objects are
         then excluded from garbage collection, since they are never freed.
         """
         source = GraphSource.of(self.graph())
-        question = SourceQuestion(source, Question("warm"), (0,), model=False)
+        question = SourceQuestion(source, Question("warm"), (0,), uses_model=False)
         encoder = self.models.info("encoder").present
         if encoder:
             # The lines below may not load it, as an earlier process may have saved the vectors.
             getattr(self.models.encoder(), "load", lambda: None)()
         for text in WARM_UP_LINES if encoder else WARM_UP_LINES[:1]:
             LaneRun(question, parse_line(text), self.environment).retrieve(LaneListener())
-        name_lookup(self.graph()).mentions("warm")
+        name_lookup(self.graph()).find_mentions("warm")
         dataset = datasets()["metaqa"]
         for name in dataset.sets:
             dataset.questions(name)
         freeze_objects()
 
-    def ask(
+    def prepare_question(
         self,
         source: AnswerSource,
         question: Question,
@@ -215,7 +217,7 @@ class Engine:
         methods : the methods to compare, at most `MAX_LANES`.
         again : if true, run all lanes again.
         waiter : the session that waits for the result. The job is cancelled once no session waits
-            for it. A session waits for one comparison at a time, until `leave` is called for it or
+            for it. A session waits for one comparison at a time, until `stop_waiting` is called for it or
             it has ended.
         repairs : if true, changes of a single step are tried after all lanes have ended. On
             documents, the evidence of the answers is traced as well.
@@ -236,7 +238,7 @@ class Engine:
         is_reusable = all(
             operator.remembered for method in new_methods for operator in method.line.parts()
         )
-        is_alive = (lambda: True) if waiter is None else waiter.alive
+        is_alive = (lambda: True) if waiter is None else waiter.is_connected
         job = self.jobs.start(
             self.key(ask, methods),
             lambda: self._make_job(ask, methods, complete_lanes),
@@ -244,13 +246,13 @@ class Engine:
             partial(self._start, is_alive=is_alive if repairs else None),
         )
         if waiter is None:
-            job.unattended = True
+            job.is_unattended = True
         else:
             self._waiters.wait(waiter, job)
-        self._waiters.free(self.jobs.holds)
+        self._waiters.free_unused(self.jobs.is_current)
         return job
 
-    def at_once(self, line: Line, source: AnswerSource, answering: bool = False) -> int:
+    def free_prefix_length(self, line: Line, source: AnswerSource, answering: bool = False) -> int:
         """Return how many leading operators of a line run without the user's consent.
 
         An operator that asks a language model or starts a user's program needs consent. The model
@@ -262,18 +264,18 @@ class Engine:
             return 0
         return free_prefix(line, self.models, answering)
 
-    def wait(self, job: Job) -> QueueWait | None:
+    def queue_wait(self, job: Job) -> QueueWait | None:
         """Return how long a comparison waits until its first lane begins.
 
         The result is None if it has begun or ended.
         """
-        if job.ended or any(lane.states for lane in job.comparison.lanes):
+        if job.has_ended or any(lane.states for lane in job.comparison.lanes):
             return None
-        return self._queues.wait(job)
+        return self._queues.expected_wait(job)
 
-    def leave(self, waiter: str) -> None:
+    def stop_waiting(self, waiter: str) -> None:
         """Record that the session with that id waits for no comparison any more."""
-        self._waiters.leave(waiter)
+        self._waiters.stop_waiting(waiter)
 
     def key(self, ask: SourceQuestion, methods: Sequence[Method]) -> str:
         """Return the key of a comparison: a hash of its question, graph, lanes, models and seed."""
@@ -283,8 +285,8 @@ class Engine:
             [self._graph_digest(ask, method.line) for method in methods],
             ask.question.answers,
             ask.question.aliases,
-            ask.reader,
-            ask.model,
+            ask.uses_reader,
+            ask.uses_model,
             [
                 (
                     method.id,
@@ -329,7 +331,7 @@ class Engine:
     def _answering_model(self, ask: SourceQuestion, method: Method) -> str | None:
         """Return the title of the answering model; None if it is unused or unknown."""
         role = answer_role(method.line)
-        if not role or not ask.model:
+        if not role or not ask.uses_model:
             return None
         try:
             return self.models.title(role)
@@ -341,7 +343,11 @@ class Engine:
     ) -> MethodComparison | None:
         """Return the ended comparison of the same key if one of its lanes is incomplete."""
         job = self.jobs.get(self.key(ask, methods))
-        if job is None or not job.ended or all(lane.complete for lane in job.comparison.lanes):
+        if (
+            job is None
+            or not job.has_ended
+            or all(lane.is_complete for lane in job.comparison.lanes)
+        ):
             return None
         return job.comparison
 
@@ -352,7 +358,7 @@ class Engine:
         """
         shared = job.comparison, self.environment, self._prefixes, self._queues, self._is_slow_lane
         repair_work = None if is_alive is None else RepairWork(*shared, is_alive)
-        ComparisonWork(*shared, repair_work, self._waiters.looking).start(job)
+        ComparisonWork(*shared, repair_work, self._waiters.is_displayed).start(job)
 
 
 def _load_answer_model(models: Models) -> None:
@@ -396,14 +402,18 @@ def _merges_digest(ask: SourceQuestion) -> str:
 
     Raises StoreError.
     """
-    return ask.source.mends.digest
+    return ask.source.merges.digest
 
 
 def _complete_lanes(earlier: MethodComparison | None, ask: SourceQuestion) -> dict[str, MethodLane]:
     """Return the complete lanes of an earlier comparison by line, if its question is the same."""
-    if earlier is None or not ask.same(earlier.ask) or earlier.mends != _merges_digest(ask):
+    if (
+        earlier is None
+        or not ask.has_same_results(earlier.ask)
+        or earlier.mends != _merges_digest(ask)
+    ):
         return {}
-    return {repr(lane.method.line): lane for lane in earlier.lanes if lane.complete}
+    return {repr(lane.method.line): lane for lane in earlier.lanes if lane.is_complete}
 
 
 def _result_bytes(job: Job) -> int:

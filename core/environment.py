@@ -13,12 +13,12 @@ from core.types import Question
 
 
 def no_solved_questions(digest: str) -> Sequence[Question]:
-    """Default of `Environment.solved`: no question was solved."""
+    """Default of `Environment.solved_questions`: no question was solved."""
     return ()
 
 
 def refuse_build(corpus: Any, build: str, *_: Any) -> Any:
-    """Default of `Environment.built`: there is no corpus, so it raises BadInput."""
+    """Default of `Environment.open_build`: there is no corpus, so it raises BadInput."""
     raise BadInput("There is no corpus here to stand on.")
 
 
@@ -32,9 +32,9 @@ class Environment:
     Attributes
     ----------
     models : encoders, rerankers and language models.
-    solved : `solved(digest)` returns the questions that the user has solved on the graph of that
+    solved_questions : `solved(digest)` returns the questions that the user has solved on the graph of that
         digest.
-    built : `built(corpus, build, watch, make)` returns the graph that a build made of a corpus. It
+    open_build : `built(corpus, build, watch, make)` returns the graph that a build made of a corpus. It
         raises StoreError if the graph is not built (see `core.comparison.built_graphs`).
     encoding : `encoding(graph, encoder, of)` returns the job that encodes in the background. If it
         is None, a caller waits until all vectors are made.
@@ -42,7 +42,7 @@ class Environment:
     """
 
     models: Models
-    solved: Callable[[str], Sequence[Question]] = no_solved_questions
-    built: Callable[..., Any] = refuse_build
+    solved_questions: Callable[[str], Sequence[Question]] = no_solved_questions
+    open_build: Callable[..., Any] = refuse_build
     encoding: Callable[..., Any] | None = None
     clock: Callable[[], float] = time.perf_counter

@@ -32,7 +32,7 @@ def comparison_dict(comparison: MethodComparison) -> dict[str, Any]:
     - `aliases` (groups of names, one group an answer) if the question has any,
     - `edits` (what was removed from the graph or corpus, merged or renamed) if there are any.
     """
-    comparison = comparison.now
+    comparison = comparison.snapshot
     question, source = comparison.ask.question, comparison.ask.source
     fields: dict[str, Any] = {
         "question": question.text,
@@ -46,7 +46,7 @@ def comparison_dict(comparison: MethodComparison) -> dict[str, Any]:
     if question.aliases:
         fields["aliases"] = [list(names) for names in question.aliases]
     if source.edits:
-        fields["edits"] = [edit.words for edit in source.edits]
+        fields["edits"] = [edit.description for edit in source.edits]
     fields["lanes"] = [
         lane_dict(lane, lane_counts_by_model(comparison, lane)) for lane in comparison.lanes
     ]
@@ -171,8 +171,8 @@ def _fate_dict(fate: Fate, state: State) -> dict[str, Any]:
     return {
         "document": fate.document,
         "chunk": fate.chunk,
-        "place": fate.place,
-        "of": fate.of or 0,
+        "place": fate.rank,
+        "of": fate.n_candidates or 0,
         "cut_by": fate.step.operator if fate.step is not None and is_cut else "",
         "shown": fate.cause is Cause.FOUND and state.prompt is not None,
     }

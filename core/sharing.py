@@ -133,7 +133,7 @@ def record_owner(kind: str, name: str) -> None:
     if not shared():
         forget_owner(kind, name)  # An earlier thing of that name may have had an owner.
         return
-    with _owner_table().writing() as database:
+    with _owner_table().open_for_writing() as database:
         database.execute(
             "INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)",
             (kind, name, current_person().id, time.time()),
@@ -147,7 +147,7 @@ def forget_owner(kind: str, name: str) -> None:
     """
     table = _owner_table()
     if table.file.exists():
-        with table.writing() as database:
+        with table.open_for_writing() as database:
             database.execute("DELETE FROM owners WHERE kind = ? AND name = ?", (kind, name))
 
 

@@ -56,14 +56,14 @@ class Question:
     aliases: tuple[tuple[str, ...], ...] = ()
     abstract: bool = False
 
-    def names(self, answer: str) -> tuple[str, ...]:
+    def answer_names(self, answer: str) -> tuple[str, ...]:
         """Return all names of a correct answer, its own name first.
 
         >>> from core.types import Question
         >>> question = Question(
         ...     "who scored most", answers=("Daei", "Bican"), aliases=(("Daei", "Ali Daei"),)
         ... )
-        >>> question.names("Daei"), question.names("Bican")
+        >>> question.answer_names("Daei"), question.answer_names("Bican")
         (('Daei', 'Ali Daei'), ('Bican',))
         """
         group_names = dict.fromkeys((answer,))
@@ -73,7 +73,7 @@ class Question:
         return tuple(group_names)
 
     @property
-    def parts(self) -> tuple[tuple[str, ...], ...]:
+    def answer_parts(self) -> tuple[tuple[str, ...], ...]:
         """The parts of the answer, each given by its names.
 
         Each group of aliases is one part, and a group that is listed twice is two. Any other answer
@@ -469,7 +469,7 @@ class EditComparison:
     said: tuple[str, ...] = ()
 
     @property
-    def same(self) -> bool:
+    def is_unchanged(self) -> bool:
         """True if the answer is the same as before."""
         return not self.lost and not self.new
 

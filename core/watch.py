@@ -72,7 +72,7 @@ class Watch:
         return Watch(self.check, report)
 
     @property
-    def quiet(self) -> Watch:
+    def without_reports(self) -> Watch:
         """A watch that is cancelled together with this one and reports to nobody."""
         return self if self is NO_WATCH else Watch(self.check)
 

@@ -290,7 +290,7 @@ def compare(
         if isinstance(methods, str | Method | Line | Operator) or callable(methods)
         else list(methods)
     )
-    selected = [to_method(one, source) for one in method_list or source.usual_methods]
+    selected = [to_method(one, source) for one in method_list or source.default_methods]
     source_question = open_question(
         engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed
     )

@@ -46,7 +46,7 @@ class Evaluation:
             Each with `method`, `questions` (the number scored) and the mean of every metric that
             has a value for any method; None where a method has none.
         """
-        return self._rows(self.summary.reported)
+        return self._rows(self.summary.reported_metrics)
 
     def _rows(self, names: Sequence[str]) -> list[dict[str, Any]]:
         table = self.summary.table(names)

@@ -162,12 +162,12 @@ def restore(methods_by_id: dict[str, Method]) -> Bench:
     if (
         address_line
         and (is_new or was_address_entered())
-        and address_line not in (bench.wanted, bench.draft.text)
+        and address_line not in (bench.address_line, bench.draft.text)
     ):
         _load_address(bench, address_line, methods_by_id)
         if is_new:
             bench.history = History(bench.draft)  # no earlier line to go back to
-    bench.wanted, session.came = address_line, False
+    bench.address_line, session.came = address_line, False
     return bench
 
 
@@ -177,7 +177,7 @@ def _load_address(bench: Bench, address: str, methods_by_id: dict[str, Method]) 
         if address in methods_by_id or "(" not in address:
             bench.load(find_method(address, methods_by_id).line)
         else:
-            bench.read(address)
+            bench.load_text(address)
 
 
 admit(page)

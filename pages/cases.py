@@ -62,7 +62,7 @@ def draw_case(case: Case) -> None:
         question_facts.append(tr("correct answers: {answers}", answers=", ".join(case.answers)))
     if question_facts:
         st.caption(plain(" · ".join(question_facts)))
-    comparison = Session.case_open.of(case.id, lambda: comparison_of_case(case.id))
+    comparison = Session.case_open.get_or_compute(case.id, lambda: comparison_of_case(case.id))
     try:
         drawing = finished_board(comparison, f"case-{case.id}")
     # An imported file may have data that no run could make.

@@ -221,10 +221,10 @@ def write_screen_address(on_screen: ScreenComparison | None) -> None:
 def draw_actions(on_screen: ScreenComparison) -> None:
     """Draw the buttons that cancel, re-rank and share what is on the screen."""
     job = on_screen.job
-    if job is not None and not job.ended:
+    if job is not None and not job.has_ended:
         button(tr("Cancel"), partial(stop, job), icon="stop_circle", key="cancel")
     # A job that ends meanwhile has both buttons.
-    if job is None or job.ended:
+    if job is None or job.has_ended:
         draw_rerank_sliders(on_screen.comparison)
     draw_sharing(on_screen, screen_drawing(on_screen))
 
@@ -248,7 +248,7 @@ def draw_case_note(case: Case) -> None:
     case_text = tr("Saved example.") if case.example else tr("Saved case.")
     source = case_link(case).source
     hint = tr("Press Ask to run it live.")
-    if not source.here:
+    if not source.is_available:
         hint = tr(
             "It was asked of “{name}”, which is not here. Ask uses the source chosen on the left.",
             name=source.name,
@@ -355,11 +355,11 @@ def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> Hopsco
     """
     reader, model = session.reader, session.model
     if on_screen is not None:
-        reader, model = on_screen.comparison.ask.reader, on_screen.comparison.ask.model
+        reader, model = on_screen.comparison.ask.uses_reader, on_screen.comparison.ask.uses_model
     try:
         ask_source = ask_documents if page_source().is_corpus else ask_graph
         ask = ask_source(reader, model, session.edits)
-        earlier = on_screen.on(ask) if on_screen is not None else None
+        earlier = on_screen.comparison_on_graph(ask) if on_screen is not None else None
         if session.edits:
             unedited_ask = ask_source(reader, model)
             job = engine().compare(unedited_ask, lanes, waiter=waiter("compare-before"))
@@ -369,7 +369,7 @@ def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> Hopsco
         return error
     session.job = job.key
     del session.case
-    session.address = replace(session_link(), reader=ask.reader, model=ask.model)
+    session.address = replace(session_link(), reader=ask.uses_reader, model=ask.uses_model)
     write_link(session.address)
     return None
 
@@ -393,7 +393,7 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQu
         answers=tuple(session.answers),
         hops=session.hops,
     )
-    return engine().ask(
+    return engine().prepare_question(
         replace(GraphSource.of(graph), edits=tuple(edits)),
         question,
         seed=session.seed,
@@ -406,7 +406,7 @@ def draw(on_screen: ScreenComparison) -> None:
     """Draw the board, and draw it again while its job runs."""
     job = on_screen.job
     running = has_running((job, job_before_edits(), *measuring_jobs(on_screen)))
-    repairing = job is not None and job.comparison.repairing
+    repairing = job is not None and job.comparison.is_repairing
 
     @st.fragment(run_every=BOARD_POLL_SECONDS if running or repairing else None)
     def follow() -> None:
@@ -420,12 +420,14 @@ def draw(on_screen: ScreenComparison) -> None:
             **data,
             "editable": True,
             "most_lanes": MAX_COMPARE_LANES,
-            "ways": [*screen_drawing(on_screen).view.ways, *EDIT_ACTIONS],
+            "ways": [*screen_drawing(on_screen).view.node_buttons, *EDIT_ACTIONS],
         }
         if ended:
             data = show_thumbs(on_screen.comparison, data)
         handle_clicks(on_screen, board(data, key="board"), data["paths"])
-        if (running and ended) or (job is not None and repairing and not job.comparison.repairing):
+        if (running and ended) or (
+            job is not None and repairing and not job.comparison.is_repairing
+        ):
             st.rerun()
         if running or repairing:
             wait_for_news(on_screen)
@@ -437,7 +439,7 @@ def draw_job_end(job: Job) -> None:
     """Draw the error of a job, or a note that it was cancelled."""
     if job.error:
         st.error(plain(job.error))
-    elif job.status == JOB_CANCELLED and job.ended:
+    elif job.status == JOB_CANCELLED and job.has_ended:
         caption("Cancelled. What had been found stays; Ask goes on from there.")
 
 
@@ -514,7 +516,7 @@ def draw_welcome() -> None:
         noun=page_source().noun,
     )
     draw_shipped_comparisons()
-    for text in page_source().examples:
+    for text in page_source().example_questions:
         button(
             plain(text),
             partial(ask_example, text),

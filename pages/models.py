@@ -47,7 +47,7 @@ def _draw_memory() -> None:
     """Draw the number of loaded models, the memory of the process, and the free memory."""
     used_bytes = psutil.Process().memory_info().rss
     free_bytes = psutil.virtual_memory().available
-    n_loaded = sum(info.loaded for info in engine().models.declared())
+    n_loaded = sum(info.loaded for info in engine().models.list_models())
     with st.container(horizontal=True, gap="large"):
         st.metric(tr("Models loaded"), f"{n_loaded}", width="content")
         st.metric(tr("Memory of Hopscope"), f"{used_bytes / 1e9:.1f} GB", width="content")

@@ -9,5 +9,5 @@ from core.methods.catalogue import Method
 
 def lane_of(run: LaneRun, name: str = "a", title: str = "A", **fields) -> MethodLane:
     """A lane with what a run came to, done where `fields` do not say otherwise."""
-    given = {"method": Method(name, title, run.line), **run.fields, **fields}
+    given = {"method": Method(name, title, run.line), **run.lane_fields, **fields}
     return MethodLane(run.ask, **given)

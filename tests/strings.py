@@ -126,7 +126,7 @@ def core_words() -> Iterator[tuple[str, str]]:
     for row in published_methods().values():
         yield from ((row.label, "methods"), (row.title, "methods"))
     for name in dict.fromkeys((*METRICS, *REPORTED_METRICS)):
-        described = metric(name).described()
+        described = metric(name).describe()
         yield from (
             (described[key], "metrics")
             for key in ("title", "definition", "convention", "unit", "better")

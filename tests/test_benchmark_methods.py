@@ -94,9 +94,9 @@ def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
     for name in ("described", "noun-phrases"):
         told = dict(zip(head, rows[f"`vgraphrag-{name}`"]))
         assert told["n"] == "1" and told["Graph"] == f"tkg-{name}"
-        assert told[metric("accuracy").described()["title"]].startswith("1")
+        assert told[metric("accuracy").describe()["title"]].startswith("1")
         # there are two chunks, so none hands on four
-        assert told[metric("passage_recall@4").described()["title"]] == "–"
+        assert told[metric("passage_recall@4").describe()["title"]] == "–"
     chunks, calls, tokens, *_, each, _, _ = rows["tkg-described"]
     assert (
         chunks == "2"
@@ -168,7 +168,7 @@ def test_replies_come_along_in_a_file_and_are_not_asked_for_again(tmp_path, monk
 
 def test_the_replies_that_a_client_finds_are_noted(tmp_path):
     noted = Noted(file=tmp_path / "replies.sqlite")
-    noted.keep("other", "m", ChatReply("Marley", 100, 2, seconds=1.0))
+    noted.save("other", "m", ChatReply("Marley", 100, 2, seconds=1.0))
     noted.noted.clear()
     replies = ReplyCache(on_disk=noted)
     assert (

@@ -38,7 +38,7 @@ def test_each_program_is_replied_to_in_its_own_form_with_the_same_facts():
     )
     assert (
         ours is not None
-        and ours.whole
+        and ours.is_whole
         and [one["name"] for one in ours.lists["entities"]] == ["Ann", "Rome"]
     )
     assert ours.lists["relations"] == [

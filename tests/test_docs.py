@@ -93,7 +93,7 @@ def method_of(section: str) -> Method:
     """The method whose row is printed in a section of CONTRIBUTING.md."""
     (row,) = blocks_of("CONTRIBUTING.md", section)
     ((name, fields),) = tomllib.loads(row).items()
-    return Method(name, **RETRIEVAL_GRAMMAR.fields_of(fields, METHOD_FIELDS, "CONTRIBUTING.md"))
+    return Method(name, **RETRIEVAL_GRAMMAR.parse_row(fields, METHOD_FIELDS, "CONTRIBUTING.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -188,7 +188,9 @@ def test_the_example_of_a_method_on_documents_answers(tmp_path, monkeypatch):
     method = method_of("Add a method on documents")
     engine = Engine(Registry())
     job = engine.compare(
-        engine.ask(CorpusSource.of(corpus), Question("What was sold in Leeds?"), model=False),
+        engine.prepare_question(
+            CorpusSource.of(corpus), Question("What was sold in Leeds?"), model=False
+        ),
         [method],
     )
     assert job.wait(60)

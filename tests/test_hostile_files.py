@@ -116,7 +116,7 @@ SOUND = {
     ),
     "run": lambda row: (
         (row.id or row.question)
-        and row.holds
+        and row.has_results
         and json.dumps(to_plain(row), ensure_ascii=False).encode()
     ),
 }

@@ -84,7 +84,7 @@ class BuildContext:
       and `clusters` those that ship with the corpus.
     - `spending` counts the costs of language models and knows the cap.
     - `workers` are processes that read chunks and encode texts, if given.
-    - `recutting` holds the chunks of earlier builds, for documents that did not change.
+    - `chunk_reuse` holds the chunks of earlier builds, for documents that did not change.
     - `language` is the language that chunks are read in.
     """
 
@@ -97,7 +97,7 @@ class BuildContext:
     clusters: ShippedClusters = field(default_factory=ShippedClusters)
     spending: BuildSpending = field(default_factory=lambda: BuildSpending(None, None, ()))
     workers: Workers | None = None
-    recutting: ChunkReuse = field(default_factory=ChunkReuse)
+    chunk_reuse: ChunkReuse = field(default_factory=ChunkReuse)
     language: str = ""  # code of the documents' language, empty if it is unknown
     # The language models used so far, by name or role.
     chats: dict[str, CachedChat] = field(default_factory=dict)
@@ -182,32 +182,32 @@ class BuildOperator(OperatorBase):
         names = (getattr(self, one.name) for one in parameters(type(self)) if one.chat)
         return tuple(name for name in names if name in self.models())
 
-    def later(self) -> str:
+    def later_cost_sentence(self) -> str:
         """Return a sentence, without full stop, on costs that are unknown before the build.
 
         Empty if there are none.
         """
         return ""
 
-    def expected(self, chunks: int) -> Usage:
+    def expected_usage(self, chunks: int) -> Usage:
         """Return a rough estimate of its language model usage, from other corpora.
 
         It is for operators whose exact usage is unknown before the build, and empty for the others.
         """
         return Usage()
 
-    def lacks(self, corpus: Corpus) -> str:
+    def missing_requirement(self, corpus: Corpus) -> str:
         """Return a sentence on what the corpus lacks for this operator; empty if nothing."""
         return ""
 
-    def basis(self, corpus: Corpus) -> str:
+    def source_digest(self, corpus: Corpus) -> str:
         """Return the digest of the parts of a corpus that this operator reads.
 
         A build that begins with this operator is outdated once the digest changes.
         """
         return corpus.digest
 
-    def uncovered(self, corpus: Corpus) -> str:
+    def uncovered_sentence(self, corpus: Corpus) -> str:
         """Return a sentence on the part of a corpus that a build by this operator leaves out.
 
         It also tells why the build is outdated. Empty if the build covers the whole corpus.
@@ -231,7 +231,7 @@ class BuildLine(OperatorLine[BuildOperator]):
     """
 
     @staticmethod
-    def unfit(previous: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
+    def misfit_reason(previous: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
         """Return the reason why an operator cannot follow others.
 
         Parameters
@@ -276,12 +276,12 @@ class BuildLine(OperatorLine[BuildOperator]):
         return tuple(operator for operator in self.operators if operator.stage == "index")
 
     @property
-    def unindexed(self) -> BuildLine:
+    def without_indexes(self) -> BuildLine:
         """The line without the operators of stage “index”."""
-        return self.without("index")
+        return self.without_stage("index")
 
     @property
-    def asks_chat(self) -> bool:
+    def uses_chat_model(self) -> bool:
         """True if any operator uses a language model."""
         return any(operator.chats() for operator in self.operators)
 

@@ -69,7 +69,7 @@ class GraphBuild:
     notes: str = ""
 
     @property
-    def own(self) -> bool:
+    def is_own(self) -> bool:
         """True if no row of the catalogue has this line, whatever its language model.
 
         The id is then the text of the line.
@@ -77,25 +77,25 @@ class GraphBuild:
         return "(" in self.id
 
     @property
-    def row(self) -> str:
+    def catalogue_id(self) -> str:
         """Id of the catalogue row with this line, whatever its language model."""
         return self.id.partition(MODEL_SEPARATOR)[0]
 
-    def by(self, model: str) -> GraphBuild:
+    def with_model(self, model: str) -> GraphBuild:
         """Return this build with another language model.
 
         Raises BadParameter if it uses none.
 
         >>> from core.builds import find_build
-        >>> find_build("kg-described").by("qwen-0.5b").id
+        >>> find_build("kg-described").with_model("qwen-0.5b").id
         'kg-described@qwen-0.5b'
         """
-        if not self.line.asks_chat:
+        if not self.line.uses_chat_model:
             raise BadParameter(f"The build “{self.title}” asks no language model.")
         line = BuildLine(tuple(_with_model(operator, model) for operator in self.line))
         return _build_with_line(line) or replace(
             self,
-            id=f"{self.row}{MODEL_SEPARATOR}{model}",
+            id=f"{self.catalogue_id}{MODEL_SEPARATOR}{model}",
             line=line,
             title=f"{self.title.split(':')[0]}: {model}",
         )
@@ -113,7 +113,8 @@ def catalogue() -> dict[str, GraphBuild]:
 def read_builds(file: Path) -> dict[str, GraphBuild]:
     """Return the builds of one TOML file. Raises BadParameter."""
     return {
-        key: GraphBuild(key, **fields) for key, fields in BUILD_GRAMMAR.read(file, BUILD_FIELDS)
+        key: GraphBuild(key, **fields)
+        for key, fields in BUILD_GRAMMAR.read_file(file, BUILD_FIELDS)
     }
 
 
@@ -129,7 +130,7 @@ def find_build(spec: str) -> GraphBuild:
         return builds[spec]
     row, _, model = spec.partition(MODEL_SEPARATOR)
     if row in builds and model:
-        return builds[row].by(model)
+        return builds[row].with_model(model)
     if builds_of_kind(spec):
         return builds_of_kind(spec)[0]
     if "(" not in spec:

@@ -51,7 +51,7 @@ class Chunker(BuildOperator):
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         code = "" if is_english(ctx.language) else ctx.language
         cutter = f"{self!r} {self.edition}{code and f' {code}'}"
-        chunks, fresh = ctx.recutting.chunks(
+        chunks, fresh = ctx.chunk_reuse.cut_chunks(
             state.corpus, cutter, lambda documents: self.table(documents, ctx.watch, code)
         )
         ctx.report.counts["chunks"] = len(chunks)

@@ -82,7 +82,7 @@ class BuildCost:
     reading: UsageEstimate = UsageEstimate()
     seconds: float | None = None
     later: tuple[str, ...] = ()
-    rest: UsageEstimate = UsageEstimate()
+    later_usage: UsageEstimate = UsageEstimate()
     spent: str = ""
     language: tuple[str, ...] = ()
 
@@ -94,7 +94,7 @@ class BuildCost:
     @property
     def calls(self) -> int:
         """Approximate number of all calls of language models."""
-        return (self.reading + self.rest).usage.calls
+        return (self.reading + self.later_usage).usage.calls
 
     def words(self) -> str:
         """Return the cost in a sentence or two."""
@@ -108,17 +108,17 @@ class BuildCost:
                 text += "; the time is known once some are done"
         elif not self.later:
             text += ". No language model is asked"
-        return " ".join([f"{text}.", *self.after()])
+        return " ".join([f"{text}.", *self.further_sentences()])
 
-    def after(self) -> list[str]:
+    def further_sentences(self) -> list[str]:
         """Return the sentences after the first: later costs, total, time, and earlier spending."""
         sentences = list(self.later)
-        if self.usage.calls and self.rest.usage.calls:
-            sentences.append(f"In all: {(self.reading + self.rest).words()}.")
-        sentences += self.time()
+        if self.usage.calls and self.later_usage.usage.calls:
+            sentences.append(f"In all: {(self.reading + self.later_usage).words()}.")
+        sentences += self.time_sentences()
         return [*sentences, self.spent] if self.spent else sentences
 
-    def time(self) -> list[str]:
+    def time_sentences(self) -> list[str]:
         """Return a sentence on the time of a build without a language model.
 
         It gives a range from half to twice the time that its operators took before. Empty if one of
@@ -151,13 +151,13 @@ def estimate_cost(
     ------
     BadInput, StoreError : the corpus cannot be read, or lacks something that the build needs.
     """
-    ctx, state = build_context(corpus, models, watch=watch.quiet), BuildState(corpus)
+    ctx, state = build_context(corpus, models, watch=watch.without_reports), BuildState(corpus)
     missing, reading = 0, UsageEstimate()
     for operator in build.line:
         if operator.stage == "chunk":
             state = operator.apply(state, ctx)
         if isinstance(operator, Extractor) and state.chunks is not None:
-            texts = operator.missing(state.chunks, ctx)
+            texts = operator.missing_texts(state.chunks, ctx)
             missing = len(texts)
             usage, seconds = operator.cost(texts, ctx)
             reading = _add_price(usage, seconds, operator, ctx)
@@ -165,8 +165,8 @@ def estimate_cost(
     chunks = len(state.chunks or ())
     later, rest = _estimate_later(build, chunks, ctx)
     seconds = reading.seconds
-    if not build.line.asks_chat:
-        changed = missing if build_status(corpus, build).built else chunks
+    if not build.line.uses_chat_model:
+        changed = missing if build_status(corpus, build).is_built else chunks
         seconds = estimate_seconds(build.line, chunks, missing, changed)
     spent = spent_words(build_folder(corpus, build), models, build.line.models())
     language = language_fit(corpus, build, models)
@@ -179,12 +179,12 @@ def _estimate_later(
     """Return sentences on costs that are known only once the graph is built, and their estimate."""
     sentences, total = [], UsageEstimate()
     for operator in build.line:
-        usage, estimate = operator.expected(chunks), UsageEstimate()
+        usage, estimate = operator.expected_usage(chunks), UsageEstimate()
         if usage.calls:
             seconds = estimate_model_seconds(ctx, operator.chats()[0], usage)
             estimate = _add_price(usage, seconds, operator, ctx)
         total += estimate
-        if sentence := operator.later():
+        if sentence := operator.later_cost_sentence():
             cost = f": {estimate.words()}, minus saved replies" if usage.calls else ""
             sentences.append(f"{sentence}{cost}.")
     return tuple(sentences), total
@@ -204,16 +204,16 @@ def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str
     Sentences; empty for English documents that are read as English.
     """
     language, sentences = corpus.language, list[str]()
-    detected = corpus.language_as_found
+    detected = corpus.detected_language
     if detected.code and detected.code != language.code:
         sentences.append(
             f"The documents seem to be in {detected.name} but are read as {language.name}, "
             "as chosen. Names and sentences may be wrong."
         )
-    if language.others:
+    if language.other_languages:
         shares = " and ".join(
             f"{100 * share:.0f} % of the sample is in {languages()[code].name}"
-            for code, share in language.others.items()
+            for code, share in language.other_languages.items()
         )
         sentences.append(f"{shares}; all documents are read as {language.name}.")
     if is_english(language.code):
@@ -246,6 +246,6 @@ def _add_price(
     find_price = getattr(ctx.models, "price", lambda name: None)
     prices = filter(None, map(find_price, operator.chats()))
     _, price = next(prices, ("", None))
-    if price is None or not price.known:
+    if price is None or not price.is_known:
         return UsageEstimate(usage, seconds)
-    return UsageEstimate(usage, seconds, price.of(usage), price.currency)
+    return UsageEstimate(usage, seconds, price.compute(usage), price.currency)

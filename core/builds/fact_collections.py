@@ -38,7 +38,7 @@ RUNS_SCHEMA = Schema(
         "create table runs (key blob primary key, gathered blob not null, used real not null) "
         "without rowid",
     ),
-    again=True,
+    is_recomputable=True,
 )
 
 
@@ -63,13 +63,13 @@ class TextIds(dict[str, int]):
 
     >>> from core.builds.fact_collections import TextIds
     >>> one, other = TextIds(), TextIds()
-    >>> one.of("a"), one.of("b"), one.of("a"), other.of("c"), other.of("b")
+    >>> one.id_of("a"), one.id_of("b"), one.id_of("a"), other.id_of("c"), other.id_of("b")
     (0, 1, 0, 0, 1)
     >>> one.include(other).tolist(), list(one)  # the new numbers of 0, 1 and -1 of the other
     ([2, 1, -1], ['a', 'b', 'c'])
     """
 
-    def of(self, text: str) -> int:
+    def id_of(self, text: str) -> int:
         """Return the number of a text, adding it if it is new."""
         return self.setdefault(text, len(self))
 
@@ -78,9 +78,9 @@ class TextIds(dict[str, int]):
 
         The last value is -1, so that the number -1 (no text) stays -1.
         """
-        return np.array([*map(self.of, other), -1], np.int32)
+        return np.array([*map(self.id_of, other), -1], np.int32)
 
-    def alphabet(self) -> np.ndarray:
+    def sort_ranks(self) -> np.ndarray:
         """Return the rank of each text in sorted order, int64."""
         texts = list(self)
         ranks = np.empty(len(texts), np.int64)
@@ -177,9 +177,9 @@ class SavedRuns:
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some keys whose run is saved, and mark these runs as used."""
-        with self._errors_as_notes(), self._rows.reading() as base:
+        with self._errors_as_notes(), self._rows.open_for_reading() as base:
             saved_keys = {key for (key,) in select_by_keys(base, "runs", ("key",), keys)}
-            if base.saves:
+            if base.is_writable:
                 base.executemany(
                     "update runs set used = ? where key = ?",
                     ((time.time(), key) for key in saved_keys),
@@ -187,7 +187,7 @@ class SavedRuns:
             return saved_keys
         return set()
 
-    def found(self, key: bytes, empty: C) -> C | None:
+    def load(self, key: bytes, empty: C) -> C | None:
         """Load the collection of a run into an empty one.
 
         Parameters
@@ -207,7 +207,7 @@ class SavedRuns:
             return _fill(empty, packed)
         return None
 
-    def keep(self, key: bytes, collection: Collector) -> None:
+    def save(self, key: bytes, collection: Collector) -> None:
         """Save the collection of a run.
 
         Parameters
@@ -218,14 +218,14 @@ class SavedRuns:
         with self._errors_as_notes():
             self._rows.save("runs", [(key, _pack(collection), time.time())])
 
-    def tidy(self) -> None:
+    def remove_oldest(self) -> None:
         """Remove the least recently used runs beyond `MAX_SAVED_RUNS_BYTES`."""
         # Each run with the bytes of itself and all that were used after it.
         sizes = (
             "select key, sum(length(gathered)) over (order by used desc, key) as bytes from runs"
         )
-        with self._errors_as_notes(), self._rows.reading() as base:
-            if base.saves:
+        with self._errors_as_notes(), self._rows.open_for_reading() as base:
+            if base.is_writable:
                 base.execute(
                     f"delete from runs where key in (select key from ({sizes}) where bytes > ?)",
                     (MAX_SAVED_RUNS_BYTES,),

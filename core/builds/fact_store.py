@@ -21,7 +21,7 @@ from core.io.rows import RowFile, Schema, select_by_keys
 FACTS_SCHEMA = Schema(
     "the facts",
     ("create table facts (key blob primary key, facts blob not null) without rowid",),
-    again=True,
+    is_recomputable=True,
 )
 
 
@@ -66,7 +66,7 @@ class FactStore:
         self._lock = threading.Lock()
         self._shipped_facts: dict[bytes, str] | None = None
 
-    def found(
+    def load(
         self, keys: Sequence[bytes], final: Callable[[Facts], bool] = lambda facts: True
     ) -> dict[bytes, Facts]:
         """Return the saved facts by key.
@@ -84,7 +84,7 @@ class FactStore:
         ------
         StoreError, BadInput : a file cannot be used.
         """
-        with self._rows.reading() as base:
+        with self._rows.open_for_reading() as base:
             result: dict[bytes, Facts] = {}
             for key, packed in select_by_keys(base, "facts", ("key", "facts"), keys):
                 facts = Facts.from_json(zlib.decompress(packed).decode())
@@ -97,7 +97,7 @@ class FactStore:
                     result[key] = Facts.from_json(shipped[key])
         return result
 
-    def keep(self, facts: Mapping[bytes, Facts]) -> None:
+    def save(self, facts: Mapping[bytes, Facts]) -> None:
         """Save facts at once and durably."""
         self._rows.save(
             "facts", ((key, zlib.compress(one.to_json().encode(), 1)) for key, one in facts.items())

@@ -168,15 +168,15 @@ def _entities(graph: Graph) -> Iterator[Entity]:
     Such nodes have levels.
     """
     table: Table | None = graph.columns.nodes
-    if table is None or not table.has("level"):
+    if table is None or not table.has_column("level"):
         yield from enumerate(graph.names(range(graph.n_nodes)))
 
 
 def _count_passages(graph: Graph) -> np.ndarray:
     """Return the number of chunks of each node; in a graph without chunks, its degree."""
     table = graph.columns.nodes
-    if table is not None and table.has("chunks"):
-        return table.lists("chunks").counts
+    if table is not None and table.has_column("chunks"):
+        return table.id_lists("chunks").counts
     return graph.degrees(np.arange(graph.n_nodes))
 
 

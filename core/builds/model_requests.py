@@ -35,12 +35,12 @@ def reply_to(
     """
     prompt = in_language(prompt, ctx)
     reply = chat.reply(prompt, watch=ctx.watch, **how)
-    ctx.report.used(reply)
-    if reply.usable or reply.cached or (cut and reply.cut):
+    ctx.report.add_usage(reply)
+    if reply.is_usable or reply.cached or (cut and reply.is_cut):
         return reply
     ctx.report.count(**{"asked again": 1})
     second = chat.reply(prompt, watch=ctx.watch, **how)
-    ctx.report.used(second)
+    ctx.report.add_usage(second)
     return second
 
 
@@ -77,7 +77,7 @@ def mean_reply_tokens(model: str, expected: float, ctx: BuildContext) -> float:
     -------
     Tokens of a reply.
     """
-    means = ctx.replies.measured(ctx.models.weights(model))
+    means = ctx.replies.mean_cost(ctx.models.weights(model))
     return means[2] if means else expected
 
 
@@ -110,15 +110,15 @@ def map_in_parallel(
             yield number
 
     def work_on(number: int) -> T:
-        with spending.piece():
+        with spending.charge_piece():
             return work(items[number])
 
     def parallel_requests() -> int:
         return ctx.at_once(model) if spending.may_begin() else 0
 
-    with ctx.replies.held():
-        for result in ConcurrentWork(parallel_requests, ctx.watch).each(work_on, begin_items()):
+    with ctx.replies.hold_open():
+        for result in ConcurrentWork(parallel_requests, ctx.watch).run_each(work_on, begin_items()):
             done += 1
             yield result
     if done < len(items):
-        raise spending.reached(done, len(items))
+        raise spending.cap_error(done, len(items))

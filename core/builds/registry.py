@@ -40,7 +40,7 @@ BUILD_GRAMMAR = Grammar(
     BUILD_OPERATORS_BY_NAME,
     BUILD_STAGES,
     BuildLine,
-    last="index",
-    kind="a build",
-    noun="building operator",
+    last_stage="index",
+    line_noun="a build",
+    operator_noun="building operator",
 )

@@ -128,7 +128,7 @@ class NameMerges:
             tuple(sorted(refused)),
         )
 
-    def differ_with(self, refused: Set[tuple[str, str]]) -> bool:
+    def would_differ(self, refused: Set[tuple[str, str]]) -> bool:
         """Return whether the build would merge other names if exactly these pairs are different.
 
         This is the case if such a pair was merged, if a name has only one candidate left, or if a
@@ -138,7 +138,7 @@ class NameMerges:
         >>> from core.builds.report import NameMerge, NameMerges
         >>> merge = NameMerge("Hood", "Amy Hood", "part of a name", 1, ("call",))
         >>> merges = NameMerges.of([merge], [])
-        >>> merges.differ_with({("Amy Hood", "Hood")}), merges.differ_with({("Amy", "Hood")})
+        >>> merges.would_differ({("Amy Hood", "Hood")}), merges.would_differ({("Amy", "Hood")})
         (True, False)
         """
         if any(ordered_pair(one.name, one.into) in refused for one in self.made):
@@ -197,7 +197,7 @@ class BuildReport:
         with self._lock:
             self.counts.update(more)
 
-    def used(self, reply: ChatReply) -> None:
+    def add_usage(self, reply: ChatReply) -> None:
         """Add the cost of a reply, from any thread. A saved reply costs nothing now."""
         with self._lock:
             if reply.cached:
@@ -227,7 +227,7 @@ class BuildReport:
             if text not in self.notes:
                 self.notes.append(text)
 
-    def plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, Any]:
         """Return the report as plain data."""
         steps = []
         for one in self.steps:

@@ -95,23 +95,25 @@ class Status:
     """
 
     build: GraphBuild
-    built: bool
-    current: bool
+    is_built: bool
+    is_current: bool
     folder: Path
     report: dict[str, Any] = field(default_factory=dict)
     graph: str = ""
     outdated: str = ""
     uncovered: str = ""
-    indexed: bool = True  # indexes were built, too; otherwise a question builds those that it needs
-    renamed: bool = False
+    is_indexed: bool = (
+        True  # indexes were built, too; otherwise a question builds those that it needs
+    )
+    has_renamed: bool = False
 
     @property
-    def serves(self) -> bool:
+    def can_be_opened(self) -> bool:
         """True if its graph can be opened.
 
         The graph fits the present documents, or it is an earlier one while the next is being built.
         """
-        return self.current or self.renamed or (self.built and _is_locked(self.folder))
+        return self.is_current or self.has_renamed or (self.is_built and _is_locked(self.folder))
 
 
 def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
@@ -135,17 +137,17 @@ def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
     state = build_status(corpus, chosen_build)
     graph_name = f"“{chosen_build.title}” of {corpus.name}"
     command = f"python -m core corpus build {corpus.name} --graph {_command_name(chosen_build)}"
-    if not state.built:
+    if not state.is_built:
         sentence = f"{graph_name} is not built yet. Build it on the page Texts."
         raise StoreError(with_command(sentence, command))
-    if not state.serves:
+    if not state.can_be_opened:
         sentence = f"{graph_name} is outdated. {state.outdated}"
         if chosen_build.extractor == "opened":
             raise StoreError(sentence)
         raise StoreError(with_command(f"{sentence} Build it anew on the page Texts.", command))
     graph = Graph.open(state.folder)
-    note = RENAMED_NOTE if state.renamed else state.uncovered
-    graph.derived.shelf(UNCOVERED_SHELF).values[""] = note
+    note = RENAMED_NOTE if state.has_renamed else state.uncovered
+    graph.derived.cache_of(UNCOVERED_SHELF).values[""] = note
     return graph
 
 
@@ -155,7 +157,7 @@ def uncovered(graph: Graph) -> str:
     The graph comes from `open_graph`. Empty if it covers the whole corpus.
     """
     source = graph if graph.edited_from is None else graph.edited_from.graph
-    return source.derived.shelf(UNCOVERED_SHELF).values.get("", "")
+    return source.derived.cache_of(UNCOVERED_SHELF).values.get("", "")
 
 
 def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
@@ -189,10 +191,10 @@ def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
         current = (
             same_version
             and same_language
-            and record["corpus"] == first.basis(corpus)
+            and record["corpus"] == first.source_digest(corpus)
             and record.get("graph", digest) == digest
         )
-        uncovered = first.uncovered(corpus)
+        uncovered = first.uncovered_sentence(corpus)
         if current:
             outdated = ""
         elif not same_version:
@@ -202,7 +204,7 @@ def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
         else:
             outdated = _other_language(code, corpus)
         indexed = bool(record.get("indexed", True))
-        renamed = current and name_merges(record["report"]).differ_with(_refused_pairs(corpus))
+        renamed = current and name_merges(record["report"]).would_differ(_refused_pairs(corpus))
         if renamed:
             current, outdated = False, RENAMED_NOTE
         return Status(
@@ -291,7 +293,7 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> GraphBuild:
     usable = _usable_build(corpus, candidates, shipped)
     if usable is not None:
         return usable
-    without_chat = [one for one in candidates if not one.line.asks_chat]
+    without_chat = [one for one in candidates if not one.line.uses_chat_model]
     if shipped_facts(corpus):
         for build in without_chat:
             if build.extractor == SHIPPED_EXTRACTOR:
@@ -306,7 +308,11 @@ def _builds_of_kind(corpus: Corpus, kind: str, choices: Iterable[GraphBuild]) ->
     """
     builds = [one for one in choices if one.graph == kind]
     builds.sort(key=lambda one: one.extractor != "opened")
-    possible = [one for one in builds if not any(operator.lacks(corpus) for operator in one.line)]
+    possible = [
+        one
+        for one in builds
+        if not any(operator.missing_requirement(corpus) for operator in one.line)
+    ]
     return possible or builds
 
 
@@ -319,11 +325,11 @@ def _usable_build(
     """
     states = [build_status(corpus, one) for one in candidates]
     for state in states:
-        if state.current or state.renamed:
+        if state.is_current or state.has_renamed:
             return state.build
         if shipped and find_shipped_build(corpus, state.build):
             return state.build
-    return next((state.build for state in states if state.serves), None)
+    return next((state.build for state in states if state.can_be_opened), None)
 
 
 def own_builds(corpus: Corpus) -> dict[str, GraphBuild]:
@@ -337,7 +343,7 @@ def own_builds(corpus: Corpus) -> dict[str, GraphBuild]:
             record = _read_record(file.parent)
             if record["build"] == record["line"]:
                 build = find_build(record["line"])
-                if build.own:
+                if build.is_own:
                     title = f"{build.title}: {build.line.words()}"
                     builds[build.id] = replace(build, title=title)
     return builds
@@ -451,7 +457,7 @@ def run_build(
         and what `watch` raises.
     """
     chosen_build = _find_build(build)
-    if workers is not None and cap is not None and chosen_build.line.asks_chat:
+    if workers is not None and cap is not None and chosen_build.line.uses_chat_model:
         raise BadParameter(
             "A cap needs a single process. Build without workers and cluster to use one."
         )
@@ -459,12 +465,12 @@ def run_build(
     spending = BuildSpending(spent_file(folder), models, chosen_build.line.models(), cap)
     ctx = build_context(corpus, models, watch, report, saved, lanes, spending, workers)
     chunked = {file.parent for file in folder.parent.glob(f"*/{CHUNKED_DOCUMENTS_FILE}")}
-    ctx.recutting.folders = (folder, *sorted(chunked - {folder}))
-    pool = nullcontext() if workers is None else workers.started()
+    ctx.chunk_reuse.folders = (folder, *sorted(chunked - {folder}))
+    pool = nullcontext() if workers is None else workers.start_ray()
     with (
         lock_store(_lock_path(folder), True, waiting_watch(watch)),
         pool,
-        vector_file().growing(),
+        vector_file().lift_limit(),
     ):
         try:
             graph = _run_line(chosen_build, BuildState(corpus), folder, ctx, indexed)
@@ -476,18 +482,18 @@ def run_build(
         record = {
             "version": BUILD_VERSION,
             "editions": chosen_build.line.editions,
-            "corpus": chosen_build.line.operators[0].basis(corpus),
+            "corpus": chosen_build.line.operators[0].source_digest(corpus),
             "graph": graph.digest,
             "build": chosen_build.id,
             "line": repr(chosen_build.line),
-            "report": ctx.report.plain(),
+            "report": ctx.report.to_plain(),
         }
         if (code := _language_code(corpus)) != ENGLISH:
             record["language"] = code
         if not indexed and chosen_build.line.indexes:
             record["indexed"] = False
-        spending.forget()
-        if writer := ctx.recutting.written(graph):
+        spending.remove_record()
+        if writer := ctx.chunk_reuse.record_writer(graph):
             write_atomically(folder / CHUNKED_DOCUMENTS_FILE, writer)
         text = json.dumps(digests.with_digest(record), ensure_ascii=False, indent=1)
         write_atomically(folder / BUILT_FILE, lambda stream: stream.write(text.encode()))
@@ -549,7 +555,7 @@ def _run_line(
     times: dict[BuildOperator, StepTime] = {}
     is_stored = False
     temporary = folder.with_name(f"{folder.name}{NEXT_SUFFIX}")
-    line = build.line if indexed else build.line.unindexed
+    line = build.line if indexed else build.line.without_indexes
     for number, operator in enumerate(line):
         ctx.watch.check()
         if operator.stage == "index" and not is_stored:
@@ -565,7 +571,7 @@ def _run_line(
     has_unreadable = any(ctx.report.counts[name] for name in UNREADABLE_COUNTS)
     if not graph.n_nodes and not _makes_no_nodes(build) and not has_unreadable:
         ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
-    if not build.line.asks_chat:
+    if not build.line.uses_chat_model:
         record_speeds(line, times, len(state.chunks))
     if graph.folder == folder.absolute():
         return graph
@@ -646,7 +652,7 @@ def _find_build(build: str | GraphBuild) -> GraphBuild:
 
 def _command_name(build: GraphBuild) -> str:
     """Return the name of a build on the command line."""
-    if build.own:
+    if build.is_own:
         return f'"{build.id}"'
     if build.extractor:
         return f"{build.graph} --extractor {build.extractor}"

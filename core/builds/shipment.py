@@ -108,12 +108,14 @@ def collect_shipment(
     data = ShippedData(corpus)
     for build in builds:
         has_extractor = any(isinstance(operator, Extractor) for operator in build.line)
-        if not build.line.asks_chat and not has_extractor:
+        if not build.line.uses_chat_model and not has_extractor:
             raise BadInput(
                 f"“{build.title}” asks no language model and reads no chunks, "
                 "so that it has nothing to ship."
             )
-        ctx = build_context(corpus, ModelsWithoutChat(models), watch=watch.quiet, saved=saved)
+        ctx = build_context(
+            corpus, ModelsWithoutChat(models), watch=watch.without_reports, saved=saved
+        )
         try:
             chunks = _collect_facts(build, corpus, ctx, data)
         except RepliesNotShipped:
@@ -122,12 +124,12 @@ def collect_shipment(
             ) from None
         used_replies: dict[str, ChatReply] = {}
         for chat in ctx.chats.values():
-            for key in chat.used:
+            for key in chat.used_keys:
                 reply = chat.replies.find(key, usable=False)
                 if reply is not None:
                     used_replies[key] = reply
         data.replies |= used_replies
-        if build.line.asks_chat:
+        if build.line.uses_chat_model:
             data.clusters |= {row[CLUSTERS_FIELD]: row for row in ctx.clusters.rows()}
             data.builds.append(_shipped_build(build, chunks, list(used_replies.values()), ctx))
     return data
@@ -175,7 +177,7 @@ def _collect_facts(
     Returns the chunks. Raises RepliesNotShipped if a reply is missing.
     """
     state = BuildState(corpus)
-    for operator in build.line.unindexed:
+    for operator in build.line.without_indexes:
         if isinstance(operator, Extractor) and state.chunks is not None:
             texts, signature = state.chunks.texts("text"), operator.signature(ctx)
             all_facts = extract_in_order(operator, texts, ctx)

@@ -21,7 +21,7 @@ class ShippedClusters:
     """Clusters of layers, found by their texts and the method.
 
     Vectors differ in their last bits between processors, and thus clusters may differ. A tree whose
-    summaries ship can be built on other computers only if its clusters ship too. `used` holds the
+    summaries ship can be built on other computers only if its clusters ship too. `requested` holds the
     clusters that were requested, shipped or computed.
     """
 
@@ -29,9 +29,11 @@ class ShippedClusters:
         self._files = tuple(files)
         self._lock = threading.Lock()
         self._shipped_clusters: dict[str, list[list[int]]] | None = None
-        self.used: dict[str, list[list[int]]] = {}
+        self.requested: dict[str, list[list[int]]] = {}
 
-    def of(self, how: str, texts: Sequence[str], make: Callable[[], Clusters]) -> Clusters:
+    def find_or_make(
+        self, how: str, texts: Sequence[str], make: Callable[[], Clusters]
+    ) -> Clusters:
         """Return the shipped clusters of some texts, or make them if none ship.
 
         Parameters
@@ -47,12 +49,14 @@ class ShippedClusters:
         key = hashlib.sha256(json.dumps([how, list(texts)]).encode()).hexdigest()
         shipped = self._load_shipped().get(key)
         clusters = make() if shipped is None else [np.array(one, np.int64) for one in shipped]
-        self.used[key] = [one.tolist() for one in clusters]
+        self.requested[key] = [one.tolist() for one in clusters]
         return clusters
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
         """Yield a row for each requested layer, by key."""
-        return ({CLUSTERS_FIELD: key, "places": self.used[key]} for key in sorted(self.used))
+        return (
+            {CLUSTERS_FIELD: key, "places": self.requested[key]} for key in sorted(self.requested)
+        )
 
     def _load_shipped(self) -> dict[str, list[list[int]]]:
         with self._lock:

@@ -122,8 +122,10 @@ def builds_of(corpus: Corpus) -> dict[str, GraphBuild]:
     shipped = [find_build(one.build) for one in shipped_builds(corpus)]
     builds: dict[str, GraphBuild] = {}
     for row in catalogue().values():
-        for one in (row, *(build for build in shipped if build.row == row.id)):
-            if one.extractor != "opened" or not any(step.lacks(corpus) for step in one.line):
+        for one in (row, *(build for build in shipped if build.catalogue_id == row.id)):
+            if one.extractor != "opened" or not any(
+                step.missing_requirement(corpus) for step in one.line
+            ):
                 builds[one.id] = one
     return builds
 

@@ -124,7 +124,7 @@ def estimate_model_seconds(ctx: BuildContext, name: str, usage: Usage) -> float 
     -------
     Seconds; None if no reply was measured.
     """
-    mean_call = ctx.replies.measured(ctx.models.weights(name))
+    mean_call = ctx.replies.mean_cost(ctx.models.weights(name))
     if not usage.calls:
         return 0.0
     if mean_call is None:

@@ -60,7 +60,7 @@ class BuildSpending:
 
     def may_begin(self) -> bool:
         """Return whether another piece may begin in addition to those in progress."""
-        return self._spending.may_begin(self._n_running)
+        return self._spending.can_begin(self._n_running)
 
     def begin(self) -> None:
         """Record that a piece begins and is in progress from now on."""
@@ -68,7 +68,7 @@ class BuildSpending:
             self._n_running += 1
 
     @contextmanager
-    def piece(self) -> Iterator[None]:
+    def charge_piece(self) -> Iterator[None]:
         """Charge the language models used within this context to a piece that has begun.
 
         The piece ends with the context.
@@ -80,12 +80,12 @@ class BuildSpending:
         finally:
             with self._lock:
                 self._n_running -= 1
-                self._spending.ended(account)
+                self._spending.record_piece(account)
                 if account.usage:
                     self._pieces += 1
                     self._save()
 
-    def reached(self, done: int, total: int) -> CapReached:
+    def cap_error(self, done: int, total: int) -> CapReached:
         """Return the error for a step that the cap stopped.
 
         Parameters
@@ -97,12 +97,12 @@ class BuildSpending:
         The error, which the caller raises.
         """
         return CapReached(
-            f"Stopped before the cap: {self._spending.so_far()} are spent, {done:,} of {total:,} "
+            f"Stopped before the cap: {self._spending.describe_spent()} are spent, {done:,} of {total:,} "
             "texts of this step done, and the next one may cost more than is left. Replies are "
             "saved; with a higher cap the build goes on from there."
         )
 
-    def forget(self) -> None:
+    def remove_record(self) -> None:
         """Remove the record of a complete build, so that the next one counts from zero."""
         if self._file is not None:
             self._file.unlink(missing_ok=True)
@@ -144,7 +144,7 @@ def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
     if not total.calls:
         return ""
     find_price = getattr(models, "price", lambda name: None)
-    prices = {name: price for name, price in filter(None, map(find_price, names)) if price.known}
+    prices = {name: price for name, price in filter(None, map(find_price, names)) if price.is_known}
     currencies = {price.currency for price in prices.values()}
     paid = ""
     if len(currencies) == 1:

@@ -32,7 +32,7 @@ FORMER_VECTORS_FILE = "vectors.sqlite"  # file in which earlier versions saved t
 FORMER_SCHEMA = Schema(
     "the vectors",
     ("create table vectors (key blob primary key, vector blob not null) without rowid",),
-    again=True,
+    is_recomputable=True,
 )
 
 
@@ -138,7 +138,7 @@ class BuildVectors:
         if not texts or not rows.file.exists():
             return {}
         keys = {_former_key(self._signature, text): text for text in texts}
-        with rows.reading() as base:
+        with rows.open_for_reading() as base:
             return {
                 keys[key]: np.frombuffer(data, np.float16)
                 for key, data in select_by_keys(base, "vectors", ("key", "vector"), keys)

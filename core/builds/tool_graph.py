@@ -31,34 +31,36 @@ class OpenedIndex(BuildOperator):
 
     tool: str = param("graphrag", "Tool", "The tool that made the index.", choices=tuple(TOOLS))
 
-    def lacks(self, corpus: Corpus) -> str:
+    def missing_requirement(self, corpus: Corpus) -> str:
         if opened_summary(corpus, self.tool):
             return ""
-        return f"The corpus “{corpus.name}” was not opened from an index of {self.called}."
+        return f"The corpus “{corpus.name}” was not opened from an index of {self.tool_title}."
 
-    def basis(self, corpus: Corpus) -> str:
+    def source_digest(self, corpus: Corpus) -> str:
         summary = opened_summary(corpus, self.tool)
-        if summary is not None and coverage_of_index(corpus, summary).holds:
+        if summary is not None and coverage_of_index(corpus, summary).is_complete:
             return summary.corpus
         return corpus.digest
 
-    def uncovered(self, corpus: Corpus) -> str:
+    def uncovered_sentence(self, corpus: Corpus) -> str:
         summary = opened_summary(corpus, self.tool)
         return "" if summary is None else coverage_of_index(corpus, summary).sentence()
 
     @property
-    def called(self) -> str:
+    def tool_title(self) -> str:
         """Name of the tool."""
         return TOOLS[self.tool].title
 
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         summary = opened_summary(state.corpus, self.tool)
         if summary is None:
-            sentence = f"{self.lacks(state.corpus)} Open its folder on the page Texts."
+            sentence = (
+                f"{self.missing_requirement(state.corpus)} Open its folder on the page Texts."
+            )
             command = "python -m core corpus open FOLDER --name NAME"
             raise BadInput(with_command(sentence, command))
         coverage = coverage_of_index(state.corpus, summary)
-        if not coverage.holds:
+        if not coverage.is_complete:
             raise BadInput(coverage.sentence())
         graph = opened_graph(state.corpus, self.tool)
         ctx.report.counts.update(
@@ -69,4 +71,4 @@ class OpenedIndex(BuildOperator):
         return state.replace(chunks=graph.columns.chunks, graph=graph, opened=self.tool)
 
     def words(self) -> str:
-        return f"index of {self.called}"
+        return f"index of {self.tool_title}"

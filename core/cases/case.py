@@ -56,20 +56,20 @@ class Case:
     example: bool = False
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def method_labels(self) -> tuple[str, ...]:
         """Labels of the methods, as in the headings of their lanes.
 
         A method that does not ship has the name under which it was saved.
         """
         return tuple(_labels().get(name, name) for name in self.methods)
 
-    def holds(self, words: Iterable[str]) -> bool:
+    def has_words(self, words: Iterable[str]) -> bool:
         """Return whether every word occurs in the description of the case.
 
         Question, notes, tags, entities, graph, and names and labels of methods are searched,
         without regard to upper and lower case.
         """
-        lists = (*self.tags, *self.entities, *self.methods, *self.labels)
+        lists = (*self.tags, *self.entities, *self.methods, *self.method_labels)
         text = "\n".join((self.question, self.notes, self.graph, *lists))
         return contains_words(text, " ".join(words))
 

@@ -42,7 +42,7 @@ class _SavedAsk:
     reader: bool = True
     model: bool = True
     corpus: str = ""
-    edits: tuple[str, ...] = ()  # in the form of `Edit.written`
+    edits: tuple[str, ...] = ()  # in the form of `Edit.to_text`
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def freeze(comparison: MethodComparison) -> dict[str, Any]:
     ended become cancelled.
     """
     ask = comparison.ask
-    lanes = [_ended_lane(lane) for lane in comparison.now.lanes]
+    lanes = [_ended_lane(lane) for lane in comparison.snapshot.lanes]
     graphs = _graphs(ask, lanes)
     first_state = State(ask.question, ask.seeds)
     states = [first_state, *_states(lanes, graphs, 0)]
@@ -139,14 +139,14 @@ def _ended_lane(lane: MethodLane) -> MethodLane:
 
 
 def _saved_ask(ask: SourceQuestion) -> _SavedAsk:
-    edits = tuple(edit.written() for edit in ask.source.edits)
-    return _SavedAsk(ask.seed, ask.reader, ask.model, ask.source.corpus_name, edits)
+    edits = tuple(edit.to_text() for edit in ask.source.edits)
+    return _SavedAsk(ask.seed, ask.uses_reader, ask.uses_model, ask.source.corpus_name, edits)
 
 
 def _thaw_ask(saved: _SavedAsk, first: State, graph: Any, corpus: Corpus | None) -> SourceQuestion:
     """Return the question as it was asked; `first` is its state before any operator."""
     saved_source = source_in({"corpus": saved.corpus, "graph": graph.name}) or GraphSource("")
-    edits = tuple(map(Edit.read, saved.edits))
+    edits = tuple(map(Edit.from_text, saved.edits))
     source = replace(saved_source, graph=graph, corpus=corpus, edits=edits)
     return SourceQuestion(
         source, first.question, first.seeds, saved.seed, saved.reader, saved.model

@@ -21,7 +21,7 @@ class CaseImport:
     """
 
     added: tuple[Case, ...]
-    known: int
+    n_known: int
 
 
 def export(keys: Iterable[str]) -> bytes:
@@ -41,7 +41,7 @@ def load(data: bytes) -> CaseImport:
     """
     cases_read = list(read_cases(data))
     added: list[Case] = []
-    with saved_cases().writing() as database:
+    with saved_cases().open_for_writing() as database:
         for case, packed in cases_read:
             row = database.execute(
                 "SELECT content, notes, tags FROM cases WHERE id = ?", (case.id,)

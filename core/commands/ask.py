@@ -120,7 +120,7 @@ def run(options) -> int:
         job = engine.compare(_ask_without(ask, options.without, engine), methods)
         follow_job(job)
         for index, difference in enumerate(compare_edited(full_comparison, job.comparison)):
-            job.comparison.change(index, beside=difference)
+            job.comparison.change_lane(index, beside=difference)
     if options.influence:
         _measure_influences(job.comparison, engine.environment)
     result = comparison_dict(job.comparison)
@@ -140,7 +140,7 @@ def _chosen_methods(
     """Return the methods that the options name, with the prompt that they name."""
     methods = [
         method_for_source(find_method(spec, methods_by_id), source, methods_by_id)
-        for spec in options.methods or source.usual_methods
+        for spec in options.methods or source.default_methods
     ]
     if not options.prompt:
         return methods
@@ -164,7 +164,7 @@ def _stop_encoding(engine) -> None:
 
     The vectors made so far are saved.
     """
-    for job in engine.preparing.of("index-"):
+    for job in engine.preparing.with_key_prefix("index-"):
         job.stop()
         job.wait(MAX_STOP_SECONDS)
 
@@ -182,15 +182,17 @@ def _measure_influences(comparison: MethodComparison, environment: Environment) 
     The cost of a language model's calls is printed on standard error before they are made.
     """
     for lane_index in range(len(comparison.lanes)):
-        for by_model in (False, True) if comparison.ask.model else (False,):
+        for by_model in (False, True) if comparison.ask.uses_model else (False,):
             lane = comparison.lanes[lane_index]
             if influence_fault(lane, by_model):
                 continue
             if by_model:
-                print(f"{lane.method.name}: {influence_cost(lane).text}", file=sys.stderr)
+                print(f"{lane.method.name}: {influence_cost(lane).description}", file=sys.stderr)
             with TerminalBar(f"What {lane.method.name} rests on") as watch, suppress(BadInput):
                 influence = measure_influence(lane, environment, by_model, watch=watch)
-                comparison.change(lane_index, influences=with_influence(lane.influences, influence))
+                comparison.change_lane(
+                    lane_index, influences=with_influence(lane.influences, influence)
+                )
 
 
 def _ask_without(ask: SourceQuestion, names: Sequence[str], engine) -> SourceQuestion:
@@ -200,8 +202,8 @@ def _ask_without(ask: SourceQuestion, names: Sequence[str], engine) -> SourceQue
     """
     edits = tuple(Edit("passage" if name in ask.source else "node", (name,)) for name in names)
     source = replace(ask.source, edits=edits).open(engine)
-    edited_ask = source.ask(ask.question, ask.seed, ask.reader, ask.model)
-    return replace(edited_ask, whole=ask.whole)
+    edited_ask = source.ask(ask.question, ask.seed, ask.uses_reader, ask.uses_model)
+    return replace(edited_ask, waits_for_vectors=ask.waits_for_vectors)
 
 
 def _make_question(source: AnswerSource, options, engine) -> SourceQuestion:
@@ -221,7 +223,7 @@ def _make_question(source: AnswerSource, options, engine) -> SourceQuestion:
         model=not options.no_llm,
         seed=options.seed,
     )
-    return replace(ask, whole=options.whole)
+    return replace(ask, waits_for_vectors=options.whole)
 
 
 def _print(result: dict, comparison: MethodComparison) -> None:

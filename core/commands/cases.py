@@ -112,7 +112,7 @@ def _import(options) -> int:
     except OSError as error:
         raise BadInput(f"{options.file} cannot be read: {error.strerror or error}.") from None
     imported = load(data)
-    print(f"{len(imported.added):,} added, {imported.known:,} were here already")
+    print(f"{len(imported.added):,} added, {imported.n_known:,} were here already")
     return EXIT_OK
 
 
@@ -131,7 +131,7 @@ def _study(options) -> int:
     for row in tomllib.loads((dataset.triples.parent / "study.toml").read_text("utf-8"))["case"]:
         question = questions[row["question"]]
         methods = [find_method(key) for key in row["instances"]]
-        job = engine.compare(engine.ask(source, question), methods)
+        job = engine.compare(engine.prepare_question(source, question), methods)
         follow_job(job)
         _check_lanes(job)
         link = _link(question, row["instances"], source)
@@ -159,7 +159,7 @@ def _demo(options) -> int:
         methods = row.get("lanes") or file["lanes"]
         questions = source.questions(row["set"])
         question = next(one for one in questions if one.text == row["question"])
-        ask = engine.ask(source, question, model=row.get("model", file["model"]))
+        ask = engine.prepare_question(source, question, model=row.get("model", file["model"]))
         comparison = _run_comparison(engine, ask, methods)
         created = float(file["made"])
         case = replace(
@@ -203,7 +203,7 @@ def _run_comparison(engine, ask: SourceQuestion, methods: list[str]) -> MethodCo
     """
     job = engine.compare(ask, [find_method(key) for key in methods], repairs=True)
     follow_job(job)
-    while job.comparison.repairing:
+    while job.comparison.is_repairing:
         time.sleep(JOB_POLL_SECONDS)
     _check_lanes(job)
     print(f"{ask.question.text}\n  {explain_comparison(job.comparison).text}")

@@ -171,13 +171,15 @@ def _add(options) -> int:
         )
     corpus = result.corpus.with_language(code) if code else result.corpus
     print(
-        f"{_count_documents(result.added)} added to {corpus.name}, {result.changed:,} changed, "
-        f"{result.known:,} there already"
+        f"{_count_documents(result.n_added)} added to {corpus.name}, {result.n_changed:,} changed, "
+        f"{result.n_unchanged:,} there already"
     )
     _print_corpus(corpus)
     warn(result.notes)
     if result.missing:
-        warn([f"{result.on_missing()} Give --replace to remove what the files no longer have."])
+        warn(
+            [f"{result.missing_sentence()} Give --replace to remove what the files no longer have."]
+        )
     return EXIT_OK
 
 
@@ -202,7 +204,7 @@ def _show(options) -> int:
     for sentence in dict.fromkeys(build.words() for build in shipped_builds(corpus)):
         print(f"Comes with it, as graphs: {sentence}")
     for row in range(min(MAX_PRINTED_DOCUMENTS, len(corpus))):
-        document = corpus.at(row)
+        document = corpus.document_at(row)
         title = f"  {shorten(document.title, 60)}" if document.title != document.id else ""
         print(f"  {document.id}{title}  ({len(document.text):,} characters)")
     notes_by_source = _notes_by_source(corpus)
@@ -224,7 +226,7 @@ def _notes_by_source(corpus: Corpus) -> dict[str, list[str]]:
 
 def _corpus_dict(corpus: Corpus) -> dict[str, Any]:
     """Return the description of a corpus as plain data, with all documents and notes."""
-    documents = [corpus.at(row) for row in range(len(corpus))]
+    documents = [corpus.document_at(row) for row in range(len(corpus))]
     language = corpus.language
     return {
         "name": corpus.name,

@@ -132,7 +132,7 @@ def _build(options) -> int:
     else:
         build_spec = choose_build(options.graph, options.extractor)
     if options.model:
-        build_spec = build_spec.by(options.model)
+        build_spec = build_spec.with_model(options.model)
     with TerminalBar("Opening the corpus") as watch:
         corpus = open_corpus(options.name)
         if options.language:
@@ -172,7 +172,7 @@ def _build(options) -> int:
         f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in "
         f"{duration_text(sum(report.seconds.values()))}"
     )
-    _print_report(report.plain())
+    _print_report(report.to_plain())
     warn(_other_build_note(corpus, build_spec))
     return EXIT_OK
 
@@ -218,7 +218,7 @@ def _status(options) -> int:
 def _state(corpus: Corpus, build: GraphBuild) -> str:
     """Return the state of a build in words, with its counts."""
     status = build_status(corpus, build)
-    if not status.built:
+    if not status.is_built:
         is_shipped = find_shipped_build(corpus, build)
         return "comes with it, opened when asked" if is_shipped else "not built"
     counts, used = status.report.get("counts", {}), status.report.get("usage", {})
@@ -235,7 +235,7 @@ def _state(corpus: Corpus, build: GraphBuild) -> str:
     ]
     if status.uncovered:
         parts.append("not all documents")
-    if not status.indexed:
+    if not status.is_indexed:
         parts.append("vectors when a line reads them")
     if used.get("calls"):
         parts.append(f"{used['calls']:,} calls")

@@ -104,9 +104,9 @@ def run(options) -> int:
     engine = options.engine()
     merges = _remove_merges(corpus, options.forget)
     if options.refuse:
-        merges = change_merges(corpus, lambda saved: saved.refusing(options.refuse))
+        merges = change_merges(corpus, lambda saved: saved.with_refusals(options.refuse))
     if options.allow:
-        merges = change_merges(corpus, lambda saved: saved.allowing(options.allow))
+        merges = change_merges(corpus, lambda saved: saved.without_refusals(options.allow))
     if options.merge:
         edits = [Edit("merge", (name, into)) for name, into in options.merge]
         for edit in unmatched_edits(graph, [*merges.edits, *edits]):
@@ -115,14 +115,14 @@ def run(options) -> int:
                     f"“{edit.names[0]}” and “{edit.names[1]}” are not both entities of "
                     f"{graph.name}."
                 )
-        merges = change_merges(corpus, lambda saved: saved.accepted(edits))
+        merges = change_merges(corpus, lambda saved: saved.with_merges(edits))
     suggestions = _suggest_merges(graph, merges, engine, options.alike)
     if options.accept:
         merges = _accept_suggestions(corpus, suggestions, options.accept)
         suggestions = _suggest_merges(graph, merges, engine, options.alike)
     status = build_status(corpus, build)
     _print(graph, merges, suggestions, name_merges(status.report))
-    warn([status.outdated] if status.renamed else [])
+    warn([status.outdated] if status.has_renamed else [])
     if options.set:
         _evaluate(options, engine, merges)
     return EXIT_OK
@@ -136,7 +136,7 @@ def _choose_build(corpus: Corpus, spec: str) -> str | GraphBuild:
     if spec:
         return spec
     for one in builds_of(corpus).values():
-        if one.graph not in KINDS_WITHOUT_ENTITIES and build_status(corpus, one).serves:
+        if one.graph not in KINDS_WITHOUT_ENTITIES and build_status(corpus, one).can_be_opened:
             return one
     raise BadInput(
         f"No graph with entities is built of {corpus.name}; build one with: python -m core corpus "
@@ -154,7 +154,7 @@ def _remove_merges(corpus: Corpus, names: list[str]) -> EntityMerges:
             hint = nearest(name, merged_names)
             raise BadInput(f"No merge of “{shorten(name)}” is saved.{hint}")
     edits = [edit for edit in merges.edits if ALL_MERGES in names or edit.names[0] in names]
-    return change_merges(corpus, lambda saved: saved.without(edits))
+    return change_merges(corpus, lambda saved: saved.without_merges(edits))
 
 
 def _suggest_merges(graph, merges: EntityMerges, engine, cosine: float | None) -> list[Suggestion]:
@@ -175,7 +175,7 @@ def _accept_suggestions(corpus: Corpus, rows: list[Suggestion], names: list[str]
                 "for two names of your own."
             )
     edits = [one.edit for one in rows if ALL_MERGES in names or one.edit.names[0] in names]
-    return change_merges(corpus, lambda saved: saved.accepted(edits))
+    return change_merges(corpus, lambda saved: saved.with_merges(edits))
 
 
 def _print(graph, merges: EntityMerges, rows: list[Suggestion], build_merges: NameMerges) -> None:

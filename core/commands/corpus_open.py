@@ -16,7 +16,7 @@ def add_part(parts) -> None:
         help="make a corpus of the index of another tool: its texts, and its graph beside those "
         "that are built here",
         description="Read the folder in which another tool has its index: "
-        + "; ".join(f"{tool.title} ({tool.known_by})" for tool in TOOLS.values())
+        + "; ".join(f"{tool.title} ({tool.recognised_by})" for tool in TOOLS.values())
         + ". Its documents become a corpus, its chunks, entities, relations, communities and "
         "reports a graph of it. Its vectors are taken where the encoder chosen here makes the "
         "same, else made anew. Pickled files run nothing.",

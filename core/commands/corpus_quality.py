@@ -67,7 +67,9 @@ def run(options) -> int:
 
 def _usable_builds(corpus: Corpus) -> list[str]:
     """Return the ids of the builds that can be used. Raises BadInput if there is none."""
-    build_ids = [one.id for one in builds_of(corpus).values() if build_status(corpus, one).serves]
+    build_ids = [
+        one.id for one in builds_of(corpus).values() if build_status(corpus, one).can_be_opened
+    ]
     if not build_ids:
         raise BadInput(
             f"No graph is built of {corpus.name}; build one with: python -m core corpus build "

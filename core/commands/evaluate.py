@@ -306,7 +306,7 @@ def report_run(
     _write(files, summary)
     if as_json:
         advice = recommendation(summary)
-        data = summary_dict(summary, list(dict.fromkeys([*summary.reported, *extra_rows])))
+        data = summary_dict(summary, list(dict.fromkeys([*summary.reported_metrics, *extra_rows])))
         result_dict = {
             "recommendation": advice and dataclasses.asdict(advice),
             "steps": [dataclasses.asdict(one) for one in step_effects(summary)],
@@ -381,7 +381,7 @@ def import_runs(options) -> list[FileRun]:
         set_source = source_of(options.set)
         graph = "" if set_source.corpus_name else options.graph or graph_of_set(options.set)
         source = GraphSource(graph) if graph else set_source
-    if source is None or not source.here:
+    if source is None or not source.is_available:
         raise BadInput(
             "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph "
             "(--graph) that is here."
@@ -389,7 +389,7 @@ def import_runs(options) -> list[FileRun]:
     runs = []
     for file in options.brought:
         run = save_run_file(file, source, qrels=options.qrels)
-        warn([f"{run.title} ({format_title(run.format)}): {run.words()}", *run.notes])
+        warn([f"{run.title} ({format_title(run.format)}): {run.describe()}", *run.notes])
         runs.append(run)
     return runs
 
@@ -428,7 +428,11 @@ def _write(files: dict[Path, Callable], summary) -> None:
 def _print(summary, extra_rows: list[str]) -> None:
     names = list(dict.fromkeys([*summary.defaults.table, *extra_rows]))
     table = summary.table(names)
-    sentences = [*summary.faults(), *summary.shallow(names), *summary.brought()]
+    sentences = [
+        *summary.answer_fault_sentences(),
+        *summary.missing_depth_sentences(names),
+        *summary.external_result_sentences(),
+    ]
     _print_conditions(summary, names)
     _print_table(summary, names, table)
     _print_answered(summary)
@@ -451,9 +455,9 @@ def _print_conditions(summary, names: list[str]) -> None:
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, "
         f"run {summary.run.id}"
     )
-    if progress := summary.so_far():
+    if progress := summary.progress_text():
         print(f"Figures of what is done so far; {progress}.")
-    if summary.failed():
+    if summary.failure_sentences():
         print("A failed question scores 0; seconds and tokens are of the answered ones.")
     if not spec["model"]:
         print(f"No language model answered: the answers scored are the {summary.defaults.reader}.")
@@ -467,9 +471,9 @@ def _print_conditions(summary, names: list[str]) -> None:
 def _print_table(summary, names: list[str], table) -> None:
     """Print the figures of each method, with its finished questions in an unfinished run."""
     rows = {method: _cells(figures) for method, figures in table.items()}
-    if summary.unfinished:
+    if summary.unfinished_row_counts:
         names = ["questions", *names]
-        rows = {method: [summary.done(method), *row] for method, row in rows.items()}
+        rows = {method: [summary.done_text(method), *row] for method, row in rows.items()}
     cells = [["", *names], *([method, *row] for method, row in rows.items())]
     print("\n".join(align_columns(cells)))
 
@@ -483,18 +487,18 @@ def _print_answered(summary) -> None:
                 f"{method}: {counts['without_context']} questions had no triple to read and "
                 "count as answered without context"
             )
-        if sentence := summary.answered(method):
+        if sentence := summary.failure_text(method):
             print(f"{method}: {sentence}")
 
 
 def _print_tests(summary) -> None:
     """Print the differences between methods, and the effects of their steps."""
-    for test in summary.compared():
+    for test in summary.paired_tests():
         figures_text = (
             f"{with_interval(test.metric, test.estimate)}, p = {test.p_holm:.2g}, n = {test.n:,}"
         )
         print(f"{test.a} − {test.b}, {metric(test.metric).name}: {figures_text}")
-    if sentence := summary.untested():
+    if sentence := summary.untested_sentence():
         print(sentence)
     for one in step_effects(summary):
         details = (
@@ -534,7 +538,7 @@ def _print_repairs(one: LineRepairs) -> None:
     """
     first_sentence, *other_sentences = one.sentences(one.method)
     helpful = [
-        f"  {one.brings(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back
+        f"  {one.attempt_text(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back
     ]
     print("\n".join(["", first_sentence, *(helpful or other_sentences)]))
 

@@ -260,7 +260,7 @@ def _report(engine, training: dict, options) -> list[dict]:
         numbers.append(job.number)
     summary = merge_summaries([(store.run(number), store.rows(number)) for number in numbers])
     for method in summary.methods:
-        if failed := summary.answered(method):
+        if failed := summary.failure_text(method):
             warn([f"{method}: {failed}"])
     rows = comparison_rows(summary)
     if not options.json:

@@ -120,8 +120,8 @@ def _vectors(options) -> int:
         f"{len(vectors):,} {options.of} of {graph.name} as vectors of {facts['dimension']} "
         f"numbers, searched by faiss {facts['kind']}."
     )
-    if vectors.approximate:
-        print(vectors.approximate)
+    if vectors.approximation_note:
+        print(vectors.approximation_note)
     _print_last_build(facts)
     return EXIT_OK
 
@@ -169,7 +169,7 @@ def _list(options) -> int:
         parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""
         print(f"{one.kind.name:16} {one.state:20} {_size(one.size):>10}  {one.kind.title}{parts}")
     for row in leftovers(graph):
-        print(f"{'left over':16} {'':20} {_size(row.size):>10}  {row.words}: {row.path}")
+        print(f"{'left over':16} {'':20} {_size(row.size):>10}  {row.description}: {row.path}")
     return EXIT_OK
 
 

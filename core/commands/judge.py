@@ -75,21 +75,21 @@ def run(options) -> int:
     if options.html:
         write_text(Path(options.html), page_html(tally, names))
     if options.json:
-        print_json({"evaluation": options.evaluation, **tally.plain()})
+        print_json({"evaluation": options.evaluation, **tally.to_dict()})
     else:
         _print(tally, names)
-    return EXIT_OK if tally.read else EXIT_FAILED
+    return EXIT_OK if tally.readable_matches else EXIT_FAILED
 
 
 def _print(tally: PairwiseTally, names: dict[str, MethodName]) -> None:
     print(f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}")
     warn(tally.doubts())
-    for criterion in CRITERIA if tally.read else ():
+    for criterion in CRITERIA if tally.readable_matches else ():
         print(f"{criterion.capitalize()}: {order_agreement(tally, criterion)}")
-        if not tally.decides(criterion):
+        if not tally.is_informative(criterion):
             print("  win rates that say nothing are left out (--json has them)")
             continue
-        for (a, b), wins in tally.wins(criterion).items():
+        for (a, b), wins in tally.win_rates(criterion).items():
             if tally.methods.index(a) < tally.methods.index(b):
-                rate = wins.text("{:.0%}".format)
+                rate = wins.format_with_interval("{:.0%}".format)
                 print(f"  {names[a]} over {names[b]}: {rate}, n = {wins.n:,}")

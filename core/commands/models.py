@@ -61,7 +61,7 @@ def run(options) -> int:
     if options.fetch:
         with TerminalBar("Fetching") as watch:
             registry.fetch(options.fetch, watch)
-    for info in registry.declared():
+    for info in registry.list_models():
         mark = "●" if info.present else "○"
         advice = "" if info.present else f"  ({one_line_advice(info.how_to_get)})"
         print(f"{mark} {info.name:20} {info.kind:9} {info.title}{advice}")
@@ -73,7 +73,7 @@ def run(options) -> int:
 def _find() -> int:
     servers = find_servers()
     for server in servers:
-        print(f"{server.url}  {server.program}" + ("  (wants a key)" if server.locked else ""))
+        print(f"{server.url}  {server.program}" + ("  (wants a key)" if server.needs_key else ""))
         for model in server.models:
             print(f"  {model}")
     if not servers:

@@ -24,7 +24,7 @@ def run(options) -> int:
     engine = options.engine()
     with TerminalBar("Building the graph") as watch:
         engine.graph("metaqa", watch=watch)
-    for info in engine.models.declared():
+    for info in engine.models.list_models():
         if info.roles and info.fetchable and not info.present:
             try:
                 with TerminalBar(f"Fetching {info.title}") as watch:

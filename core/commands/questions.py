@@ -110,7 +110,7 @@ def run(options) -> int:
 def print_question_import(result: QuestionImport) -> None:
     """Print how many questions a corpus got, and which do not fit it."""
     print(
-        f"{result.number:,} questions of {result.corpus.name} are saved as {result.set}: "
-        f"{result.answered:,} with answers, {result.gold:,} with evidence"
+        f"{result.n_questions:,} questions of {result.corpus.name} are saved as {result.set_name}: "
+        f"{result.n_with_answers:,} with answers, {result.n_with_gold:,} with evidence"
     )
     warn(result.notes)

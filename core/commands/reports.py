@@ -62,7 +62,7 @@ def run(options) -> int:
     )
     with TerminalBar("Reports") as watch:
         chosen = _chosen_communities(options, graph, communities)
-        written, saved = reports.prepare(chosen, with_time_left(watch))
+        written, saved = reports.write_missing(chosen, with_time_left(watch))
     print(
         f"{written:,} reports written, {saved:,} were there, of {len(communities):,} communities "
         f"of {graph.name}."
@@ -86,4 +86,4 @@ def _chosen_communities(options, graph, communities) -> list[int]:
     if not entities:
         raise BadInput("Say whose reports: --entity NAME, --set NAME or --all.")
     nodes = map(name_lookup(graph).find, dict.fromkeys(entities))
-    return [int(communities.of[node]) for node in nodes]
+    return [int(communities.community_of[node]) for node in nodes]

@@ -205,7 +205,7 @@ def _check_build_names(builds: Sequence[str], experiment: Experiment) -> None:
     """Raise BadInput for a build that no method of the experiment can use."""
     methods: list[Method] = []
     for name in experiment.printed:
-        methods += experiment.asked(catalogue(), name)[1]
+        methods += experiment.for_question_set(catalogue(), name)[1]
     check_builds(builds, map(kind_of_graph, methods))
 
 
@@ -243,13 +243,15 @@ def _evaluate_tables(
     tables: list[MetricComparison | TextTable] = []
     differs = _setting_differences(options, experiment, sets, engine)
     for name, set_source in sets.items():
-        set_experiment, methods = experiment.asked(catalogue(), name, options.small, options.build)
+        set_experiment, methods = experiment.for_question_set(
+            catalogue(), name, options.small, options.build
+        )
         _check_built(set_source, methods)
         summary = _evaluate_set(options, engine, set_experiment, methods, name, set_source)
         differs += [
             f"{name}: {sentence}"
             for sentence in filter(
-                None, [_sample_note(summary), summary.so_far(), *summary.failed()]
+                None, [_sample_note(summary), summary.progress_text(), *summary.failure_sentences()]
             )
         ]
         if (source := corpus_of_set(set_source)) is not None and not set_experiment.vary:
@@ -317,7 +319,7 @@ def _list(as_json: bool) -> None:
     for paper in papers():
         print(f"\n{paper.title}")
         for experiment in paper.experiments:
-            sets = ", ".join(experiment.small()) or "none"
+            sets = ", ".join(experiment.shipped_sets()) or "none"
             hours = f"about {experiment.hours} hour{'s' * (experiment.hours != 1)}"
             print(
                 f"  {experiment.id:30} {experiment.place}. {experiment.title}; {hours} on a "
@@ -346,7 +348,7 @@ def _sets(options, experiment: Experiment) -> dict[str, str]:
                 f"{experiment.id} has no set “{name}”.{nearest(name, tuple(experiment.printed))}"
             )
     if options.small:
-        available_sets = experiment.small()
+        available_sets = experiment.shipped_sets()
         if not available_sets:
             raise BadInput(f"No set of {experiment.id} ships, so that it cannot be tried in small.")
     else:
@@ -411,11 +413,11 @@ def _check_built(set_source: str, methods: Sequence[Method]) -> None:
         if not isinstance(operator, BuiltGraph):
             continue
         build_spec = build_for(corpus, operator.build)
-        is_usable = build_status(corpus, build_spec).serves or find_shipped_build(
+        is_usable = build_status(corpus, build_spec).can_be_opened or find_shipped_build(
             corpus, build_spec
         )
-        if build_spec.line.asks_chat and not is_usable:
-            graph = f'"{build_spec.line!r}"' if build_spec.own else build_spec.id
+        if build_spec.line.uses_chat_model and not is_usable:
+            graph = f'"{build_spec.line!r}"' if build_spec.is_own else build_spec.id
             commands[f"python -m core corpus build {corpus.name} --graph {graph}"] = None
     if commands:
         sentence = (

@@ -84,12 +84,14 @@ def _measure_costs(
         for name, spec in builds.items():
             build_spec = find_build(spec)
             status = build_status(corpus, build_spec)
-            if not status.current or "steps" not in status.report:
+            if not status.is_current or "steps" not in status.report:
                 is_shipped = find_shipped_build(corpus, build_spec)
                 build_models = ModelsWithoutChat(models) if is_shipped else models
                 run_build(corpus, build_spec, build_models, _prefix_watch(name, watch))
                 status = build_status(corpus, build_spec)
-            costs.append(graph_cost(name, build_spec.id, status.report, build_spec.line.asks_chat))
+            costs.append(
+                graph_cost(name, build_spec.id, status.report, build_spec.line.uses_chat_model)
+            )
     return f"{corpus.n_documents:,} documents of {corpus.title}.", costs
 
 
@@ -135,7 +137,7 @@ def _write_first_documents(target: BuildingCosts, sample: str) -> Corpus:
         raise BadInput("A sample needs at least one document.")
     return write_corpus(
         home_folder() / "corpora" / "small",
-        (full_corpus.at(row) for row in range(count)),
+        (full_corpus.document_at(row) for row in range(count)),
         f"{full_corpus.title}, the first {count:,}",
     )
 

@@ -201,11 +201,11 @@ def _print(plan, points, verdict, saved) -> None:
     )
     for point in best:
         print(
-            f"{point.number:4}  {point.tried.quality:.3f}  {format_figure(config.cost, point.tried.cost)} "
+            f"{point.number:4}  {point.figures.quality:.3f}  {format_figure(config.cost, point.figures.cost)} "
             f" {point.line.words()}"
         )
-        if point.tried.failed:
-            print(f"      {point.tried.words()}")
+        if point.figures.failed:
+            print(f"      {point.figures.words()}")
     _print_verdict(plan, best, verdict)
     if saved:
         print(f"Saved as {saved.id}")
@@ -219,30 +219,30 @@ def _print_budget(plan, points) -> None:
         f"{config.tuning.set}"
     )
     print(f"Budget: {config.budget:g} {config.cost} a question")
-    if config.asks:
+    if config.may_ask_model:
         print(
-            f"Language models were asked {plan.search.calls():,} times, of {config.calls:,} "
+            f"Language models were asked {plan.search.count_calls():,} times, of {config.calls:,} "
             "that were allowed"
         )
 
 
 def _print_unscored(points) -> None:
     """Print how many lines were given up and why, and the lines that answered no question."""
-    reasons = [point.tried.stopped for point in points if point.tried.stopped]
+    reasons = [point.figures.stopped for point in points if point.figures.stopped]
     for reason in dict.fromkeys(reasons):
         print(f"{reasons.count(reason)} stopped: {reason}")
     for point in points:
-        if not point.tried.stopped and not point.tried.answered:
-            print(f"Candidate {point.number}: {point.tried.words()}")
+        if not point.figures.stopped and not point.figures.answered:
+            print(f"Candidate {point.number}: {point.figures.words()}")
 
 
 def _print_verdict(plan, best, verdict) -> None:
     """Print the comparison with the published lines, or why there is none."""
     if verdict is None:
-        if why := plan.unjudged(best[:MAX_COMPARED_POINTS]):
+        if why := plan.skipped_comparison_reason(best[:MAX_COMPARED_POINTS]):
             print(why)
         return
-    for one in verdict.against:
+    for one in verdict.comparisons:
         print(verdict.words(one))
     for sentence in verdict.failed:
         print(sentence)
@@ -270,10 +270,10 @@ def search_dict(
         "trials": [_point(point) | {"front": point.number in front_numbers} for point in points],
         "front": front_numbers,
     }
-    if config.asks:
-        result_dict["calls"] = {"made": plan.search.calls(), "allowed": config.calls}
+    if config.may_ask_model:
+        result_dict["calls"] = {"made": plan.search.count_calls(), "allowed": config.calls}
     if verdict is None:
-        why = plan.unjudged(front[:MAX_COMPARED_POINTS])
+        why = plan.skipped_comparison_reason(front[:MAX_COMPARED_POINTS])
         return result_dict | ({"unjudged": why} if why else {})
     published = {
         key: {name: asdict(one) for name, one in row.items()}
@@ -282,16 +282,16 @@ def search_dict(
     against = [
         {
             "number": one.point.number,
-            "beats": one.better,
+            "beats": one.is_better,
             "words": verdict.words(one),
             "figures": {name: asdict(estimate) for name, estimate in one.figures.items()},
             "quality": asdict(one.quality),
             "cost": asdict(one.cost),
         }
-        for one in verdict.against
+        for one in verdict.comparisons
     ]
     unseen = {
-        "set": plan.on_unseen.set,
+        "set": plan.unseen_plan.set,
         "sample": verdict.questions,
         "run": verdict.run,
         "best_published": verdict.best.id,
@@ -307,5 +307,5 @@ def _point(point: SearchPoint) -> dict[str, Any]:
         "number": point.number,
         "line": repr(point.line),
         "words": point.line.words(),
-        **asdict(point.tried),
+        **asdict(point.figures),
     }

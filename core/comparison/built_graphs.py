@@ -88,7 +88,7 @@ class BuiltGraphs:
             status = build_status(corpus, build_for(corpus, spec))
         except BadParameter:
             return ""
-        return status.graph if status.serves else ""
+        return status.graph if status.can_be_opened else ""
 
     def _graph(self, corpus: Corpus, build: GraphBuild, watch: Watch, make: bool) -> Graph:
         file = build_folder(corpus, build) / BUILT_FILE
@@ -108,7 +108,7 @@ class BuiltGraphs:
             if graph is not None and file.exists() and stamp == file.stat().st_mtime_ns:
                 return graph
             with pass_turn():
-                is_missing = not build_status(corpus, build).serves
+                is_missing = not build_status(corpus, build).can_be_opened
                 if is_missing and (
                     build.graph == CHUNK_GRAPH or (make and _is_quick_build(corpus, build))
                 ):
@@ -138,7 +138,7 @@ class BuiltGraphs:
         """
         # The index of another tool has vectors of its own.
         indexed = isinstance(build.line.operators[0], OpenedIndex)
-        if not build.line.asks_chat:
+        if not build.line.uses_chat_model:
             return run_build(corpus, build, self._models, watch, indexed=indexed)
         key = (str(corpus.folder), corpus.digest, repr(build.line))
         if key in self._misfits:
@@ -153,5 +153,5 @@ class BuiltGraphs:
 def _is_quick_build(corpus: Corpus, build: GraphBuild) -> bool:
     """Return whether a graph can be built while a user waits."""
     return (
-        not build.line.asks_chat or find_shipped_build(corpus, build) is not None
+        not build.line.uses_chat_model or find_shipped_build(corpus, build) is not None
     ) and corpus.characters <= MAX_ON_DEMAND_CHARACTERS

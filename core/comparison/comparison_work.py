@@ -67,15 +67,15 @@ class LaneQueues:
         self.asking = FairQueue("asking", 2)
         self.repairing = FairQueue("repairing", 1)
         # Seconds of each method's last run, so that quick methods go first.
-        self.pace: dict[str, float] = {}
+        self.seconds_by_line: dict[str, float] = {}
         self._answering: dict[str, FairQueue] = {}
         self._lock = threading.Lock()
 
-    def expected(self, line: Line) -> float:
+    def expected_seconds(self, line: Line) -> float:
         """Return the expected duration of a method in seconds."""
-        return self.pace.get(repr(line), DEFAULT_OPERATOR_SECONDS * len(line))
+        return self.seconds_by_line.get(repr(line), DEFAULT_OPERATOR_SECONDS * len(line))
 
-    def answering(self, models, role: str) -> FairQueue:
+    def answer_queue(self, models, role: str) -> FairQueue:
         """Return the queue of the model with that role or name."""
         try:
             name = models.signature(role)
@@ -89,28 +89,28 @@ class LaneQueues:
                 )
             return self._answering[name]
 
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Return whether any lane waits or runs."""
-        return self.others(None)
+        return self.has_other_lanes(None)
 
-    def others(self, job: Job | None) -> bool:
+    def has_other_lanes(self, job: Job | None) -> bool:
         """Return whether lanes of another job wait or run."""
-        return any(queue.ahead(job) for queue in self._lane_queues())
+        return any(queue.count_ahead(job) for queue in self._lane_queues())
 
-    def begun(self) -> int:
+    def count_begun(self) -> int:
         """Return how many retrievals and answers of lanes have begun so far."""
-        return sum(queue.begun for queue in self._lane_queues())
+        return sum(queue.n_begun for queue in self._lane_queues())
 
     def _lane_queues(self) -> tuple[FairQueue, ...]:
         with self._lock:
             return (self.retrieving, self.asking, *self._answering.values())
 
-    def wait(self, job: Job) -> QueueWait | None:
+    def expected_wait(self, job: Job) -> QueueWait | None:
         """Return how long a job waits for its first lane to retrieve.
 
         The result is None if a lane retrieves already or none has to.
         """
-        waits = [queue.wait(job) for queue in (self.retrieving, self.asking)]
+        waits = [queue.expected_wait(job) for queue in (self.retrieving, self.asking)]
         return next((wait for wait in waits if wait is not None), None)
 
     def drop(self, job: Job) -> None:
@@ -149,7 +149,9 @@ class ComparisonWork:
         """
         self.comparison, self._queues, self._asks_chat = comparison, queues, asks_chat
         self._models = environment.models
-        self._runs = [LaneRun.of(lane, environment, prefixes) for lane in comparison.lanes]
+        self._runs = [
+            LaneRun.continue_lane(lane, environment, prefixes) for lane in comparison.lanes
+        ]
         self._on_end, self._is_watched = on_end, is_watched
         # Lanes at work. A lane is listed twice while its answer begins and its retrieval ends.
         self._at_work: list[int] = []
@@ -171,11 +173,13 @@ class ComparisonWork:
                 and not asks_chat(lane.method)
             ]
 
-        self._pauses = LanePauses(unfinished, lambda: queues.others(job))
+        self._pauses = LanePauses(unfinished, lambda: queues.has_other_lanes(job))
         waiting_lanes = [
             index for index, lane in enumerate(lanes) if lane.status not in ENDED_STATUSES
         ]
-        for index in sorted(waiting_lanes, key=lambda index: queues.expected(lanes[index].line)):
+        for index in sorted(
+            waiting_lanes, key=lambda index: queues.expected_seconds(lanes[index].line)
+        ):
             queue = queues.asking if asks_chat(lanes[index].method) else queues.retrieving
             self._put(queue, index, JOB_RUNNING, self._retrieve)
         if not waiting_lanes:
@@ -191,7 +195,7 @@ class ComparisonWork:
                     return
                 self._at_work.append(index)
                 waited = {**lane.waited, status: time.perf_counter() - since}
-                self.comparison.change(index, status=status, text="", waited=waited)
+                self.comparison.change_lane(index, status=status, text="", waited=waited)
             if self._job.status == JOB_WAITING:
                 self._job.begin()
             try:
@@ -209,24 +213,28 @@ class ComparisonWork:
         start = time.perf_counter()
         load_libraries()
         loading = time.perf_counter() - start
-        self.comparison.change(index, prepared={"Loading the program": loading})
+        self.comparison.change_lane(index, prepared={"Loading the program": loading})
         if not self._run_part(
-            index, LaneRun.retrieve, Watch(lambda: self._pauses.let_read(self._job))
+            index, LaneRun.retrieve, Watch(lambda: self._pauses.wait_while_reading(self._job))
         ):
             return
-        lane = self.comparison.change(index, retrieved=True, preview=None)
-        self._queues.pace[repr(lane.line)] = sum(
+        lane = self.comparison.change_lane(index, retrieved=True, preview=None)
+        self._queues.seconds_by_line[repr(lane.line)] = sum(
             step.seconds + step.saved for step in lane.state.trace
         )
         role = answer_role(lane.line)
-        if role is None or not self.comparison.ask.model or self._runs[index].answered():
-            self.comparison.change(index, status=ANSWERING_STATUS)
+        if (
+            role is None
+            or not self.comparison.ask.uses_model
+            or self._runs[index].is_answer_cached()
+        ):
+            self.comparison.change_lane(index, status=ANSWERING_STATUS)
             self._answer(index)
             return
-        self.comparison.change(index, text="Retrieved; waiting for the language model")
+        self.comparison.change_lane(index, text="Retrieved; waiting for the language model")
         self._job.touch()
         self._put(
-            self._queues.answering(self._models, role),
+            self._queues.answer_queue(self._models, role),
             index,
             ANSWERING_STATUS,
             lambda index: self._ask(index, role),
@@ -237,7 +245,7 @@ class ComparisonWork:
             lane = self.comparison.lanes[index]
             final_answer = lane.state.answer  # without the model's thoughts and repetitions
             answer = lane.answer if final_answer is None else final_answer
-            self.comparison.change(index, answer=answer, text="", status=JOB_DONE)
+            self.comparison.change_lane(index, answer=answer, text="", status=JOB_DONE)
             self._job.touch()
 
     def _ask(self, index: int, role: str) -> None:
@@ -261,11 +269,11 @@ class ComparisonWork:
             part(run, self._make_listener(index, watch))
             return True
         except RunCancelled:
-            self.comparison.change(index, status=JOB_CANCELLED, text="Cancelled")
+            self.comparison.change_lane(index, status=JOB_CANCELLED, text="Cancelled")
         except Exception as error:
             self._fail(index, error)
         finally:
-            self.comparison.change(index, progress=None, **run.fields)
+            self.comparison.change_lane(index, progress=None, **run.lane_fields)
         self._job.touch()
         return False
 
@@ -276,12 +284,12 @@ class ComparisonWork:
 
         def advanced(text: str, fraction: float | None = None) -> None:
             progress = None if fraction is None else ProgressReport(text, fraction)
-            comparison.change(index, text=text, progress=progress)
+            comparison.change_lane(index, text=text, progress=progress)
             job.report(f"{name}: {text}", fraction)
 
         def wrote(piece: str) -> None:
             answer = comparison.lanes[index].answer + piece
-            comparison.change(index, answer=answer, progress=None)
+            comparison.change_lane(index, answer=answer, progress=None)
             self._pauses.end_reading()
             job.touch()
 
@@ -289,15 +297,15 @@ class ComparisonWork:
 
         def far(progress: ProgressReport) -> None:
             nonlocal reported_at
-            lane = comparison.change(index, text=progress.text, progress=progress)
+            lane = comparison.change_lane(index, text=progress.text, progress=progress)
             if lane.status == ANSWERING_STATUS:
-                self._pauses.expect(progress.left)
+                self._pauses.end_long_reading(progress.left)
             if time.monotonic() - reported_at >= REPORT_SECONDS:
                 reported_at = time.monotonic()
                 job.report(f"{name}: {progress.text}", progress.fraction)
 
         def reached(state: State) -> None:
-            comparison.change(index, progress=None, **run.fields)
+            comparison.change_lane(index, progress=None, **run.lane_fields)
             job.touch()
 
         preview = None if comparison.lanes[index].retrieved else self._make_preview(index, watch)
@@ -308,22 +316,24 @@ class ComparisonWork:
         job, run, queues, is_watched = self._job, self._runs[index], self._queues, self._is_watched
 
         def show(preview: Preview) -> None:
-            self.comparison.change(index, preview=preview, **run.fields)
+            self.comparison.change_lane(index, preview=preview, **run.lane_fields)
             job.touch()
 
         lane_thread = threading.get_ident()
-        show_if_due = Previews(show, lambda: is_watched(job), others=lambda: queues.others(job))
+        show_if_due = Previews(
+            show, lambda: is_watched(job), others=lambda: queues.has_other_lanes(job)
+        )
 
         def preview(text: str, make_states: Callable[[], tuple[State, ...]]) -> None:
             # Only the lane's own thread pauses, as another one may feed a model elsewhere.
             if show_if_due(text, make_states) and threading.get_ident() == lane_thread:
-                self._pauses.let_others_show(index, watch)
+                self._pauses.wait_for_previews(index, watch)
 
         return preview
 
     def _fail(self, index: int, error: Exception) -> None:
         """End a lane with the sentence of an error."""
-        self.comparison.change(index, status=JOB_FAILED, text="", error=error_sentence(error))
+        self.comparison.change_lane(index, status=JOB_FAILED, text="", error=error_sentence(error))
         self._job.touch()
 
     def _cancel_waiting(self) -> None:
@@ -332,23 +342,23 @@ class ComparisonWork:
         Lanes at work end at their next check.
         """
         self._queues.drop(self._job)
-        self.comparison.repairing = False
+        self.comparison.is_repairing = False
         with self._lock:
             for index, lane in enumerate(self.comparison.lanes):
                 if lane.status not in ENDED_STATUSES and index not in self._at_work:
-                    self.comparison.change(index, status=JOB_CANCELLED, text="Cancelled")
+                    self.comparison.change_lane(index, status=JOB_CANCELLED, text="Cancelled")
         self._end_if_done()
 
     def _end_if_done(self) -> None:
         with self._lock:
             job, on_end, lanes = self._job, self._on_end, self.comparison.lanes
-            if job.ended or not all(lane.status in ENDED_STATUSES for lane in lanes):
+            if job.has_ended or not all(lane.status in ENDED_STATUSES for lane in lanes):
                 return
             job.result = self.comparison
-            if on_end is None or job.cancelled:
+            if on_end is None or job.is_cancelled:
                 job.on_cancel = nothing
             else:
-                self.comparison.repairing = True
+                self.comparison.is_repairing = True
                 end_time = time.monotonic()
                 self._queues.repairing.put(job, lambda: self._run_on_end(on_end, end_time))
             lane_traces.send_spans(
@@ -358,7 +368,7 @@ class ComparisonWork:
                     if not lane.taken
                 ]
             )
-            job.end(JOB_CANCELLED if job.cancelled else JOB_DONE)
+            job.end(JOB_CANCELLED if job.is_cancelled else JOB_DONE)
 
     def _run_on_end(self, on_end: Callable[[Job, float], None], end_time: float) -> None:
         try:

@@ -26,7 +26,7 @@ def is_unanswered(lane: MethodLane) -> bool:
     if (
         lane.status != JOB_CANCELLED
         or not lane.retrieved
-        or not (lane.ask.reader or lane.ask.model)
+        or not (lane.ask.uses_reader or lane.ask.uses_model)
     ):
         return False
     state = lane.state

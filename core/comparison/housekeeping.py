@@ -84,7 +84,7 @@ class Housekeeping:
         """Stop the thread."""
         self._stopped.set()
 
-    def look(self) -> None:
+    def do_due_work(self) -> None:
         """Do the work that is due."""
         now, count = self._clock(), self._count_begun()
         if self._busy() or count != self._last_count:
@@ -121,7 +121,7 @@ def _look(keeping: Housekeeping | None) -> bool:
     if keeping is None:
         return False
     try:
-        keeping.look()
+        keeping.do_due_work()
     except Exception:
         logging.getLogger(__name__).exception("Housekeeping failed")
     return True

@@ -24,7 +24,7 @@ NOT_SAVED_FIELD: dict[str, Any] = {"saved": False}
 class MethodLane:
     """One method on one question: its states so far, and its status.
 
-    A lane never changes. Progress replaces it by another one (`MethodComparison.change`), so that
+    A lane never changes. Progress replaces it by another one (`MethodComparison.change_lane`), so that
     other threads always see a consistent state. The defaults are those of a finished lane.
     `core.cases.comparison_data` saves the fields, except those whose metadata says otherwise.
 
@@ -99,7 +99,7 @@ class MethodLane:
         return self.method.line
 
     @property
-    def shown(self) -> MethodLane:
+    def as_shown(self) -> MethodLane:
         """This lane as screens show it, with the states of its preview."""
         if self.preview is None or self.retrieved:
             return replace(self, preview=None)
@@ -112,7 +112,7 @@ class MethodLane:
         return len(self.states), self.retrieved, number
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """True if the lane is done, searched all data and was answered."""
         return self.status == JOB_DONE and not self.state.partly and not self.state.unanswered
 
@@ -124,7 +124,7 @@ class MethodComparison:
     Parameters
     ----------
     mends : the digest of the merges saved for the corpus when the question was asked.
-    repairing : True while changes of one step are tried, after the lanes have ended.
+    is_repairing : True while changes of one step are tried, after the lanes have ended.
     follow_up_errors : sentences on work that failed after the lanes have ended, such as the search
         for repairs.
     """
@@ -132,7 +132,7 @@ class MethodComparison:
     ask: SourceQuestion
     lanes: list[MethodLane] = field(default_factory=list)
     mends: str = ""
-    repairing: bool = False
+    is_repairing: bool = False
     follow_up_errors: tuple[str, ...] = ()
     _lock: threading.Lock = field(
         default_factory=threading.Lock, init=False, repr=False, compare=False
@@ -144,11 +144,11 @@ class MethodComparison:
         return self.ask.source.graph
 
     @property
-    def now(self) -> MethodComparison:
+    def snapshot(self) -> MethodComparison:
         """A copy whose lanes stay as they are at this moment."""
         return replace(self, lanes=list(self.lanes))
 
-    def change(self, index: int, **fields: Any) -> MethodLane:
+    def change_lane(self, index: int, **fields: Any) -> MethodLane:
         """Replace a lane by a copy with new field values; return the copy."""
         with self._lock:
             self.lanes[index] = replace(self.lanes[index], **fields)

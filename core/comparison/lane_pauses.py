@@ -39,7 +39,7 @@ class LanePauses:
         self._reading_until = 0.0  # the time until which the lanes pause for a prompt; 0 for none
         self._replied = threading.Event()
 
-    def let_others_show(self, lane: int, watch: Watch = NO_WATCH) -> None:
+    def wait_for_previews(self, lane: int, watch: Watch = NO_WATCH) -> None:
         """Wait until a lane that has just shown a preview may go on. Raises what `watch` raises."""
         with self._lock:
             self._deadlines.setdefault(lane, time.monotonic() + MAX_SHOWING_SECONDS)
@@ -66,7 +66,7 @@ class LanePauses:
         if not self._reading_until:
             self._reading_until = time.monotonic() + MAX_READING_SECONDS
 
-    def expect(self, seconds: float | None) -> None:
+    def end_long_reading(self, seconds: float | None) -> None:
         """End the pause if reading the prompt takes too many `seconds` more."""
         if seconds is not None and time.monotonic() + seconds > self._reading_until:
             self.end_reading()
@@ -75,7 +75,7 @@ class LanePauses:
         """Note that the answer has begun or ended."""
         self._replied.set()
 
-    def let_read(self, watch: Watch = NO_WATCH) -> None:
+    def wait_while_reading(self, watch: Watch = NO_WATCH) -> None:
         """Wait while the model reads the prompt of the first answer. Raises what `watch` raises."""
         watch.check()
         if self._is_reading():

@@ -54,12 +54,12 @@ def open_lane_graph(
 ) -> KnowledgeGraph | None:
     """Open the graph that a method names; None for a method that names none.
 
-    With `make`, a missing graph is built if that is soon done. Raises as `AnswerSource.built` does.
+    With `make`, a missing graph is built if that is soon done. Raises as `AnswerSource.open_build` does.
     """
     first = line.operators[0] if len(line) else None
     if not isinstance(first, BuiltGraph):
         return None
-    return source.built(environment, first.build, watch, first.mended, make)
+    return source.open_build(environment, first.build, watch, first.mended, make)
 
 
 class PrefixCache:
@@ -110,17 +110,17 @@ class LaneListener:
     Parameters
     ----------
     watch : receives the progress, and can cancel the run.
-    reached : receives each state.
-    text : receives each piece of the model's answer.
-    far : receives the progress of an operator in figures.
-    preview : receives the progress in words, and a function that returns the states to show.
+    on_state : receives each state.
+    on_text : receives each piece of the model's answer.
+    on_progress : receives the progress of an operator in figures.
+    show_preview : receives the progress in words, and a function that returns the states to show.
     """
 
     watch: Watch = NO_WATCH
-    reached: Callable[[State], None] = lambda state: None
-    text: Callable[[str], None] = lambda piece: None
-    far: Callable[[ProgressReport], None] = lambda far: None
-    preview: ShowPreview | None = None
+    on_state: Callable[[State], None] = lambda state: None
+    on_text: Callable[[str], None] = lambda piece: None
+    on_progress: Callable[[ProgressReport], None] = lambda far: None
+    show_preview: ShowPreview | None = None
 
 
 def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
@@ -131,13 +131,13 @@ def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
     for no reader or the line has one.
     """
     operators = [operator for operator in line if operator.stage != "generate"]
-    if not ask.reader or any(operator.stage == "read" for operator in operators):
+    if not ask.uses_reader or any(operator.stage == "read" for operator in operators):
         return operators
     fields = set(chain.from_iterable(operator.writes for operator in operators))
     if "paths" in fields:
         parts = chain.from_iterable([operator.parts() for operator in operators])
         operators.append(GraphReader(anywhere=any(part.wanders for part in parts)))
-    elif not ask.model and {"chunks", "nodes"} & fields:
+    elif not ask.uses_model and {"chunks", "nodes"} & fields:
         operators.append(NearestSentence())
     return operators
 
@@ -160,14 +160,14 @@ class LaneRun:
     prefixes: PrefixCache = field(default_factory=PrefixCache)
     states: list[State] = field(default_factory=list)
     reused: list[int] = field(default_factory=list)  # indices of the states that others computed
-    seen: set = field(default_factory=set)  # requests that were made to models
+    seen_requests: set = field(default_factory=set)  # requests that were made to models
     stamp: str = ""  # versions of the data that the operators so far depend on
     own_graph: KnowledgeGraph | None = None  # the build's graph, once it is opened
     # Begin and end of each operator, in nanoseconds since the epoch.
     times: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
-    def of(
+    def continue_lane(
         cls, lane: MethodLane, environment: Environment, prefixes: PrefixCache | None = None
     ) -> LaneRun:
         """Return a run that continues from the states of a lane."""
@@ -178,7 +178,7 @@ class LaneRun:
         )
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def lane_fields(self) -> dict[str, Any]:
         """The fields of a lane that this run fills."""
         return {
             "states": tuple(self.states),
@@ -191,7 +191,7 @@ class LaneRun:
         """The graph of the line, or of the question until that is opened."""
         return self.own_graph or self.ask.source.graph
 
-    def stand(self, progress: LaneListener) -> None:
+    def open_own_graph(self, progress: LaneListener) -> None:
         """Open the graph that the line names, or build it if that is quick.
 
         Raises BadInput for a line on documents without a corpus, StoreError if the graph is not
@@ -215,7 +215,7 @@ class LaneRun:
         """The newest state, or the question alone."""
         return self.states[-1] if self.states else State(self.ask.question, self.ask.seeds)
 
-    def answered(self) -> bool:
+    def is_answer_cached(self) -> bool:
         """Return whether the answer is in the cache."""
         operator = next((operator for operator in self.line if operator.stage == "generate"), None)
         if operator is None:
@@ -224,35 +224,35 @@ class LaneRun:
         return self.prefixes.get(self._key(operator, stamp)) is not None
 
     def _run(self, operators: list, progress: LaneListener) -> None:
-        self.stand(progress)
+        self.open_own_graph(progress)
         context = Context(
             self.graph,
             self.environment,
             self.ask.seed,
             progress.watch,
-            progress.text,
-            self.ask.model,
-            progress.far,
-            self.seen,
+            progress.on_text,
+            self.ask.uses_model,
+            progress.on_progress,
+            self.seen_requests,
             self.states.append,
-            whole=self.ask.whole,
+            whole=self.ask.waits_for_vectors,
         )
         waiting = list(operators)
         while waiting:
             operator = waiting.pop(0)
             # The operators of the chosen arm run like all others, so each has a state of its own.
             if isinstance(operator, Branch):
-                waiting = [*operator.arm(self.state), *waiting]
+                waiting = [*operator.choose_arm(self.state), *waiting]
                 continue
             self.stamp += operator.stamp(self.graph, self.environment)
-            if operator.without_model and not self.ask.model:
+            if operator.without_model and not self.ask.uses_model:
                 self.stamp += "without a language model"
             started_at = time.time_ns()
             preview = self._make_preview(operator, waiting, progress)
             state = self._next_state(operator, replace(context, preview=preview))
             self.states.append(state)
             self.times.append((started_at, time.time_ns()))
-            progress.reached(state)
+            progress.on_state(state)
 
     def _next_state(self, operator: Operator, context: Context) -> State:
         """Return the state after an operator, from the cache if it is known."""
@@ -276,7 +276,7 @@ class LaneRun:
 
         `later` are the operators after it, without those that answer.
         """
-        show, states = progress.preview, tuple(self.states)
+        show, states = progress.show_preview, tuple(self.states)
         if show is None:
             return None
         state, rest = self.state, [*later, *self._answer_operators()]
@@ -291,7 +291,7 @@ class LaneRun:
         yield state
         context = Context(self.graph, self.environment, self.ask.seed, answering=False)
         for operator in rest:
-            writes_prompt = operator.stage == "generate" and not self.ask.model
+            writes_prompt = operator.stage == "generate" and not self.ask.uses_model
             if not writes_prompt and not is_free_reader(operator):
                 return
             state = operator(state, context)
@@ -304,7 +304,7 @@ class LaneRun:
     def _key(self, operator, stamp: str) -> tuple:
         """Return the cache key of the state after `operator`, if it runs next."""
         done = tuple((step.operator, tuple(step.parameters.items())) for step in self.state.trace)
-        asks = operator.stage == "generate" and self.ask.model
+        asks = operator.stage == "generate" and self.ask.uses_model
         return (
             self.graph.digest,
             *self.ask.key(self.environment.models.signature())[1:],

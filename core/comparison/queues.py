@@ -28,7 +28,7 @@ class QueueWait(NamedTuple):
     The seconds are None if no pace is known.
     """
 
-    others: int
+    n_others: int
     seconds: float | None
 
 
@@ -61,10 +61,12 @@ class FairQueue:
         # owners with pieces at work that have not passed their turn on
         self._turns: Counter[Hashable] = Counter()
         self._preparing = self._idle = 0
-        self.begun = 0  # pieces that have begun so far
+        self.n_begun = 0  # pieces that have begun so far
         self._clock = clock
         self._end_at = 0.0  # when the last piece ended; 0 if no piece waited then
-        self.pace = 0.0  # mean seconds from the end of one piece to the next, while others wait
+        self.seconds_per_piece = (
+            0.0  # mean seconds from the end of one piece to the next, while others wait
+        )
         self._changed = threading.Condition()
 
     def put(self, owner: Hashable, work: Work) -> None:
@@ -78,12 +80,12 @@ class FairQueue:
         with self._changed:
             return len(self._waiting.pop(owner, ()))
 
-    def ahead(self, owner: Hashable) -> int:
+    def count_ahead(self, owner: Hashable) -> int:
         """Return how many other owners are at work, or wait before an owner."""
         with self._changed:
             return len({*self._busy, *self._waiting_before(owner)} - {owner})
 
-    def wait(self, owner: Hashable) -> QueueWait | None:
+    def expected_wait(self, owner: Hashable) -> QueueWait | None:
         """Return how long an owner waits for its first piece to begin.
 
         The result is None if none of its pieces waits, or one is at work.
@@ -92,7 +94,7 @@ class FairQueue:
             if owner not in self._waiting or owner in self._busy:
                 return None
             owners_before = self._waiting_before(owner)
-            seconds = (1 + len(owners_before)) * self.pace or None
+            seconds = (1 + len(owners_before)) * self.seconds_per_piece or None
             return QueueWait(len({*self._busy, *owners_before}), seconds)
 
     def _waiting_before(self, owner: Hashable) -> list[Hashable]:
@@ -119,7 +121,7 @@ class FairQueue:
             lambda waits: self._pass_turn(owner, waits), lambda waits: self._take_back(owner, waits)
         )
         try:
-            with turn.held():
+            with turn.hold():
                 work()
         except Exception:
             logging.getLogger(__name__).exception("A piece of work failed")
@@ -138,7 +140,11 @@ class FairQueue:
         now = self._clock()
         if self._end_at and self._waiting:
             seconds = now - self._end_at
-            self.pace += (seconds - self.pace) / PACE_PIECES if self.pace else seconds
+            self.seconds_per_piece += (
+                (seconds - self.seconds_per_piece) / PACE_PIECES
+                if self.seconds_per_piece
+                else seconds
+            )
         self._end_at = now if self._waiting else 0.0
 
     def _pass_turn(self, owner: Hashable, waits: bool) -> bool:
@@ -176,7 +182,7 @@ class FairQueue:
                     del self._waiting[owner]
                 _count(self._busy, owner, 1)
                 _count(self._turns, owner, 1)
-                self.begun += 1
+                self.n_begun += 1
                 return owner, work
             self._idle += 1
             notified = self._changed.wait(MAX_IDLE_SECONDS)

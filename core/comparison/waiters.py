@@ -23,7 +23,7 @@ class Waiter:
     """A session that waits for a job, by its id."""
 
     id: str
-    alive: Callable[[], bool] = lambda: True
+    is_connected: Callable[[], bool] = lambda: True
 
 
 class Waiters:
@@ -57,47 +57,49 @@ class Waiters:
         if former_job is not None and former_job is not job:
             self._cancel_unless_waited(former_job)
 
-    def leave(self, waiter: str) -> None:
+    def stop_waiting(self, waiter: str) -> None:
         """End a session's wait; it still displays the job."""
         with self._lock:
             _, job = self._waits.pop(waiter, (None, None))
         if job is not None:
             self._cancel_unless_waited(job)
 
-    def of(self, job: Job) -> int:
+    def count_waiting(self, job: Job) -> int:
         """Return how many connected sessions wait for a job."""
         with self._lock:
             waiting = [waiter for waiter, other in self._waits.values() if other is job]
-        return sum(waiter.alive() for waiter in waiting)
+        return sum(waiter.is_connected() for waiter in waiting)
 
-    def looking(self, job: Job) -> bool:
+    def is_displayed(self, job: Job) -> bool:
         """Return whether a connected session displays a job."""
         with self._lock:
             waiters = list(self._viewers.get(job, {}).values())
-        return any(waiter.alive() for waiter in waiters)
+        return any(waiter.is_connected() for waiter in waiters)
 
-    def free(self, is_known: Callable[[Job], bool]) -> None:
+    def free_unused(self, is_known: Callable[[Job], bool]) -> None:
         """Free the states of ended comparisons without viewers, unless `is_known` keeps them."""
         with self._lock:
-            jobs = [job for job in self._viewers if job.ended and not job.unattended]
+            jobs = [job for job in self._viewers if job.has_ended and not job.is_unattended]
         for job in jobs:
-            if is_known(job) or job.comparison.repairing or self.looking(job):
+            if is_known(job) or job.comparison.is_repairing or self.is_displayed(job):
                 continue
             for index in range(len(job.comparison.lanes)):
-                job.comparison.change(index, states=(), preview=None)
+                job.comparison.change_lane(index, states=(), preview=None)
             with self._lock:
                 self._viewers.pop(job, None)
 
     def _cancel_unless_waited(self, job: Job) -> None:
-        if not job.ended and not job.unattended and not self.of(job):
-            job.leave()
+        if not job.has_ended and not job.is_unattended and not self.count_waiting(job):
+            job.abandon()
 
     def _sweep(self) -> None:
         """Check until no session waits for a running job."""
         while True:
             time.sleep(self._every)
             with self._lock:
-                self._waits = {key: wait for key, wait in self._waits.items() if not wait[1].ended}
+                self._waits = {
+                    key: wait for key, wait in self._waits.items() if not wait[1].has_ended
+                }
                 jobs = {job for _, job in self._waits.values()}
                 self._left_since = {
                     job: since for job, since in self._left_since.items() if job in jobs
@@ -109,7 +111,7 @@ class Waiters:
                 self._check_job(job)
 
     def _check_job(self, job: Job) -> None:
-        waiting_sessions, now = self.of(job), time.monotonic()
+        waiting_sessions, now = self.count_waiting(job), time.monotonic()
         with self._lock:
             if waiting_sessions:
                 self._left_since.pop(job, None)

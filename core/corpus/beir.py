@@ -203,7 +203,7 @@ def _gold_questions(file: FilePath, texts: Mapping[str, str], documents: set[str
     if not questions:
         sentence = f"{file.name} judges no document of this folder above 0."
         raise BadInput(" ".join([sentence, *left_out]))
-    return QuestionFile(questions, file.name, left_out=left_out)
+    return QuestionFile(questions, file.name, reading_notes=left_out)
 
 
 def _unknown_note(file: FilePath, kind: str, ids: list[str]) -> str:

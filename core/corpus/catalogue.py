@@ -49,14 +49,16 @@ class ShippedCorpus:
     links: FilePath | None = None  # the file of links between its documents
 
     @property
-    def made_of(self) -> str:
+    def source_digest(self) -> str:
         """Digest of its files, which changes whenever one of them does."""
         named = {self.file.parent / DESCRIPTION_FILE, self.file, *self.files.values(), self.links}
         paths = {path for path in named if path is not None}
         for folder in [path for path in paths if path.is_dir()]:
             paths.update(folder.rglob("*"))
         files = sorted(path for path in paths if path.is_file())
-        return _digests.of((READING_VERSION, *files), stamp_files(files), lambda: _digest(files))
+        return _digests.get_or_make(
+            (READING_VERSION, *files), stamp_files(files), lambda: _digest(files)
+        )
 
     def open(self, watch: Watch = NO_WATCH) -> Corpus:
         """Open the corpus.
@@ -64,7 +66,7 @@ class ShippedCorpus:
         Its files are read first if the person's folder has no copy of them, or an outdated one.
         """
         with _opening:  # only one thread of a process reads it
-            own_copy, digest = self._own_copy(), self.made_of
+            own_copy, digest = self._own_copy(), self.source_digest
             if own_copy and own_copy.made_of == digest:
                 return own_copy
             documents, question_files = read_published(self.format, self.file, self.files)
@@ -90,7 +92,7 @@ class ShippedCorpus:
             )
             return _open_stamped(corpora_folder() / self.name)
 
-    def with_added(self) -> ShippedCorpus:
+    def with_added_sets(self) -> ShippedCorpus:
         """Return this corpus with the question sets that a person added to it."""
         own_copy = self._own_copy()
         if own_copy is None:
@@ -123,7 +125,7 @@ def corpora() -> dict[str, Corpus | ShippedCorpus]:
     Damaged corpora are left out; `damaged_corpora` gives the reasons.
     """
     all_corpora: dict[str, Corpus | ShippedCorpus] = {
-        name: corpus.with_added() for name, corpus in shipped_corpora().items()
+        name: corpus.with_added_sets() for name, corpus in shipped_corpora().items()
     }
     for folder in _own_folders(all_corpora):
         with suppress(StoreError):
@@ -153,7 +155,7 @@ def _own_folders(shipped: Container[str]) -> list[FilePath]:
 def shipped_corpora() -> dict[str, ShippedCorpus]:
     """Return the corpora in `data/` by name."""
     entries = (
-        _descriptions.of(path, files, partial(_read_description, path))
+        _descriptions.get_or_make(path, files, partial(_read_description, path))
         for path, files in stamp_subfolder_files(SHIPPED_FOLDER, DESCRIPTION_FILE)
     )
     return {one.name: one for one in entries}

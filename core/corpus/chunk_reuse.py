@@ -71,7 +71,7 @@ def reuse_chunks(
     >>> n_cut == len(book)
     True
     >>> second, n_cut = reuse_chunks(book, documents_as_chunks, first)
-    >>> n_cut, second.chunks.digest == first.chunks.digest
+    >>> n_cut, second.cut_chunks.digest == first.cut_chunks.digest
     (0, True)
     """
     import pyarrow as pa
@@ -80,7 +80,7 @@ def reuse_chunks(
     old_rows = previous.rows(keys) if previous is not None else np.full(len(keys), -1, np.int64)
     new = np.flatnonzero(old_rows < 0)
     ids = list(corpus.ids) if len(new) == len(keys) else corpus.table.texts("id", new)
-    new_chunks = cut(corpus.at(row) for row in new.tolist())
+    new_chunks = cut(corpus.document_at(row) for row in new.tolist())
     counts = np.zeros(len(keys), np.int64)
     counts[new] = _count_chunks(new_chunks, ids)
     if previous is None or len(new) == len(keys):
@@ -112,14 +112,14 @@ class ChunkReuse:
     folders : folders of graphs; the first one with chunks by the same cutter is used. Without any,
         all documents are cut and nothing is recorded.
     cutter : the name of the cutter that was used.
-    cuts : the chunks, once `chunks` was called.
+    document_chunks : the chunks, once `chunks` was called.
     """
 
     folders: tuple[Path, ...] = ()
     cutter: str = ""
-    cuts: DocumentChunks | None = field(default=None, repr=False)
+    document_chunks: DocumentChunks | None = field(default=None, repr=False)
 
-    def chunks(self, corpus: Corpus, cutter: str, cut: Cutter) -> tuple[Table, int]:
+    def cut_chunks(self, corpus: Corpus, cutter: str, cut: Cutter) -> tuple[Table, int]:
         """Return the chunks of a corpus, and the number of documents that were cut.
 
         Parameters
@@ -137,16 +137,16 @@ class ChunkReuse:
         saved = (read_saved_chunks(folder, cutter) for folder in self.folders)
         previous = next((chunks for chunks in saved if chunks is not None), None)
         self.cutter = cutter
-        self.cuts, n_cut = reuse_chunks(corpus, cut, previous)
-        return self.cuts.chunks, n_cut
+        self.document_chunks, n_cut = reuse_chunks(corpus, cut, previous)
+        return self.document_chunks.chunks, n_cut
 
-    def written(self, graph: Graph) -> Callable[[IO[bytes]], None] | None:
+    def record_writer(self, graph: Graph) -> Callable[[IO[bytes]], None] | None:
         """Return a function that writes the documents to which a graph's chunks belong.
 
         Its output is saved as `CHUNKED_DOCUMENTS_FILE` in the graph's folder. Returns None if the
         graph has other chunks.
         """
-        chunks, cuts = graph.columns.chunks, self.cuts
+        chunks, cuts = graph.columns.chunks, self.document_chunks
         if cuts is None or chunks is None or len(chunks) != len(cuts.chunks):
             return None
         facts = json.dumps({"graph": graph.digest, "cutter": self.cutter})

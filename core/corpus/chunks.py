@@ -215,7 +215,7 @@ def _chunk_table(documents: Iterable[Document], cut: Cut, watch: Watch) -> Table
             rows["place"].append(document.place_at(start))
             rows["text"].append(document.text[start:end])
             rows["tokens"].append(size)
-    return Table.of(**rows)
+    return Table.from_columns(**rows)
 
 
 def _windows(

@@ -106,18 +106,18 @@ class Corpus:
         return self.n_documents
 
     def __iter__(self) -> Iterator[Document]:
-        return (self.at(row) for row in range(len(self)))
+        return (self.document_at(row) for row in range(len(self)))
 
     def __contains__(self, id: object) -> bool:
         return isinstance(id, str) and self._find_row(id) is not None
 
-    def at(self, row: int) -> Document:
+    def document_at(self, row: int) -> Document:
         """Return the document of a row, from 0.
 
         Raises StoreError if damage was found in the background.
         """
         if self.later is not None:
-            self.later.begin()
+            self.later.start()
             if self.later.damage:
                 raise StoreError(
                     f"The corpus in {self.folder} is damaged ({self.later.damage}); remove "
@@ -138,7 +138,7 @@ class Corpus:
 
     def document(self, id: str) -> Document:
         """Return the document of an id. Raises BadInput if the corpus has none."""
-        return self.at(self.row(id))
+        return self.document_at(self.row(id))
 
     def has_passage(self, passage: str) -> bool:
         """Return whether the corpus has a passage, named as in `core.corpus.quotations`.
@@ -170,7 +170,7 @@ class Corpus:
         return _detect_language(self.table)
 
     @cached_property
-    def language_as_found(self) -> Detection:
+    def detected_language(self) -> Detection:
         """The detected language of its documents, whatever a person chose."""
         return _detect_language(self.table) if self.language.chosen else self.language
 
@@ -272,7 +272,7 @@ class Corpus:
 
         return self._rewrite(exchanged, watch)
 
-    def put(
+    def update(
         self,
         documents: Iterable[Document],
         watch: Watch = NO_WATCH,

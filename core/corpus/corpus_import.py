@@ -34,21 +34,21 @@ class CorpusImport:
 
     Parameters
     ----------
-    added, changed, known : numbers of documents that are new, changed, or unchanged.
+    n_added, n_changed, n_unchanged : numbers of documents that are new, changed, or unchanged.
     notes : a sentence for each thing that was left out or is odd.
-    more : text shown instead of these numbers, if more than documents were imported.
+    summary : text shown instead of these numbers, if more than documents were imported.
     """
 
     corpus: Corpus
-    added: int
-    changed: int
-    known: int
+    n_added: int
+    n_changed: int
+    n_unchanged: int
     notes: tuple[str, ...] = ()
     # ids of documents that the files no longer have, but the corpus still has
     missing: tuple[str, ...] = ()
-    more: str = ""
+    summary: str = ""
 
-    def on_missing(self) -> str:
+    def missing_sentence(self) -> str:
         """Return the sentence on documents that the files no longer have; empty without any."""
         number = len(self.missing)
         if not number:
@@ -127,7 +127,7 @@ def import_documents(
         )
     else:
         removed = missing if replace_files else ()
-        corpus = current.put(
+        corpus = current.update(
             documents, watch, title, question_sets, content.links, content.plain.origins, removed
         )
     unique = {document.id: document for document in documents}
@@ -173,17 +173,17 @@ class QuestionImport:
 
     Parameters
     ----------
-    set : the name of the set.
-    number, answered, gold : numbers of questions, of those with answers, and of those with gold
+    set_name : the name of the set.
+    n_questions, n_with_answers, n_with_gold : numbers of questions, of those with answers, and of those with gold
         documents.
     notes : a sentence for each thing that does not fit or was not read.
     """
 
     corpus: Corpus
-    set: str
-    number: int
-    answered: int
-    gold: int
+    set_name: str
+    n_questions: int
+    n_with_answers: int
+    n_with_gold: int
     notes: tuple[str, ...] = ()
 
 
@@ -228,7 +228,7 @@ def import_question_set(
     question_sets: dict[str, Asked] = {
         set: (title or (current.title if set == name else set), questions)
     }
-    corpus = current.put((), sets=question_sets)
+    corpus = current.update((), sets=question_sets)
     answered = sum(bool(question.answers) for question in questions)
     gold = sum(bool(question.gold) for question in questions)
     notes = [question_file.note(), *_note_missing_gold(corpus, question_sets)]

@@ -37,10 +37,10 @@ class EntityMerges:
         """A short hash of the merges; empty if there are none."""
         if not self.edits:
             return ""
-        text = json.dumps([edit.written() for edit in self.edits])
+        text = json.dumps([edit.to_text() for edit in self.edits])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def accepted(self, edits: Iterable[Edit]) -> EntityMerges:
+    def with_merges(self, edits: Iterable[Edit]) -> EntityMerges:
         """Return these with more merges, whose names are no longer refused.
 
         Raises BadInput if there are too many.
@@ -49,21 +49,21 @@ class EntityMerges:
         all_edits = tuple(dict.fromkeys([*self.edits, *new_edits]))
         if len(all_edits) > MAX_MERGES:
             raise BadInput(f"At most {MAX_MERGES:,} merges of one corpus, please.")
-        return replace(self, edits=all_edits).allowing([edit.names for edit in new_edits])
+        return replace(self, edits=all_edits).without_refusals([edit.names for edit in new_edits])
 
-    def without(self, edits: Iterable[Edit]) -> EntityMerges:
+    def without_merges(self, edits: Iterable[Edit]) -> EntityMerges:
         """Return these without some of the merges."""
         removed = set(edits)
         return replace(self, edits=tuple(edit for edit in self.edits if edit not in removed))
 
-    def refusing(self, names: Iterable[Sequence[str]]) -> EntityMerges:
+    def with_refusals(self, names: Iterable[Sequence[str]]) -> EntityMerges:
         """Return these with more refused pairs of names, and without the merges of these names."""
         new_pairs = [ordered_pair(name, other) for name, other in names]
         either_order = {*new_pairs, *((other, name) for name, other in new_pairs)}
         edits = tuple(edit for edit in self.edits if edit.names not in either_order)
         return replace(self, edits=edits, refused=tuple(dict.fromkeys([*self.refused, *new_pairs])))
 
-    def allowing(self, names: Iterable[Sequence[str]]) -> EntityMerges:
+    def without_refusals(self, names: Iterable[Sequence[str]]) -> EntityMerges:
         """Return these without some of the refused pairs."""
         pairs = {ordered_pair(name, other) for name, other in names}
         return replace(self, refused=tuple(one for one in self.refused if one not in pairs))
@@ -89,7 +89,7 @@ def read_merges(corpus: Corpus) -> EntityMerges:
     try:
         data = digests.check_own_digest(json.loads(file.read_text("utf-8")))
         return EntityMerges(
-            tuple(map(Edit.read, data["edits"])),
+            tuple(map(Edit.from_text, data["edits"])),
             tuple((one, other) for one, other in data["refused"]),
         )
     except FileNotFoundError:
@@ -122,7 +122,7 @@ def change_merges(corpus: Corpus, change: Callable[[EntityMerges], EntityMerges]
     with lock_corpus(corpus.folder):
         changed = change(read_merges(corpus))
         data = {
-            "edits": [edit.written() for edit in changed.edits],
+            "edits": [edit.to_text() for edit in changed.edits],
             "refused": [list(names) for names in changed.refused],
         }
         text = json.dumps(digests.with_digest(data), ensure_ascii=False, indent=1)

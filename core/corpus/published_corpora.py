@@ -72,9 +72,9 @@ def read_published(
         Naming file and line, for what cannot be read.
     """
     builder = builder or TitledDocuments()
-    start, builder.source = len(builder.found), path.name
+    start, builder.source = len(builder.documents), path.name
     documents, files = FORM_READERS[format](path, sets, watch, builder)
-    return (documents[start:] if documents is builder.found else documents), files
+    return (documents[start:] if documents is builder.documents else documents), files
 
 
 def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
@@ -177,7 +177,7 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, builder: Titled
     BadInput : no row holds a passage, or a row cannot be read.
     """
     collector = QuestionCollector(path.name, next(iter(sets), path.name.split(".")[0]), None)
-    collector.seen |= {*PASSAGE_KEYS, "questions"}
+    collector.read_keys |= {*PASSAGE_KEYS, "questions"}
     with ExitStack() as stack:
         page_text = _PageTexts(stack)
         for where, row in file_rows(
@@ -186,28 +186,28 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, builder: Titled
             whole_document: tuple[str, ...] = ()
             with RowErrors(path, where):
                 for one in passages(row):
-                    text = page_text(one) if one.page else one.text
+                    text = page_text(one) if one.is_html else one.text
                     if text:
                         id = _add_passage(builder, one, text)
-                        whole_document = (id,) if one.whole else ()
+                        whole_document = (id,) if one.is_only_text else ()
             for position, question in questions_of_row(
                 row, path.name, where, collector, gold=GOLD_KEYS
             ):
                 text = _published_text(row, question.text)
                 gold = whole_document or question.gold
                 collector.add(position, replace(question, text=text, gold=gold))
-    if not builder.found:
-        fields = ", ".join(list(collector.there)[:12])
+    if not builder.documents:
+        fields = ", ".join(list(collector.present_keys)[:12])
         raise BadInput(
             f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGE_KEYS)}; the "
             f"rows have {shorten(fields, 200)}."
         )
     questions = collector.questions
-    if whole_document and len(builder.found) == 1:
+    if whole_document and len(builder.documents) == 1:
         questions = [replace(one, gold=()) for one in questions]
-    left_out = (*collector.left_out(), *page_text.left_out(path.name))
-    question_file = QuestionFile(tuple(questions), path.name, collector.ignored(), left_out)
-    return builder.found, {
+    left_out = (*collector.left_out_notes(), *page_text.left_out(path.name))
+    question_file = QuestionFile(tuple(questions), path.name, collector.ignored_keys(), left_out)
+    return builder.documents, {
         name: _questions(file, name) if file else question_file for name, file in sets.items()
     }
 
@@ -227,7 +227,7 @@ def _add_passage(builder: TitledDocuments, one: Passage, text: str) -> str:
     The id is the passage's title, or its own id for a whole text; else the other of both, else the
     file's name.
     """
-    names = (one.id, one.title) if one.whole else (one.title, one.id)
+    names = (one.id, one.title) if one.is_only_text else (one.title, one.id)
     id = next(filter(None, names), builder.source.split(".")[0])
     return builder.add(id, text, one.title or None)
 
@@ -286,7 +286,7 @@ def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, builder: TitledD
             roles = guess_roles([key for key, value in row.items() if value is not None])
             text = row[roles.get("text", "text")]
             builder.add(str(row[roles.get("title") or roles.get("id") or "title"]), text)
-    return builder.found, {name: _questions(file or path, name) for name, file in sets.items()}
+    return builder.documents, {name: _questions(file or path, name) for name, file in sets.items()}
 
 
 def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments) -> Read:
@@ -317,8 +317,8 @@ def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, builder: Title
     for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES):
         with RowErrors(path, where):
             builder.add(row["corpus_name"], row["context"])
-    fields = ["source"] if len(builder.found) > 1 else []
-    return builder.found, {
+    fields = ["source"] if len(builder.documents) > 1 else []
+    return builder.documents, {
         name: _questions(file or path, name, *fields) for name, file in sets.items()
     }
 

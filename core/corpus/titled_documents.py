@@ -20,7 +20,7 @@ class TitledDocuments:
 
     def __init__(self) -> None:
         self.source = ""
-        self.found: list[Document] = []
+        self.documents: list[Document] = []
         self._ids: dict[str, dict[str, str]] = {}
 
     def add(self, name: Any, text: Any, title: Any = None) -> str:
@@ -47,7 +47,7 @@ class TitledDocuments:
         if text not in ids:
             ids[text] = name if not ids else f"{name} ({len(ids) + 1})"
             title = name if title is None else require_text(title)
-            self.found.append(Document(ids[text], text, title, self.source))
+            self.documents.append(Document(ids[text], text, title, self.source))
         return ids[text]
 
 

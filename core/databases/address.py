@@ -46,7 +46,7 @@ class Address:
         )
 
     @property
-    def wants_key(self) -> str:
+    def key_advice(self) -> str:
         """Advice for a database that asks for a name and password."""
         return KEY_ADVICE.format(url=self.url.partition("?")[0])
 

@@ -83,7 +83,7 @@ class BoltDatabase:
         waited = 0.0
         try:
             while True:
-                self.limits.took(0, self.address.title)
+                self.limits.count_bytes(0, self.address.title)
                 try:
                     batch = batches.get(timeout=CHECK_SECONDS)
                 except Empty:
@@ -98,7 +98,7 @@ class BoltDatabase:
                     return
                 if isinstance(batch, Exception):
                     raise BadInput(self._fault(batch)) from None
-                self.limits.took(sum(map(_size, batch)), self.address.title)
+                self.limits.count_bytes(sum(map(_size, batch)), self.address.title)
                 yield from batch
         finally:
             abandoned.set()
@@ -167,7 +167,7 @@ class BoltDatabase:
         if is_auth_error or "Unauthorized" in str(getattr(error, "code", "")):
             return (
                 f"{title} wants a name and password, or refuses those given: "
-                f"{self.address.wants_key}."
+                f"{self.address.key_advice}."
             )
         if isinstance(error, exceptions.Neo4jError):
             return (

@@ -46,10 +46,10 @@ class BoltLookup(DatabaseLookup):
     def __init__(self, database: BoltDatabase):
         self.database = database
         self.limits = database.limits
-        self.batch = NODES_PER_EDGE_REQUEST
+        self.things_per_request = NODES_PER_EDGE_REQUEST
         self._id = id_function(database)
 
-    def named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
+    def find_named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
         """Return nodes whose property label, name or title is one of these texts."""
         tests = " OR ".join(f"n.{key} IN $names" for key in NODE_LABELS)
         query = EXACT_NAME_QUERY.format(
@@ -57,7 +57,7 @@ class BoltLookup(DatabaseLookup):
         )
         return self._by_name(self.database.records(query, names=list(names)), set(names), str)
 
-    def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
+    def find_alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
         """Return nodes by name, ignoring case, in any property that names nodes.
 
         A name that is an id, or ends in one as `Paris (4:a:7)`, is looked up as this id.
@@ -110,7 +110,7 @@ class BoltLookup(DatabaseLookup):
         records = self.database.records(query, ids=list(things))
         return {node: int(number) for node, number in records}
 
-    def leads_on(self, thing: Any) -> bool:
+    def has_requestable_edges(self, thing: Any) -> bool:
         """Return True, as every node can be queried."""
         return True
 

@@ -25,14 +25,14 @@ class CopyLimits:
     ----------
     triples, size, seconds : largest number of triples, of bytes of replies, and of seconds.
     watch : receives progress, and raises RunCancelled if a person cancelled the work.
-    less : advice for the message that a limit is exceeded.
+    advice : advice for the message that a limit is exceeded.
     """
 
     triples: int = MAX_COPY_TRIPLES
     size: int = MAX_COPY_BYTES
     seconds: float = MAX_COPY_SECONDS
     watch: Watch = NO_WATCH
-    less: str = "copy fewer triples, or ask for less with a query"
+    advice: str = "copy fewer triples, or ask for less with a query"
     _began: float = field(default_factory=time.monotonic)
     _read: int = 0
 
@@ -40,7 +40,7 @@ class CopyLimits:
         if self.triples < 1:
             raise BadInput("At least one triple has to be copied.")
 
-    def took(self, size: int, who: str) -> None:
+    def count_bytes(self, size: int, who: str) -> None:
         """Count bytes that a server sent; `who` is its name.
 
         Raises BadInput if a limit is exceeded, and RunCancelled.
@@ -48,6 +48,6 @@ class CopyLimits:
         self.watch.check()
         self._read += size
         if self._read > self.size:
-            raise BadInput(f"{who} sent more than {size_text(self.size)}; {self.less}.")
+            raise BadInput(f"{who} sent more than {size_text(self.size)}; {self.advice}.")
         if time.monotonic() - self._began > self.seconds:
-            raise BadInput(f"{who} took more than {duration_text(self.seconds)}; {self.less}.")
+            raise BadInput(f"{who} took more than {duration_text(self.seconds)}; {self.advice}.")

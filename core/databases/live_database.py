@@ -134,7 +134,7 @@ class StartNodes(NamedTuple):
     `partial` is a sentence if the database looked up names or degrees only in part.
     """
 
-    found: tuple[NamedThing, ...]
+    things: tuple[NamedThing, ...]
     partial: str
 
 
@@ -169,16 +169,18 @@ class LiveDatabase:
             "entity."
         )
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Drop what was fetched, so that it is fetched again."""
         with self._lock:
             self._cache.clear()
 
-    def try_it(self, watch: Watch = NO_WATCH) -> None:
+    def check_connection(self, watch: Watch = NO_WATCH) -> None:
         """Send a minimal query. Raises BadInput if the database does not answer."""
-        self._open_lookup(watch.quiet)
+        self._open_lookup(watch.without_reports)
 
-    def around(self, text: str, entities: Sequence[str] = (), watch: Watch = NO_WATCH) -> Graph:
+    def fetch_graph(
+        self, text: str, entities: Sequence[str] = (), watch: Watch = NO_WATCH
+    ) -> Graph:
         """Return the neighbourhood of entities, or of those that the question names.
 
         The graph's `fetched` has notes on what was fetched and left out. A neighbourhood is fetched
@@ -205,7 +207,7 @@ class LiveDatabase:
             size=MAX_COPY_BYTES // 4,
             seconds=min(MAX_COPY_SECONDS, 2 * settings.seconds),
             watch=watch,
-            less=advice,
+            advice=advice,
         )
         # On a shared server, the key in the file of keys is not used.
         key = self.address.key(settings.key) if settings.key or not shared() else ""
@@ -221,21 +223,21 @@ class LiveDatabase:
         lookup = self._open_lookup(watch)
         watch.report("Looking for the entities", 0.0)
         if isinstance(query, str):
-            return StartNodes(self._find_mentions(lookup, query), lookup.partial)
-        return StartNodes(self._find_named(lookup, query), lookup.partial)
+            return StartNodes(self._find_mentions(lookup, query), lookup.incomplete_note)
+        return StartNodes(self._find_named(lookup, query), lookup.incomplete_note)
 
     def _find_named(self, lookup: DatabaseLookup, names: tuple[str, ...]) -> tuple[NamedThing, ...]:
         """Return the things of these names."""
-        things_by_name = lookup.named(names)
+        things_by_name = lookup.find_named(names)
         missing = [name for name in names if not things_by_name.get(name)]
-        alike = lookup.alike(_typographies(missing)) if missing else {}
+        alike = lookup.find_alike(_typographies(missing)) if missing else {}
         things_by_folded_name = {fold(name): things for name, things in alike.items()}
         for name in missing:
             if fold(name) not in things_by_folded_name:
                 raise UnknownEntity(
                     name,
                     message=f"“{shorten(name)}” was not found by its name at "
-                    f"{self.address.title}.{_note_incomplete(lookup.partial)}",
+                    f"{self.address.title}.{_note_incomplete(lookup.incomplete_note)}",
                 )
         named_things = []
         for name in names:
@@ -252,15 +254,15 @@ class LiveDatabase:
         spellings: dict[str, None] = {}
         for part in parts:
             spellings |= dict.fromkeys(_spellings(part))
-        named = lookup.named(list(spellings))
+        named = lookup.find_named(list(spellings))
         things_by_name = {name: things for name, things in named.items() if things}
         if not things_by_name:
-            things_by_name = dict(lookup.alike(_typographies(parts)))
+            things_by_name = dict(lookup.find_alike(_typographies(parts)))
         if not things_by_name:
             raise UnknownEntity(
                 text,
                 message=f"No entity of {self.address.title} was found in the question; name one to "
-                f"start from.{_note_incomplete(lookup.partial)}",
+                f"start from.{_note_incomplete(lookup.incomplete_note)}",
             )
         # a graph of the names alone, in which the question's entities are linked
         names = build_in_memory([(name, "is", name) for name in things_by_name], self.name)
@@ -273,7 +275,7 @@ class LiveDatabase:
         """Fetch the neighbourhood of some things, and return it as a graph."""
         lookup = self._open_lookup(watch)
         settings = self.settings
-        start_things = start_nodes.found
+        start_things = start_nodes.things
         starts = list(dict.fromkeys(thing for _, thing, _ in start_things))
         neighbourhood = fetch_neighbourhood(
             lookup, starts, settings.hops, settings.each, settings.edges, settings.seconds
@@ -311,20 +313,20 @@ class LiveDatabase:
             f"{LIVE_NOTE_START}{_count_text(graph.n_edges, 'triple')} within "
             f"{_hops(settings.hops)} of {names}, from {self.address.title}."
         )
-        if part.full:
-            subject_and_verb = "entity has" if len(part.full) == 1 else "entities have"
+        if part.cut_things:
+            subject_and_verb = "entity has" if len(part.cut_things) == 1 else "entities have"
             yield (
-                f"{len(part.full):,} {subject_and_verb} more than {settings.each:,} triples one "
+                f"{len(part.cut_things):,} {subject_and_verb} more than {settings.each:,} triples one "
                 "way; the rest was left out."
             )
-        if part.stopped:
+        if part.stop_reason:
             yield (
-                f"Not asked for their triples: {part.left:,} of the last hop's entities, as "
-                f"{part.stopped}."
+                f"Not asked for their triples: {part.unrequested_count:,} of the last hop's entities, as "
+                f"{part.stop_reason}."
             )
-        if part.blank:
+        if part.dead_ends:
             yield (
-                f"{_count_text(len(part.blank), 'thing')} without a name of its own, or a literal, "
+                f"{_count_text(len(part.dead_ends), 'thing')} without a name of its own, or a literal, "
                 "from which nothing more was asked."
             )
         for name, thing, count in ambiguous:

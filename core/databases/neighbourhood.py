@@ -35,12 +35,12 @@ class DatabaseLookup(ABC):
     Methods raise BadInput and the errors of the limits.
     """
 
-    batch: int  # things per request
+    things_per_request: int  # things per request
     limits: CopyLimits
-    partial: str = ""  # a sentence if names or degrees were looked up only in part
+    incomplete_note: str = ""  # a sentence if names or degrees were looked up only in part
 
     @abstractmethod
-    def named(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:
+    def find_named(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:
         """Return the things with exactly these names, by name.
 
         Parameters
@@ -53,7 +53,7 @@ class DatabaseLookup(ABC):
         """
 
     @abstractmethod
-    def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:
+    def find_alike(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:
         """Return the things whose names differ from these only in case.
 
         This may read all names of the database.
@@ -95,7 +95,7 @@ class DatabaseLookup(ABC):
         """
 
     @abstractmethod
-    def leads_on(self, thing: Id) -> bool:
+    def has_requestable_edges(self, thing: Id) -> bool:
         """Return whether the edges of a thing can be requested.
 
         Parameters
@@ -133,18 +133,18 @@ class DatabaseNeighbourhood:
 
     Parameters
     ----------
-    full : things of which edges were left out.
-    blank : things whose edges cannot be requested.
-    stopped : the reason why the edges of some things within the hops were not requested; empty if
+    cut_things : things of which edges were left out.
+    dead_ends : things whose edges cannot be requested.
+    stop_reason : the reason why the edges of some things within the hops were not requested; empty if
         all were.
-    left : the number of these things.
+    unrequested_count : the number of these things.
     """
 
     edges: dict[Hashable, DatabaseEdge] = field(default_factory=dict)
-    full: set[Id] = field(default_factory=set)
-    blank: set[Id] = field(default_factory=set)
-    stopped: str = ""
-    left: int = 0
+    cut_things: set[Id] = field(default_factory=set)
+    dead_ends: set[Id] = field(default_factory=set)
+    stop_reason: str = ""
+    unrequested_count: int = 0
 
 
 def fetch_neighbourhood(
@@ -167,31 +167,33 @@ def fetch_neighbourhood(
     seen = set(starts)
     frontier = list(starts)
     for hop in range(hops):
-        expandable = [thing for thing in frontier if lookup.leads_on(thing)]
-        neighbourhood.blank.update(set(frontier).difference(expandable))
+        expandable = [thing for thing in frontier if lookup.has_requestable_edges(thing)]
+        neighbourhood.dead_ends.update(set(frontier).difference(expandable))
         frontier = []
-        for batch_start in range(0, len(expandable), lookup.batch):
-            neighbourhood.left = len(expandable) - batch_start
+        for batch_start in range(0, len(expandable), lookup.things_per_request):
+            neighbourhood.unrequested_count = len(expandable) - batch_start
             if len(neighbourhood.edges) >= limit:
-                neighbourhood.stopped = edge_limit_reason
+                neighbourhood.stop_reason = edge_limit_reason
                 return neighbourhood
             if time.monotonic() > deadline:
-                neighbourhood.stopped = f"{seconds:g} s had passed"
+                neighbourhood.stop_reason = f"{seconds:g} s had passed"
                 return neighbourhood
             lookup.limits.watch.report(
                 f"Hop {hop + 1}: {len(neighbourhood.edges):,} edges",
                 (hop + batch_start / len(expandable)) / hops,
             )
-            edges, full = lookup.edges(expandable[batch_start : batch_start + lookup.batch], each)
-            neighbourhood.full |= full
+            edges, full = lookup.edges(
+                expandable[batch_start : batch_start + lookup.things_per_request], each
+            )
+            neighbourhood.cut_things |= full
             for edge in edges:
                 if len(neighbourhood.edges) >= limit and edge.key not in neighbourhood.edges:
-                    neighbourhood.stopped = edge_limit_reason
+                    neighbourhood.stop_reason = edge_limit_reason
                     return neighbourhood
                 neighbourhood.edges.setdefault(edge.key, edge)
                 for end in (edge.head, edge.tail):
                     if end not in seen:
                         seen.add(end)
                         frontier.append(end)
-    neighbourhood.left = 0
+    neighbourhood.unrequested_count = 0
     return neighbourhood

@@ -72,7 +72,7 @@ class HttpReply:
         return self.response.headers.get("Content-Type", "").lower()
 
     @property
-    def name(self) -> str:
+    def fault_prefix(self) -> str:
         """The beginning of a message on a fault in the reply."""
         return f"{self._who} answers with what cannot be read"
 
@@ -87,7 +87,7 @@ class HttpReply:
         self._buffer = self._buffer[piece_size:]
         return data
 
-    def start(self, size: int) -> str:
+    def read_text(self, size: int) -> str:
         """Return the next bytes as text, or an empty text if they cannot be read."""
         with suppress(Exception):
             return self.read(size).decode("utf-8", "replace")
@@ -103,12 +103,12 @@ class HttpReply:
                 f"{self._who} sends what unpacks to over {HTTP_REPLY.max_expansion} times its "
                 f"size; it is not read beyond {size_text(self._n_unpacked)}."
             )
-        self._limits.took(len(piece), self._who)
+        self._limits.count_bytes(len(piece), self._who)
 
     def _next_item(self) -> Any:
         """Return the next item from the thread. Raises what the thread raised."""
         while True:
-            self._limits.took(0, self._who)
+            self._limits.count_bytes(0, self._who)
             try:
                 item = self._pieces.get(timeout=HTTP_REPLY.check_seconds)
             except Empty:

@@ -76,8 +76,8 @@ class SparqlEndpoint:
 
         self.address = address
         self.limits = limits
-        self.partial = ""  # a sentence if the last reply was incomplete
-        self.overfull = False  # True if the last reply had more rows than were requested
+        self.incomplete_note = ""  # a sentence if the last reply was incomplete
+        self.has_more_rows = False  # True if the last reply had more rows than were requested
         self._session = requests.Session()
         # The environment names proxies. A server on this computer is requested without one.
         self._session.trust_env = not bypasses_proxy(address.url)
@@ -91,7 +91,7 @@ class SparqlEndpoint:
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a SELECT.
 
-        Afterwards `partial` is set if the server left out rows, and `overfull` if it sent more than
+        Afterwards `partial` is set if the server left out rows, and `has_more_rows` if it sent more than
         `max_rows`.
 
         Parameters
@@ -108,11 +108,11 @@ class SparqlEndpoint:
         with self._request(query, ROWS_MEDIA_TYPE) as reply:
             for row in sparql_rows.result_rows(reply, self.address.title, names):
                 if count == max_rows:
-                    self.overfull = True
+                    self.has_more_rows = True
                     return
                 count += 1
                 yield row
-            self.partial = _note_left_out(reply.response.headers, count)
+            self.incomplete_note = _note_left_out(reply.response.headers, count)
 
     def triples(self, query: str) -> Iterator[tuple[Any, ...]]:
         """Yield the statements of a CONSTRUCT or DESCRIBE. `partial` is set as in `rows`."""
@@ -128,18 +128,18 @@ class SparqlEndpoint:
                 count += 1
                 yield statement.subject, statement.predicate, statement.object
                 statement = self._parse(lambda: next(parser, None))
-            self.partial = _note_left_out(reply.response.headers, count)
+            self.incomplete_note = _note_left_out(reply.response.headers, count)
 
     def has_rows(self, pattern: str) -> bool:
         """Return whether a pattern has rows; True if the server did not look at all data."""
         query = f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT 1"
-        return any(True for _ in self.rows(query, ("s", "p", "o"))) or bool(self.partial)
+        return any(True for _ in self.rows(query, ("s", "p", "o"))) or bool(self.incomplete_note)
 
     def count(self, pattern: str) -> int | None:
         """Return the number of rows of a pattern; None if the endpoint cannot count them."""
         with suppress(BadInput):
             rows = list(self.rows(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}", ("n",), 1))
-            return None if self.partial or not rows else count_in_term(rows[0][0])
+            return None if self.incomplete_note or not rows else count_in_term(rows[0][0])
         return None
 
     def _parse(self, step: Any) -> Any:
@@ -159,8 +159,8 @@ class SparqlEndpoint:
         title = self.address.title
         wait = min(PIECE_WAIT_SECONDS, self.limits.seconds)
         send = partial(self._send, query, accept, wait)
-        self.partial = ""
-        self.overfull = False
+        self.incomplete_note = ""
+        self.has_more_rows = False
         last_attempt = SPARQL_LIMITS.max_request_tries - 1
         try:
             for attempt in range(SPARQL_LIMITS.max_request_tries):
@@ -199,7 +199,7 @@ class SparqlEndpoint:
     def _wait(self, seconds: float) -> None:
         until = time.monotonic() + min(SPARQL_LIMITS.max_retry_pause_seconds, seconds)
         while time.monotonic() < until:
-            self.limits.took(0, self.address.title)
+            self.limits.count_bytes(0, self.address.title)
             time.sleep(0.1)
 
     def _check(self, reply: HttpReply) -> None:
@@ -211,7 +211,7 @@ class SparqlEndpoint:
         if code in (401, 403):
             raise BadInput(
                 f"{title} wants a name and password, or refuses those given: "
-                f"{self.address.wants_key}."
+                f"{self.address.key_advice}."
             )
         if code in (301, 302, 303, 307, 308):
             target = plain_words(response.headers.get("Location", ""), 80)
@@ -226,7 +226,7 @@ class SparqlEndpoint:
         if code != 200:
             message = ""
             if "html" not in reply.type:
-                message = plain_words(reply.start(600), SPARQL_LIMITS.max_message_characters)
+                message = plain_words(reply.read_text(600), SPARQL_LIMITS.max_message_characters)
             reason = f": {message}" if message else ""
             raise BadInput(f"{title} refuses the query ({code}){reason}.")
         if "html" in reply.type:
@@ -317,18 +317,20 @@ def copy_endpoint(
     endpoint_copy = EndpointCopy(endpoint, file)
     with file.open("wb") as out:
         if query:
-            endpoint_copy.own(out, query, notes)
+            endpoint_copy.copy_query(out, query, notes)
         else:
-            endpoint_copy.all(out, NO_LITERALS if literals == LITERALS_LEFT_OUT else "", notes)
+            endpoint_copy.copy_pages(
+                out, NO_LITERALS if literals == LITERALS_LEFT_OUT else "", notes
+            )
         if language != NO_LABELS:
-            endpoint_copy.labels(out, language, notes)
-    if endpoint_copy.labels_missing:
-        notes.append(f"Some labels are missing. {endpoint_copy.labels_missing}")
-    if not endpoint_copy.written:
+            endpoint_copy.write_labels(out, language, notes)
+    if endpoint_copy.missing_labels_note:
+        notes.append(f"Some labels are missing. {endpoint_copy.missing_labels_note}")
+    if not endpoint_copy.written_count:
         raise BadInput(
             f"{endpoint.address.title} gives no triples{' for this query' if query else ''}."
         )
-    return [endpoint_copy.said(), *notes]
+    return [endpoint_copy.summary(), *notes]
 
 
 def labels_pattern(graphs: str, values: str = "") -> str:
@@ -355,24 +357,24 @@ class EndpointCopy:
         self.limits = endpoint.limits
         self.file = file
         self.graphs = graphs
-        self.written = 0  # number of statements
-        self.odd = 0  # number of rows that are no triples
-        self.example = ""  # the text of an invalid term
-        self.cut = False  # True if the limit of triples was reached
-        self.labels_missing = ""  # a sentence if the server returned only some labels
-        self.there: int | None = None  # number of rows in the endpoint, if known
+        self.written_count = 0  # number of statements
+        self.misfit_count = 0  # number of rows that are no triples
+        self.misfit_example = ""  # the text of an invalid term
+        self.is_cut = False  # True if the limit of triples was reached
+        self.missing_labels_note = ""  # a sentence if the server returned only some labels
+        self.total_rows: int | None = None  # number of rows in the endpoint, if known
         self._line_hashes: set[int] = set()  # of the written lines
         self._things: dict[str, None] = {}  # IRIs in the statements
         self._labelled_iris: set[str] = set()
 
-    def own(self, out: BinaryIO, query: str, notes: list[str]) -> None:
+    def copy_query(self, out: BinaryIO, query: str, notes: list[str]) -> None:
         """Copy the rows of a query. A note is added if the server returned only some."""
         rows = self.endpoint.rows if query_form(query) == "SELECT" else self.endpoint.triples
-        self.take(out, rows(query))
-        if self.endpoint.partial and not self.cut:
-            notes.append(f"Not all is here. {self.endpoint.partial} {PAGES_ADVICE}")
+        self.write_rows(out, rows(query))
+        if self.endpoint.incomplete_note and not self.is_cut:
+            notes.append(f"Not all is here. {self.endpoint.incomplete_note} {PAGES_ADVICE}")
 
-    def all(self, out: BinaryIO, suffix: str, notes: list[str]) -> None:
+    def copy_pages(self, out: BinaryIO, suffix: str, notes: list[str]) -> None:
         """Copy all statements page by page, until a page is empty.
 
         `suffix` is a filter that is appended to the pattern of statements.
@@ -383,21 +385,23 @@ class EndpointCopy:
             pattern = NAMED_GRAPHS_PATTERN + suffix
             variables = ("s", "p", "o", "g")
             notes.append("Its default graph is empty; all its named graphs are read as one.")
-        self.there = self.endpoint.count(pattern) or None
+        self.total_rows = self.endpoint.count(pattern) or None
         select = f"SELECT {' '.join(f'?{name}' for name in variables)} WHERE {{ {pattern} }}"
         offset = pages = 0
         last_page: set[int] = set()
-        while not self.cut and offset != self.there:
+        while not self.is_cut and offset != self.total_rows:
             if pages == SPARQL_LIMITS.max_pages:
                 raise BadInput(f"{self.endpoint.address.title} gives too few rows at a time.")
-            page_size = min(SPARQL_LIMITS.page_rows, self.limits.triples - self.written + 1)
+            page_size = min(SPARQL_LIMITS.page_rows, self.limits.triples - self.written_count + 1)
             rows = self.endpoint.rows(f"{select} LIMIT {page_size} OFFSET {offset}", variables)
             page: set[int] = set()
-            n_read = self.take(out, rows, page)
+            n_read = self.write_rows(out, rows, page)
             if not n_read:
-                if self.endpoint.partial:  # the page is empty because the server's time ran out
+                if (
+                    self.endpoint.incomplete_note
+                ):  # the page is empty because the server's time ran out
                     title = self.endpoint.address.title
-                    raise BadInput(f"{title} breaks off. {self.endpoint.partial}")
+                    raise BadInput(f"{title} breaks off. {self.endpoint.incomplete_note}")
                 break
             offset += n_read
             pages += 1
@@ -411,7 +415,7 @@ class EndpointCopy:
                 "meanwhile may be missing."
             )
 
-    def take(
+    def write_rows(
         self, out: BinaryIO, rows: Iterator[tuple[Any, ...]], page: set[int] | None = None
     ) -> int:
         """Write statements up to the limit.
@@ -436,8 +440,8 @@ class EndpointCopy:
                 continue
             if hash(line) in self._line_hashes:
                 continue
-            if self.written >= self.limits.triples:
-                self.cut = True
+            if self.written_count >= self.limits.triples:
+                self.is_cut = True
                 break
             out.write(line)
             self._line_hashes.add(hash(line))
@@ -446,10 +450,10 @@ class EndpointCopy:
 
     def _count_misfit(self, row: tuple[Any, ...]) -> None:
         """Count a row that is no triple, and keep the first invalid term."""
-        self.odd += 1
+        self.misfit_count += 1
         misfits = [term.text for term in row if isinstance(term, InvalidTerm)]
-        if misfits and not self.example:
-            self.example = misfits[0]
+        if misfits and not self.misfit_example:
+            self.misfit_example = misfits[0]
 
     def _count_statement(self, row: tuple[Any, ...]) -> None:
         """Count a written statement and the things that it names."""
@@ -457,17 +461,17 @@ class EndpointCopy:
 
         triple = row[:3]
         subject, predicate, object = triple
-        self.written += 1
+        self.written_count += 1
         if isinstance(object, Literal) and predicate.value in LABEL_IRIS:
             self._labelled_iris.add(subject.value)
         self._things.update((term.value, None) for term in triple if isinstance(term, NamedNode))
-        if not self.written % 1000:
-            total = min(self.limits.triples, self.there or self.limits.triples)
+        if not self.written_count % 1000:
+            total = min(self.limits.triples, self.total_rows or self.limits.triples)
             self.limits.watch.report(
-                f"{self.written:,} triples", min(0.9, 0.9 * self.written / total)
+                f"{self.written_count:,} triples", min(0.9, 0.9 * self.written_count / total)
             )
 
-    def labels(self, out: BinaryIO, language: str, notes: list[str]) -> None:
+    def write_labels(self, out: BinaryIO, language: str, notes: list[str]) -> None:
         """Write labels of copied things that have none yet.
 
         Labels are requested in the language, in all languages at once (“mul”), in English, and
@@ -514,24 +518,24 @@ class EndpointCopy:
             if are_iris and isinstance(label, Literal):
                 out.write(f"{subject} {predicate} {label} .\n".encode())
                 self._labelled_iris.add(subject.value)
-        self.labels_missing = self.labels_missing or self.endpoint.partial
+        self.missing_labels_note = self.missing_labels_note or self.endpoint.incomplete_note
 
-    def said(self) -> str:
+    def summary(self) -> str:
         """Return a sentence on what was copied and left out."""
-        has_other_total = self.there is not None and self.there != self.written
-        total = f" of {self.there:,}" if has_other_total else ""
-        text = f"{self.written:,}{total} triples copied from {self.endpoint.address.title}"
-        if self.cut:
-            more = "" if self.there is not None else "; there are more"
+        has_other_total = self.total_rows is not None and self.total_rows != self.written_count
+        total = f" of {self.total_rows:,}" if has_other_total else ""
+        text = f"{self.written_count:,}{total} triples copied from {self.endpoint.address.title}"
+        if self.is_cut:
+            more = "" if self.total_rows is not None else "; there are more"
             text += f", the most that were to be copied{more}"
-        elif self.there and self.there > self.written + self.odd:
+        elif self.total_rows and self.total_rows > self.written_count + self.misfit_count:
             text += ", the others being the same in another graph, or not given"
-        if not self.odd:
+        if not self.misfit_count:
             return f"{text}."
-        rows = f"{self.odd:,} rows that are no triples"
-        if self.odd == 1:
+        rows = f"{self.misfit_count:,} rows that are no triples"
+        if self.misfit_count == 1:
             rows = "1 row that is no triple"
-        example = f", such as one with “{self.example}”" if self.example else ""
+        example = f", such as one with “{self.misfit_example}”" if self.misfit_example else ""
         return f"{text}; {rows} left out{example}."
 
 

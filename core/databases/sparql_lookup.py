@@ -52,9 +52,9 @@ class SparqlLookup(DatabaseLookup):
         # A statement may be in several named graphs.
         self._select = "SELECT" if in_default else "SELECT DISTINCT"
         self._filter = f" FILTER({' && '.join(rules)})" if rules else ""
-        self.batch = THINGS_PER_REQUEST
+        self.things_per_request = THINGS_PER_REQUEST
 
-    def named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
+    def find_named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
         """Return things with exactly these labels. An IRI is its own name."""
         from pyoxigraph import Literal, NamedNode
 
@@ -74,7 +74,7 @@ class SparqlLookup(DatabaseLookup):
             self._add_named(things_by_name, labels_pattern(self._graphs, values))
         return things_by_name
 
-    def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
+    def find_alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
         """Return things whose labels differ only in case.
 
         If there are none, things are returned whose IRIs end in one of the names.
@@ -112,7 +112,7 @@ class SparqlLookup(DatabaseLookup):
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a look-up, and set `partial` if the server left out some."""
         yield from self.endpoint.rows(query, names, max_rows)
-        self.partial = self.partial or self.endpoint.partial
+        self.incomplete_note = self.incomplete_note or self.endpoint.incomplete_note
 
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
         """Return the number of statements with each thing as subject."""
@@ -123,7 +123,7 @@ class SparqlLookup(DatabaseLookup):
         rows = self._look_up(query, ("s", "n"), len(things))
         return {thing: self._number(number) for thing, number in rows}
 
-    def leads_on(self, thing: Any) -> bool:
+    def has_requestable_edges(self, thing: Any) -> bool:
         """Return whether a thing has the same name in every request, as blank nodes have not."""
         from pyoxigraph import BlankNode, Literal
 
@@ -138,9 +138,9 @@ class SparqlLookup(DatabaseLookup):
         """
         rows = list(self._rows(things, each))
         full: set[Any] = set()
-        if self.endpoint.overfull:
+        if self.endpoint.has_more_rows:
             full.update(things)  # which things' rows were cut is unknown
-        elif LAST_ROW not in [number for number, _ in rows] or self.endpoint.partial:
+        elif LAST_ROW not in [number for number, _ in rows] or self.endpoint.incomplete_note:
             if len(things) > 1:
                 middle = len(things) // 2
                 first_edges, first_full = self.edges(things[:middle], each)
@@ -220,9 +220,9 @@ class SparqlLookup(DatabaseLookup):
         )
         endpoint_copy = EndpointCopy(self.endpoint, file.path, self._graphs)
         with file.path.open("wb") as out:
-            endpoint_copy.take(out, (edge.row for edge in edges))
+            endpoint_copy.write_rows(out, (edge.row for edge in edges))
             if self.language != NO_LABELS:
-                endpoint_copy.labels(out, self.language, file.tally.notes)
+                endpoint_copy.write_labels(out, self.language, file.tally.notes)
             for start in starts:
                 out.write(f"{start} <urn:x:{START_RELATION}> {start} .\n".encode())
         return file

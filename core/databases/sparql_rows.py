@@ -63,7 +63,7 @@ def result_rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[A
             pieces.value()
     if not has_results or variables is None:
         raise BadInput(NO_ROWS_FAULT.format(who=who))
-    if pieces.next():
+    if pieces.peek():
         raise BadInput(f"{source.name}: more text follows after its rows have ended.")
     for row in waiting:
         yield _values(row, variables)
@@ -82,10 +82,10 @@ def _variables(who: str, head: Any, names: Sequence[str]) -> Sequence[str]:
 
 def _bindings(who: str, pieces: JsonPieces) -> Iterator[Any]:
     """Yield the rows of the object under `results`."""
-    if pieces.next() != "{":
+    if pieces.peek() != "{":
         raise BadInput(NO_ROWS_FAULT.format(who=who))
     for key in pieces.keys():
-        if key == "bindings" and pieces.next() == "[":
+        if key == "bindings" and pieces.peek() == "[":
             for _ in pieces.items():
                 yield pieces.value()
         else:

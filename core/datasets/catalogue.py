@@ -53,7 +53,7 @@ class Dataset:
     examples: tuple[str, ...] = ()  # example questions
     # Relations in words, along the triple and against it.
     relations: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    live: bool = False  # True if the graph is a database that is queried live
+    is_live: bool = False  # True if the graph is a database that is queried live
 
     def open(self, watch: Watch = NO_WATCH) -> KnowledgeGraph:
         """Open the graph.
@@ -61,7 +61,7 @@ class Dataset:
         It is built first if its store is missing, damaged or out of date. If another process is
         building it, this waits. Raises StoreError or BadInput if that fails.
         """
-        if self.live:
+        if self.is_live:
             return _open_shared(self.folder / LIVE_FILE, open_live)
         if self.triples is None:
             return _open_store(self.folder)
@@ -87,14 +87,18 @@ class Dataset:
 
         In MetaQA the kind is the chain, as in “actor_to_movie”.
         """
-        return self._set(set_name).kind_lines()
+        return self._set(set_name).question_kinds()
 
     def graph_name(self, set_name: str, question: Question) -> str:
         """Return the name by which `open_graph` opens the graph of a question.
 
         It is `webqsp-cwq`, or `webqsp-cwq:WebQTest-1` if each question has a graph of its own.
         """
-        return self.name if self._set(set_name).graphs == "union" else f"{self.name}:{question.id}"
+        return (
+            self.name
+            if self._set(set_name).graph_scope == "union"
+            else f"{self.name}:{question.id}"
+        )
 
     def graph_for(self, set_name: str, question: Question) -> KnowledgeGraph:
         """Return the graph that a question of a set is asked on.
@@ -102,7 +106,7 @@ class Dataset:
         Raises as `open` does, and BadInput if the question has no graph.
         """
         question_set = self._set(set_name)
-        if question_set.graphs == "union":
+        if question_set.graph_scope == "union":
             return self.open()
         name = self.graph_name(set_name, question)
         return question_set.own_graph(question.id, name, self.direction)
@@ -114,11 +118,11 @@ class Dataset:
         """
         name = f"{self.name}:{question_id}"
         for question_set in self.sets.values():
-            if question_set.graphs == "question" and question_set.holds(question_id):
+            if question_set.graph_scope == "question" and question_set.has_question(question_id):
                 return question_set.own_graph(question_id, name, self.direction)
         raise BadInput(f"No question “{question_id}” of “{self.name}” has a graph of its own.")
 
-    def draw(self, set_name: str, seed: int) -> Question:
+    def draw_question(self, set_name: str, seed: int) -> Question:
         """Return a random question of a set, the same for the same seed."""
         questions = self.questions(set_name)
         return questions[int(np.random.default_rng(seed).integers(len(questions)))]
@@ -164,7 +168,9 @@ def _own_dataset(folder: FilePath) -> Dataset | None:
     The fault of a damaged graph is reported when it is opened by name.
     """
     files = stamp_tree(folder)
-    return _own_cache.of(folder, files, partial(_read_own_dataset, folder)) if files else None
+    return (
+        _own_cache.get_or_make(folder, files, partial(_read_own_dataset, folder)) if files else None
+    )
 
 
 def _read_own_dataset(folder: FilePath) -> Dataset | None:
@@ -175,7 +181,7 @@ def _read_own_dataset(folder: FilePath) -> Dataset | None:
             return Dataset(name, store.name, "", store.direction, None, folder)
         if (folder / LIVE_FILE).is_file():
             direction = LiveSettings.read(folder / LIVE_FILE).direction
-            return Dataset(name, f"{name} (live)", "", direction, None, folder, live=True)
+            return Dataset(name, f"{name} (live)", "", direction, None, folder, is_live=True)
     return None
 
 
@@ -185,7 +191,7 @@ def shipped_datasets() -> dict[str, Dataset]:
     for path, files in stamp_subfolder_files(SHIPPED_DATA, DATASET_DESCRIPTION):
         # A data set has the folder of its graph, which another home changes.
         key = (path, graphs_folder())
-        dataset = _shipped_cache.of(key, files, partial(_read_description, path))
+        dataset = _shipped_cache.get_or_make(key, files, partial(_read_description, path))
         datasets_by_name[dataset.name] = dataset
     return datasets_by_name
 
@@ -291,7 +297,7 @@ def draw_from_set(set_name: str, seed: int) -> Question:
 
     Raises BadInput, which names the known sets.
     """
-    return dataset_of_set(set_name).draw(full_set_name(set_name), seed)
+    return dataset_of_set(set_name).draw_question(full_set_name(set_name), seed)
 
 
 def dataset_of_set(set_name: str) -> Dataset:
@@ -333,7 +339,7 @@ def _read_description(path: FilePath) -> Dataset:
     try:
         description = read_toml(path)
         sets = {
-            name: QuestionSet.described(name, row, path.parent)
+            name: QuestionSet.from_description(name, row, path.parent)
             for name, row in description.get("questions", {}).items()
         }
         return Dataset(

@@ -58,7 +58,7 @@ def _convert_crag(path: Path, file: Path) -> list[str]:
     try:
         with Worker(MAX_CRAG_MEMORY_BYTES) as worker:
             work = (path.absolute(), file.absolute())
-            return worker.do(_write_crag, *work, watch=NO_WATCH, seconds=MAX_CRAG_SECONDS)
+            return worker.run(_write_crag, *work, watch=NO_WATCH, seconds=MAX_CRAG_SECONDS)
     except WorkerEndedError as error:
         raise BadInput(f"Reading {path} ends before its end. {error}") from None
     except HopscopeError as error:

@@ -61,7 +61,7 @@ def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> Know
     """
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():
         raise BadInput(_taken_message(name))
-    LiveDatabase(name, settings).try_it(watch)
+    LiveDatabase(name, settings).check_connection(watch)
     save_live(graphs_folder() / name, settings)
     record_owner(GRAPH_OWNED_AS, name)
     return open_live(graphs_folder() / name)

@@ -49,7 +49,9 @@ def added_sets() -> dict[str, tuple[str, QuestionSet]]:
     for file, files in stamp_subfolder_files(sets_folder(), SET_DESCRIPTION):
         name = file.parent.name
         with suppress(BadInput, StoreError):  # it is reported when the set is opened by name
-            sets_by_name[name] = _added_sets_cache.of(file, files, partial(added_set, name))
+            sets_by_name[name] = _added_sets_cache.get_or_make(
+                file, files, partial(added_set, name)
+            )
     return sets_by_name
 
 
@@ -63,7 +65,9 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
         description = read_toml(folder / SET_DESCRIPTION)
         if FilePath(description["file"]).name != description["file"]:
             raise ValueError("its file lies elsewhere")
-        return str(description["graph"]), QuestionSet.described(name, description, folder, own=True)
+        return str(description["graph"]), QuestionSet.from_description(
+            name, description, folder, own=True
+        )
     except FileNotFoundError:
         raise StoreError(f"There is no question set “{name}” of your own.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -104,8 +108,12 @@ def save_set(
     file_name = "questions" + bare_suffix(file) + packing
     title = " ".join(title.split()) or set_name
     description = {"title": title, "graph": graph, "file": file_name, **settings}
-    question_set = QuestionSet.described(set_name, description, sets_folder() / set_name, own=True)
-    source_set = QuestionSet.described(set_name, {**description, "file": file.name}, file.parent)
+    question_set = QuestionSet.from_description(
+        set_name, description, sets_folder() / set_name, own=True
+    )
+    source_set = QuestionSet.from_description(
+        set_name, {**description, "file": file.name}, file.parent
+    )
     folder = None
     try:
         sets_folder().mkdir(parents=True, exist_ok=True)

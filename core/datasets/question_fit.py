@@ -21,18 +21,18 @@ class QuestionFit:
 
     Parameters
     ----------
-    questions : the number of questions.
-    astray : for each question with an entity that is not in the graph, one such entity.
-    unanswerable : for each question with answers, but none in the graph, one answer.
-    unanswered : the number of questions without a known answer.
-    alone : the number of rows without a graph of their own.
+    n_questions : the number of questions.
+    unknown_entities : for each question with an entity that is not in the graph, one such entity.
+    unknown_answers : for each question with answers, but none in the graph, one answer.
+    n_without_answer : the number of questions without a known answer.
+    n_without_graph : the number of rows without a graph of their own.
     """
 
-    questions: int
-    astray: tuple[str, ...] = ()
-    unanswerable: tuple[str, ...] = ()
-    unanswered: int = 0
-    alone: int = 0
+    n_questions: int
+    unknown_entities: tuple[str, ...] = ()
+    unknown_answers: tuple[str, ...] = ()
+    n_without_answer: int = 0
+    n_without_graph: int = 0
 
     def words(self, graphs: str) -> str:
         """Return a sentence on the mismatches; empty if there are none.
@@ -41,14 +41,22 @@ class QuestionFit:
         """
         clauses = [
             _count_clause(
-                len(self.astray), "name", "names", "an entity that is not in the graph", self.astray
+                len(self.unknown_entities),
+                "name",
+                "names",
+                "an entity that is not in the graph",
+                self.unknown_entities,
             ),
             _count_clause(
-                len(self.unanswerable), "have", "has", "no answer that is in it", self.unanswerable
+                len(self.unknown_answers),
+                "have",
+                "has",
+                "no answer that is in it",
+                self.unknown_answers,
             ),
-            _count_clause(self.unanswered, "tell", "tells", "no answer"),
+            _count_clause(self.n_without_answer, "tell", "tells", "no answer"),
             _count_clause(
-                self.alone,
+                self.n_without_graph,
                 "come without a graph of their",
                 "comes without a graph of its",
                 "own and cannot be asked",
@@ -56,7 +64,7 @@ class QuestionFit:
         ]
         if not any(clauses):
             return ""
-        beginning = f"Of {self.questions:,} question{'s' * (self.questions != 1)} on {graphs}, "
+        beginning = f"Of {self.n_questions:,} question{'s' * (self.n_questions != 1)} on {graphs}, "
         return beginning + "; ".join(filter(None, clauses)) + "."
 
 
@@ -70,7 +78,10 @@ def measure_fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> Questio
         return _fit([(question, lambda name: True) for question in questions])
     graph_names = name_lookup(graph)
     return _fit(
-        [(question, lambda name: bool(graph_names.exact(name.strip()))) for question in questions]
+        [
+            (question, lambda name: bool(graph_names.find_exact(name.strip())))
+            for question in questions
+        ]
     )
 
 
@@ -83,7 +94,7 @@ def rows_fit(questions: int, graphs: int) -> QuestionFit:
     >>> rows_fit(3, 2).words(OWN_GRAPHS_WORDS)
     'Of 3 questions on graphs of their own, 1 comes without a graph of its own and cannot be asked.'
     """
-    return QuestionFit(questions, alone=questions - graphs)
+    return QuestionFit(questions, n_without_graph=questions - graphs)
 
 
 def measure_own_graphs_fit(question_set: QuestionSet, questions: Iterable[Question]) -> QuestionFit:

@@ -42,10 +42,10 @@ class QuestionSet:
     ----------
     hops : the number of hops of questions whose row does not have it.
     kinds : a file with the kind of each question, line by line.
-    graphs : "union" if all questions are asked on the data set's graph, "question" if each is
+    graph_scope : "union" if all questions are asked on the data set's graph, "question" if each is
         asked on the `graph` of its own row.
     only : a field that must be true in a row that belongs to the set; empty for all rows.
-    own : True if a user added the set.
+    is_own : True if a user added the set.
     columns : the columns of a table, as `read_questions` takes them.
     encoding : the encoding of the file, as `read_questions` takes it.
     """
@@ -56,14 +56,16 @@ class QuestionSet:
     hops: int | None = None
     kinds: FilePath | None = None
     format: str = "auto"
-    graphs: str = "union"
+    graph_scope: str = "union"
     only: str = ""
-    own: bool = False
+    is_own: bool = False
     columns: str = ""
     encoding: str = ""
 
     @classmethod
-    def described(cls, name: str, row: Mapping, folder: FilePath, own: bool = False) -> QuestionSet:
+    def from_description(
+        cls, name: str, row: Mapping, folder: FilePath, own: bool = False
+    ) -> QuestionSet:
         """Return the set of a row in a description of a data set or an added set.
 
         Raises KeyError for a missing value, BadInput for an unknown one.
@@ -85,8 +87,8 @@ class QuestionSet:
             file=folder / row["file"],
             kinds=kinds,
             format=format,
-            graphs=graphs,
-            own=own,
+            graph_scope=graphs,
+            is_own=own,
             **{key: row[key] for key in ("hops", "only", "columns", "encoding") if key in row},
         )
 
@@ -101,13 +103,13 @@ class QuestionSet:
         """
         if self.file.is_relative_to(ROOT / "data"):
             return ""
-        return self._read().note(self.name if self.own else "")
+        return self._read().note(self.name if self.is_own else "")
 
     def _read(self) -> QuestionFile:
         with _reading:
             return _read_file(self, _stamp(self.file))
 
-    def named(self, text: str) -> Question | None:
+    def find_question(self, text: str) -> Question | None:
         """Return the question with exactly that text, or the last of several.
 
         The questions are not read if the file does not contain the text.
@@ -119,11 +121,11 @@ class QuestionSet:
             return None
         return _questions_by_text(self, _stamp(self.file)).get(text)
 
-    def kind_lines(self) -> Sequence[str]:
+    def question_kinds(self) -> Sequence[str]:
         """Return the kind of each question; empty if the set has no kinds."""
         return _read_kinds(self.kinds, _stamp(self.kinds)) if self.kinds else ()
 
-    def holds(self, question_id: str) -> bool:
+    def has_question(self, question_id: str) -> bool:
         """Return whether the set has a question with that id."""
         return question_id in _row_indices(self, _stamp(self.file))
 
@@ -134,7 +136,7 @@ class QuestionSet:
         """
         return _own_graph(self, _stamp(self.file), question_id, name, direction)
 
-    def brings_graphs(self) -> bool:
+    def has_graphs(self) -> bool:
         """Return whether any row of the file includes a graph.
 
         Raises BadInput if the file cannot be read.

@@ -88,10 +88,10 @@ class Fate:
     Parameters
     ----------
     text : the outcome in a few words.
-    place : the rank, from 1, among `of` candidates.
-    retained : how many candidates were kept.
+    rank : the rank, from 1, among `of` candidates.
+    n_retained : how many candidates were kept.
     hop : the hop at which a beam dropped the path.
-    what : the node or relation that the subgraph lacks.
+    missing_name : the node or relation that the subgraph lacks.
     step : the trace of the operator that decided; None if none did.
     document : the passage, if this is a passage's outcome.
     chunk : the best chunk of the passage.
@@ -99,11 +99,11 @@ class Fate:
 
     cause: Cause
     text: str
-    place: int | None = None
-    of: int | None = None
-    retained: int | None = None
+    rank: int | None = None
+    n_candidates: int | None = None
+    n_retained: int | None = None
     hop: int | None = None
-    what: str = ""
+    missing_name: str = ""
     step: Step | None = field(default=None, compare=False)
     document: str = ""
     chunk: str = ""
@@ -126,28 +126,28 @@ class Loss:
     ----------
     name : the answer's name, or the passage's title.
     stage : the stage of the funnel at which it was lost.
-    place : the rank, from 1, among `of` candidates. For a node that PageRank left out, the rank is
+    rank : the rank, from 1, among `of` candidates. For a node that PageRank left out, the rank is
         beyond the kept ones.
-    retained : how many candidates were kept.
+    n_retained : how many candidates were kept.
     hop : the hop of a beam, or the number of hops to the answer.
-    what : the missing node or relation, or the node to which a beam did not continue.
+    missing_name : the missing node or relation, or the node to which a beam did not continue.
     start : the node from which the beam did not continue.
     chain : the relations on the way to the answer.
-    instead : the relations that were followed.
+    followed_chain : the relations that were followed.
     step : the trace of the operator that decided.
     """
 
     name: str
     stage: str
     cause: Cause
-    place: int | None = None
-    of: int | None = None
-    retained: int | None = None
+    rank: int | None = None
+    n_candidates: int | None = None
+    n_retained: int | None = None
     hop: int | None = None
-    what: str = ""
+    missing_name: str = ""
     start: str = ""
     chain: Chain = ()
-    instead: Chain = ()
+    followed_chain: Chain = ()
     step: Step | None = None
 
 
@@ -249,13 +249,13 @@ def rank_words(loss: Loss) -> str:
     ...  rank_words(Loss("Don Cheadle", "paths", Cause.NO_WAY)))
     ('rank 41 of 1,317', 'no way there')
     """
-    if loss.place is not None:
-        if loss.of is not None:
-            behind = f" of {loss.of:,}"
-        elif loss.retained:
-            behind = f", {loss.retained:,} kept"
+    if loss.rank is not None:
+        if loss.n_candidates is not None:
+            behind = f" of {loss.n_candidates:,}"
+        elif loss.n_retained:
+            behind = f", {loss.n_retained:,} kept"
         else:
             behind = ""
-        return f"rank {loss.place:,}{behind}"
+        return f"rank {loss.rank:,}{behind}"
     head = CAUSE_WORDINGS[loss.cause].head.format(hop=loss.hop)
     return head[:1].lower() + head[1:]

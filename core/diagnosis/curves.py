@@ -46,8 +46,8 @@ class Curve:
     value: int
     values: tuple[int, ...]
     alive: tuple[int, ...]
-    of: int
-    next: int | None
+    n_targets: int
+    next_value: int | None
 
 
 def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mapping[str, Curve]:
@@ -93,7 +93,7 @@ def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) 
     >>> from core.operators import Rank
     >>> from core.parameters import parameters
     >>> one = curve(parameters(Rank)[1], 32, [3, 41, None])
-    >>> one.values, one.alive, one.of, one.next
+    >>> one.values, one.alive, one.n_targets, one.next_value
     ((1, 2, 4, 8, 16, 32, 41, 64), (0, 0, 1, 1, 1, 1, 2, 2), 3, 41)
     """
     ranks = list(target_ranks)
@@ -154,7 +154,7 @@ def _is_counted(lane: MethodLane, order: Ranking, targets: Sequence[Target]) -> 
         return order.kind == "chunk" or (
             order.kind == "node" and bool(chunk_nodes(lane.graph, order.items))
         )
-    return not lane.graph.columns.of_texts and order.kind in ("path", "node")
+    return not lane.graph.columns.has_texts and order.kind in ("path", "node")
 
 
 def _target_rank(lane: MethodLane, order: Ranking, target: Target) -> int | None:

@@ -65,7 +65,7 @@ def edit_summary(comparison: MethodComparison, effects: Sequence[EditComparison 
     for name, effect in zip(lane_names(comparison), effects):
         if effect is None or effect.silent:
             continue
-        if not effect.same:
+        if not effect.is_unchanged:
             changed.append(name)
         elif effect.read:
             same_read.append(name)
@@ -84,8 +84,8 @@ def edit_summary(comparison: MethodComparison, effects: Sequence[EditComparison 
 
 def _outcome_words(source: AnswerSource) -> tuple[str, str]:
     """Return the words for a changed answer and for the same answer."""
-    if all(edit.removes for edit in source.edits):
-        return "depended on it", explainer_of(source).other_way
+    if all(edit.is_removal for edit in source.edits):
+        return "depended on it", explainer_of(source).same_answer_words
     return "gave another answer", "gave the same answer"
 
 
@@ -94,7 +94,7 @@ def _is_answered(comparison: MethodComparison, lane: MethodLane) -> bool:
     return (
         lane.retrieved
         and lane.error is None
-        and (lane.status == JOB_DONE or not comparison.ask.model)
+        and (lane.status == JOB_DONE or not comparison.ask.uses_model)
     )
 
 
@@ -110,8 +110,8 @@ def _compare_lane(
     by_model = lane_counts_by_model(earlier, old)
     read = any(_has_used(old, edit, by_model) for edit in edits if edit not in absent)
     explainer = explainer_of(now.ask.source)
-    old_names, new_names = explainer.said(earlier, old), explainer.said(now, lane)
-    expected = explainer.said_after(old_names, edits)  # a renamed entity is no new answer
+    old_names, new_names = explainer.answer_texts(earlier, old), explainer.answer_texts(now, lane)
+    expected = explainer.rename_answer(old_names, edits)  # a renamed entity is no new answer
     lost, new = _missing_names(expected, new_names), _missing_names(new_names, expected)
     if not expected and not new_names:
         return EditComparison(read, (), (), rights, "No answer, before and now.", silent=True)
@@ -196,7 +196,7 @@ def _lane_sentence(
     if len(absent) == n_edits:
         names = list_names([f"“{edit.name}”" for edit in absent])
         return f"Its graph has no {names}, so nothing changed."
-    if not lost and not new and read and not all(edit.removes for edit in now.ask.source.edits):
+    if not lost and not new and read and not all(edit.is_removal for edit in now.ask.source.edits):
         return "Same answer."
     if not lost and not new:
         return f"Same answer{_other_way(now, lane) if read else ', which did not depend on it'}."

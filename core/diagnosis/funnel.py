@@ -264,7 +264,7 @@ def count_right_answers(graph, state: State, answers: Sequence[str], reader: boo
     answers = tuple(dict.fromkeys(answers))
     if not answers:
         return None
-    names = state.question.names
+    names = state.question.answer_names
     if reader:
         if state.reader is None:
             return None
@@ -282,7 +282,7 @@ def count_right_answers(graph, state: State, answers: Sequence[str], reader: boo
 
 def gold_nodes(graph, *named: str) -> tuple[int, ...]:
     """Return the nodes that have one of an answer's names."""
-    return tuple(dict.fromkeys(chain.from_iterable(map(names_of(graph).exact, named))))
+    return tuple(dict.fromkeys(chain.from_iterable(map(names_of(graph).find_exact, named))))
 
 
 def _path_nodes(paths: Sequence[Path]) -> set[int]:

@@ -92,7 +92,7 @@ class InfluenceCost:
     seconds: float | None
 
     @property
-    def text(self) -> str:
+    def description(self) -> str:
         """The cost in words: `up to 38 calls, about 18,000 tokens and 6 min`."""
         parts = [f"up to {count_noun(self.calls, 'call')}", f"about {self.tokens:,} tokens"]
         seconds = self.seconds
@@ -137,7 +137,9 @@ def measure_influence(
     """
     all_items = _answer_items(lane, by_model)
     items = all_items[: INFLUENCE.max_model_items if by_model else INFLUENCE.max_reader_items]
-    context = Context(lane.graph, environment, lane.ask.seed, watch.quiet, answering=by_model)
+    context = Context(
+        lane.graph, environment, lane.ask.seed, watch.without_reports, answering=by_model
+    )
     answers = _Answers(lane, by_model, items, context, watch)
     if not by_model and answers.parts_without(frozenset()) != answers.before:
         raise BadInput(ANSWERED_BY_RETRIEVER)
@@ -390,7 +392,7 @@ class _Answers:
         return {
             answer
             for answer in question.answers
-            if any(gives_answer(text, name) for name in question.names(answer))
+            if any(gives_answer(text, name) for name in question.answer_names(answer))
         }
 
     def _text(self, state: State) -> str:

@@ -27,22 +27,22 @@ class LaneFigures:
     ----------
     alive : targets (known answers or gold passages) alive after retrieval; None if no target is
         known.
-    of : the number of targets.
-    right : how many known answers it gives; None if none is known or it gave no answer.
-    first_right : True if its first answer is a known one; None as above.
+    n_targets : the number of targets.
+    n_right : how many known answers it gives; None if none is known or it gave no answer.
+    is_first_right : True if its first answer is a known one; None as above.
     seconds : seconds of the method, with those that cached results had cost.
     tokens : tokens that language models read and wrote. If no model was asked, tokens of the
         prompt; None without a prompt.
-    asked : True if a language model was asked.
+    asked_model : True if a language model was asked.
     """
 
     alive: tuple[str, ...] | None
-    of: int
-    right: int | None
-    first_right: bool | None
+    n_targets: int
+    n_right: int | None
+    is_first_right: bool | None
     seconds: float
     tokens: int | None
-    asked: bool
+    asked_model: bool
 
 
 def lane_figures(comparison: MethodComparison, lane: MethodLane) -> LaneFigures:
@@ -83,7 +83,7 @@ def _is_first_right(lane: MethodLane, right_count: int | None, by_model: bool) -
         return None
     if by_model or state.reader is None:
         return right_count > 0
-    names = chain.from_iterable(map(state.question.names, state.question.answers))
+    names = chain.from_iterable(map(state.question.answer_names, state.question.answers))
     known_nodes = set(gold_nodes(lane.graph, *names))
     return not known_nodes.isdisjoint(state.reader[:1])
 

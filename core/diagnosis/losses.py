@@ -36,34 +36,34 @@ class LaneStages:
     def state(self) -> State:
         return self.states[-1]
 
-    def nodes(self, answer: str) -> tuple[int, ...]:
+    def answer_nodes(self, answer: str) -> tuple[int, ...]:
         """Return the nodes that have one of a known answer's names."""
-        return gold_nodes(self.graph, *self.state.question.names(answer))
+        return gold_nodes(self.graph, *self.state.question.answer_names(answer))
 
-    def says(self, answer: str) -> bool:
+    def has_answer(self, answer: str) -> bool:
         """Return whether the answer that counts contains one of a known answer's names."""
         if self.by_model:
             return any(
                 contains_answer(self.state.answer or "", name)
-                for name in self.state.question.names(answer)
+                for name in self.state.question.answer_names(answer)
             )
-        return not set(self.state.reader or ()).isdisjoint(self.nodes(answer))
+        return not set(self.state.reader or ()).isdisjoint(self.answer_nodes(answer))
 
     @cached_property
-    def chosen(self) -> Path | None:
+    def answer_path(self) -> Path | None:
         """The path to the reader's first answer, else the first path."""
         items = self.state.paths.items if self.state.paths else ()
         reader = self.state.reader
         return next((path for path in items if not reader or path.end == reader[0]), None)
 
-    def chain(self, path: Path) -> Chain:
+    def path_chain(self, path: Path) -> Chain:
         """Return the relations of a path with their directions."""
         return tuple(
             (self.graph.relation_name(edge), forward)
             for edge, forward in zip(path.edges, path.forward)
         )
 
-    def searched(self) -> Step | None:
+    def search_step(self) -> Step | None:
         """Return the step that first gave paths."""
         return next((state.trace[-1] for state in self.states if state.paths is not None), None)
 
@@ -76,7 +76,7 @@ def losses(run: LaneStages, answers: Sequence[str], paths: Mapping[str, Path]) -
     return tuple(
         _loss(run, answer, paths.get(answer))
         for answer in dict.fromkeys(answers)
-        if not run.says(answer)
+        if not run.has_answer(answer)
     )
 
 
@@ -89,7 +89,7 @@ def best_rank(ranking: Ranking | None, nodes: set[int]) -> int | None:
 
 
 def _loss(run: LaneStages, answer: str, path: Path | None) -> Loss:
-    state, nodes = run.state, set(run.nodes(answer))
+    state, nodes = run.state, set(run.answer_nodes(answer))
     if not nodes:
         return Loss(answer, "graph", Cause.NOT_IN_GRAPH)
     if state.paths is None and state.subgraph is None:
@@ -121,8 +121,8 @@ def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> L
         return Loss(answer, "answer", Cause.NOT_SAID, rank, shown_count)
     ending = next((i for i, path in enumerate(paths.items, 1) if path.end in nodes), None)
     path = paths.items[(ending or rank) - 1]
-    followed_chain = run.chain(run.chosen) if run.chosen is not None else ()
-    chain = run.chain(path) if ending else ()  # empty if no path ends at the answer
+    followed_chain = run.path_chain(run.answer_path) if run.answer_path is not None else ()
+    chain = run.path_chain(path) if ending else ()  # empty if no path ends at the answer
     if not ending:
         cause = Cause.ON_THE_WAY
     elif followed_chain and chain != followed_chain:
@@ -137,7 +137,7 @@ def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> L
         total,
         len(state.reader or ()),
         chain=chain,
-        instead=followed_chain,
+        followed_chain=followed_chain,
     )
 
 
@@ -182,14 +182,14 @@ def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Los
         outcome.step
     ):
         paths = run.state.paths
-        walked_chain = run.chain(paths.items[0]) if paths else ()
-        if walked_chain != run.chain(path):
+        walked_chain = run.path_chain(paths.items[0]) if paths else ()
+        if walked_chain != run.path_chain(path):
             return Loss(
                 answer,
                 stage,
                 Cause.OTHER_RELATIONS,
-                chain=run.chain(path),
-                instead=walked_chain,
+                chain=run.path_chain(path),
+                followed_chain=walked_chain,
                 step=outcome.step,
             )
     if outcome.cause in (Cause.LEFT_OUT, Cause.EDGE_LEFT_OUT):
@@ -197,9 +197,9 @@ def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Los
             answer,
             stage,
             outcome.cause,
-            outcome.place,
-            retained=outcome.retained,
-            what=outcome.what,
+            outcome.rank,
+            n_retained=outcome.n_retained,
+            missing_name=outcome.missing_name,
             step=outcome.step,
         )
     if outcome.cause in (Cause.BEAM, Cause.NOT_TRIED):
@@ -207,21 +207,21 @@ def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Los
     if outcome.cause is Cause.TOO_FAR:
         return _no_path_loss(run, answer, nodes)
     cause = Cause.ONE_WAY if outcome.cause is Cause.ONE_WAY else Cause.NOT_REACHED
-    return Loss(answer, stage, cause, step=run.searched())
+    return Loss(answer, stage, cause, step=run.search_step())
 
 
 def _beam_loss(run: LaneStages, answer: str, path: Path, fate: Fate) -> Loss:
     hop = required_figure(fate.hop)
     beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
     start, where = run.graph.names(path.nodes[hop - 1 : hop + 1])
-    chain = run.chain(beginning)
+    chain = run.path_chain(beginning)
     return Loss(
         answer,
         "paths",
         fate.cause,
-        fate.place,
-        fate.of,
-        fate.retained,
+        fate.rank,
+        fate.n_candidates,
+        fate.n_retained,
         hop,
         where,
         start,
@@ -235,7 +235,7 @@ def _no_path_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
 
     It is outside the subgraph, too far, or disconnected.
     """
-    subgraph, search = run.state.subgraph, run.searched()
+    subgraph, search = run.state.subgraph, run.search_step()
     if subgraph is None or not any(node in subgraph for node in nodes):
         return _outside_loss(run, answer, nodes)
     parameters = search.parameters if search is not None else {}
@@ -246,7 +246,7 @@ def _no_path_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
         cause = Cause.NO_WAY if any_distance is None else Cause.ONE_WAY
         return Loss(answer, "paths", cause, step=search)
     cause = Cause.TOO_FAR if hops and distance > hops else Cause.NOT_REACHED
-    return Loss(answer, "paths", cause, retained=hops, hop=distance, step=search)
+    return Loss(answer, "paths", cause, n_retained=hops, hop=distance, step=search)
 
 
 def _outside_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
@@ -255,19 +255,21 @@ def _outside_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
         if state.subgraph is not None and not any(node in state.subgraph for node in nodes):
             step = state.trace[-1]
             if _searches_whole_graph(step):
-                instead = run.chain(run.state.paths.items[0]) if run.state.paths else ()
-                return Loss(answer, "subgraph", Cause.OTHER_RELATIONS, instead=instead, step=step)
+                instead = run.path_chain(run.state.paths.items[0]) if run.state.paths else ()
+                return Loss(
+                    answer, "subgraph", Cause.OTHER_RELATIONS, followed_chain=instead, step=step
+                )
             rank = rank_beyond_cut(run.graph, state, nodes)
             return Loss(
                 answer,
                 "subgraph",
                 Cause.LEFT_OUT,
                 rank,
-                retained=len(state.subgraph.nodes),
-                what=answer,
+                n_retained=len(state.subgraph.nodes),
+                missing_name=answer,
                 step=step,
             )
-    return Loss(answer, "paths", Cause.NOT_REACHED, step=run.searched())
+    return Loss(answer, "paths", Cause.NOT_REACHED, step=run.search_step())
 
 
 def _searches_whole_graph(step: Step | None) -> bool:

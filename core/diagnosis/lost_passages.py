@@ -27,9 +27,9 @@ def lost_passages(run: LaneRun | MethodLane, stages: Sequence[FunnelStage]) -> t
             _title(run.graph, fate),
             stage,
             fate.cause,
-            fate.place,
-            fate.of,
-            fate.retained,
+            fate.rank,
+            fate.n_candidates,
+            fate.n_retained,
             step=fate.step,
         )
         for (stage, _), fate in zip(lost, outcomes)
@@ -51,7 +51,7 @@ def title_of_chunk(graph, row: int) -> str:
     It is the document's id if it has no title.
     """
     table = graph.columns.chunks
-    title = table.text("title", row) if table.has("title") else ""
+    title = table.text("title", row) if table.has_column("title") else ""
     return title.strip().removesuffix(".") or table.text("document", row)
 
 
@@ -63,16 +63,16 @@ def loss_reason(lost: Loss) -> str:
     if lost.stage == "graph":
         return "nothing of it is in the graph"
     if lost.stage == "prompt":
-        rank_clause = f" at rank {lost.place:,}" if lost.place else ""
-        if limit is not None and lost.place is not None and lost.place > limit:
+        rank_clause = f" at rank {lost.rank:,}" if lost.rank else ""
+        if limit is not None and lost.rank is not None and lost.rank > limit:
             are = is_or_are(limit)
             return f"it was found{rank_clause}, and only the first {limit:,} {are} handed on"
         return f"it was found{rank_clause}, and the prompt had no room for it"
-    if lost.place is None:
+    if lost.rank is None:
         return "no step found it"
     if lost.cause is Cause.BATCH:
-        return f"the first search had it at rank {lost.place:,}, and no batch reached it"
+        return f"the first search had it at rank {lost.rank:,}, and no batch reached it"
     if limit is not None:
-        return f"it had rank {lost.place:,}, and only the top {limit:,} {is_or_are(limit)} kept"
+        return f"it had rank {lost.rank:,}, and only the top {limit:,} {is_or_are(limit)} kept"
     by = step_title(lost.step) if lost.step is not None else "the ranking"
-    return f"it had rank {lost.place:,} of {lost.of:,} and was cut by {by}"
+    return f"it had rank {lost.rank:,} of {lost.n_candidates:,} and was cut by {by}"

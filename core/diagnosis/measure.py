@@ -31,7 +31,9 @@ def lane_counts_by_model(comparison: MethodComparison, lane: MethodLane) -> bool
 
 def has_two_measures(comparison: MethodComparison) -> bool:
     """Return whether a count must name the kind of answers."""
-    return comparison.ask.model and any(lane.state.reader is not None for lane in comparison.lanes)
+    return comparison.ask.uses_model and any(
+        lane.state.reader is not None for lane in comparison.lanes
+    )
 
 
 def measure_words(comparison: MethodComparison) -> str:

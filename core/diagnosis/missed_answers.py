@@ -35,7 +35,8 @@ def lost_paths(
     """
     question = next((states[-1].question for states in runs if states), Question(""))
     goals = {
-        answer: set(gold_nodes(graph, *question.names(answer))) for answer in dict.fromkeys(answers)
+        answer: set(gold_nodes(graph, *question.answer_names(answer)))
+        for answer in dict.fromkeys(answers)
     }
     paths_by_answer: dict[str, Path] = {}
     for answer, nodes in goals.items():

@@ -28,9 +28,9 @@ def is_in_corpus(source: AnswerSource, graph: KnowledgeGraph, name: str) -> bool
     table = corpus.table
     if removed:
         rows = [row for row, id in enumerate(table.texts("id")) if id not in removed]
-        table = table.taken(np.array(rows, np.int64))
+        table = table.take(np.array(rows, np.int64))
     search = partial(has_name, table, ("title", "text"), name)
-    return graph.derived.once(
+    return graph.derived.get_or_make(
         "in the corpus", (corpus.digest, removed, name), search, MAX_CACHED_NAMES
     )
 
@@ -52,7 +52,7 @@ def is_in_graph(graph: KnowledgeGraph, name: str) -> bool:
             return True
         return _column_holds(_node_names(graph), name)
 
-    return graph.derived.once("in the graph", name, search, MAX_CACHED_NAMES)
+    return graph.derived.get_or_make("in the graph", name, search, MAX_CACHED_NAMES)
 
 
 def _node_names(graph: KnowledgeGraph) -> Any:
@@ -62,7 +62,7 @@ def _node_names(graph: KnowledgeGraph) -> Any:
     def make() -> Any:
         return pa.array(graph.names(range(graph.n_nodes)), pa.large_string())
 
-    return graph.derived.once("every name", None, make)
+    return graph.derived.get_or_make("every name", None, make)
 
 
 def has_name(table: Table, fields: Sequence[str], name: str) -> bool:
@@ -70,7 +70,7 @@ def has_name(table: Table, fields: Sequence[str], name: str) -> bool:
 
     Names match as answers do. Rows are preselected by a regular expression in compiled code.
     """
-    columns = [table.arrow.column(field) for field in fields if table.has(field)]
+    columns = [table.arrow.column(field) for field in fields if table.has_column(field)]
     return any(_column_holds(column, name) for column in columns)
 
 

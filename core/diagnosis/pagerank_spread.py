@@ -28,13 +28,13 @@ SETTLED_MASS = 1e-6  # mass that may still move at convergence, summed over all 
 class MassMoment:
     """The mass after some `steps` by node, for the nodes that hold most.
 
-    `steps` is None for the converged mass. `moved` is the mass that moved between nodes in the last
+    `steps` is None for the converged mass. `moved_mass` is the mass that moved between nodes in the last
     step, at most 1.
     """
 
     steps: int | None
     mass: Mapping[int, float]
-    moved: float
+    moved_mass: float
 
 
 def pagerank_moments(lane: MethodLane) -> tuple[MassMoment, ...]:
@@ -95,7 +95,7 @@ class _Step:
             (links.in_indptr, links.in_heads, links.in_weights),
             (links.out_indptr, links.tails, links.out_weights),
         )
-        sides = [side for bit, side in zip((1, 2), all_sides) if links.way & bit]
+        sides = [side for bit, side in zip((1, 2), all_sides) if links.mask & bit]
         is_weighted = problem.weights is not None
         self._flows = [
             csr_array((weights if is_weighted else equal_weights, nodes, indptr), (n, n))
@@ -114,7 +114,7 @@ class _Step:
 def _out_degrees(links: Adjacency) -> np.ndarray:
     """Return the number of edges that lead on from each node."""
     sides = [
-        indptr for bit, indptr in ((1, links.out_indptr), (2, links.in_indptr)) if links.way & bit
+        indptr for bit, indptr in ((1, links.out_indptr), (2, links.in_indptr)) if links.mask & bit
     ]
     return np.asarray(sum(np.diff(indptr).astype(float) for indptr in sides))
 

@@ -66,7 +66,7 @@ def _retrieved_fate(
         limit = len(handed_rows)
         text = too_late_text(rank, limit)
         step = _cut_of_documents(state)
-        return replace(fate, cause=Cause.NO_ROOM, text=text, retained=limit, step=step)
+        return replace(fate, cause=Cause.NO_ROOM, text=text, n_retained=limit, step=step)
     if rows.isdisjoint(shown_chunks(graph, state) or rows):
         return replace(fate, cause=Cause.NO_ROOM, text=f"rank {rank:,}, no room in the prompt")
     return fate
@@ -161,7 +161,7 @@ def chunk_rows(graph: KnowledgeGraph, passage: str) -> frozenset[int]:
 
         return rows_with(quote) or rows_with(*filter(None, quotation_halves(quote)))
 
-    return graph.derived.once("chunks by quotation", passage, make, MAX_CACHED_QUOTATIONS)
+    return graph.derived.get_or_make("chunks by quotation", passage, make, MAX_CACHED_QUOTATIONS)
 
 
 def gold_rows(graph: KnowledgeGraph, gold: Iterable[str]) -> frozenset[int]:
@@ -177,7 +177,7 @@ def _rows_by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
             rows[document].add(row)
         return {document: frozenset(row_set) for document, row_set in rows.items()}
 
-    return graph.derived.once("chunks by document", None, make)
+    return graph.derived.get_or_make("chunks by document", None, make)
 
 
 def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
@@ -242,7 +242,7 @@ def chunks_with_nodes(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[
     """
     if not graph.n_nodes:
         return rows
-    with_nodes = graph.derived.once(
+    with_nodes = graph.derived.get_or_make(
         "chunks with nodes",
         None,
         lambda: frozenset(np.unique(chunks_of(graph, "nodes").ids).tolist()),

@@ -163,7 +163,9 @@ def _left_out_fate(graph, states: Sequence[State], path: Path) -> Fate | None:
                 rank = rank_beyond_cut(graph, state, (node,))
                 rank_clause = f": rank {rank:,}, top {size:,} kept" if rank else ""
                 text = f"never reached: “{name}” was left out by {step_title(step)}{rank_clause}"
-                return Fate(Cause.LEFT_OUT, text, rank, retained=size, what=name, step=step)
+                return Fate(
+                    Cause.LEFT_OUT, text, rank, n_retained=size, missing_name=name, step=step
+                )
         for edge in path.edges:
             if not state.subgraph.has_edge(edge):
                 name = graph.relation_name(edge)
@@ -171,8 +173,8 @@ def _left_out_fate(graph, states: Sequence[State], path: Path) -> Fate | None:
                 return Fate(
                     Cause.EDGE_LEFT_OUT,
                     text,
-                    retained=len(state.subgraph.edges),
-                    what=name,
+                    n_retained=len(state.subgraph.edges),
+                    missing_name=name,
                     step=step,
                 )
     return None
@@ -215,7 +217,7 @@ def _too_far_fate(step: Step, path: Path, hops: int) -> Fate:
     """Return the outcome of a path that is longer than the searched `hops`."""
     away = count_noun(len(path), "hop")
     text = f"never reached: {away} away, {hops} {is_or_are(hops)} searched"
-    return Fate(Cause.TOO_FAR, text, retained=hops, step=step)
+    return Fate(Cause.TOO_FAR, text, n_retained=hops, step=step)
 
 
 def step_title(step: Step) -> str:

@@ -145,7 +145,8 @@ def measure_quality(
         bare=0 if chunks is None else len(chunks) - len(entity_chunks),
         answers=len(answers),
         unnamed=sum(
-            not gold_nodes(graph, *question.names(answer)) for answer, question in answers.items()
+            not gold_nodes(graph, *question.answer_names(answer))
+            for answer, question in answers.items()
         ),
         unmentioned=sum(bool(hits) and entity_chunks.isdisjoint(hits) for hits in rows),
     )
@@ -154,16 +155,16 @@ def measure_quality(
 def _entities(graph: Graph) -> np.ndarray:
     """Return the nodes that are entities; none in a tree, whose nodes are texts or summaries."""
     table = graph.columns.nodes
-    is_tree = table is not None and table.has("level")
+    is_tree = table is not None and table.has_column("level")
     return np.arange(0 if is_tree else graph.n_nodes)
 
 
 def _chunks_with_entities(graph: Graph) -> frozenset[int]:
     """Return the rows of the chunks that an entity comes from."""
     table = graph.columns.nodes
-    if table is None or not table.has("chunks"):
+    if table is None or not table.has_column("chunks"):
         return frozenset()
-    return frozenset(np.unique(table.lists("chunks").ids).tolist())
+    return frozenset(np.unique(table.id_lists("chunks").ids).tolist())
 
 
 def _known_answers(questions: Iterable[Question]) -> dict[str, Question]:

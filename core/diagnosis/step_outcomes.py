@@ -28,8 +28,8 @@ class StepOutcome:
     usage : the cost of its model calls.
     alive : the targets alive after it; None if nothing is known of them.
     lost : the targets that it lost.
-    where : the best ranked of these with its rank, as in `Don Cheadle: rank 41 of 1,317`.
-    saved : seconds that cached results had cost when they were made, not part of `seconds`.
+    best_rank_words : the best ranked of these with its rank, as in `Don Cheadle: rank 41 of 1,317`.
+    saved_seconds : seconds that cached results had cost when they were made, not part of `seconds`.
     """
 
     sizes: Mapping[str, int]
@@ -38,8 +38,8 @@ class StepOutcome:
     notes: tuple[str, ...]
     alive: tuple[str, ...] | None
     lost: tuple[str, ...] = ()
-    where: str = ""
-    saved: float = 0.0
+    best_rank_words: str = ""
+    saved_seconds: float = 0.0
 
 
 def targets_of(comparison: MethodComparison) -> tuple[Target, ...]:
@@ -61,7 +61,7 @@ def step_outcomes(comparison: MethodComparison, lane: MethodLane) -> tuple[StepO
     where: dict[str, str] = {}
     if lane.retrieved:
         run = LaneStages(lane.graph, states, by_model)
-        where = explainer_of(comparison.ask.source).places(run, targets)
+        where = explainer_of(comparison.ask.source).loss_places(run, targets)
     outcomes: list[StepOutcome] = []
     alive_before = tuple(target.name for target in targets)
     n_old_steps = 0  # steps in the trace before the operator; a branch adds several

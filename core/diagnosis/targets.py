@@ -26,7 +26,7 @@ class Target:
 def answers_of(question: Question) -> tuple[Target, ...]:
     """Return the known answers, without repeats."""
     return tuple(
-        Target("answer", answer, question.names(answer))
+        Target("answer", answer, question.answer_names(answer))
         for answer in dict.fromkeys(question.answers)
     )
 

@@ -28,29 +28,29 @@ from core.operators.text import RETRIEVAL_GRAMMAR
 class Draft:
     """A line of bricks that may be incomplete.
 
-    `following` is the key of the next new brick.
+    `next_key` is the key of the next new brick.
     """
 
     bricks: Bricks = ()
-    following: int = 1
+    next_key: int = 1
     grammar: Grammar[Any] = RETRIEVAL_GRAMMAR
 
     @classmethod
-    def of(cls, line: Iterable[Any]) -> Draft:
+    def from_line(cls, line: Iterable[Any]) -> Draft:
         """Return a line as a draft."""
         keys = count(1)
         bricks = bricks_of(line, keys)
         grammar = BUILD_GRAMMAR if isinstance(line, BuildLine) else RETRIEVAL_GRAMMAR
         return cls(bricks, next(keys), grammar)
 
-    def each(self) -> Iterator[Brick]:
+    def iter_bricks(self) -> Iterator[Brick]:
         """Yield all bricks, each before those inside it."""
         for brick in self.bricks:
-            yield from brick.each()
+            yield from brick.iter_bricks()
 
     def find(self, key: int) -> Brick | None:
         """Return the brick with that key, also one inside another; None if there is none."""
-        return next((brick for brick in self.each() if brick.key == key), None)
+        return next((brick for brick in self.iter_bricks() if brick.key == key), None)
 
     @property
     def text(self) -> str:
@@ -64,9 +64,9 @@ class Draft:
         """
         if not self.bricks:
             raise BadParameter("There are no steps yet. Add one, or start from a method.")
-        return self.grammar.line(operators_of(self.bricks))
+        return self.grammar.line_class(operators_of(self.bricks))
 
-    def complete(self) -> Any:
+    def runnable_line(self) -> Any:
         """Return the line of the draft, or None if it cannot be run yet."""
         try:
             return self.line()

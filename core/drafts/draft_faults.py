@@ -33,7 +33,7 @@ class _PrecedingBricks:
 
     def with_brick(self, brick: Brick, stages: Sequence[str]) -> _PrecedingBricks:
         """Return the summary with one more brick."""
-        bricks = [brick] if brick.operator is not None else brick.each()
+        bricks = [brick] if brick.operator is not None else brick.iter_bricks()
         writes = self.writes.union(*map(_fields_written, bricks))
         last_stage = max(self.stage or brick.stage, brick.stage, key=stages.index)
         return _PrecedingBricks(writes, last_stage)
@@ -66,12 +66,12 @@ def _add_row_faults(
         for arm in brick.arms.values():
             _add_row_faults(arm, preceding, brick, faults, grammar)
         if reason is None and operator is None:
-            reason = brick.lacks
+            reason = brick.fault
         elif reason is None:
             earlier: tuple[Any, ...] = (preceding,) if preceding else ()
-            reason = _with_title(grammar.line.unfit(earlier, operator), operator)
+            reason = _with_title(grammar.line_class.misfit_reason(earlier, operator), operator)
         # no sentence on a brick if one inside it has a fault
-        if reason and not (brick.arms and any(one.key in faults for one in brick.each())):
+        if reason and not (brick.arms and any(one.key in faults for one in brick.iter_bricks())):
             faults[brick.key] = reason
         preceding = preceding or _PrecedingBricks(frozenset(), "")
         preceding = preceding.with_brick(brick, grammar.stages)
@@ -118,10 +118,10 @@ def change_fault(
     new_faults = brick_faults(after)
     changed_keys: set[int] = set()
     if isinstance(change, BrickInsertion):
-        changed_keys.update(range(draft.following, after.following))
+        changed_keys.update(range(draft.next_key, after.next_key))
     elif isinstance(change, BrickReplacement | BrickMove):
         brick = after.find(change.key)
-        changed_keys.update(one.key for one in (brick.each() if brick else ()))
+        changed_keys.update(one.key for one in (brick.iter_bricks() if brick else ()))
     for key in sorted(changed_keys & new_faults.keys()):
         if not _lacks_only_bricks(after, key):
             return new_faults[key]
@@ -141,7 +141,7 @@ def _lacks_only_bricks(draft: Draft, key: int) -> bool:
     assert slot is not None and row is not None  # the brick exists
     if brick.cls is not Branch:
         return True
-    bricks_before = chain.from_iterable(one.each() for one in row[: slot.at])
+    bricks_before = chain.from_iterable(one.iter_bricks() for one in row[: slot.index])
     return any(brick.given["on"] in _fields_written(one) for one in bricks_before)
 
 
@@ -177,7 +177,7 @@ def replaceable_bricks(draft: Draft, name: str) -> tuple[int, ...]:
     known_faults = brick_faults(draft)
     return tuple(
         brick.key
-        for brick in draft.each()
+        for brick in draft.iter_bricks()
         if change_fault(draft, BrickReplacement(brick.key, name), known_faults) is None
     )
 
@@ -201,9 +201,9 @@ def default_slot(draft: Draft) -> Slot:
     """
     faults = brick_faults(draft)
     for index, brick in enumerate(draft.bricks):
-        if any(one.key in faults for one in brick.each()):
+        if any(one.key in faults for one in brick.iter_bricks()):
             return Slot(index)
     for index, brick in enumerate(draft.bricks):
-        if brick.stage == draft.grammar.last:
+        if brick.stage == draft.grammar.last_stage:
             return Slot(index)
     return Slot(len(draft.bricks))

@@ -112,9 +112,9 @@ def edit_draft(draft: Draft, change: DraftChange) -> Draft:
     If the brick or slot does not exist, the same draft is returned. Raises BadParameter for an
     unknown operator or parameter, for a bad value, and for too many bricks.
     """
-    keys = count(draft.following)
+    keys = count(draft.next_key)
     if isinstance(change, BrickInsertion):
-        new = new_brick(draft.grammar.any_class(change.name), keys)
+        new = new_brick(draft.grammar.find_class(change.name), keys)
         return _with_next_key(_insert_brick(draft, change.slot, new), keys)
     slot, brick = slot_before(draft, change.key), draft.find(change.key)
     if slot is None or brick is None:
@@ -122,12 +122,12 @@ def edit_draft(draft: Draft, change: DraftChange) -> Draft:
     if isinstance(change, BrickRemoval):
         return _remove_brick(draft, slot, brick)
     if isinstance(change, BrickCopy):
-        slot_after = replace(slot, at=slot.at + 1)
+        slot_after = replace(slot, index=slot.index + 1)
         return _with_next_key(_insert_brick(draft, slot_after, renumber_brick(brick, keys)), keys)
     if isinstance(change, BrickMove):
         return _move_brick(draft, brick, slot, change.slot)
     if isinstance(change, BrickReplacement):
-        new = _new_operator_brick(brick, draft.grammar.any_class(change.name), keys)
+        new = _new_operator_brick(brick, draft.grammar.find_class(change.name), keys)
         return _with_next_key(_replace_brick(draft, slot, new), keys)
     if isinstance(change, ArmAddition | ArmRemoval):
         return _replace_brick(draft, slot, _with_arm(brick, change))
@@ -137,7 +137,7 @@ def edit_draft(draft: Draft, change: DraftChange) -> Draft:
 def _insert_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
     if find_row(draft, slot) is None:
         return draft
-    return change_row(draft, slot, lambda row: (*row[: slot.at], brick, *row[slot.at :]))
+    return change_row(draft, slot, lambda row: (*row[: slot.index], brick, *row[slot.index :]))
 
 
 def _remove_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
@@ -149,9 +149,9 @@ def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:
 
     Raises BadParameter if the draft has become too large.
     """
-    if sum(1 for _ in draft.each()) > MAX_BRICKS:
+    if sum(1 for _ in draft.iter_bricks()) > MAX_BRICKS:
         raise BadParameter(f"A method has at most {MAX_BRICKS} steps.")
-    return replace(draft, following=next(keys))
+    return replace(draft, next_key=next(keys))
 
 
 def _replace_brick(draft: Draft, slot: Slot, new: Brick) -> Draft:
@@ -166,12 +166,12 @@ def _replace_brick(draft: Draft, slot: Slot, new: Brick) -> Draft:
 
 def _move_brick(draft: Draft, brick: Brick, slot: Slot, target: Slot) -> Draft:
     is_same_row = (slot.owner, slot.arm) == (target.owner, target.arm)
-    is_same_place = is_same_row and target.at in (slot.at, slot.at + 1)
-    is_inside_itself = target.owner in {one.key for one in brick.each()}
+    is_same_place = is_same_row and target.index in (slot.index, slot.index + 1)
+    is_inside_itself = target.owner in {one.key for one in brick.iter_bricks()}
     if is_same_place or is_inside_itself or find_row(draft, target) is None:
         return draft
-    if is_same_row and target.at > slot.at:  # the removal shifts the bricks behind it
-        target = replace(target, at=target.at - 1)
+    if is_same_row and target.index > slot.index:  # the removal shifts the bricks behind it
+        target = replace(target, index=target.index - 1)
     return _insert_brick(_remove_brick(draft, slot, brick), target, brick)
 
 
@@ -192,7 +192,7 @@ def _with_value(brick: Brick, change: ValueChange) -> Brick:
     if not brick.arms:
         make_operator(brick.cls, settings)  # raises for a bad value
     elif changed.operator is None and brick.operator is not None:
-        raise BadParameter(changed.lacks)
+        raise BadParameter(changed.fault)
     return changed
 
 
@@ -248,24 +248,24 @@ def _brick_change(key: int, message: Mapping[str, Any], slot: Slot | None) -> Dr
 class History:
     """A draft with the drafts before and after it, for undo and redo."""
 
-    now: Draft = Draft()
-    before: tuple[Draft, ...] = ()
-    after: tuple[Draft, ...] = ()
+    draft: Draft = Draft()
+    earlier: tuple[Draft, ...] = ()
+    later: tuple[Draft, ...] = ()
 
-    def then(self, draft: Draft) -> History:
+    def add(self, draft: Draft) -> History:
         """Return the history with a new draft, or itself if the draft is the same."""
-        if draft == self.now:
+        if draft == self.draft:
             return self
-        return History(draft, (*self.before, self.now)[-MAX_UNDO_STEPS:])
+        return History(draft, (*self.earlier, self.draft)[-MAX_UNDO_STEPS:])
 
     def undo(self) -> History:
         """Return the history one change back, or itself at its beginning."""
-        if self.before:
-            return History(self.before[-1], self.before[:-1], (self.now, *self.after))
+        if self.earlier:
+            return History(self.earlier[-1], self.earlier[:-1], (self.draft, *self.later))
         return self
 
     def redo(self) -> History:
         """Return the history one change forward, or itself at its end."""
-        if self.after:
-            return History(self.after[0], (*self.before, self.now), self.after[1:])
+        if self.later:
+            return History(self.later[0], (*self.earlier, self.draft), self.later[1:])
         return self

@@ -19,12 +19,14 @@ class Slot:
     The row is the draft's own, or the row `arm` of the brick with the key `owner`.
     """
 
-    at: int
+    index: int
     owner: int = LINE_OWNER
     arm: str = ""
 
     def __str__(self) -> str:
-        return f"{self.at}" if self.owner == LINE_OWNER else f"{self.owner}.{self.arm}.{self.at}"
+        return (
+            f"{self.index}" if self.owner == LINE_OWNER else f"{self.owner}.{self.arm}.{self.index}"
+        )
 
 
 def parse_slot(text: str) -> Slot:
@@ -46,7 +48,7 @@ def parse_slot(text: str) -> Slot:
 def rows(draft: Draft) -> Iterator[tuple[int, str, Bricks]]:
     """Yield every row of bricks with its owner and name, the draft's own first."""
     yield LINE_OWNER, "", draft.bricks
-    for brick in draft.each():
+    for brick in draft.iter_bricks():
         for arm, row in brick.arms.items():
             yield brick.key, arm, row
 
@@ -61,7 +63,7 @@ def slots(draft: Draft) -> tuple[Slot, ...]:
 def find_row(draft: Draft, slot: Slot) -> Bricks | None:
     """Return the row of a slot; None if there is no such row, or it is too short."""
     for owner, arm, row in rows(draft):
-        if (owner, arm) == (slot.owner, slot.arm) and slot.at <= len(row):
+        if (owner, arm) == (slot.owner, slot.arm) and slot.index <= len(row):
             return row
     return None
 

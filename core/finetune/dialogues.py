@@ -65,7 +65,7 @@ def choice_dialogue(
     At most half of the candidates are right. The reply names their numbers, best first. The prompt
     is that of the trained model's use (`core.models.llm_chooser`).
     """
-    part = example.part(unit)
+    part = example.candidates(unit)
     good = part.positives[: max(1, limit // 2)]
     texts = [*good, *part.negatives[: limit - len(good)]]
     candidates = [texts[int(i)] for i in rng.permutation(len(texts))]
@@ -81,7 +81,7 @@ def plan_dialogue(example: TrainingExample, rng: np.random.Generator) -> Dialogu
 
     The reply names the chain that leads to the answers.
     """
-    part = example.part("relation")
+    part = example.candidates("relation")
     all_relations = [*part.positives, *part.negatives]
     names = [all_relations[int(i)] for i in rng.permutation(len(all_relations))]
     prompt = plans.plan_prompt(example.question, example.entities, names, PLAN_COUNT, MAX_PLAN_HOPS)

@@ -112,7 +112,7 @@ def batches(
 def _draw_row(
     example: TrainingExample, unit: str, settings: EncoderSettings, rng: np.random.Generator
 ) -> ContrastiveRow:
-    part = example.part(unit)
+    part = example.candidates(unit)
     index = 0 if settings.positives == "first" else int(rng.integers(len(part.positives)))
     negatives = rng.permutation(len(part.negatives))[: settings.negatives]
     return ContrastiveRow(
@@ -352,7 +352,7 @@ def reciprocal_rank(
     reciprocal_ranks = []
     for example in held:
         watch.check()
-        paths = example.part("path")
+        paths = example.candidates("path")
         vectors = model.encode([example.question, paths.positives[0], *paths.negatives])
         scores = (vectors[1:] @ vectors[0]).cpu().numpy()
         reciprocal_ranks.append(1 / (1 + int((scores[1:] >= scores[0]).sum())))

@@ -139,7 +139,7 @@ class TrainableLLM:
         """The weights that are trained, by name."""
         return trainable_weights(self.net)
 
-    def codes(self, dialogue: Dialogue) -> tuple[list[int], list[int]]:
+    def encode_dialogue(self, dialogue: Dialogue) -> tuple[list[int], list[int]]:
         """Return the tokens of prompt and reply, by the chat template.
 
         Raises BadInput if the template does not accept such messages.
@@ -204,7 +204,7 @@ class TrainableLLM:
     def reply(self, dialogue: Dialogue) -> str:
         """Return the model's own reply, decoded greedily, of at most 64 tokens."""
         self.net.eval()
-        prompt, _ = self.codes(dialogue)
+        prompt, _ = self.encode_dialogue(dialogue)
         ids = self._torch.tensor([prompt], device=self.device)
         with self._torch.inference_mode():
             output = self.net.generate(
@@ -218,7 +218,7 @@ class TrainableLLM:
         assert isinstance(reply, str)  # one sequence gives one text
         return reply
 
-    def plain(self):
+    def without_adapters(self):
         """Return a context in which the model runs without its adapters."""
         return self.net.disable_adapter()
 
@@ -289,7 +289,9 @@ def fitting_tokens(
     model: TrainableLLM, dialogues: Sequence[Dialogue], limit: int
 ) -> list[tuple[list[int], list[int]]]:
     """Return the tokens of the dialogues that have at most `limit` tokens."""
-    return [codes for codes in map(model.codes, dialogues) if sum(map(len, codes)) <= limit]
+    return [
+        codes for codes in map(model.encode_dialogue, dialogues) if sum(map(len, codes)) <= limit
+    ]
 
 
 def unseen_figures(
@@ -305,7 +307,7 @@ def unseen_figures(
         dialogues_by_task.setdefault(dialogue.task, []).append(dialogue)
     rows = []
     for when in ("before", "after"):
-        with model.plain() if when == "before" else nullcontext():
+        with model.without_adapters() if when == "before" else nullcontext():
             for task, dialogues in dialogues_by_task.items():
                 codes = fitting_tokens(model, dialogues, settings.cut)
                 hit = _hit_rate(model, dialogues, when, watch) if dialogues[0].shown else None

@@ -45,20 +45,20 @@ class Schedule:
     Parameters
     ----------
     shape : the fall, "linear" or "cosine".
-    measure : steps between two measurements on held-out questions.
+    measure_steps : steps between two measurements on held-out questions.
     patience : measurements in a row without a gain that end the training.
-    keep : seconds between two saves of the state.
+    save_seconds : seconds between two saves of the state.
     """
 
     steps: int
     rate: float
     warmup: float = 0.1
     shape: str = "linear"
-    measure: int = 50
+    measure_steps: int = 50
     patience: int = 3
-    keep: float = 60.0
+    save_seconds: float = 60.0
 
-    def at(self, step: int) -> float:
+    def rate_at(self, step: int) -> float:
         """Return the learning rate of a step, counted from 0."""
         warmup_steps = math.ceil(self.warmup * self.steps)
         if step < warmup_steps:
@@ -169,16 +169,16 @@ class Training:
             new_steps = state.step - first_step
             self._report(state, (time.monotonic() - start) / new_steps if new_steps else None)
             for group in self._optimizer.param_groups:
-                group["lr"] = self.schedule.at(state.step)
+                group["lr"] = self.schedule.rate_at(state.step)
             torch.manual_seed(step_seed(seed, state.step))
             state.losses.append(self.step(state.step))
             torch.nn.utils.clip_grad_norm_(list(self.weights.values()), MAX_GRADIENT_NORM)
             self._optimizer.step()
             self._optimizer.zero_grad()
             state.step += 1
-            if state.step % self.schedule.measure == 0 or state.step == self.schedule.steps:
+            if state.step % self.schedule.measure_steps == 0 or state.step == self.schedule.steps:
                 self._measure_weights(state)
-            if time.monotonic() - saved_at > self.schedule.keep:
+            if time.monotonic() - saved_at > self.schedule.save_seconds:
                 self._save_state(state)
                 saved_at = time.monotonic()
         self._save_state(state)

@@ -53,7 +53,9 @@ def comparison_rows(summary: RunSummary) -> list[dict[str, Any]]:
     rows = []
     for hops, part in summary.by_hops().items():
         figures = part.table(COMPARED_METRICS)
-        tests = {test.metric: test for test in part.compared([(second, first)], COMPARED_METRICS)}
+        tests = {
+            test.metric: test for test in part.paired_tests([(second, first)], COMPARED_METRICS)
+        }
         for name in COMPARED_METRICS:
             change = asdict(tests[name]) if name in tests else {}
             rows.append(
@@ -93,11 +95,13 @@ def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     change = row["change"]
-    estimates = [Estimate(**row[side]).text("{:.3f}".format) for side in ("before", "after")]
+    estimates = [
+        Estimate(**row[side]).format_with_interval("{:.3f}".format) for side in ("before", "after")
+    ]
     change_cells = ("–", "–")
     if change:
         difference = Estimate(change["difference"], change["low"], change["high"], change["n"])
-        change_cells = (difference.text("{:+.3f}".format), f"{change['p']:.2g}")
+        change_cells = (difference.format_with_interval("{:+.3f}".format), f"{change['p']:.2g}")
     return _hops(row), str(row["after"]["n"]), row["metric"], *estimates, *change_cells
 
 

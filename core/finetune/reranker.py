@@ -85,7 +85,7 @@ class TrainableReranker:
             str(folder), local_files_only=True
         )
         self.tokens = tokens
-        self.half = self.net.device.type == "cpu" and computes_in_bfloat16()
+        self.uses_bfloat16 = self.net.device.type == "cpu" and computes_in_bfloat16()
 
     def scores(self, query: str, texts: Sequence[str]) -> Tensor:
         """Return the scores of texts for a query, float32 [n].
@@ -104,7 +104,7 @@ class TrainableReranker:
             return_tensors="pt",
         )
         with torch.autocast(
-            "cpu", dtype=torch.bfloat16, enabled=self.half and torch.is_grad_enabled()
+            "cpu", dtype=torch.bfloat16, enabled=self.uses_bfloat16 and torch.is_grad_enabled()
         ):
             return self.net(**inputs.to(self.net.device)).logits[:, 0].float()
 
@@ -116,7 +116,7 @@ class TrainableReranker:
         with torch.inference_mode():
             return self.scores(task.query, texts).double().cpu().numpy()
 
-    def change(self, folder: Path, rank: int) -> dict[str, np.ndarray]:
+    def load_low_rank_difference(self, folder: Path, rank: int) -> dict[str, np.ndarray]:
         """Return a low-rank approximation of a folder's weights minus the encoder's, and apply it.
 
         The approximation has matrices of rank `rank`. This model has the changed weights

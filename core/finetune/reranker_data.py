@@ -147,7 +147,7 @@ def path_groups(examples: Iterable[TrainingExample]) -> list[Group]:
     """
     groups = []
     for example in examples:
-        paths = example.part("path")
+        paths = example.candidates("path")
         if paths.negatives:
             negatives = paths.negatives[:MAX_LOOKALIKES]
             groups.append(Group(example.question, paths.positives, negatives))

@@ -160,7 +160,7 @@ def ship_reranker(
             with_command("No re-ranker was trained here yet.", "python -m core finetune reranker")
         )
     model = rerankers.TrainableReranker(base, tokens, lessons.seed)
-    difference = model.change(model_folder, rank)
+    difference = model.load_low_rank_difference(model_folder, rank)
     unseen = _corpus_groups(lessons, 1, lessons.unseen, watch)
     report, is_better = _compare(engine, unseen, model, watch)
     if not is_better:

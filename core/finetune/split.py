@@ -51,9 +51,9 @@ class QuestionSplit:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not self.names:
+        if not self.set_names:
             raise BadInput("Name a question set to train on.")
-        for name in self.names:
+        for name in self.set_names:
             if self._full_name(name).endswith("-test"):
                 raise BadInput(
                     f"{self._full_name(name)} is a test set, which nothing may be trained on; name "
@@ -66,7 +66,7 @@ class QuestionSplit:
             )
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def set_names(self) -> tuple[str, ...]:
         """The names of the sets to learn from."""
         return tuple(filter(None, map(str.strip, self.sets.split(","))))
 
@@ -75,9 +75,11 @@ class QuestionSplit:
         """The names of the test sets; a set without a test set is its own."""
         if self.tests:
             return tuple(filter(None, map(str.strip, self.tests.split(","))))
-        return tuple(_matching_test_set(self._full_name(name)) or name for name in self.names)
+        return tuple(_matching_test_set(self._full_name(name)) or name for name in self.set_names)
 
-    def drawn(self, graph: Callable[[str], Any]) -> tuple[list[DrawnQuestion], list[DrawnQuestion]]:
+    def draw_questions(
+        self, graph: Callable[[str], Any]
+    ) -> tuple[list[DrawnQuestion], list[DrawnQuestion]]:
         """Return the training questions and the validation questions.
 
         `graph` opens graphs by name. Raises BadInput, StoreError.
@@ -86,7 +88,7 @@ class QuestionSplit:
         unseen_texts = set(map(comparable_question, test_questions))
         train: list[DrawnQuestion] = []
         held: list[DrawnQuestion] = []
-        for part in self._questions_by_set(self.names, graph).values():
+        for part in self._questions_by_set(self.set_names, graph).values():
             usable = [
                 drawn_question
                 for drawn_question in part
@@ -99,7 +101,7 @@ class QuestionSplit:
             raise BadInput(f"Nothing is left to train on in {self.sets}.")
         return train, held
 
-    def unseen(self, size: int, graph: Callable[[str], Any]) -> list[DrawnQuestion]:
+    def draw_test_questions(self, size: int, graph: Callable[[str], Any]) -> list[DrawnQuestion]:
         """Return up to `size` unseen questions of each test set, interleaved.
 
         Raises BadInput, StoreError.
@@ -117,14 +119,14 @@ class QuestionSplit:
         full_plan = self._plan(tuple(parts), graph, tuple(methods))
         return replace(
             full_plan,
-            drawn=tuple(self.unseen(size, graph)),
+            drawn=tuple(self.draw_test_questions(size, graph)),
             of=sum(map(len, parts.values())),
             model=False,
         )
 
     def _unseen_by_set(self, graph: Callable[[str], Any]) -> dict[str, list[DrawnQuestion]]:
         questions_by_set = self._questions_by_set(self.test_names, graph)
-        for name in questions_by_set.keys() & {self._full_name(name) for name in self.names}:
+        for name in questions_by_set.keys() & {self._full_name(name) for name in self.set_names}:
             reserved_count = max(1, len(questions_by_set[name]) // UNSEEN_DIVISOR)
             questions_by_set[name] = questions_by_set[name][:reserved_count]
         return questions_by_set

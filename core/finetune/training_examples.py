@@ -58,7 +58,7 @@ class TrainingExample:
     plan: tuple[str, ...]
     parts: tuple[CandidateTexts, ...]
 
-    def part(self, unit: str) -> CandidateTexts:
+    def candidates(self, unit: str) -> CandidateTexts:
         """Return the candidates of one unit."""
         return next(part for part in self.parts if part.unit == unit)
 
@@ -83,7 +83,7 @@ def training_example(
     - "triple" (`A, r, B`): the triples of the positive paths, and others of the negative ones.
     - "relation": the chain's names, and the other names in the subgraph.
     """
-    golds = set[int]().union(*map(name_lookup(graph).exact, question.answers))
+    golds = set[int]().union(*map(name_lookup(graph).find_exact, question.answers))
     state = _retrieve_candidates(graph, question, seeds, seed, watch)
     assert state.paths is not None and state.subgraph is not None  # written by the retrieval
     chains: dict[Chain, list[Path]] = {}
@@ -117,7 +117,9 @@ def _retrieve_candidates(
     """Return the state after `CANDIDATE_RETRIEVAL` from the entities of a question."""
     state = State(question, tuple(seeds))
     for operator in CANDIDATE_RETRIEVAL:
-        state = operator(state, Context(graph, Environment(NoModels()), seed, watch.quiet))
+        state = operator(
+            state, Context(graph, Environment(NoModels()), seed, watch.without_reports)
+        )
     return state
 
 

@@ -73,9 +73,9 @@ class TrainingQuestions:
     @classmethod
     def of(cls, split: QuestionSplit, engine) -> TrainingQuestions:
         """Return the questions that a split draws. Raises BadInput, StoreError."""
-        return cls(split, engine, *split.drawn(engine.graph))
+        return cls(split, engine, *split.draw_questions(engine.graph))
 
-    def inputs(self) -> list[Any]:
+    def key_inputs(self) -> list[Any]:
         """Return everything that the examples depend on."""
         drawn_questions = (*self.train, *self.held)
         questions = [drawn.question for drawn in drawn_questions]
@@ -98,7 +98,7 @@ class TrainingQuestions:
 
         Raises RunCancelled, StoreError.
         """
-        key = training_key(self.inputs())
+        key = training_key(self.key_inputs())
         load = partial(
             load_examples, engine=self.engine, seed=self.split.seed, key=key, watch=watch
         )
@@ -157,7 +157,9 @@ def run_encoder_training(
     base = base_encoder_folder(engine)
     questions = TrainingQuestions.of(split, engine)
     input_key = training_key(
-        questions.inputs(), settings_dict(settings), digest_of_file(base / encoders.ENCODER_WEIGHTS)
+        questions.key_inputs(),
+        settings_dict(settings),
+        digest_of_file(base / encoders.ENCODER_WEIGHTS),
     )
 
     def train_in(folder: Path) -> TrainedModel:
@@ -187,13 +189,15 @@ def run_llm_training(
     target = served_folder(engine, CHAT_NAME)
     base_folder = llms.base_model_folder(base, watch)
     questions = TrainingQuestions.of(split, engine)
-    unseen_questions = split.unseen(unseen, engine.graph)
+    unseen_questions = split.draw_test_questions(unseen, engine.graph)
     files = sorted((file.name, file.stat().st_size) for file in base_folder.glob("*.safetensors"))
-    input_key = training_key(questions.inputs(), settings_dict(settings), base, files)
+    input_key = training_key(questions.key_inputs(), settings_dict(settings), base, files)
 
     def train_in(folder: Path) -> TrainedModel:
         train, held = questions.examples(folder, watch)
-        unseen_key = training_key(questions.inputs(), [one.question.id for one in unseen_questions])
+        unseen_key = training_key(
+            questions.key_inputs(), [one.question.id for one in unseen_questions]
+        )
         test = load_examples(
             unseen_questions, engine, split.seed, folder / "unseen.json", unseen_key, watch
         )
@@ -226,12 +230,12 @@ def run_triples_training(
     target = models_folder() / TRIPLE_SCORER_NAME
     encoder = engine.models.encoder()
     questions = TrainingQuestions.of(split, engine)
-    input_key = training_key(questions.inputs(), settings_dict(settings), fingerprint(encoder))
+    input_key = training_key(questions.key_inputs(), settings_dict(settings), fingerprint(encoder))
 
     def name_vectors(graph: Any) -> NameVectors:
         vector_index(graph, encoder, "nodes", watch)
         return NameVectors(
-            Context(graph, engine.environment, watch=watch.quiet), "encoder", Recorder()
+            Context(graph, engine.environment, watch=watch.without_reports), "encoder", Recorder()
         )
 
     def train_in(folder: Path) -> TrainedModel:

@@ -68,7 +68,7 @@ def subgraph_of(
 
     The method `subgraph-rag` scores the same.
     """
-    context = Context(graph, Environment(NoModels()), watch=watch.quiet)
+    context = Context(graph, Environment(NoModels()), watch=watch.without_reports)
     subgraph = PersonalizedPageRank(keep=nodes)(State(question, seeds), context).subgraph
     assert subgraph is not None  # written by PersonalizedPageRank
     return subgraph
@@ -121,7 +121,7 @@ def scored_question(
     The result is None if no triple is right. `name_vectors` reads the vectors of the graph's names.
     """
     subgraph = subgraph_of(graph, question, seeds, settings.nodes, watch)
-    answer_nodes = map(name_lookup(graph).exact, question.answers[:MAX_PATH_ANSWERS])
+    answer_nodes = map(name_lookup(graph).find_exact, question.answers[:MAX_PATH_ANSWERS])
     answers = sorted(set[int]().union(*answer_nodes) - set(seeds))
     heads, _, tails = graph.triples(subgraph.edges)
     nodes, local = np.unique(
@@ -197,7 +197,7 @@ def train_scorer(
         return float(np.mean(recalls))
 
     steps = settings.epochs * len(questions)
-    schedule = Schedule(steps, settings.rate, measure=max(1, len(questions) // 2), patience=6)
+    schedule = Schedule(steps, settings.rate, measure_steps=max(1, len(questions) // 2), patience=6)
     state = Training(weights, schedule, step, measure, folder, key, watch).run(settings.seed)
     return {name: weight.detach() for name, weight in weights.items()}, state
 

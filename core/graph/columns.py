@@ -55,8 +55,8 @@ class IdLists:
     Row `i` is `ids[indptr[i]:indptr[i + 1]]`.
 
     >>> from core.graph.columns import IdLists
-    >>> rows = IdLists.of([[1], [], [0, 2]])
-    >>> rows[2].tolist(), len(rows), rows.inverse(3).lists()
+    >>> rows = IdLists.from_lists([[1], [], [0, 2]])
+    >>> rows[2].tolist(), len(rows), rows.invert(3).to_lists()
     ([0, 2], 3, [[2], [0], [2]])
     """
 
@@ -64,7 +64,7 @@ class IdLists:
     ids: np.ndarray  # int64
 
     @classmethod
-    def of(cls, lists: Iterable[Sequence[int]]) -> IdLists:
+    def from_lists(cls, lists: Iterable[Sequence[int]]) -> IdLists:
         """Build the rows from lists of ids."""
         lists = list(lists)
         ids = [np.asarray(one, np.int64) for one in lists]
@@ -83,53 +83,53 @@ class IdLists:
         """Number of ids of each row, int64 [n]."""
         return np.diff(self.indptr)
 
-    def joined(self, rows: np.ndarray) -> np.ndarray:
+    def concat_rows(self, rows: np.ndarray) -> np.ndarray:
         """Return the ids of some rows one after the other, int64.
 
         >>> from core.graph.columns import IdLists
-        >>> IdLists.of([[1], [], [0, 2]]).joined(np.array([2, 0])).tolist()
+        >>> IdLists.from_lists([[1], [], [0, 2]]).concat_rows(np.array([2, 0])).tolist()
         [0, 2, 1]
         """
         first, counts = self.indptr[rows], self.indptr[np.asarray(rows) + 1] - self.indptr[rows]
         offsets = np.cumsum(counts) - counts
         return self.ids[np.repeat(first - offsets, counts) + np.arange(counts.sum())]
 
-    def taken(self, rows: np.ndarray) -> IdLists:
+    def take(self, rows: np.ndarray) -> IdLists:
         """Return some of the rows, in the given order.
 
         >>> from core.graph.columns import IdLists
-        >>> IdLists.of([[1], [], [0, 2]]).taken(np.array([2, 1])).lists()
+        >>> IdLists.from_lists([[1], [], [0, 2]]).take(np.array([2, 1])).to_lists()
         [[0, 2], []]
         """
         counts = self.indptr[np.asarray(rows) + 1] - self.indptr[rows]
-        return IdLists(row_offsets(counts), self.joined(rows))
+        return IdLists(row_offsets(counts), self.concat_rows(rows))
 
-    def head(self, limit: int) -> IdLists:
+    def limit_rows(self, limit: int) -> IdLists:
         """Keep at most the first `limit` ids of each row.
 
         >>> from core.graph.columns import IdLists
-        >>> IdLists.of([[1], [], [0, 2]]).head(1).lists()
+        >>> IdLists.from_lists([[1], [], [0, 2]]).limit_rows(1).to_lists()
         [[1], [], [0]]
         """
         counts = self.counts
         is_first = np.arange(len(self.ids)) - np.repeat(self.indptr[:-1], counts) < limit
         return IdLists(row_offsets(np.minimum(counts, limit)), self.ids[is_first])
 
-    def lists(self) -> list[list[int]]:
+    def to_lists(self) -> list[list[int]]:
         """Return the rows as lists."""
         return [self[row].tolist() for row in range(len(self))]
 
-    def left(self, mask: np.ndarray) -> IdLists:
+    def filter_ids(self, mask: np.ndarray) -> IdLists:
         """Drop the ids that `mask` (bool by id) excludes, and renumber the others.
 
         >>> from core.graph.columns import IdLists
-        >>> IdLists.of([[0, 1], [2], [1]]).left(np.array([True, False, True])).lists()
+        >>> IdLists.from_lists([[0, 1], [2], [1]]).filter_ids(np.array([True, False, True])).to_lists()
         [[0], [1], []]
         """
         is_included, new_ids = mask[self.ids], np.cumsum(mask, dtype=np.int64) - 1
         return IdLists(row_offsets(is_included)[self.indptr], new_ids[self.ids[is_included]])
 
-    def inverse(self, n: int) -> IdLists:
+    def invert(self, n: int) -> IdLists:
         """Return for each of `n` ids the rows that contain it, ascending."""
         order = np.argsort(self.ids, kind="stable")
         rows = np.repeat(np.arange(len(self)), self.counts)[order]
@@ -152,8 +152,8 @@ class Table:
     A table opened from an Arrow file is memory-mapped, so only the accessed data is read.
 
     >>> from core.graph.columns import Table
-    >>> table = Table.of(id=["a", "b"], text=["First.", "Second."], weight=[1.0, 2.5])
-    >>> len(table), table.text("text", 1), table.numbers("weight").tolist(), table.has("title")
+    >>> table = Table.from_columns(id=["a", "b"], text=["First.", "Second."], weight=[1.0, 2.5])
+    >>> len(table), table.text("text", 1), table.numbers("weight").tolist(), table.has_column("title")
     (2, 'Second.', [1.0, 2.5], False)
     """
 
@@ -161,7 +161,7 @@ class Table:
         self.arrow = arrow  # pyarrow.Table of one chunk
 
     @classmethod
-    def of(cls, **columns: Sequence[Any] | np.ndarray | IdLists) -> Table:
+    def from_columns(cls, **columns: Sequence[Any] | np.ndarray | IdLists) -> Table:
         """Build a table from columns.
 
         A column of the type `ids` may be a list of lists or `IdLists`. A column that is an Arrow
@@ -210,7 +210,7 @@ class Table:
             pa.ipc.new_file(stream, self.arrow.schema) as writer,
         ):
             writer.write_table(self.arrow.combine_chunks())
-        self.release()
+        self.free_memory()
 
     def __len__(self) -> int:
         return self.arrow.num_rows
@@ -220,17 +220,17 @@ class Table:
         """Names of the columns."""
         return tuple(self.arrow.column_names)
 
-    def has(self, name: str) -> bool:
+    def has_column(self, name: str) -> bool:
         """Return whether the table has a column of that name."""
         return name in self.names
 
     def text(self, name: str, row: int) -> str:
         """Return the text of a row, empty if the table has no such column."""
-        return self.arrow.column(name)[int(row)].as_py() if self.has(name) else ""
+        return self.arrow.column(name)[int(row)].as_py() if self.has_column(name) else ""
 
     def texts(self, name: str, rows: Iterable[int] | None = None) -> list[str]:
         """Return the texts of some rows, or of all; empty if the table has no such column."""
-        if not self.has(name):
+        if not self.has_column(name):
             return [""] * (len(self) if rows is None else len(list(rows)))
         column = self._flat(name)
         if rows is None:
@@ -244,30 +244,30 @@ class Table:
         """Return a column of numbers, float32 or int32 [n], without a copy."""
         return self._flat(name).to_numpy()
 
-    def lists(self, name: str) -> IdLists:
+    def id_lists(self, name: str) -> IdLists:
         """Return a column of id lists, without a copy."""
         column = self._flat(name)
         return IdLists(column.offsets.to_numpy(), column.values.to_numpy())
 
     def with_columns(self, **columns: Sequence[Any] | np.ndarray | IdLists) -> Table:
         """Return the table with columns added, or replaced if they have the same name."""
-        new_columns, arrow = Table.of(**columns).arrow, self.arrow
+        new_columns, arrow = Table.from_columns(**columns).arrow, self.arrow
         for name in new_columns.column_names:
             if name in arrow.column_names:
                 arrow = arrow.drop_columns([name])
             arrow = arrow.append_column(name, new_columns.column(name))
         return Table(arrow)
 
-    def without(self, name: str) -> Table:
+    def drop_column(self, name: str) -> Table:
         """Return the table without a column."""
-        return Table(self.arrow.drop_columns([name])) if self.has(name) else self
+        return Table(self.arrow.drop_columns([name])) if self.has_column(name) else self
 
-    def with_ids(self, name: str, rows: IdLists) -> Table:
+    def replace_ids(self, name: str, rows: IdLists) -> Table:
         """Return the table with a column of id lists replaced."""
         column = _id_lists_to_arrow(rows)
         return Table(self.arrow.set_column(self.names.index(name), name, column))
 
-    def followed_by(self, other: Table) -> Table:
+    def append_rows(self, other: Table) -> Table:
         """Return the rows of this table followed by those of another.
 
         Both must have the same columns.
@@ -276,11 +276,11 @@ class Table:
 
         return Table(pa.concat_tables([self.arrow, other.arrow]).combine_chunks())
 
-    def taken(self, rows: np.ndarray) -> Table:
+    def take(self, rows: np.ndarray) -> Table:
         """Return the table of some rows, in the given order."""
         return Table(self.arrow.take(rows).combine_chunks())
 
-    def release(self) -> None:
+    def free_memory(self) -> None:
         """Free the memory of texts in temporary files.
 
         They are read from the file again when they are next needed.
@@ -303,9 +303,9 @@ class Table:
                     digest.update(
                         b"".join(len(data).to_bytes(8, "little") + data for data in batch)
                     )
-                    self.release()
+                    self.free_memory()
             elif COLUMN_TYPES[name] == "ids":
-                rows = self.lists(name)
+                rows = self.id_lists(name)
                 digest.update(np.ascontiguousarray(rows.indptr, "<i8").data)
                 digest.update(np.ascontiguousarray(rows.ids, "<i8").data)
             else:
@@ -332,7 +332,7 @@ def join_texts(rows: IdLists, texts: Sequence[str], separator: str) -> Any:
     The result is an Arrow column.
 
     >>> from core.graph.columns import IdLists, join_texts
-    >>> join_texts(IdLists.of([[1, 0], [], [2]]), ["Ann", "Bob", "Eve"], ", ").to_pylist()
+    >>> join_texts(IdLists.from_lists([[1, 0], [], [2]]), ["Ann", "Bob", "Eve"], ", ").to_pylist()
     ['Bob, Ann', '', 'Eve']
     """
     import pyarrow as pa
@@ -424,13 +424,13 @@ class Columns:
         return any(self.tables().values())
 
     @property
-    def of_texts(self) -> bool:
+    def has_texts(self) -> bool:
         """True if the graph is made of texts.
 
         >>> from core.graph.columns import Columns, Table
-        >>> Columns(nodes=Table.of(type=["person"])).of_texts
+        >>> Columns(nodes=Table.from_columns(type=["person"])).has_texts
         False
-        >>> Columns(chunks=Table.of(text=["One."])).of_texts
+        >>> Columns(chunks=Table.from_columns(text=["One."])).has_texts
         True
         """
         return self.chunks is not None or self.communities is not None

@@ -24,13 +24,13 @@ class MissingParts:
     """Nodes and links that one graph has and the other lacks.
 
     `nodes` are int64 ids in descending order of degree. `links` is the number of pairs of entities
-    that are connected in this graph alone. `between` is the number of those pairs whose two
+    that are connected in this graph alone. `n_links_between_common` is the number of those pairs whose two
     entities are both in the other graph.
     """
 
     nodes: np.ndarray
-    links: int
-    between: int
+    n_links: int
+    n_links_between_common: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +43,11 @@ class GraphDifference:
     graph, the second only in the second graph.
     """
 
-    nodes: int
-    links: int
+    n_common_nodes: int
+    n_common_links: int
     first: MissingParts
     second: MissingParts
-    alike: tuple[tuple[int, int, float], ...]
+    similar_pairs: tuple[tuple[int, int, float], ...]
 
 
 def compare_graphs(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDifference:
@@ -58,7 +58,7 @@ def compare_graphs(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDiffer
 
     >>> from core.graph.difference import compare_graphs
     >>> found = compare_graphs(toy, toy)
-    >>> found.nodes, found.links, found.first.nodes.tolist(), found.alike
+    >>> found.n_common_nodes, found.n_common_links, found.first.nodes.tolist(), found.similar_pairs
     (5, 5, [], ())
     """
     names = [

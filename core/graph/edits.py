@@ -37,7 +37,7 @@ class Edit:
     - `rename`: the name of a node and its new name.
 
     >>> from core.graph.edits import Edit
-    >>> Edit.read(Edit("edge", ("A", "r0", "B")).written()).words
+    >>> Edit.from_text(Edit("edge", ("A", "r0", "B")).to_text()).description
     'without A -> r0 -> B'
     """
 
@@ -58,26 +58,26 @@ class Edit:
         return " -> ".join(self.names) if self.kind == "edge" else self.names[0]
 
     @property
-    def removes(self) -> bool:
+    def is_removal(self) -> bool:
         """True if the edit removes something, which a merge and a rename do not."""
         return self.kind not in ("merge", "rename")
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Description of the edit for display: `without Ann`, `with Ann merged into Bea`."""
-        if not self.removes:
+        if not self.is_removal:
             return (
                 f"with {self.names[0]} {'merged into' if self.kind == 'merge' else 'renamed to'} "
                 f"{self.names[1]}"
             )
         return f"without {'the passage ' if self.kind == 'passage' else ''}{self.name}"
 
-    def written(self) -> str:
+    def to_text(self) -> str:
         """Return the edit as JSON text for addresses and files, which `read` parses."""
         return json.dumps([self.kind, *self.names], ensure_ascii=False)
 
     @classmethod
-    def read(cls, text: str) -> Edit:
+    def from_text(cls, text: str) -> Edit:
         """Parse an edit from its JSON text.
 
         Raises
@@ -120,7 +120,7 @@ def names_after_edits(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str,
     for edit in edits:
         if edit.kind == "node":
             retained_names = [name for name in retained_names if name != edit.names[0]]
-        elif not edit.removes:
+        elif not edit.is_removal:
             retained_names = [
                 edit.names[1] if name == edit.names[0] else name for name in retained_names
             ]
@@ -153,7 +153,9 @@ def edit_graph(graph: Graph, edits: Sequence[Edit]) -> Graph:
             f"“{graph.name}” is too large to be changed for one question; at most {MAX_EDITED_EDGES:,} "
             "triples can be."
         )
-    return graph.derived.once("edited", tuple(edits), lambda: _GraphEditor(graph).apply_all(edits))
+    return graph.derived.get_or_make(
+        "edited", tuple(edits), lambda: _GraphEditor(graph).apply_all(edits)
+    )
 
 
 def unmatched_edits(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
@@ -167,7 +169,9 @@ def unmatched_edits(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
         editor = _GraphEditor(graph)
         return tuple(edit for edit in all_edits if not editor.apply(edit))
 
-    return graph.derived.once("unmatched edits", all_edits, find_unmatched) if all_edits else ()
+    return (
+        graph.derived.get_or_make("unmatched edits", all_edits, find_unmatched) if all_edits else ()
+    )
 
 
 class _GraphEditor:
@@ -194,7 +198,7 @@ class _GraphEditor:
         """Apply the edits and return the resulting graph."""
         for edit in edits:
             self.apply(edit)
-        content = json.dumps([self._graph.digest, *(edit.written() for edit in edits)])
+        content = json.dumps([self._graph.digest, *(edit.to_text() for edit in edits)])
         return self._build_graph(hashlib.sha256(content.encode()).hexdigest())
 
     def _find_nodes(self, name: str) -> list[int]:
@@ -231,10 +235,10 @@ class _GraphEditor:
         if not rows:
             return False
         self._chunks[rows] = False
-        if columns.edges is not None and columns.edges.has("chunks"):
-            self._edges &= ~self._mark_orphans(columns.edges.lists("chunks"))
-        if columns.nodes is not None and columns.nodes.has("chunks"):
-            orphans = self._mark_orphans(columns.nodes.lists("chunks"))
+        if columns.edges is not None and columns.edges.has_column("chunks"):
+            self._edges &= ~self._mark_orphans(columns.edges.id_lists("chunks"))
+        if columns.nodes is not None and columns.nodes.has_column("chunks"):
+            orphans = self._mark_orphans(columns.nodes.id_lists("chunks"))
             self._drop_nodes(np.flatnonzero(self._nodes & orphans))
         return True
 
@@ -291,7 +295,7 @@ class _GraphEditor:
             edited_from=EditOrigin(graph, *rows, self._new_nodes[nodes], self._new_edges[edges]),
             folder=None,
             data=None,
-            later=None,
+            digest_check=None,
             stored_degree_bytes=None,
             **arrays,
         )
@@ -321,28 +325,28 @@ class _GraphEditor:
         columns, tables = self._graph.columns, dict[str, Table | None]()
         for name, rows in {"nodes": nodes, "edges": edges}.items():
             table = getattr(columns, name)
-            tables[name] = None if table is None else self._without_chunks(table.taken(rows))
+            tables[name] = None if table is None else self._without_chunks(table.take(rows))
         if tables["nodes"] is not None and self._merged:
             tables["nodes"] = self._merge_columns(tables["nodes"], nodes)
         if columns.chunks is not None:
-            tables["chunks"] = columns.chunks.taken(np.flatnonzero(self._chunks))
+            tables["chunks"] = columns.chunks.take(np.flatnonzero(self._chunks))
         if columns.communities is None:
             return Columns(**tables), np.empty(0, np.int64)
-        members = columns.communities.lists("members").left(self._nodes)
+        members = columns.communities.id_lists("members").filter_ids(self._nodes)
         not_empty = members.counts > 0
         retained_communities = np.flatnonzero(not_empty)
-        table = columns.communities.taken(retained_communities).with_ids(
+        table = columns.communities.take(retained_communities).replace_ids(
             "members", IdLists(row_offsets(members.counts[not_empty]), members.ids)
         )
-        if table.has("parent"):
+        if table.has_column("parent"):
             new_rows = np.where(not_empty, np.cumsum(not_empty) - 1, -1)
             parents = table.numbers("parent")
             table = table.with_columns(parent=np.where(parents >= 0, new_rows[parents], -1))
         return Columns(**tables, communities=table), retained_communities
 
     def _without_chunks(self, table: Table) -> Table:
-        if table.has("chunks"):
-            return table.with_ids("chunks", table.lists("chunks").left(self._chunks))
+        if table.has_column("chunks"):
+            return table.replace_ids("chunks", table.id_lists("chunks").filter_ids(self._chunks))
         return table
 
     def _merge_columns(self, table: Table, nodes: np.ndarray) -> Table:
@@ -354,12 +358,12 @@ class _GraphEditor:
             for row, node in enumerate(nodes.tolist())
             if node in self._merged
         }
-        if table.has("chunks"):
-            chunks = source.lists("chunks").left(self._chunks)
-            new_columns["chunks"] = table.lists("chunks").lists()
+        if table.has_column("chunks"):
+            chunks = source.id_lists("chunks").filter_ids(self._chunks)
+            new_columns["chunks"] = table.id_lists("chunks").to_lists()
             for row, group in groups.items():
-                new_columns["chunks"][row] = np.unique(chunks.joined(np.array(group))).tolist()
-        if table.has("description"):
+                new_columns["chunks"][row] = np.unique(chunks.concat_rows(np.array(group))).tolist()
+        if table.has_column("description"):
             new_columns["description"] = table.texts("description")
             for row, group in groups.items():
                 descriptions = dict.fromkeys(source.texts("description", group))

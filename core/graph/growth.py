@@ -19,9 +19,9 @@ class ChunkAdditions:
     edges. All are int64 ids. Nodes are ordered by descending degree.
     """
 
-    fresh: np.ndarray
-    known: np.ndarray
-    fresh_edges: np.ndarray
+    new_nodes: np.ndarray
+    known_nodes: np.ndarray
+    new_edges: np.ndarray
     known_edges: np.ndarray
 
 
@@ -32,9 +32,9 @@ class GraphGrowth:
 
     >>> from core.graph.growth import GraphGrowth
     >>> growth = GraphGrowth(story)
-    >>> growth.nodes.tolist(), growth.edges.tolist()  # after each of its four chunks
+    >>> growth.node_counts.tolist(), growth.edge_counts.tolist()  # after each of its four chunks
     ([2, 4, 5, 5], [1, 3, 4, 4])
-    >>> story.names(growth.adds(1).fresh), story.names(growth.adds(1).known)
+    >>> story.names(growth.additions(1).new_nodes), story.names(growth.additions(1).known_nodes)
     (['Cratchit', 'Fred'], ['Scrooge'])
     """
 
@@ -43,23 +43,23 @@ class GraphGrowth:
         self._first = {what: _first_chunks(graph, what) for what in ("nodes", "edges")}
 
     @cached_property
-    def nodes(self) -> np.ndarray:
+    def node_counts(self) -> np.ndarray:
         """Number of nodes after each chunk, int64 [chunks]."""
         return self._sizes("nodes")
 
     @cached_property
-    def edges(self) -> np.ndarray:
+    def edge_counts(self) -> np.ndarray:
         """Number of edges after each chunk, int64 [chunks]."""
         return self._sizes("edges")
 
-    def first(self, what: str) -> np.ndarray:
+    def first_chunks(self, what: str) -> np.ndarray:
         """First chunk that mentions each of the “nodes” or “edges”, int64; -1 if none does."""
         return self._first[what]
 
-    def adds(self, row: int) -> ChunkAdditions:
+    def additions(self, row: int) -> ChunkAdditions:
         """Return the nodes and edges that the chunk in this row mentions."""
         nodes, edges = (
-            chunks_of(self._graph, what).inverse(self._chunks)[row] for what in ("nodes", "edges")
+            chunks_of(self._graph, what).invert(self._chunks)[row] for what in ("nodes", "edges")
         )
         degrees = self._graph.degrees(nodes) if len(nodes) else np.empty(0)
         nodes = nodes[np.lexsort((nodes, -degrees))]

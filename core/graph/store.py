@@ -99,7 +99,7 @@ class Graph(KnowledgeGraph):
     live: Any = None
     fetched: FetchedPart | None = None
     # Check of the digests of a large store, which runs in the background; None if there is none.
-    later: digests.DeferredCheck | None = None
+    digest_check: digests.DeferredCheck | None = None
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Graph:
@@ -142,7 +142,7 @@ class Graph(KnowledgeGraph):
                 folder=folder,
                 data=data,
                 columns=open_columns(data),
-                later=check,
+                digest_check=check,
                 **arrays,
             )
             check_sizes(graph)
@@ -152,7 +152,7 @@ class Graph(KnowledgeGraph):
             raise damage_error(f"The graph in {folder} is", error, "build it again") from None
         return graph
 
-    def check_sound(self) -> None:
+    def check_digests(self) -> None:
         """Start the check of a large store in the background at its first use.
 
         Raises
@@ -160,11 +160,11 @@ class Graph(KnowledgeGraph):
         StoreError
             If the check has found damage so far.
         """
-        if self.later is not None:
-            self.later.begin()
-            if self.later.damage:
+        if self.digest_check is not None:
+            self.digest_check.start()
+            if self.digest_check.damage:
                 raise StoreError(
-                    f"The graph in {self.folder} is damaged ({self.later.damage}); build it again."
+                    f"The graph in {self.folder} is damaged ({self.digest_check.damage}); build it again."
                 )
 
     @property
@@ -204,12 +204,12 @@ class Graph(KnowledgeGraph):
 
     def names(self, nodes) -> list[str]:
         """Return the names of several nodes, in their order."""
-        self.check_sound()
+        self.check_digests()
         return [self.node_name(int(node)) for node in nodes]
 
     def nodes_named(self, name: str) -> tuple[int, ...]:
         """Return the ids of the nodes with exactly this name, ascending."""
-        self.check_sound()
+        self.check_digests()
         if self.numbered:
             is_number = name.isascii() and name.isdecimal() and len(name) < 20
             if is_number and str(int(name)) == name and int(name) < self.n_nodes:
@@ -261,7 +261,7 @@ class Graph(KnowledgeGraph):
         Steps from head to tail come first. Within each part, they are in the order of the given
         nodes, then by ascending edge.
         """
-        self.check_sound()
+        self.check_digests()
         direction, sides = self.resolve(direction), []
         if direction != "in":
             rows, edges = row_entries(self.out_indptr, nodes)
@@ -279,7 +279,7 @@ class Graph(KnowledgeGraph):
 
     def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the (heads, relations, tails) of the edges, int64, in their order."""
-        self.check_sound()
+        self.check_digests()
         return tuple(
             np.asarray(column[edges], np.int64)
             for column in (self.heads, self.relations, self.tails)
@@ -287,7 +287,7 @@ class Graph(KnowledgeGraph):
 
     def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return (out_indptr, tails, in_indptr, in_heads) of the whole graph, as plain arrays."""
-        self.check_sound()
+        self.check_digests()
         return tuple(
             np.asarray(values)
             for values in (self.out_indptr, self.tails, self.in_indptr, self.in_heads)
@@ -304,7 +304,7 @@ class Graph(KnowledgeGraph):
 
     def shape(self) -> Shape:
         """Return counts over the whole graph; reads the offsets and relations once."""
-        self.check_sound()
+        self.check_digests()
         degrees = np.diff(self.out_indptr) + np.diff(self.in_indptr)
         node_counts = np.bincount(degrees, minlength=1)
         unique_degrees = np.flatnonzero(node_counts)

@@ -41,7 +41,7 @@ def has_chunk_nodes(graph: KnowledgeGraph) -> bool:
     Their nodes have levels, unlike those of a knowledge graph.
     """
     table = graph.columns.nodes
-    return table is not None and table.has("chunks") and table.has("level")
+    return table is not None and table.has_column("chunks") and table.has_column("level")
 
 
 def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
@@ -82,7 +82,9 @@ def _own_labels(graph: KnowledgeGraph, nodes: Sequence[int]) -> list[str]:
     table, names = graph.columns.nodes, graph.names(nodes)
     if table is None:
         return names
-    is_summary = table.numbers("level")[nodes] > 0 if table.has("level") else [False] * len(names)
+    is_summary = (
+        table.numbers("level")[nodes] > 0 if table.has_column("level") else [False] * len(names)
+    )
     types, descriptions = table.texts("type", nodes), table.texts("description", nodes)
     labels = []
     for name, type, text, summary in zip(names, types, descriptions, is_summary):
@@ -170,7 +172,8 @@ def chunk_title(graph: KnowledgeGraph, row: int) -> str:
     if chunks is None:
         return str(row)
     id, document, title = (
-        chunks.text(name, row) if chunks.has(name) else "" for name in ("id", "document", "title")
+        chunks.text(name, row) if chunks.has_column(name) else ""
+        for name in ("id", "document", "title")
     )
     number = id.removeprefix(document) if id.startswith(f"{document}#") else ""
     return f"{title or document or id}{' ' if title and number else ''}{number}"
@@ -200,7 +203,7 @@ def community_text(graph: KnowledgeGraph, row: int) -> str:
     if table is None:
         return ""
     return table.text("report", row) or ", ".join(
-        graph.names(table.lists("members")[row][:MAX_LABEL_MEMBERS])
+        graph.names(table.id_lists("members")[row][:MAX_LABEL_MEMBERS])
     )
 
 
@@ -218,12 +221,12 @@ def chunks_of(graph: KnowledgeGraph, what: str) -> IdLists:
     `what` is “nodes” or “edges”. The lists are empty if the graph does not store this.
     """
     table: Table | None = getattr(graph.columns, what)
-    if table is None or not table.has("chunks"):
+    if table is None or not table.has_column("chunks"):
         return IdLists(
             np.zeros((graph.n_nodes if what == "nodes" else graph.n_edges) + 1, np.int64),
             np.empty(0, np.int64),
         )
-    return graph.derived.once("chunks of", what, lambda: table.lists("chunks"))
+    return graph.derived.get_or_make("chunks of", what, lambda: table.id_lists("chunks"))
 
 
 def n_chunks(graph: KnowledgeGraph) -> int:
@@ -239,9 +242,9 @@ def n_communities(graph: KnowledgeGraph) -> int:
 def edge_weights(graph: KnowledgeGraph) -> np.ndarray | None:
     """Return the weight of each edge, float64 above zero, or None if edges have none."""
     table = graph.columns.edges
-    if table is None or not table.has("weight"):
+    if table is None or not table.has_column("weight"):
         return None
-    return graph.derived.once(
+    return graph.derived.get_or_make(
         "weights", None, lambda: np.maximum(table.numbers("weight").astype(np.float64), 1e-9)
     )
 

@@ -44,19 +44,19 @@ class FileHead:
         self.suffix = bare_suffix(path)
 
     @cached_property
-    def is_several(self) -> bool:
+    def has_several_files(self) -> bool:
         """True if the path holds files: a folder or a zip."""
         return self.path.is_dir() or (self.suffix == ".zip" and self.path.is_file())
 
     @cached_property
     def files(self) -> dict[str, FileSource]:
         """The files of a folder or zip by their paths within it; empty for a single file."""
-        return files_at_path(self.path)[0] if self.is_several else {}
+        return files_at_path(self.path)[0] if self.has_several_files else {}
 
     @cached_property
     def data(self) -> bytes:
         """The first `HEAD_BYTES` bytes, unpacked; empty for a folder or zip."""
-        if self.is_several:
+        if self.has_several_files:
             return b""
         with open_unpacked(self.path) as stream:
             return stream.read(HEAD_BYTES)
@@ -96,7 +96,7 @@ class FileHead:
     @cached_property
     def rows(self) -> list[Row]:
         """The first objects of JSON, Parquet or Arrow, as far as the head holds them."""
-        if self.is_several:
+        if self.has_several_files:
             return []
         if is_columnar(self.path):
             return [row for _, row in islice(file_rows(self.path), MAX_HEAD_ROWS)]
@@ -136,9 +136,9 @@ def _json_rows(text: str) -> Iterator[Row]:
         pieces = JsonPieces(stream)
         row: dict[str, Any] = {}
         try:
-            if pieces.next() == "[":
-                pieces.take("[")
-            while pieces.next() == "{":
+            if pieces.peek() == "[":
+                pieces.consume("[")
+            while pieces.peek() == "{":
                 row = {}
                 _fill_row(row, pieces)
                 yield row
@@ -155,7 +155,7 @@ def _fill_row(row: dict[str, Any], pieces: JsonPieces) -> None:
     """
     for key in pieces.keys():
         row[key] = None
-        if not pieces.opens_objects():
+        if not pieces.is_array_of_objects():
             row[key] = pieces.value()
             continue
         items = row[key] = list[Any]()

@@ -118,7 +118,7 @@ def _records(head: FileHead) -> Sequence[Row]:
 @lru_cache(4)
 def guess_graphs(head: FileHead) -> Guesses:
     """Return the graph formats that a head may have."""
-    if head.is_several:
+    if head.has_several_files:
         return _guess_several_graphs(head)
     guesses = _guess_triple_tables(head) | _guess_json_graphs(head)
     for name, one in GRAPH_FORMATS.items():
@@ -206,7 +206,7 @@ def _guess_json_graphs(head: FileHead) -> Guesses:
 @lru_cache(4)
 def guess_documents(head: FileHead) -> Guesses:
     """Return the families of documents that a head may belong to, by suffix."""
-    if head.is_several:
+    if head.has_several_files:
         suffixes = sorted(_suffixes_of_files(head) & DOCUMENT_SUFFIXES)
         if not suffixes:
             return {}
@@ -227,7 +227,7 @@ def guess_documents(head: FileHead) -> Guesses:
 @lru_cache(4)
 def guess_sets(head: FileHead) -> Guesses:
     """Return the forms of published sets that a head may have."""
-    if head.is_several:
+    if head.has_several_files:
         return _guess_beir(head)
     if head.suffix == ".txt":
         return {"book": Guess(0.1, "it may be one text")}
@@ -238,7 +238,7 @@ def guess_sets(head: FileHead) -> Guesses:
     confidence = POSSIBLE_CONFIDENCE
     if format_of_rows(records) not in ("", "rows", PREDICTIONS_FORMAT):  # rows of a run
         confidence = UNLIKELY_CONFIDENCE
-    elif any(one.title or one.whole for one in published_corpora.passages_of_rows(records)):
+    elif any(one.title or one.is_only_text for one in published_corpora.passages_of_rows(records)):
         confidence = SURE_CONFIDENCE
     return {form: Guess(confidence, "its rows bring their passages along")}
 
@@ -260,7 +260,7 @@ def _folders_with(head: FileHead, part: str) -> set[str]:
 @lru_cache(4)
 def guess_questions(head: FileHead) -> Guesses:
     """Return the question formats that a head may have."""
-    if head.is_several or not (head.rows or head.lines):
+    if head.has_several_files or not (head.rows or head.lines):
         return {}
     if head.rows:
         return _guess_question_rows(_records(head))
@@ -292,7 +292,7 @@ def _guess_question_rows(records: Sequence[Row]) -> Guesses:
 @lru_cache(4)
 def guess_runs(head: FileHead) -> Guesses:
     """Return the formats of finished runs that a head may have."""
-    if head.is_several:
+    if head.has_several_files:
         return {}
     if not head.rows and head.lines and all(map(is_run_line, head.lines)):
         return {TREC_FORMAT: Guess(SURE_CONFIDENCE, "its lines hold the six columns of a run")}
@@ -306,7 +306,7 @@ def guess_runs(head: FileHead) -> Guesses:
     if not name:
         return {}
     result_keys = sorted(RUN_RESULT_KEYS & records[0].keys())
-    reason = f"its rows hold {', '.join(result_keys[:3]) or RUN_FORMATS[name].taken}"
+    reason = f"its rows hold {', '.join(result_keys[:3]) or RUN_FORMATS[name].read_parts}"
     if name not in ("rows", "ragas"):  # a format that no other data has
         return {name: Guess(0.9, reason)}
     confidence = LIKELY_CONFIDENCE + 0.05 if result_keys else POSSIBLE_CONFIDENCE
@@ -325,7 +325,7 @@ def guess_indexes(head: FileHead) -> Guesses:
         )
     except BadInput:
         return {}
-    return {tool: Guess(0.98, f"it holds {TOOLS[tool].known_by}")}
+    return {tool: Guess(0.98, f"it holds {TOOLS[tool].recognised_by}")}
 
 
 def guess_cases(head: FileHead) -> Guesses:

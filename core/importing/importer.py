@@ -109,14 +109,14 @@ class ImportRequest:
     ----------
     format : the name of the format within its kind.
     paths : the files, which are read together.
-    most : most bytes of text in a file; None for no bound.
+    max_bytes : most bytes of text in a file; None for no bound.
     encoding : the encoding of texts that are not UTF-8; empty to guess it.
     """
 
     format: str
     paths: Sequence[Path]
     watch: Watch
-    most: int | None
+    max_bytes: int | None
     encoding: str
 
 
@@ -129,8 +129,8 @@ class Importer:
     kind, name : together the key of the format. Commands of a kind call the format by `name`.
     title : the format's name on screen.
     suffixes : suffixes of its files; empty if it is recognised by content alone.
-    guesses : returns the formats of this kind that the head of a file may have.
-    read : reads files of this kind.
+    guess_formats : returns the formats of this kind that the head of a file may have.
+    read_files : reads files of this kind.
     example : an example file below `data/formats`; empty if the format is not that of a file.
     files : words for its files, if the suffixes do not describe them.
     tools : programs that write the format.
@@ -141,8 +141,8 @@ class Importer:
     name: str
     title: str
     suffixes: tuple[str, ...]
-    guesses: Callable[[FileHead], Mapping[str, Guess]]
-    read: Callable[[ImportRequest], ReadFile]
+    guess_formats: Callable[[FileHead], Mapping[str, Guess]]
+    read_files: Callable[[ImportRequest], ReadFile]
     example: str = ""
     files: str = ""
     tools: str = ""
@@ -154,9 +154,9 @@ class Importer:
         """Kind and name, as the option `--as` takes them: `graph/turtle`."""
         return f"{self.kind}/{self.name}"
 
-    def sniff(self, head: FileHead) -> Guess:
+    def guess(self, head: FileHead) -> Guess:
         """Return the confidence that a head of a file has this format."""
-        return self.guesses(head).get(self.name, NO_GUESS)
+        return self.guess_formats(head).get(self.name, NO_GUESS)
 
     def read_file(
         self,
@@ -171,4 +171,4 @@ class Importer:
         """
         watch.check()
         files = list(map(Path, paths))
-        return self.read(ImportRequest(self.name, files, watch, most, encoding))
+        return self.read_files(ImportRequest(self.name, files, watch, most, encoding))

@@ -104,11 +104,11 @@ def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
     if not path.exists():
         raise BadInput(f"There is no file {path}.")
     head = FileHead(path, encoding)
-    if not head.is_several and not head.data.strip():
+    if not head.has_several_files and not head.data.strip():
         raise BadInput(f"{head.name} is empty.")
     recognitions = []
     for importer in IMPORTERS.values():
-        guess = importer.sniff(head)
+        guess = importer.guess(head)
         if guess.confidence >= MIN_CONFIDENCE:
             recognitions.append(Recognition(importer, guess.confidence, guess.reason, (str(path),)))
     if not recognitions:
@@ -158,7 +158,7 @@ def importers_named(text: str) -> list[Importer]:
 
 def _unknown_format_message(head: FileHead) -> str:
     """Return why a file has no known format, with advice if its suffix is known."""
-    if head.is_several:
+    if head.has_several_files:
         return f"{head.name} holds no file that can be read."
     if head.suffix in SUFFIX_ADVICE:
         return f"{head.name} cannot be read. {SUFFIX_ADVICE[head.suffix]}"

@@ -47,7 +47,11 @@ def _read_triples(request: ImportRequest) -> ReadFile:
     form = request.format if has_format else AUTO_TRIPLE_FORMAT
     with tempfile.TemporaryDirectory() as folder:
         source = graph_files(
-            request.paths, Path(folder), format=form, most=request.most, encoding=request.encoding
+            request.paths,
+            Path(folder),
+            format=form,
+            most=request.max_bytes,
+            encoding=request.encoding,
         )
         items = tuple(source.read(request.watch))
     return ReadFile(items, count_with_noun(len(items), "triple"), tuple(source.tally.sentences()))
@@ -79,7 +83,7 @@ def _read_questions(request: ImportRequest) -> ReadFile:
     question_file = read_question_file(
         request.paths[0],
         format=request.format,
-        most=request.most or MAX_QUESTION_BYTES,
+        most=request.max_bytes or MAX_QUESTION_BYTES,
         watch=request.watch,
         gold=GOLD_KEYS,
         encoding=request.encoding,
@@ -115,11 +119,11 @@ def _read_database(request: ImportRequest) -> ReadFile:
 
 def _check_sizes(request: ImportRequest) -> None:
     """Raise BadInput if a file holds too much text, for readers that take no bound."""
-    if request.most is None:
+    if request.max_bytes is None:
         return
     for path in request.paths:
         if path.is_file():
-            read_bytes(disk_file(path), request.most)
+            read_bytes(disk_file(path), request.max_bytes)
 
 
 GuessFunction = Callable[[FileHead], Mapping[str, Guess]]
@@ -170,8 +174,8 @@ def _text_importers() -> Iterator[Importer]:
         title = words[0].upper() + words[1:]
         yield _importer(KindName.SET, name, title, form_suffixes.get(name, ROW_SUFFIXES))
     for name, tool in TOOLS.items():
-        details = {"tools": tool.versions, "taken": tool.taken, "left": tool.left}
-        details["files"] = tool.known_by
+        details = {"tools": tool.versions, "taken": tool.read_items, "left": tool.not_read}
+        details["files"] = tool.recognised_by
         yield _importer(KindName.INDEX, name, tool.title, [ZIP_SUFFIX], **details)
 
 
@@ -185,7 +189,7 @@ def _question_and_run_importers() -> Iterator[Importer]:
             details["files"] = FILES_OF_ROWS
         yield _importer(KindName.QUESTIONS, name, title, suffixes, **details)
     for name, one in RUN_FORMATS.items():
-        details = {"tools": one.written_by, "taken": one.taken, "left": one.left}
+        details = {"tools": one.written_by, "taken": one.read_parts, "left": one.ignored_parts}
         suffixes = (".trec", ".run", ".txt")
         if name != TREC_FORMAT:
             suffixes = (*ROW_SUFFIXES, ".csv")

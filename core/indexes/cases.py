@@ -43,7 +43,7 @@ CASE_COLUMNS = ("key", "masked", "chains", "fit", "vector")
 CASES_TABLE = (
     "CREATE TABLE cases (key TEXT PRIMARY KEY, masked TEXT, chains TEXT, fit REAL, vector BLOB)"
 )
-CASES_SCHEMA = Schema("the solved questions", (CASES_TABLE,), again=True)
+CASES_SCHEMA = Schema("the solved questions", (CASES_TABLE,), is_recomputable=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Cases:
             vectors,
         )
 
-    def nearest(self, vector: np.ndarray) -> list[tuple[int, float]]:
+    def rank_cases(self, vector: np.ndarray) -> list[tuple[int, float]]:
         """Rank all cases by their cosine with a vector, as pairs of (position, cosine).
 
         Cosines are rounded to six digits. Equal ones keep the order of the cases.
@@ -146,7 +146,7 @@ def load_cases(
     StoreError : the cases cannot be saved.
     """
     setting = (fingerprint(encoder), steps, graph.resolve(direction))
-    file, shelf = _file(graph, *setting), graph.derived.shelf(CASES_SHELF, MAX_HELD_CASE_SETS)
+    file, shelf = _file(graph, *setting), graph.derived.cache_of(CASES_SHELF, MAX_HELD_CASE_SETS)
     sources = split_sources(source)
     sets = tuple(part for part in sources if part != OWN_QUESTIONS)
     key = (*setting, sets, size)
@@ -162,7 +162,7 @@ def load_cases(
 
 def forget_cases(graph: Graph) -> None:
     """Release the graph's cases from memory. Raises StoreError while they are being solved."""
-    shelf = graph.derived.shelf(CASES_SHELF, MAX_HELD_CASE_SETS)
+    shelf = graph.derived.cache_of(CASES_SHELF, MAX_HELD_CASE_SETS)
     with hold_free_lock(shelf.lock, "The solved questions"):
         shelf.values.clear()
 
@@ -191,7 +191,7 @@ def case_coverage(
     by_key = {case_key(question): question for question in questions if question.answers}
     file, solved_keys = _file(graph, fingerprint(encoder), steps, graph.resolve("graph")), set()
     if file.is_file():
-        with RowFile(file, CASES_SCHEMA).reading() as store:
+        with RowFile(file, CASES_SCHEMA).open_for_reading() as store:
             solved_keys = {key for (key,) in rows_by_key(store, "cases", ("key",), by_key)}
     solvable = [
         key
@@ -249,7 +249,7 @@ def _find_cases(
     """Return the cases of these questions in order, read from `file` or solved and added to it."""
     by_key = {case_key(question): question for question in questions if question.answers}
     case_file = RowFile(file, CASES_SCHEMA)
-    with case_file.reading() as store:
+    with case_file.open_for_reading() as store:
         row_of_key = {row[0]: row for row in rows_by_key(store, "cases", CASE_COLUMNS, by_key)}
         missing = {key: by_key[key] for key in by_key if key not in row_of_key}
         for batch in _batches_with_progress(missing, watch):
@@ -311,11 +311,13 @@ def _end_nodes(graph: Graph, question: Question) -> tuple[list[int], list[int]] 
     """
     seeds = []
     for entity in question.entities:
-        nodes = name_lookup(graph).exact(entity)
+        nodes = name_lookup(graph).find_exact(entity)
         if not nodes:
             return None
         seeds.append(_busiest(graph, nodes))
-    answers = {node for answer in question.answers for node in name_lookup(graph).exact(answer)}
+    answers = {
+        node for answer in question.answers for node in name_lookup(graph).find_exact(answer)
+    }
     return (seeds, sorted(answers)) if seeds and answers else None
 
 

@@ -54,31 +54,34 @@ class TokenSimilarity:
     """Similarity of a question to several texts, token by token.
 
     `sums` holds, for each text, the sum over its tokens of the best cosine to a token of the
-    question. `lengths` counts the tokens of each text. `covered` holds, for each token of the
+    question. `lengths` counts the tokens of each text. `question_cosines` holds, for each token of the
     question, the best cosine to a token of the text.
     """
 
     sums: np.ndarray  # float64 [n]
     lengths: np.ndarray  # [n]
-    covered: np.ndarray  # float64 [n, question tokens]
+    question_cosines: np.ndarray  # float64 [n, question tokens]
 
     def f1(self) -> np.ndarray:
         """Return the F1 of token precision and recall, float64 [n] in [-1, 1]."""
-        precision, recall = self.sums / np.maximum(self.lengths, 1), self.covered.mean(axis=1)
+        precision, recall = (
+            self.sums / np.maximum(self.lengths, 1),
+            self.question_cosines.mean(axis=1),
+        )
         total = precision + recall
         return np.where(
             total > 0, 2 * precision * recall / np.where(total > 0, total, 1), total / 2
         )
 
     def __getitem__(self, rows: np.ndarray) -> TokenSimilarity:
-        return TokenSimilarity(self.sums[rows], self.lengths[rows], self.covered[rows])
+        return TokenSimilarity(self.sums[rows], self.lengths[rows], self.question_cosines[rows])
 
-    def beside(self, other: TokenSimilarity) -> TokenSimilarity:
+    def combine(self, other: TokenSimilarity) -> TokenSimilarity:
         """Return the similarity of pairs of texts joined row by row."""
         return TokenSimilarity(
             self.sums + other.sums,
             self.lengths + other.lengths,
-            np.maximum(self.covered, other.covered),
+            np.maximum(self.question_cosines, other.question_cosines),
         )
 
 
@@ -97,22 +100,22 @@ class ChainIndex:
     tokens: np.ndarray  # int8 [t, d]
     scales: np.ndarray  # float32 [t]
     starts: np.ndarray  # int64 [n + 1]
-    found: int
+    n_found: int
 
     def __len__(self) -> int:
         return len(self.chains)
 
     @cached_property
-    def place(self) -> dict[Chain, int]:
+    def position_of(self) -> dict[Chain, int]:
         """Position of each chain in the index."""
         return {chain: i for i, chain in enumerate(self.chains)}
 
     @cached_property
-    def beginnings(self) -> frozenset[Chain]:
+    def prefixes(self) -> frozenset[Chain]:
         """Every chain and every prefix of a chain."""
         return frozenset(chain[:n] for chain in self.chains for n in range(1, len(chain) + 1))
 
-    def part(self, index: int) -> tuple[np.ndarray, np.ndarray]:
+    def token_vectors(self, index: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the quantised token vectors of a chain and their scales."""
         rows = slice(self.starts[index], self.starts[index + 1])
         return self.tokens[rows], self.scales[rows]
@@ -134,9 +137,11 @@ class ChainIndex:
         -------
         float64 [len(indices)], in [-1, 1].
         """
-        return self.alike(question, indices).f1()
+        return self.compare_tokens(question, indices).f1()
 
-    def alike(self, question: np.ndarray, indices: Sequence[int] | np.ndarray) -> TokenSimilarity:
+    def compare_tokens(
+        self, question: np.ndarray, indices: Sequence[int] | np.ndarray
+    ) -> TokenSimilarity:
         """Compare the token vectors of a question with those of each chain.
 
         Parameters
@@ -232,7 +237,7 @@ def chain_index(
     StoreError : the index cannot be saved.
     """
     key = (fingerprint(encoder), steps, graph.resolve(direction))
-    shelf = graph.derived.shelf(CHAINS_SHELF)
+    shelf = graph.derived.cache_of(CHAINS_SHELF)
     with hold_lock(shelf.lock, watch):
         index = shelf.values.get(key)
         if index is None:
@@ -263,7 +268,7 @@ def is_chain_index_ready(
     True if they are in memory or on disk.
     """
     key = (fingerprint(encoder), steps, graph.resolve(direction))
-    return key in graph.derived.shelf(CHAINS_SHELF).values or _file(graph, key).exists()
+    return key in graph.derived.cache_of(CHAINS_SHELF).values or _file(graph, key).exists()
 
 
 def prepare_chains(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -> None:
@@ -280,7 +285,7 @@ def prepare_chains(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -
     StoreError : the index cannot be saved.
     """
     key = (fingerprint(encoder), steps, graph.resolve("graph"))
-    shelf = graph.derived.shelf(CHAINS_SHELF)
+    shelf = graph.derived.cache_of(CHAINS_SHELF)
     with hold_lock(shelf.lock, watch):
         index = build_chain_index(graph, encoder, steps, key[2], watch)
         write_atomically(_file(graph, key), lambda stream: _write(stream, index))
@@ -289,7 +294,7 @@ def prepare_chains(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -
 
 def forget_chains(graph: Graph) -> None:
     """Release the graph's chains from memory. Raises StoreError while they are being encoded."""
-    shelf = graph.derived.shelf(CHAINS_SHELF)
+    shelf = graph.derived.cache_of(CHAINS_SHELF)
     with hold_free_lock(shelf.lock, "The relation chains"):
         shelf.values.clear()
 
@@ -330,7 +335,7 @@ def build_chain_index(
     texts = [chain_text(chain, phrases, nouns) for chain in chains]
     part_of_text = {}
     if earlier is not None:
-        part_of_text = {text: earlier.part(i) for i, text in enumerate(earlier.texts)}
+        part_of_text = {text: earlier.token_vectors(i) for i, text in enumerate(earlier.texts)}
     new = [text for text in dict.fromkeys(texts) if text not in part_of_text]
     for first in range(0, len(new), ENCODE_BATCH_CHAINS):
         watch.report(f"Encoding relation chains: {first:,} of {len(new):,}", first / len(new))
@@ -466,7 +471,7 @@ def _write(stream, index: ChainIndex) -> None:
     text = json.dumps(
         {
             "version": CHAINS_VERSION,
-            "found": index.found,
+            "found": index.n_found,
             "chains": index.chains,
             "texts": index.texts,
         },

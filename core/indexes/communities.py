@@ -32,7 +32,7 @@ def pagerank_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
     BadInput : the graph is too large for the free memory.
     StoreError : they cannot be saved although saving is possible in general.
     """
-    return graph.derived.once(
+    return graph.derived.get_or_make(
         "clusters", None, lambda: load_communities(graph, MAX_CLUSTER_NODES, watch)
     )
 

@@ -34,34 +34,34 @@ class PositionMap:
     >>> import numpy as np
     >>> from core.indexes.index_extension import PositionMap
     >>> order = PositionMap(np.array([1, -1, 0]))
-    >>> order.places(np.array([0, 1])).tolist(), order.masked, order.there.tolist()
+    >>> order.positions_of(np.array([0, 1])).tolist(), order.n_masked, order.has_item.tolist()
     ([2, 0], 1, [True, False, True])
     """
 
     items: np.ndarray
-    added: int = 0
+    n_added: int = 0
 
     @cached_property
-    def there(self) -> np.ndarray:
+    def has_item(self) -> np.ndarray:
         """Boolean mask of the positions that have an item."""
         return self.items >= 0
 
     @property
-    def masked(self) -> int:
+    def n_masked(self) -> int:
         """Number of positions without an item."""
-        return len(self.items) - int(self.there.sum())
+        return len(self.items) - int(self.has_item.sum())
 
     @cached_property
     def _positions(self) -> np.ndarray:
-        positions = np.empty(int(self.there.sum()), np.int64)
-        positions[self.items[self.there]] = np.flatnonzero(self.there)
+        positions = np.empty(int(self.has_item.sum()), np.int64)
+        positions[self.items[self.has_item]] = np.flatnonzero(self.has_item)
         return positions
 
-    def places(self, items: np.ndarray) -> np.ndarray:
+    def positions_of(self, items: np.ndarray) -> np.ndarray:
         """Return the positions of items, int64."""
         return self._positions[items]
 
-    def first(self, positions: np.ndarray, n: int) -> np.ndarray:
+    def first_items(self, positions: np.ndarray, n: int) -> np.ndarray:
         """Return the items at the first `n` occupied positions of each row.
 
         Parameters
@@ -105,10 +105,10 @@ def extend_index(blocks: VectorBlocks, kind: str, width: int) -> tuple[Any, Posi
         old_order, parts = earlier_index
         new_item_of = match_keys(np.load(folder / KEYS_FILE), keys)
         items = np.full(len(old_order.items), -1, np.int64)
-        items[old_order.there] = new_item_of[old_order.items[old_order.there]]
+        items[old_order.has_item] = new_item_of[old_order.items[old_order.has_item]]
         added = np.setdiff1d(np.arange(len(keys)), items[items >= 0], assume_unique=True)
-        order = PositionMap(np.concatenate([items, added]), old_order.added + len(added))
-        if max(order.added, order.masked) > MAX_CHANGED_SHARE * len(order.items):
+        order = PositionMap(np.concatenate([items, added]), old_order.n_added + len(added))
+        if max(order.n_added, order.n_masked) > MAX_CHANGED_SHARE * len(order.items):
             continue
         try:
             vectors = np.empty((0, width), np.float32)

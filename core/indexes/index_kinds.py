@@ -64,13 +64,13 @@ class IndexKind:
     fields:
 
     - `words` describes in a few words the settings in such a name.
-    - `usual` is the name of the index that methods with default settings read.
-    - `build` builds that index. It adds to the saved parts if `adds` is true, else it starts anew.
+    - `default_name` is the name of the index that methods with default settings read.
+    - `build` builds that index. It adds to the saved parts if `is_incremental` is true, else it starts anew.
       None for an index that is built only by the question that needs it.
-    - `seconds` is roughly how long a build from the beginning takes. `pace` says on what this
+    - `seconds` is roughly how long a build from the beginning takes. `duration_note` says on what this
       depends.
     - `models` names the model roles it needs.
-    - `lacks` is the reason why it cannot be built for a graph, empty if it can.
+    - `refusal` is the reason why it cannot be built for a graph, empty if it can.
     - `coverage` counts the finished `parts` and all parts; None if this is not known.
     - `forget` releases the index from memory. It raises StoreError while the index is being built.
     - `fits` is true for graphs that can have such an index.
@@ -80,20 +80,20 @@ class IndexKind:
     title: str
     purpose: str
     pattern: str
-    words: Callable[[re.Match], str]
-    usual: Callable[[Graph, Environment], str]
+    describe_settings: Callable[[re.Match], str]
+    default_name: Callable[[Graph, Environment], str]
     build: Callable[[Graph, Environment, Watch], Any] | None = None
     seconds: Callable[[Graph, Environment], float] = lambda graph, env: 0.0
-    pace: str = ""
-    adds: bool = False
+    duration_note: str = ""
+    is_incremental: bool = False
     models: tuple[str, ...] = ()
     parts: str = ""
     coverage: Callable[[Graph, Environment], tuple[int, int] | None] = lambda graph, env: None
-    lacks: Callable[[Graph, Environment], str] = lambda graph, env: ""
+    refusal: Callable[[Graph, Environment], str] = lambda graph, env: ""
     forget: Callable[[Graph], None] = lambda graph: None
     fits: Callable[[Graph], bool] = lambda graph: True
 
-    def takes(self, graph: Graph, env: Environment, share: float = 1.0) -> str:
+    def describe_duration(self, graph: Graph, env: Environment, share: float = 1.0) -> str:
         """Return in words roughly how long building takes.
 
         Parameters
@@ -107,7 +107,9 @@ class IndexKind:
         A few words, such as “about 2 min”, with what this depends on.
         """
         duration = duration_text(share * self.seconds(graph, env))
-        return f"about {duration}, {self.pace}" if self.pace else f"about {duration}"
+        return (
+            f"about {duration}, {self.duration_note}" if self.duration_note else f"about {duration}"
+        )
 
     def match(self, name: str) -> re.Match | None:
         """Match the name of a file or folder of this kind, with the settings in the name."""
@@ -142,7 +144,7 @@ def _solve_questions(graph: Graph, env: Environment, watch: Watch = NO_WATCH) ->
         INDEX_COSTS.chain_steps,
         "graph",
         watch,
-        env.solved(graph.digest),
+        env.solved_questions(graph.digest),
     )
 
 
@@ -153,14 +155,14 @@ def _case_coverage(graph: Graph, env: Environment) -> tuple[int, int]:
         _sources(graph),
         INDEX_COSTS.questions_per_set,
         INDEX_COSTS.chain_steps,
-        env.solved(graph.digest),
+        env.solved_questions(graph.digest),
     )
 
 
 def _max_solved_questions(graph: Graph, env: Environment) -> int:
     """Return the largest number of questions to solve, without reading the question sets."""
     n_sets = len(memory.split_sources(_sources(graph))) - 1
-    return INDEX_COSTS.questions_per_set * n_sets + len(env.solved(graph.digest))
+    return INDEX_COSTS.questions_per_set * n_sets + len(env.solved_questions(graph.digest))
 
 
 def _sources(graph: Graph) -> str:
@@ -174,13 +176,13 @@ def _sources(graph: Graph) -> str:
         names = [
             name
             for name, question_set in dataset.sets.items()
-            if name.endswith(LEARNING_SET_ENDINGS) and question_set.graphs == "union"
+            if name.endswith(LEARNING_SET_ENDINGS) and question_set.graph_scope == "union"
         ]
     return ",".join([*(name for name in names if "-ntm-" not in name), memory.OWN_QUESTIONS])
 
 
 def _case_refusal(graph: Graph, env: Environment) -> str:
-    if _sources(graph) != memory.OWN_QUESTIONS or env.solved(graph.digest):
+    if _sources(graph) != memory.OWN_QUESTIONS or env.solved_questions(graph.digest):
         return ""
     return (
         "No question set of this graph is meant for learning. Save a comparison with correct "
@@ -191,7 +193,7 @@ def _case_refusal(graph: Graph, env: Environment) -> str:
 def _write_reports(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
     clusters = communities.load_communities(graph, watch=watch)
     order = (-clusters.sizes()).argsort(kind="stable").tolist()
-    _report_store(graph, clusters, env).prepare(order, watch)
+    _report_store(graph, clusters, env).write_missing(order, watch)
 
 
 def _report_store(
@@ -249,11 +251,11 @@ def _vectors_kind(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
         ),
         lambda graph, env: vectors.count(graph, of) * SECONDS_PER_TEXT[of] * _slowdown(env),
         "without a GPU",
-        adds=True,
+        is_incremental=True,
         models=("encoder",),
         parts=f"{items} are encoded",
         coverage=lambda graph, env: vectors.vector_coverage(graph, env.models.encoder(), of),
-        lacks=refusal,
+        refusal=refusal,
         forget=vectors.forget_vectors,
         fits=lambda graph: (
             of in ("nodes", "triples") or bool(graph.columns) and vectors.count(graph, of) > 0
@@ -269,7 +271,7 @@ def _slowdown(env: Environment) -> float:
     speeds = saved_speeds()
     if speeds is None or not env.models.info("encoder").present:
         return 1.0
-    way = getattr(env.models.encoder(), "way", None)
+    way = getattr(env.models.encoder(), "mode", None)
     rate = next((speed.rate for speed in speeds.speeds if speed.way == way), INDEX_COSTS.slow_rate)
     return INDEX_COSTS.slow_rate / rate
 
@@ -303,7 +305,7 @@ INDEX_KINDS = {
                 graph, communities.MAX_COMMUNITY_NODES, watch
             ),
             lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
-            lacks=_clustering_refusal,
+            refusal=_clustering_refusal,
         ),
         IndexKind(
             "clusters",
@@ -318,7 +320,7 @@ INDEX_KINDS = {
                 graph, MAX_CLUSTER_NODES, watch
             ),
             lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
-            lacks=_clustering_refusal,
+            refusal=_clustering_refusal,
         ),
         IndexKind(
             "reports",
@@ -331,11 +333,11 @@ INDEX_KINDS = {
             _write_reports,
             _report_seconds,
             "the largest communities first, by a small language model without a GPU",
-            adds=True,
+            is_incremental=True,
             models=("answer",),
             parts="communities have a report",
             coverage=_report_coverage,
-            lacks=_clustering_refusal,
+            refusal=_clustering_refusal,
         ),
         IndexKind(
             "chains",
@@ -363,11 +365,11 @@ INDEX_KINDS = {
             lambda graph, env: f"cases-{_default_setting(graph, env)}.sqlite",
             _solve_questions,
             lambda graph, env: _max_solved_questions(graph, env) * INDEX_COSTS.seconds_per_case,
-            adds=True,
+            is_incremental=True,
             models=("encoder",),
             parts="questions are solved",
             coverage=_case_coverage,
-            lacks=_case_refusal,
+            refusal=_case_refusal,
             forget=memory.forget_cases,
         ),
         _vectors_kind(
@@ -429,11 +431,11 @@ INDEX_KINDS = {
             ),
             lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_root,
             "without a GPU",
-            adds=True,
+            is_incremental=True,
             models=("encoder",),
-            lacks=_walks_refusal,
+            refusal=_walks_refusal,
             forget=walks.forget_walks,
-            fits=lambda graph: not graph.columns.of_texts,
+            fits=lambda graph: not graph.columns.has_texts,
         ),
     )
 }

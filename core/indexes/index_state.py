@@ -35,14 +35,14 @@ class SavedIndex:
     """An index on disk.
 
     `words` describes its settings, taken from its name. `size` is in bytes and `changed` in seconds
-    since 1970. `usual` is true for the index that methods with default settings read.
+    since 1970. `is_default` is true for the index that methods with default settings read.
     """
 
     path: Path
-    words: str
+    description: str
     size: int
     changed: float
-    usual: bool = False
+    is_default: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class IndexState:
     kind: IndexKind
     saved: tuple[SavedIndex, ...]
     parts: tuple[int, int] | None
-    lacks: str
+    refusal: str
     damage: str = ""
 
     @property
@@ -68,7 +68,7 @@ class IndexState:
         """
         if self.damage:
             return INDEX_DAMAGED
-        if not any(one.usual for one in self.saved):
+        if not any(one.is_default for one in self.saved):
             return INDEX_OF_OTHER_SETTING if self.saved else INDEX_ABSENT
         if self.parts is not None and self.parts[0] < self.parts[1]:
             return INDEX_PARTIAL
@@ -92,10 +92,10 @@ class Leftover:
     """
 
     path: Path
-    words: str
+    description: str
     size: int
     changed: float
-    earlier: bool = False
+    is_earlier_content: bool = False
 
 
 def index_states(graph: Graph, env: Environment) -> list[IndexState]:
@@ -135,19 +135,27 @@ def index_stamp(graph: Graph, env: Environment) -> tuple:
     folder = index_folder(graph)
     files = tuple((path.name, *_size_and_time(path)) for path in entries(folder))
     siblings = tuple(path.name for path in entries(folder.parent))
-    return graph.digest, files, siblings, env.models.signature(), tuple(env.solved(graph.digest))
+    return (
+        graph.digest,
+        files,
+        siblings,
+        env.models.signature(),
+        tuple(env.solved_questions(graph.digest)),
+    )
 
 
 def _state(graph: Graph, env: Environment, kind: IndexKind, paths: Sequence[Path]) -> IndexState:
     advice = [how for role in kind.models if (how := env.models.info(role).how_to_get)]
     has_models = not advice
-    usual_name = kind.usual(graph, env) if has_models else ""
+    usual_name = kind.default_name(graph, env) if has_models else ""
     matches = [(path, match) for path in paths if (match := kind.match(path.name))]
     saved = tuple(
-        SavedIndex(path, kind.words(match), *_size_and_time(path), path.name == usual_name)
+        SavedIndex(
+            path, kind.describe_settings(match), *_size_and_time(path), path.name == usual_name
+        )
         for path, match in matches
     )
-    lacks = kind.lacks(graph, env) or ("" if has_models else advice[0])
+    lacks = kind.refusal(graph, env) or ("" if has_models else advice[0])
     try:
         parts = kind.coverage(graph, env) if saved and has_models else None
     except StoreError as error:
@@ -176,7 +184,7 @@ def leftovers(graph: Graph) -> list[Leftover]:
                     if any(kind.owns(one.name) for one in path.iterdir())
                 ]
                 words = ", ".join(kinds) or "Nothing"
-                result.append(Leftover(path, words, *_size_and_time(path), earlier=True))
+                result.append(Leftover(path, words, *_size_and_time(path), is_earlier_content=True))
     return sorted(result, key=lambda leftover: (-leftover.changed, leftover.path.name))
 
 
@@ -215,13 +223,13 @@ def start_index_job(
     NotAllowed : this would rebuild another person's index.
     """
     exists = any(kind.owns(path.name) for path in entries(index_folder(graph)))
-    if exists and (anew or not kind.adds):
+    if exists and (anew or not kind.is_incremental):
         check_may_change(INDEX_OWNER_KIND, key(graph, kind))
 
     def work(job: Job) -> None:
         if not exists:
             record_owner(INDEX_OWNER_KIND, key(graph, kind))
-        if anew and kind.adds:
+        if anew and kind.is_incremental:
             _remove(graph, kind)
         job.report("Beginning")
         # An index without a build function is never offered for building.
@@ -245,7 +253,7 @@ def running_index_job(jobs: Jobs, graph: Graph, kind: IndexKind) -> Job | None:
     None if no such job runs here.
     """
     job = jobs.get(key(graph, kind))
-    return job if job is not None and not job.ended else None
+    return job if job is not None and not job.has_ended else None
 
 
 def delete_index(jobs: Jobs, graph: Graph, kind: IndexKind) -> None:

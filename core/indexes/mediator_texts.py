@@ -61,8 +61,8 @@ def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> 
 
 def _word_step(phrase: Phrase, code: int, text: str) -> str:
     if code & 1:
-        return phrase.against(text, plural(phrase.head_type or FALLBACK_NOUN))
-    return phrase.along(text)
+        return phrase.describe_heads(text, plural(phrase.head_type or FALLBACK_NOUN))
+    return phrase.describe_tails(text)
 
 
 def _word_mediated_steps(entry: int, out: int, phrases: Sequence[Phrase], text: str) -> str:

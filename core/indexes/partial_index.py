@@ -185,14 +185,14 @@ class PartialVectors:
         return len(self.items)
 
     @property
-    def words(self) -> str:
+    def encoded_share_text(self) -> str:
         """Share of the items that is encoded, such as "31 % of the passages so far"."""
         share = 100 * len(self) // max(1, self.total)
         return f"{share or 'less than 1'} % of the {ITEM_WORDS.get(self.of, self.of)} so far"
 
     @property
-    def approximate(self) -> str:
-        """Always empty, as the search is exact. See `VectorIndex.approximate`."""
+    def approximation_note(self) -> str:
+        """Always empty, as the search is exact. See `VectorIndex.approximation_note`."""
         return ""
 
     def nearest(
@@ -214,7 +214,7 @@ class PartialVectors:
         ------
         BadParameter : the vector has another dimension.
         """
-        VectorIndex(None, {"dimension": self.parts[0].shape[1]}).fits(vector)
+        VectorIndex(None, {"dimension": self.parts[0].shape[1]}).check_dimension(vector)
         query = np.asarray(vector, np.float32)
         products = np.concatenate([part.astype(np.float32) @ query for part in self.parts])
         cosines = np.round(products.astype(np.float64), 6)

@@ -36,7 +36,7 @@ def mask_entities(graph: Graph, text: str, seeds: Sequence[int]) -> str:
         new_text = _mask_names(text, spelt, flags)
         if new_text != text:
             return new_text
-    for mention in reversed(name_lookup(graph).mentions(text)):
+    for mention in reversed(name_lookup(graph).find_mentions(text)):
         if mention.node in seeds:
             text = text[: mention.start] + ENTITY_PLACEHOLDER + text[mention.end :]
     return text

@@ -40,7 +40,7 @@ REPORTS_TABLE = (
     "create table reports (key text primary key, title text not null, text text not null,"
     " note text not null)"
 )
-REPORTS_FILE_SCHEMA = Schema("the reports", (REPORTS_TABLE,), again=True)
+REPORTS_FILE_SCHEMA = Schema("the reports", (REPORTS_TABLE,), is_recomputable=True)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class CommunityReport:
     usage: Usage = Usage()
 
     @property
-    def fresh(self) -> bool:
+    def is_new(self) -> bool:
         """True if the report was written just now."""
         return self.usage.calls > 0
 
@@ -88,7 +88,7 @@ class ReportStore:
         self._chat, self._signature = chat, signature
         self._rows = RowFile(index_folder(graph) / "reports.sqlite", REPORTS_FILE_SCHEMA)
 
-    def get(self, community: int, seed: int = 0, watch: Watch = NO_WATCH) -> CommunityReport:
+    def get_report(self, community: int, seed: int = 0, watch: Watch = NO_WATCH) -> CommunityReport:
         """Return the report on a community, written now if it is not saved yet.
 
         A saved report that could not be parsed is written again, unless the model would give the
@@ -109,7 +109,7 @@ class ReportStore:
         StoreError : the file of reports cannot be used.
         ModelUnavailable, ModelFailed : as the model raises.
         """
-        saved_report = self.saved(community)
+        saved_report = self.saved_report(community)
         if saved_report is not None and not saved_report.note:
             return saved_report
         try:
@@ -118,21 +118,21 @@ class ReportStore:
             if saved_report is None:
                 raise
             return saved_report
-        if saved_report is not None and getattr(chat, "steady", False):
+        if saved_report is not None and getattr(chat, "is_deterministic", False):
             return saved_report
         messages = report_prompt(self.graph, self.communities.members(community))
         report = write_report(chat, messages, seed, watch)
         self._rows.save("reports", [(self._key(community), report.title, report.text, report.note)])
         return report
 
-    def saved(self, community: int) -> CommunityReport | None:
+    def saved_report(self, community: int) -> CommunityReport | None:
         """Return the saved report on a community, or None."""
         rows = self._rows.query(
             "select title, text, note from reports where key = ?", (self._key(community),)
         )
         return CommunityReport(*rows[0]) if rows else None
 
-    def prepare(self, numbers: Iterable[int], watch: Watch = NO_WATCH) -> tuple[int, int]:
+    def write_missing(self, numbers: Iterable[int], watch: Watch = NO_WATCH) -> tuple[int, int]:
         """Write the reports of these communities that are not saved yet.
 
         The model writes as many at a time as it accepts. Each is saved immediately, so a stop loses
@@ -158,7 +158,7 @@ class ReportStore:
 
         def write_and_count(community: int, item_watch: Watch) -> None:
             nonlocal done
-            self.get(community, watch=item_watch)
+            self.get_report(community, watch=item_watch)
             with lock:
                 done += 1
                 watch.report(f"Reports: {done:,} of {len(missing):,}", done / len(missing))
@@ -260,9 +260,9 @@ def write_report(
         if reply.text.strip():
             note = "A report was no whole JSON and is shown as it was written."
         else:
-            note = f"There is no report: {reply.fault()}"
+            note = f"There is no report: {reply.describe_fault()}"
         return CommunityReport("Report", " ".join(reply.text.split()), note, usage)
-    return CommunityReport(parsed[0] or "Report", parsed[1], reply.fault("report"), usage)
+    return CommunityReport(parsed[0] or "Report", parsed[1], reply.describe_fault("report"), usage)
 
 
 def _parse_report(text: str) -> tuple[str, str] | None:

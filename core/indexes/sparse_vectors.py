@@ -40,7 +40,9 @@ def sparse_nodes(graph: Graph, model: Any, signature: str, watch: Watch = NO_WAT
     ModelUnavailable : the model is not installed.
     """
     key = hashlib.sha256(signature.encode()).hexdigest()[:12]
-    return graph.derived.once("sparse nodes", key, lambda: _load_vectors(graph, model, key, watch))
+    return graph.derived.get_or_make(
+        "sparse nodes", key, lambda: _load_vectors(graph, model, key, watch)
+    )
 
 
 def _load_vectors(graph: Graph, model: Any, key: str, watch: Watch = NO_WATCH) -> Any:

@@ -133,7 +133,9 @@ def encode_over_workers(workers: Workers, encoder: str, watch: Watch = NO_WATCH)
     """
 
     def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
-        for (number, _), vectors in workers.each(partial(_encode_block, encoder), blocks, watch):
+        for (number, _), vectors in workers.run_each(
+            partial(_encode_block, encoder), blocks, watch
+        ):
             if isinstance(vectors, LostResult):
                 raise HopscopeError(vectors.error)
             yield number, vectors
@@ -222,7 +224,7 @@ class VectorBlocks:
     Vector `i` belongs to item `i`. The files of the blocks are removed once an exact index holds
     the vectors, which are then read from it.
 
-    `worded` holds texts that are encoded instead of the graph's own; an empty one stands for the
+    `custom_texts` holds texts that are encoded instead of the graph's own; an empty one stands for the
     graph's own text. `encoded` counts the vectors that `complete` encoded, `reused` those that it
     took from an earlier content of the graph.
     """
@@ -230,9 +232,9 @@ class VectorBlocks:
     graph: Graph
     of: ItemKind
     folder: Path
-    encoded: int = 0
-    reused: int = 0
-    worded: Sequence[str] = ()
+    n_encoded: int = 0
+    n_reused: int = 0
+    custom_texts: Sequence[str] = ()
 
     @property
     def label(self) -> str:
@@ -245,13 +247,13 @@ class VectorBlocks:
 
     def texts_of(self, items: Sequence[int]) -> list[str]:
         """Return the texts that are encoded for these items."""
-        if not self.worded:
+        if not self.custom_texts:
             return texts_of_items(self.graph, self.of, items)
-        unworded = [item for item in items if not self.worded[item]]
+        unworded = [item for item in items if not self.custom_texts[item]]
         own_texts = {}
         if unworded:
             own_texts = dict(zip(unworded, texts_of_items(self.graph, self.of, unworded)))
-        return [own_texts.get(item, self.worded[item]) for item in items]
+        return [own_texts.get(item, self.custom_texts[item]) for item in items]
 
     def __len__(self) -> int:
         return -(-self.total() // BLOCK_TEXTS)
@@ -313,12 +315,12 @@ class VectorBlocks:
         )
         missing, waiting, total = self.missing(), {}, self.total()
         share = 1 - len(missing) / len(self)
-        earlier_vectors = EarlierVectors.beside(self.folder, self.graph)
+        earlier_vectors = EarlierVectors.open_earlier(self.folder, self.graph)
 
         def missing_texts() -> Iterator[BlockTexts]:
             for number in missing:
                 watch.check()
-                rows = waiting[number] = earlier_vectors.rows(block_keys[number])
+                rows = waiting[number] = earlier_vectors.find_rows(block_keys[number])
                 items = self.items(number)
                 yield number, self.texts_of([items[i] for i in np.flatnonzero(rows < 0).tolist()])
 
@@ -328,10 +330,10 @@ class VectorBlocks:
 
         with closing(encode(missing_texts(), report_progress)) as results:
             for done, (number, vectors) in enumerate(results, 1):
-                block = earlier_vectors.filled(waiting.pop(number), vectors)
+                block = earlier_vectors.fill_block(waiting.pop(number), vectors)
                 write_atomically(block_file(self.folder, number), partial(np.save, arr=block))
-                self.encoded += len(vectors)
-                self.reused += len(block) - len(vectors)
+                self.n_encoded += len(vectors)
+                self.n_reused += len(block) - len(vectors)
                 share = 1 - (len(missing) - done) / len(self)
                 watch.report(f"Encoding {self.label}: {round(share * total):,} of {total:,}", share)
 
@@ -365,7 +367,7 @@ class EarlierVectors:
     _blocks: dict[Path, np.ndarray] = field(default_factory=dict)
 
     @classmethod
-    def beside(cls, folder: Path, graph: Graph | None = None) -> EarlierVectors:
+    def open_earlier(cls, folder: Path, graph: Graph | None = None) -> EarlierVectors:
         """Open the vectors of other contents of a graph, as `earlier_folders` finds them.
 
         Parameters
@@ -397,7 +399,7 @@ class EarlierVectors:
                 sources.append(VectorSource(source_folder, keys[order], order, len(keys)))
         return cls(tuple(sources))
 
-    def rows(self, keys: np.ndarray) -> np.ndarray:
+    def find_rows(self, keys: np.ndarray) -> np.ndarray:
         """Return the row of each key over all sources, int64, or -1 if it is missing."""
         result, start = np.full(len(keys), -1, np.int64), 0
         for source in self.sources:
@@ -406,7 +408,7 @@ class EarlierVectors:
             start += source.total
         return result
 
-    def filled(self, rows: np.ndarray, fresh: np.ndarray) -> np.ndarray:
+    def fill_block(self, rows: np.ndarray, fresh: np.ndarray) -> np.ndarray:
         """Combine earlier and new vectors into one block.
 
         Parameters
@@ -465,7 +467,7 @@ def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
     """
     indexes = folder.parent.parent
     key_files = list(indexes.glob(f"*/{folder.name}/{KEYS_FILE}"))
-    if graph is not None and graph.columns.of_texts:
+    if graph is not None and graph.columns.has_texts:
         key_files += indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{KEYS_FILE}")
     folders = {file.parent for file in key_files if file.parent != folder}
     return sorted(folders, key=lambda other: (-(other / KEYS_FILE).stat().st_mtime_ns, str(other)))[

@@ -99,21 +99,23 @@ class VectorIndex:
         return self.facts.get("source", "")
 
     @property
-    def exact(self) -> bool:
+    def is_exact(self) -> bool:
         """True if a search compares all vectors in the precision of the saved blocks."""
         return self.facts["kind"] in (EXACT_KIND, FORMER_EXACT_KIND)
 
     @property
-    def approximate(self) -> str:
+    def approximation_note(self) -> str:
         """Sentence on how well an approximate search finds the nearest; empty if exact."""
-        if self.exact:
+        if self.is_exact:
             return ""
         recall = self.facts.get("recall")
         if recall is None:
             share = "how many of the exact nearest it finds was not measured"
         else:
             share = f"it finds {recall:.2f} of the exact nearest"
-        added, masked = (self.order.added, self.order.masked) if self.order is not None else (0, 0)
+        added, masked = (
+            (self.order.n_added, self.order.n_masked) if self.order is not None else (0, 0)
+        )
         changed = ""
         if added or masked:
             changed = (
@@ -126,7 +128,7 @@ class VectorIndex:
         )
 
     @property
-    def missing_vectors(self) -> str:
+    def missing_vectors_note(self) -> str:
         """Sentence on how many items the encoder could not read; empty if none."""
         number = self.facts.get("zeros", 0)
         if not number:
@@ -137,7 +139,7 @@ class VectorIndex:
             "vectors on the page Indexes."
         )
 
-    def fits(self, vector: np.ndarray) -> None:
+    def check_dimension(self, vector: np.ndarray) -> None:
         """Raise BadParameter for a vector of another dimension than the indexed ones."""
         if len(vector) != self.facts["dimension"]:
             raise BadParameter(
@@ -145,11 +147,13 @@ class VectorIndex:
                 "name the same one for both."
             )
 
-    def of(self, items: np.ndarray) -> np.ndarray:
+    def vectors_of(self, items: np.ndarray) -> np.ndarray:
         """Return the vectors of some items in the precision of the index, float32 [n, d]."""
         if not len(items):
             return np.zeros((0, self.facts["dimension"]), np.float32)
-        positions = items if self.order is None else self.order.places(np.asarray(items, np.int64))
+        positions = (
+            items if self.order is None else self.order.positions_of(np.asarray(items, np.int64))
+        )
         return self.index.reconstruct_batch(np.ascontiguousarray(positions, np.int64))
 
     def cosines(self, vector: np.ndarray, items: np.ndarray) -> np.ndarray:
@@ -170,10 +174,10 @@ class VectorIndex:
         ------
         BadParameter : the vector has another dimension.
         """
-        self.fits(vector)
+        self.check_dimension(vector)
         query = np.ascontiguousarray(vector, np.float32)
-        if not self.exact or not len(items):
-            return np.round((self.of(items) @ query).astype(np.float64), 6)
+        if not self.is_exact or not len(items):
+            return np.round((self.vectors_of(items) @ query).astype(np.float64), 6)
         is_wanted = np.zeros(self.index.ntotal, bool)
         is_wanted[items] = True
         scores, ids = search_index(self.index, query[None], int(is_wanted.sum()), is_wanted)
@@ -202,7 +206,7 @@ class VectorIndex:
         ------
         BadParameter : the vector has another dimension.
         """
-        self.fits(vector)
+        self.check_dimension(vector)
         n_asked = min(len(self), 2 * k + 16)
         scores, ids = search_index(
             self.index, np.asarray(vector, np.float32)[None], n_asked, self._position_mask(without)
@@ -217,13 +221,15 @@ class VectorIndex:
 
     def _position_mask(self, without: np.ndarray | None) -> np.ndarray | None:
         """Return a boolean mask of the positions that may be returned; None if all may."""
-        has_masked = self.order is not None and self.order.masked > 0
+        has_masked = self.order is not None and self.order.n_masked > 0
         if not has_masked and (without is None or not len(without)):
             return None
-        mask = np.ones(self.index.ntotal, bool) if self.order is None else self.order.there.copy()
+        mask = (
+            np.ones(self.index.ntotal, bool) if self.order is None else self.order.has_item.copy()
+        )
         if without is not None and len(without):
             if self.order is not None:
-                without = self.order.places(np.asarray(without, np.int64))
+                without = self.order.positions_of(np.asarray(without, np.int64))
             mask[without] = False
         return mask
 
@@ -265,12 +271,12 @@ def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -
         `VECTOR_INDEX.max_items_in_question` items. The message names the command that encodes them.
     """
     if graph.edited_from is not None:
-        return graph.derived.once(
+        return graph.derived.get_or_make(
             "vectors of the rest",
             (fingerprint(encoder), of),
             lambda: _edited_vectors(graph, encoder, of, watch),
         )
-    key, shelf = (fingerprint(encoder), of), graph.derived.shelf(VECTORS_SHELF)
+    key, shelf = (fingerprint(encoder), of), graph.derived.cache_of(VECTORS_SHELF)
     with hold_lock(shelf.lock, watch):
         index, done = shelf.values.get(key, (None, ""))
         if index is None or not os.path.exists(done):  # may have been deleted since
@@ -278,7 +284,7 @@ def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -
             if (
                 index is None
                 and count(graph, of) > VECTOR_INDEX.max_items_in_question
-                and not graph.columns.of_texts
+                and not graph.columns.has_texts
             ):
                 name = graph.folder or graph.name
                 raise StoreError(
@@ -291,8 +297,8 @@ def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -
             index = index or build_vectors(graph, encoder, of, watch)
             done = str(vector_folder(graph, encoder, of) / DONE_FILE)
         shelf.values[key] = index, done
-    if index.missing_vectors:
-        add_note(index.missing_vectors)
+    if index.missing_vectors_note:
+        add_note(index.missing_vectors_note)
     return index
 
 
@@ -309,7 +315,7 @@ def _edited_vectors(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH
         "chunks": (origin.chunks, ()),
         "communities": (origin.communities, ()),
     }.get(of, (origin.edges, origin.new_edges))
-    vectors = vector_index(origin.graph, encoder, of, watch).of(rows)
+    vectors = vector_index(origin.graph, encoder, of, watch).vectors_of(rows)
     new = np.flatnonzero(is_new)
     if len(new):
         vectors[new] = encoder.encode(texts_of_items(graph, of, new), watch)
@@ -359,10 +365,10 @@ def build_vectors(
     """
     folder = vector_folder(graph, encoder, of)
     with lock_store(folder / BUILD_LOCK_NAME, True, waiting_watch(watch)):
-        blocks = VectorBlocks(graph, of, folder, worded=worded)
+        blocks = VectorBlocks(graph, of, folder, custom_texts=worded)
         ready = open_vectors(folder)
         if ready is not None:
-            if ready.exact:  # blocks left by an earlier version or a killed process
+            if ready.is_exact:  # blocks left by an earlier version or a killed process
                 blocks.remove_files()
             return ready
         if not count(graph, of):
@@ -412,8 +418,8 @@ def finish_vectors(
     if zeros := blocks.count_zeros():
         facts["zeros"] = zeros
     facts |= {
-        "encoded": blocks.encoded,
-        "reused": blocks.reused,
+        "encoded": blocks.n_encoded,
+        "reused": blocks.n_reused,
         "seconds": round(time.monotonic() - start, 1),
     }
     write_atomically(
@@ -423,7 +429,7 @@ def finish_vectors(
     ready = open_vectors(blocks.folder)
     if ready is None:
         return VectorIndex(index, facts, order)
-    if ready.exact:
+    if ready.is_exact:
         blocks.remove_files()
     return ready
 
@@ -433,7 +439,7 @@ def _save_search_index(index: Any, order: PositionMap | None, folder: Path) -> d
     facts: dict[str, Any] = {}
     if order is not None:
         write_atomically(folder / ORDER_FILE, lambda stream: np.save(stream, order.items))
-        facts |= {"places": index.ntotal, "added": order.added}
+        facts |= {"places": index.ntotal, "added": order.n_added}
     if isinstance(index, SplitIndex):  # its parts are saved already
         facts |= {"parts": len(index.parts)}
     else:
@@ -493,7 +499,7 @@ def delete_vectors(folder: Path) -> None:
 
 def forget_vectors(graph: Graph) -> None:
     """Release the graph's vectors from memory. Raises StoreError while a question encodes them."""
-    shelf = graph.derived.shelf(VECTORS_SHELF)
+    shelf = graph.derived.cache_of(VECTORS_SHELF)
     with hold_free_lock(shelf.lock, "The vectors"):
         shelf.values.clear()
 
@@ -602,8 +608,8 @@ def recall_of(
     if order is None:
         neighbours = index.search(queries, n_nearest)[1]
     else:
-        positions = index.search(queries, n_nearest + min(order.masked, 2 * n_nearest))[1]
-        neighbours = order.first(positions, n_nearest)
+        positions = index.search(queries, n_nearest + min(order.n_masked, 2 * n_nearest))[1]
+        neighbours = order.first_items(positions, n_nearest)
     best = np.full((len(rows), n_nearest), -np.inf, np.float32)
     exact = np.full((len(rows), n_nearest), -np.inf, np.float32)
     for number in range(len(blocks)):

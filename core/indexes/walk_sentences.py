@@ -21,7 +21,7 @@ MAX_WALK_SENTENCE_TOKENS = 96
 SENTENCES_SCHEMA = Schema(
     "the sentences",
     ("create table sentences (key text primary key, text text not null)",),
-    again=True,
+    is_recomputable=True,
 )
 
 
@@ -43,7 +43,7 @@ class WalkSentences:
     Attributes
     ----------
     usage : calls and tokens of the model so far.
-    silent : number of replies without a sentence.
+    n_failed : number of replies without a sentence.
 
     Notes
     -----
@@ -61,7 +61,7 @@ class WalkSentences:
         self.graph, self._chat, self._signature = graph, chat, signature
         self._watch, self._seed = watch, seed
         self._rows = RowFile(index_folder(graph).parent / "walk-sentences.sqlite", SENTENCES_SCHEMA)
-        self.usage, self.silent, self._lock = Usage(), 0, threading.Lock()
+        self.usage, self.n_failed, self._lock = Usage(), 0, threading.Lock()
 
     @property
     def wording(self) -> str:
@@ -81,7 +81,7 @@ class WalkSentences:
             text: hashlib.sha256(f"{self.wording}\n{text}".encode()).hexdigest()
             for text in walk_of_text
         }
-        with self._rows.reading() as database:
+        with self._rows.open_for_reading() as database:
             sentence_of_key = dict(
                 select_by_keys(database, "sentences", ("key", "text"), keys.values())
             )
@@ -114,8 +114,8 @@ class WalkSentences:
         reply = self._chat().reply(
             messages, max_tokens=MAX_WALK_SENTENCE_TOKENS, seed=self._seed, watch=watch
         )
-        sentence = " ".join(reply.text.split()) if reply.usable else ""
+        sentence = " ".join(reply.text.split()) if reply.is_usable else ""
         with self._lock:
             self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
-            self.silent += not sentence
+            self.n_failed += not sentence
         return sentence

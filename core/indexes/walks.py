@@ -102,7 +102,7 @@ class WalkBlocks(VectorBlocks):
     plan: WalkPlan = field(kw_only=True)
     nodes: np.ndarray = field(kw_only=True)
     words: WalkWording = field(kw_only=True)
-    most: int = field(kw_only=True)
+    max_tokens: int = field(kw_only=True)
 
     @property
     def label(self) -> str:
@@ -113,7 +113,11 @@ class WalkBlocks(VectorBlocks):
 
     def texts_of(self, items: Sequence[int]) -> list[str]:
         return walk_texts(
-            self.graph, self.nodes[np.asarray(items, np.int64)], self.plan, self.words, self.most
+            self.graph,
+            self.nodes[np.asarray(items, np.int64)],
+            self.plan,
+            self.words,
+            self.max_tokens,
         )
 
 
@@ -174,7 +178,7 @@ def nodes_with_walks(graph: Graph, plan: WalkPlan, limit: int = MAX_WALK_NODES) 
                 f"{command(graph, plan)} --limit {graph.n_nodes}",
             )
         )
-    nodes = OrderedSteps.of(graph, graph.resolve(plan.direction)).has_steps()
+    nodes = OrderedSteps.from_graph(graph, graph.resolve(plan.direction)).nodes_with_steps()
     if not len(nodes):
         raise BadInput(
             f"No step leads from any node of “{graph.name}”, so that there are no walks."
@@ -229,7 +233,7 @@ def walk_corpus(
     """
     words = words or TemplateWording(graph)
     folder = walk_folder(graph, encoder, plan, words.wording)
-    shelf = graph.derived.shelf(WALKS_SHELF)
+    shelf = graph.derived.cache_of(WALKS_SHELF)
     with hold_lock(shelf.lock, watch):
         corpus = shelf.values.get(folder.name)
         if corpus is None or not (folder / DONE_FILE).exists():  # may have been deleted since
@@ -316,7 +320,7 @@ def build_walk_corpus(
         if index is None:
             max_tokens = getattr(encoder, "max_tokens", 0)
             blocks = WalkBlocks(
-                graph, "nodes", folder, plan=plan, nodes=nodes, words=words, most=max_tokens
+                graph, "nodes", folder, plan=plan, nodes=nodes, words=words, max_tokens=max_tokens
             )
             facts = {"of": "walks", "plan": list(astuple(plan)), "wording": words.wording}
             index = vectors.finish_vectors(blocks, encode_here(encoder, watch), facts, watch)
@@ -328,6 +332,6 @@ def forget_walks(graph: Graph) -> None:
 
     Raises StoreError while a question encodes one.
     """
-    shelf = graph.derived.shelf(WALKS_SHELF)
+    shelf = graph.derived.cache_of(WALKS_SHELF)
     with hold_free_lock(shelf.lock, "The walks"):
         shelf.values.clear()

@@ -82,7 +82,7 @@ class Postings:
     code: str = ""  # language whose rules split texts and questions into words; empty: English
 
     @classmethod
-    def of(cls, texts: Iterable[str], code: str = "") -> Postings:
+    def from_texts(cls, texts: Iterable[str], code: str = "") -> Postings:
         """Return the postings of texts in a language.
 
         Texts are read and counted in batches of `WORD_INDEX.count_batch_texts`.
@@ -161,7 +161,7 @@ class Postings:
             code,
         )
 
-    def changed(self, now: np.ndarray, fresh: Postings, positions: np.ndarray) -> Postings:
+    def apply_changes(self, now: np.ndarray, fresh: Postings, positions: np.ndarray) -> Postings:
         """Return the postings of all texts after a change.
 
         Parameters
@@ -178,8 +178,8 @@ class Postings:
         --------
         >>> import numpy as np
         >>> from core.indexes.words import Postings
-        >>> whole = Postings.of(["a clerk", "a turkey"]).changed(
-        ...     np.array([-1, 0]), Postings.of(["the clerk"]), np.array([1])
+        >>> whole = Postings.from_texts(["a clerk", "a turkey"]).apply_changes(
+        ...     np.array([-1, 0]), Postings.from_texts(["the clerk"]), np.array([1])
         ... )
         >>> words = [whole.word(number).decode() for number in range(4)]
         >>> words, whole.items.tolist(), whole.lengths.tolist()
@@ -218,13 +218,13 @@ class Postings:
         """Return a word in UTF-8."""
         return self.spelled[self.begins[number] : self.begins[number + 1]].tobytes()
 
-    def number(self, word: str) -> int | None:
+    def word_number(self, word: str) -> int | None:
         """Return the number of a word, or None if no text holds it."""
         encoded_word, n_words = word.encode("utf-8", "surrogatepass"), len(self.begins) - 1
         row = bisect_left(range(n_words), encoded_word, key=self.word)
         return row if row < n_words and self.word(row) == encoded_word else None
 
-    def holding(self, word: int) -> tuple[np.ndarray, np.ndarray]:
+    def texts_with(self, word: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts that hold a word, and its count in each."""
         part = slice(int(self.starts[word]), int(self.starts[word + 1]))
         return self.items[part], self.times[part]
@@ -239,7 +239,7 @@ class Postings:
         scores = np.zeros(len(self), np.float32)
         mean = self.lengths.mean() if len(self) else 1.0
         for word in self._question_words(question):
-            items, times = self.holding(word)
+            items, times = self.texts_with(word)
             idf = np.float32(math.log(1 + (len(self) - len(items) + 0.5) / (len(items) + 0.5)))
             counts = times.astype(np.float32)
             k1, b = WORD_INDEX.bm25_k1, WORD_INDEX.bm25_b
@@ -254,7 +254,7 @@ class Postings:
         """
         scores, squares = np.zeros(len(self)), 0.0
         for word, n_times in Counter(self._question_words(question)).items():
-            items, times = self.holding(word)
+            items, times = self.texts_with(word)
             idf = float(_tfidf_idf(np.array([len(items)]), len(self))[0])
             scores[items] += n_times * idf * (times * idf)
             squares += (n_times * idf) ** 2
@@ -264,7 +264,7 @@ class Postings:
         return (
             number
             for word in search_terms(question, self.code)
-            if (number := self.number(word)) is not None
+            if (number := self.word_number(word)) is not None
         )
 
 
@@ -311,7 +311,9 @@ def postings(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Postings:
     """
     code = graph_language(graph).code
     code = "" if is_english(code) else code
-    return graph.derived.once(WORDS_SHELF, (of, code), lambda: _load_words(graph, of, code, watch))
+    return graph.derived.get_or_make(
+        WORDS_SHELF, (of, code), lambda: _load_words(graph, of, code, watch)
+    )
 
 
 @count_time("preparation", "Words of the texts")
@@ -319,13 +321,13 @@ def _load_words(graph: Graph, of: ItemKind, code: str, watch: Watch = NO_WATCH) 
     total = count(graph, of)
     is_temporary = graph.edited_from is not None or graph.fetched is not None
     if total < WORD_INDEX.min_saved_texts or is_temporary:
-        return Postings.of(_texts(graph, of, watch), code)
+        return Postings.from_texts(_texts(graph, of, watch), code)
     folder = index_folder(graph) / f"words-{of}"
     result = open_postings(folder, code)
     if result is None:
         keys = np.concatenate([text_keys(texts) for texts in _text_blocks(graph, of, watch)])
         result = _update_postings(graph, of, folder, keys, code, watch)
-        result = result or Postings.of(_texts(graph, of, watch), code)
+        result = result or Postings.from_texts(_texts(graph, of, watch), code)
         with suppress(OSError):  # reported by the code that writes there
             folder.mkdir(parents=True, exist_ok=True)
         for name in POSTING_ARRAYS:
@@ -341,7 +343,7 @@ def _load_words(graph: Graph, of: ItemKind, code: str, watch: Watch = NO_WATCH) 
 
 def forget_words(graph: Graph) -> None:
     """Release the graph's words from memory. Raises StoreError while they are being read."""
-    shelf = graph.derived.shelf(WORDS_SHELF)
+    shelf = graph.derived.cache_of(WORDS_SHELF)
     with hold_free_lock(shelf.lock, "The words"):
         shelf.values.clear()
         shelf.latest = None
@@ -398,8 +400,8 @@ def _update_postings(
             texts_of_items(graph, of, added[first : first + WORD_INDEX.read_block_texts])
             for first in range(0, len(added), WORD_INDEX.read_block_texts)
         )
-        added_postings = Postings.of(chain.from_iterable(blocks), code)
-        return earlier_postings.changed(new_items, added_postings, added)
+        added_postings = Postings.from_texts(chain.from_iterable(blocks), code)
+        return earlier_postings.apply_changes(new_items, added_postings, added)
     return None
 
 

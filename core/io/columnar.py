@@ -62,7 +62,7 @@ class ColumnFile:
         """Close the file."""
         (self._file if self._map is None else self._map).close()
 
-    def pieces(
+    def read_pieces(
         self, names: Sequence[str], limit: int | None = None
     ) -> Iterator[tuple[float, bytes]]:
         """Read the columns of these names.

@@ -94,11 +94,11 @@ class DeferredCheck:
     def __init__(self, folder: Path, must_check: bool):
         self.folder = folder
         self.damage = ""
-        self.done = not must_check
+        self.is_done = not must_check
         self._is_started = not must_check
         self._lock = threading.Lock()
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Read the folder in a thread, unless that was begun before."""
         if self._is_started:
             return
@@ -118,7 +118,7 @@ class DeferredCheck:
                 self._is_started = False
                 return
             self.damage = str(error)
-        self.done = True
+        self.is_done = True
 
 
 def read_digests(folder: Path) -> dict[str, tuple[int, str]]:

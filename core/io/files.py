@@ -88,7 +88,7 @@ class UnpackedBytes:
     packing : the suffix of the compression, such as .gz; anything else for none.
     watch : receives the progress.
     max_bytes : largest number of unpacked bytes; None for no limit.
-    longest : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
+    max_line_bytes : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
 
     Raises
     ------
@@ -107,7 +107,7 @@ class UnpackedBytes:
     ):
         self.name = name
         self.line = 0
-        self.longest = longest or MAX_LINE_BYTES
+        self.max_line_bytes = longest or MAX_LINE_BYTES
         self._raw, self._size, self._watch, self._max_bytes = raw, size, watch, max_bytes
         self._stream = _unpacked_stream(raw, packing)
         self._count = self._last_report = 0
@@ -133,7 +133,10 @@ class UnpackedBytes:
 
     def lines(self) -> Iterator[bytes]:
         """Yield the remaining lines with their ends. `line` is the number of the last, from 1."""
-        readline, longest = self._stream.readline, self.longest  # names that are fast to look up
+        readline, longest = (
+            self._stream.readline,
+            self.max_line_bytes,
+        )  # names that are fast to look up
         pending_bytes = 0
         while data := readline(longest):
             self.line += 1

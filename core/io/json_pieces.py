@@ -26,69 +26,72 @@ class JsonPieces:
     def __init__(self, source: UnpackedBytes):
         self.source = source
         self.decode = codecs.getincrementaldecoder("utf-8-sig")().decode
-        self.text, self.at = "", 0  # the text in memory, and the position in it
+        self.text, self.position = "", 0  # the text in memory, and the position in it
         # Line and column (from 0) of the file at which the text begins.
-        self.line_at, self.column = 1, 0
-        self.here, self.counted = 1, 0  # the line at the position `counted` of the text
-        self.before = 0  # characters of the file before the text
-        self.whole = False  # True once the text reaches the end of the file
+        self.first_line, self.first_column = 1, 0
+        self.counted_line, self.counted_position = (
+            1,
+            0,
+        )  # the line at the position `counted` of the text
+        self.n_dropped = 0  # characters of the file before the text
+        self.is_at_file_end = False  # True once the text reaches the end of the file
 
-    def next(self) -> str:
+    def peek(self) -> str:
         """Return the next character that is no blank and no comma, without consuming it.
 
         Returns an empty string at the end of the text.
         """
         while True:
-            blank = JSON_SEPARATOR.match(self.text, self.at)
+            blank = JSON_SEPARATOR.match(self.text, self.position)
             assert blank is not None  # it matches the empty text too
-            self.at = blank.end()
-            if self.at < len(self.text) or self.whole:
-                return self.text[self.at : self.at + 1]
+            self.position = blank.end()
+            if self.position < len(self.text) or self.is_at_file_end:
+                return self.text[self.position : self.position + 1]
             self._read_more()
 
-    def opens_objects(self) -> bool:
+    def is_array_of_objects(self) -> bool:
         """Return whether the next value is an array of objects, by its first item."""
-        while self.next() == "[":
-            blank = JSON_SEPARATOR.match(self.text, self.at + 1)
+        while self.peek() == "[":
+            blank = JSON_SEPARATOR.match(self.text, self.position + 1)
             assert blank is not None  # it matches the empty text too
-            if blank.end() < len(self.text) or self.whole:
+            if blank.end() < len(self.text) or self.is_at_file_end:
                 return self.text[blank.end() : blank.end() + 1] == "{"
-            if len(self.text) - self.at > MAX_JSON_VALUE_CHARACTERS:
+            if len(self.text) - self.position > MAX_JSON_VALUE_CHARACTERS:
                 break
             self._read_more()
         return False
 
-    def take(self, mark: str) -> None:
+    def consume(self, mark: str) -> None:
         """Consume a mark. Raises BadInput if something else comes next."""
-        if self.next() != mark:
+        if self.peek() != mark:
             raise self._located_error(
-                json.JSONDecodeError(f"Expecting '{mark}'", self.text, self.at)
+                json.JSONDecodeError(f"Expecting '{mark}'", self.text, self.position)
             )
-        self.at += 1
+        self.position += 1
 
     def items(self) -> Iterator[str]:
         """Iterate over an array and yield the line of each item: `line 3`.
 
         The caller takes each item by `value`.
         """
-        self.take("[")
-        while self.next() != "]":
-            yield f"line {self.line()}"
-        self.at += 1
+        self.consume("[")
+        while self.peek() != "]":
+            yield f"line {self.current_line()}"
+        self.position += 1
 
     def keys(self) -> Iterator[str]:
         """Yield the keys of the next object. The caller takes the value of each."""
-        self.take("{")
-        while self.next() != "}":
+        self.consume("{")
+        while self.peek() != "}":
             key = self.value()
             if not isinstance(key, str):
                 raise BadInput(
-                    f"{self.source.name}, line {self.line()}: not JSON (a key should be a text)."
+                    f"{self.source.name}, line {self.current_line()}: not JSON (a key should be a text)."
                 )
-            self.take(":")
-            self.next()
+            self.consume(":")
+            self.peek()
             yield key
-        self.at += 1
+        self.position += 1
 
     def value(self) -> Any:
         """Return the next value and consume it.
@@ -97,45 +100,45 @@ class JsonPieces:
         Raises BadInput for text that is not JSON, and for more than `MAX_JSON_VALUE_CHARACTERS`
         characters.
         """
-        self.next()
+        self.peek()
         while True:
             try:
-                value, end = VALUE_DECODER.raw_decode(self.text, self.at)
+                value, end = VALUE_DECODER.raw_decode(self.text, self.position)
             except RecursionError as error:
                 raise self._located_error(error) from None
             except ValueError as error:
-                if self.whole or self._is_certain(error):
+                if self.is_at_file_end or self._is_certain(error):
                     raise self._located_error(error) from None
                 end = len(self.text)
             else:
-                is_complete = end < len(self.text) or self.whole
-                if is_complete and end - self.at <= MAX_JSON_VALUE_CHARACTERS:
-                    self.at = end
+                is_complete = end < len(self.text) or self.is_at_file_end
+                if is_complete and end - self.position <= MAX_JSON_VALUE_CHARACTERS:
+                    self.position = end
                     return value
-            if end - self.at > MAX_JSON_VALUE_CHARACTERS:
+            if end - self.position > MAX_JSON_VALUE_CHARACTERS:
                 raise BadInput(
-                    f"{self.source.name}, line {self.line()}: what begins here is longer "
+                    f"{self.source.name}, line {self.current_line()}: what begins here is longer "
                     f"than {size_text(MAX_JSON_VALUE_CHARACTERS)}."
                 )
             self._read_more()
 
-    def passed(self) -> None:
+    def skip_value(self) -> None:
         """Skip the next value. An array may have any length."""
-        if self.next() == "[":
+        if self.peek() == "[":
             for _ in self.items():
                 self.value()
         else:
             self.value()
 
-    def line(self) -> int:
+    def current_line(self) -> int:
         """Return the current line."""
-        self.here += self.text.count("\n", self.counted, self.at)
-        self.counted = self.at
-        return self.here
+        self.counted_line += self.text.count("\n", self.counted_position, self.position)
+        self.counted_position = self.position
+        return self.counted_line
 
-    def count(self) -> int:
+    def file_position(self) -> int:
         """Return the number of the file's characters before the current position."""
-        return self.before + self.at
+        return self.n_dropped + self.position
 
     def _is_certain(self, error: ValueError) -> bool:
         """Return whether a fault remains, whatever text follows."""
@@ -151,36 +154,36 @@ class JsonPieces:
         The text in memory is doubled up to the length of one value. At least `JSON_PIECE_BYTES`
         bytes are read.
         """
-        line_count = self.text.count("\n", 0, self.at)
+        line_count = self.text.count("\n", 0, self.position)
         if line_count:
-            self.column = self.at - self.text.rfind("\n", 0, self.at) - 1
+            self.first_column = self.position - self.text.rfind("\n", 0, self.position) - 1
         else:
-            self.column += self.at
-        self.line_at += line_count
-        self.before += self.at
-        self.text = self.text[self.at :]
-        self.at = 0
-        self.here, self.counted = self.line_at, 0
+            self.first_column += self.position
+        self.first_line += line_count
+        self.n_dropped += self.position
+        self.text = self.text[self.position :]
+        self.position = 0
+        self.counted_line, self.counted_position = self.first_line, 0
         size = min(len(self.text), MAX_JSON_VALUE_CHARACTERS - len(self.text))
         data = self.source.read(max(JSON_PIECE_BYTES, size))
-        self.whole = not data
+        self.is_at_file_end = not data
         try:
-            self.text += self.decode(data, self.whole)
+            self.text += self.decode(data, self.is_at_file_end)
         except UnicodeDecodeError as error:
             prefix = self.text.encode("utf-8", "surrogatepass") + error.object[: error.start]
             byte = len(prefix) - prefix.rfind(b"\n") - 1
             if b"\n" not in prefix:
-                byte += self.column
+                byte += self.first_column
             raise not_utf8_error(
-                self.source.name, self.line_at + prefix.count(b"\n"), byte
+                self.source.name, self.first_line + prefix.count(b"\n"), byte
             ) from None
 
     def _located_error(self, error: Exception) -> BadInput:
         """Return the error for the next value, located in the whole file."""
-        first_line = self.line()
+        first_line = self.current_line()
         if isinstance(error, json.JSONDecodeError):
-            error.colno += self.column if error.lineno == 1 else 0
-            error.lineno += self.line_at - 1
+            error.colno += self.first_column if error.lineno == 1 else 0
+            error.lineno += self.first_line - 1
         return not_json_error(self.source.name, first_line, error)
 
 

@@ -97,7 +97,7 @@ def _array_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Num
         pieces = JsonPieces(source)
         for number, where in enumerate(pieces.items(), 1):
             yield number, where, _check_object(path, where, pieces.value())
-        _check_end(pieces, f"line {pieces.line()}", "the array")
+        _check_end(pieces, f"line {pieces.current_line()}", "the array")
 
 
 def _held_rows(
@@ -108,8 +108,8 @@ def _held_rows(
         pieces = JsonPieces(source)
         number = 0
         for key in pieces.keys():
-            if number or key not in holds or not pieces.opens_objects():
-                pieces.passed()
+            if number or key not in holds or not pieces.is_array_of_objects():
+                pieces.skip_value()
                 continue
             for number, _ in enumerate(pieces.items(), 1):
                 yield (
@@ -117,7 +117,7 @@ def _held_rows(
                     f"item {number}",
                     _check_object(path, f"item {number}", pieces.value()),
                 )
-        _check_end(pieces, f"line {pieces.line()}", "the object")
+        _check_end(pieces, f"line {pieces.current_line()}", "the object")
 
 
 def _spread_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Numbered]:
@@ -125,9 +125,9 @@ def _spread_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Nu
     with open_unpacked(path, watch, max_bytes) as source:
         pieces = JsonPieces(source)
         number = 0
-        while pieces.next():
+        while pieces.peek():
             number += 1
-            where = f"line {pieces.line()}"
+            where = f"line {pieces.current_line()}"
             yield number, where, _check_object(path, where, pieces.value())
 
 
@@ -144,26 +144,28 @@ def _detect_form(path: File, watch: Watch, max_bytes: int | None, holds: Sequenc
     with open_unpacked(path, watch.part(0.0, 0.0), max_bytes) as source:
         pieces = JsonPieces(source)
         holds_row_list = has_row_key = False
-        pieces.next()
-        first_line = pieces.line()
+        pieces.peek()
+        first_line = pieces.current_line()
         for key in pieces.keys():
-            holds_row_list = holds_row_list or (key in holds and pieces.opens_objects())
+            holds_row_list = holds_row_list or (key in holds and pieces.is_array_of_objects())
             has_row_key = has_row_key or key in ROW_KEYS
-            if pieces.next() != "[":
+            if pieces.peek() != "[":
                 pieces.value()
                 continue
             for _ in pieces.items():
-                is_long = pieces.line() > first_line or pieces.count() > MAX_LINE_BYTES
+                is_long = (
+                    pieces.current_line() > first_line or pieces.file_position() > MAX_LINE_BYTES
+                )
                 if holds_row_list and is_long:
                     return HELD_ROWS  # it is longer than a row on one line may be
                 pieces.value()
-        if pieces.line() > first_line:
+        if pieces.current_line() > first_line:
             return HELD_ROWS if holds_row_list else SPREAD_ROWS
-        return HELD_ROWS if holds_row_list and not has_row_key and not pieces.next() else LINE_ROWS
+        return HELD_ROWS if holds_row_list and not has_row_key and not pieces.peek() else LINE_ROWS
 
 
 def _check_end(pieces: JsonPieces, where: str, what: str) -> None:
-    if pieces.next():
+    if pieces.peek():
         raise BadInput(f"{pieces.source.name}, {where}: more text follows after {what} has ended.")
 
 

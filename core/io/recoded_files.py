@@ -115,7 +115,7 @@ class RecodedFile:
     name: str
     source: FileSource
     encoding: Encoding
-    most: int | None = None  # bytes that it may unpack to
+    max_bytes: int | None = None  # bytes that it may unpack to
 
     @property
     def size(self) -> int:
@@ -131,7 +131,9 @@ class _RecodedBytes(io.RawIOBase):
     def __init__(self, file: RecodedFile):
         self._file = file
         self._closing = ExitStack()
-        self._stream = self._closing.enter_context(open_unpacked(file.source, max_bytes=file.most))
+        self._stream = self._closing.enter_context(
+            open_unpacked(file.source, max_bytes=file.max_bytes)
+        )
         self._decode = io.IncrementalNewlineDecoder(
             codecs.getincrementaldecoder(file.encoding.name)(file.encoding.errors), translate=True
         ).decode

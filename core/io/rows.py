@@ -39,20 +39,20 @@ class Schema:
 
     Parameters
     ----------
-    what : the noun for the rows in messages, in the plural.
+    rows_noun : the noun for the rows in messages, in the plural.
     statements : the SQL statements that make the tables.
-    later : columns added in later versions, with their SQL types, by table.
+    later_columns : columns added in later versions, with their SQL types, by table.
     application, version : the numbers in the file's header. With `application` 0, the program that
         wrote the file is not checked.
-    again : True if the rows can be computed again, so that the file may be removed.
+    is_recomputable : True if the rows can be computed again, so that the file may be removed.
     """
 
-    what: str
+    rows_noun: str
     statements: tuple[str, ...]
-    later: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    later_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     application: int = 0
     version: int = 0
-    again: bool = False
+    is_recomputable: bool = False
 
 
 class HeldFile:
@@ -60,12 +60,12 @@ class HeldFile:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.holders = 0
+        self.n_holders = 0
         # The open database, with the device and inode of its file.
         self._open: tuple[SqliteDatabase, tuple[int, int]] | None = None
 
     @contextmanager
-    def used(
+    def use(
         self, file: Path, open_file: Callable[[], SqliteDatabase]
     ) -> Iterator[SqliteDatabase | None]:
         """Yield the open database, or None if nothing can be saved in it.
@@ -77,7 +77,7 @@ class HeldFile:
             self.close()
         if self._open is None:
             database = open_file()
-            if not database.saves:
+            if not database.is_writable:
                 database.close()
                 yield None
                 return
@@ -113,35 +113,35 @@ class RowFile:
 
         `options` are those of `sqlite3.connect`.
         """
-        with self.errors():
+        with self.raise_store_errors():
             database = open_database(
                 self.file, self._prepare, timeout=BUSY_WAIT_SECONDS, isolation_level=None, **options
             )
             # A kill loses no row. A power cut may lose the last ones, which can be computed again.
-            if self.schema.again:
+            if self.schema.is_recomputable:
                 database.execute("PRAGMA synchronous = NORMAL")
             return database
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def keep_open(self) -> Iterator[None]:
         """Keep the file open between uses while the block runs.
 
         It is used if many threads save a row each, as opening takes longer than saving.
         """
         with _holding:
             open_file = _held_files.setdefault(self.file, HeldFile())
-            open_file.holders += 1
+            open_file.n_holders += 1
         try:
             yield
         finally:
             with _holding, open_file.lock:
-                open_file.holders -= 1
-                if not open_file.holders:
+                open_file.n_holders -= 1
+                if not open_file.n_holders:
                     open_file.close()
                     del _held_files[self.file]
 
     @contextmanager
-    def reading(self) -> Iterator[SqliteDatabase]:
+    def open_for_reading(self) -> Iterator[SqliteDatabase]:
         """Open the file for reading.
 
         Raises StoreError, and changes nothing, if the file is damaged or belongs to another
@@ -151,27 +151,27 @@ class RowFile:
         if open_file is not None:
             with (
                 open_file.lock,
-                open_file.used(self.file, lambda: self.open(check_same_thread=False)) as database,
+                open_file.use(self.file, lambda: self.open(check_same_thread=False)) as database,
             ):
-                if database is not None and open_file.holders:
-                    with self.errors():
+                if database is not None and open_file.n_holders:
+                    with self.raise_store_errors():
                         yield database
                     return
-        with closing(self.open()) as database, self.errors():
+        with closing(self.open()) as database, self.raise_store_errors():
             yield database
 
     @contextmanager
-    def writing(self) -> Iterator[SqliteDatabase]:
+    def open_for_writing(self) -> Iterator[SqliteDatabase]:
         """Open the file in one transaction: all is written or, after an error, nothing.
 
         Raises StoreError.
         """
-        with self.reading() as database, transaction(database):
+        with self.open_for_reading() as database, transaction(database):
             yield database
 
     def query(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return the rows that a query finds. Raises StoreError."""
-        with self.reading() as database:
+        with self.open_for_reading() as database:
             return database.execute(text, values).fetchall()
 
     def save(
@@ -191,18 +191,18 @@ class RowFile:
         database : the open file; None opens it.
         """
         if database is None:
-            with self.reading() as database:
+            with self.open_for_reading() as database:
                 return self.save(table, rows, columns, database)
         rows = list(rows)
-        if database.saves and rows:
+        if database.is_writable and rows:
             column_list = f" ({', '.join(columns)})" if columns else ""
-            with self.errors(), transaction(database):
+            with self.raise_store_errors(), transaction(database):
                 database.executemany(
                     f"INSERT OR REPLACE INTO {table}{column_list} VALUES ({_marks(rows[0])})", rows
                 )
 
     @contextmanager
-    def errors(self) -> Iterator[None]:
+    def raise_store_errors(self) -> Iterator[None]:
         """Turn SQLite's errors into sentences."""
         try:
             yield
@@ -216,7 +216,7 @@ class RowFile:
         The next use makes an empty one. A file that another process has replaced meanwhile is not
         removed. Raises StoreError if the file cannot be removed.
         """
-        assert self.schema.again
+        assert self.schema.is_recomputable
         with hold_change_lock(self.file):
             try:
                 if self.query("PRAGMA quick_check(1)") == [("ok",)]:
@@ -229,19 +229,19 @@ class RowFile:
     def _sentence(self, error: sqlite3.Error) -> str:
         if "locked" in str(error):
             return (
-                f"Another process has been writing to {self.schema.what} for too long; try again "
+                f"Another process has been writing to {self.schema.rows_noun} for too long; try again "
                 "in a moment."
             )
         reason = unsaved_reason(error)
         if reason:
             return reason
         advice = ". The file was left as it is; move it away to start with an empty one."
-        if self.schema.again:
+        if self.schema.is_recomputable:
             advice = "; remove that file to start anew."
         return f"{self._subject()} cannot be used ({error}){advice}"
 
     def _subject(self) -> str:
-        return f"{self.schema.what[:1].upper()}{self.schema.what[1:]} in {self.file}"
+        return f"{self.schema.rows_noun[:1].upper()}{self.schema.rows_noun[1:]} in {self.file}"
 
     def _prepare(self, database: SqliteDatabase) -> None:
         if not self._has_tables(database):
@@ -256,13 +256,13 @@ class RowFile:
             with transaction(database):
                 for table, name in self._missing_columns(database):
                     database.execute(
-                        f"ALTER TABLE {table} ADD COLUMN {name} {self.schema.later[table][name]}"
+                        f"ALTER TABLE {table} ADD COLUMN {name} {self.schema.later_columns[table][name]}"
                     )
 
     def _missing_columns(self, database: SqliteDatabase) -> list[tuple[str, str]]:
         """Return the later columns that are still missing, each with its table."""
         missing: list[tuple[str, str]] = []
-        for table, columns in self.schema.later.items():
+        for table, columns in self.schema.later_columns.items():
             names = {column[1] for column in database.execute(f"PRAGMA table_info({table})")}
             missing += [(table, name) for name in columns if name not in names]
         return missing
@@ -279,7 +279,7 @@ class RowFile:
         if tables and self.schema.application and application != self.schema.application:
             raise StoreError(
                 f"{self.file} is a database of another program; move it away to have "
-                f"{self.schema.what} there."
+                f"{self.schema.rows_noun} there."
             )
         if version > self.schema.version:
             raise StoreError(

@@ -50,9 +50,9 @@ def is_damaged(error: sqlite3.Error) -> bool:
 
 
 class SqliteDatabase(sqlite3.Connection):
-    """An open SQLite file. `saves` is False if nothing can be written to it."""
+    """An open SQLite file. `is_writable` is False if nothing can be written to it."""
 
-    saves = True
+    is_writable = True
 
 
 def open_database(
@@ -66,7 +66,7 @@ def open_database(
     """
     try:
         database = _prepare(sqlite3.connect(file, factory=SqliteDatabase, **options), prepare)
-        database.saves = os.access(file, os.W_OK) and not save_fault(file.parent)
+        database.is_writable = os.access(file, os.W_OK) and not save_fault(file.parent)
         return database
     except sqlite3.OperationalError as error:
         if not error.sqlite_errorname.startswith(UNWRITABLE_CODES):
@@ -75,7 +75,7 @@ def open_database(
         database = _prepare(_open_unchanged(file, options), prepare)
     except OSError as error:
         raise sqlite3.OperationalError(f"{error.strerror or error}") from None
-    database.saves = False
+    database.is_writable = False
     database.execute("PRAGMA query_only = ON")
     return database
 

@@ -71,7 +71,7 @@ class StampedCache(Generic[ValueT]):
         self._entries: LRUCache[Hashable, tuple[Stamp, ValueT]] = LRUCache(size)
         self._lock = threading.Lock()
 
-    def of(self, key: Hashable, stamp: Stamp, make: Callable[[], ValueT]) -> ValueT:
+    def get_or_make(self, key: Hashable, stamp: Stamp, make: Callable[[], ValueT]) -> ValueT:
         """Return the value of a key, made again if its files changed.
 
         `stamp` is taken before the value is made, so a change meanwhile is seen at the next call.

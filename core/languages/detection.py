@@ -50,7 +50,7 @@ class Detection:
     chosen: bool = False
 
     @property
-    def others(self) -> dict[str, float]:
+    def other_languages(self) -> dict[str, float]:
         """The other languages of at least `DETECTION.min_named_share` of the sample."""
         return {
             code: share
@@ -73,7 +73,7 @@ class Detection:
             return f"{entry.name}, as chosen"
         more = [
             f"{100 * share:.0f} % {languages()[code].name}"
-            for code, share in self.others.items()
+            for code, share in self.other_languages.items()
             if code in languages()
         ]
         return f"{entry.name}, with {' and '.join(more)}" if more else entry.name
@@ -150,7 +150,7 @@ def detect_text_language(text: str, in_doubt: bool = True) -> str:
     if question_code:
         return question_code
     shares = {
-        entry.code: sum(word in entry.common for word in words) / max(1, len(words))
+        entry.code: sum(word in entry.stop_words for word in words) / max(1, len(words))
         for entry in candidates
     }
     first, second = sorted(shares.values(), reverse=True)[:2]
@@ -167,7 +167,11 @@ def _language_by_question_word(words: Sequence[str], candidates: Sequence[Langua
     if not DETECTION.min_detector_words <= len(words) <= DETECTION.max_question_words:
         return ""
     word = words[0]
-    codes = [entry.code for entry in candidates if word in entry.asks or word in entry.words]
+    codes = [
+        entry.code
+        for entry in candidates
+        if word in entry.kinds_by_question_phrase or word in entry.words
+    ]
     return codes[0] if len(codes) == 1 else ""
 
 

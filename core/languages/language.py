@@ -41,7 +41,7 @@ class Language:
     asking: Mapping[str, tuple[str, ...]] | None = None
 
     @cached_property
-    def asks(self) -> dict[str, str]:
+    def kinds_by_question_phrase(self) -> dict[str, str]:
         """Question words and phrases with what they ask for, the longest first."""
         kinds_by_phrase: dict[str, str] = {}
         for kind, phrases in (self.asking or {}).items():
@@ -50,12 +50,12 @@ class Language:
         return {phrase: kinds_by_phrase[phrase] for phrase in ordered_phrases}
 
     @cached_property
-    def common(self) -> frozenset[str]:
+    def stop_words(self) -> frozenset[str]:
         """Function words and words of question phrases, which say nothing about a subject."""
-        return self.words.union(*map(str.split, self.asks))
+        return self.words.union(*map(str.split, self.kinds_by_question_phrase))
 
     @property
-    def cased(self) -> bool:
+    def has_case(self) -> bool:
         """True if its script has capital letters."""
         return self.script in ("Latin", "Cyrillic", "Greek")
 

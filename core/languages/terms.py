@@ -86,7 +86,7 @@ def content_words(text: str, code: str) -> list[str]:
         text_words = plain_words(text)
     else:
         text_words = _split_unspaced(fold(text), known_language)
-    return [word for word in text_words if word not in known_language.common and len(word) > 1]
+    return [word for word in text_words if word not in known_language.stop_words and len(word) > 1]
 
 
 def _split_unspaced(text: str, known_language: Language) -> list[str]:
@@ -94,7 +94,9 @@ def _split_unspaced(text: str, known_language: Language) -> list[str]:
     cutter = _load_rjieba() if known_language.code == "zh" else None
     if cutter is not None:
         return [word for word in cutter.cut(text) if UNMARKED_WORD.fullmatch(word)]
-    question_words = "|".join(map(re.escape, known_language.asks)) or "$^"  # the longest first
+    question_words = (
+        "|".join(map(re.escape, known_language.kinds_by_question_phrase)) or "$^"
+    )  # the longest first
     text = re.sub(question_words, " ", text)
     # Content words are in Chinese characters and katakana, function words in hiragana.
     if known_language.code == "ja":

@@ -41,7 +41,7 @@ class Brick:
             if not issubclass(self.cls, Holder):
                 return make_operator(self.cls, self.given), ""
             arms = {name: operators_of(row) for name, row in self.arms.items()}
-            return self.cls.holding(arms, self.given), ""
+            return self.cls.from_rows(arms, self.given), ""
         except BadParameter as error:
             return None, str(error)
 
@@ -51,7 +51,7 @@ class Brick:
         return self._operator_or_fault[0]
 
     @property
-    def lacks(self) -> str:
+    def fault(self) -> str:
         """A sentence on why the brick is incomplete; empty if it is complete."""
         return self._operator_or_fault[1]
 
@@ -68,12 +68,12 @@ class Brick:
         rows = {name: bricks_text(row) or OPEN_ROW for name, row in self.arms.items()}
         return self.cls.text(rows, self.given)
 
-    def each(self) -> Iterator[Brick]:
+    def iter_bricks(self) -> Iterator[Brick]:
         """Yield this brick and all bricks inside it."""
         yield self
         for row in self.arms.values():
             for brick in row:
-                yield from brick.each()
+                yield from brick.iter_bricks()
 
 
 def stage_of(cls: type[Any]) -> str:
@@ -98,7 +98,7 @@ def operators_of(row: Iterable[Brick]) -> tuple[Any, ...]:
     operators = []
     for brick in row:
         if brick.operator is None:
-            raise BadParameter(brick.lacks)
+            raise BadParameter(brick.fault)
         operators.append(brick.operator)
     return tuple(operators)
 

@@ -58,7 +58,10 @@ def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple
     >>> changed_settings(parse_line(line.format(0.2, 10)), parse_line(line.format(0.4, 20)))
     ('alpha 0.4', 'keep 20')
     """
-    old_operators, new_operators = (*line, *line.everywhere()), (*other, *other.everywhere())
+    old_operators, new_operators = (
+        (*line, *line.iter_operators()),
+        (*other, *other.iter_operators()),
+    )
     if [*map(type, old_operators)] != [*map(type, new_operators)]:
         return ()
     changes: dict[str, None] = {}

@@ -27,18 +27,18 @@ class Grammar(Generic[L]):
 
     Parameters
     ----------
-    line : the class of these lines.
-    last : the last stage, before which a new step is inserted.
-    kind : noun for a line with a name in messages, such as "a build".
-    noun : noun for an operator in messages.
+    line_class : the class of these lines.
+    last_stage : the last stage, before which a new step is inserted.
+    line_noun : noun for a line with a name in messages, such as "a build".
+    operator_noun : noun for an operator in messages.
     """
 
     operators: Mapping[str, type[Any]]
     stages: tuple[str, ...]
-    line: type[L]
-    last: str
-    kind: str
-    noun: str
+    line_class: type[L]
+    last_stage: str
+    line_noun: str
+    operator_noun: str
 
     def parse(self, text: str) -> L:
         """Return the line of a text, such as `EgoNetwork(hops=1) >> ShortestPaths()`.
@@ -48,7 +48,7 @@ class Grammar(Generic[L]):
         bricks = self.bricks(text, count())
         if not bricks:
             raise BadParameter(self._no_line(text))
-        return self.line(operators_of(bricks))
+        return self.line_class(operators_of(bricks))
 
     def bricks(self, text: str, keys: Iterator[int]) -> Bricks:
         """Return the bricks that a text describes, which may be incomplete.
@@ -63,7 +63,7 @@ class Grammar(Generic[L]):
 
     def _no_line(self, text: str) -> str:
         form = "Operator(parameter=value) >> Operator()"
-        return f"“{shorten(text)}” is neither {self.kind} nor a line of {self.noun}s, as {form} …"
+        return f"“{shorten(text)}” is neither {self.line_noun} nor a line of {self.operator_noun}s, as {form} …"
 
     def _row(self, tree: ast.expr, keys: Iterator[int]) -> Bricks:
         if isinstance(tree, ast.Constant) and tree.value is Ellipsis:
@@ -77,14 +77,14 @@ class Grammar(Generic[L]):
         parsed_call = parse_call(call)
         if parsed_call is None:
             raise BadParameter(
-                f"“{shorten(ast.unparse(call))}” is no {self.noun} with named parameters."
+                f"“{shorten(ast.unparse(call))}” is no {self.operator_noun} with named parameters."
             )
         name, arguments = parsed_call
-        cls = self.any_class(name)
+        cls = self.find_class(name)
         if not issubclass(cls, Holder):
             return brick_of(make_operator(cls, literal_values(name, arguments)), keys)
         key = next(keys)
-        rows, settings = cls.of_text(arguments)
+        rows, settings = cls.parse_arguments(arguments)
         arms = {}
         for arm, row in rows.items():
             if row is None:
@@ -93,14 +93,14 @@ class Grammar(Generic[L]):
                 arms[arm] = self._row(row, keys)
         return Brick(key, cls, settings, arms)
 
-    def any_class(self, name: str) -> type[Any]:
+    def find_class(self, name: str) -> type[Any]:
         """Return the operator class of a name, which may also be a branch.
 
         Raises BadParameter.
         """
-        return self.operators.get(name) or self.operator_class(name)
+        return self.operators.get(name) or self.find_class_with_stage(name)
 
-    def operator_class(self, name: object, where: str = "") -> type[Any]:
+    def find_class_with_stage(self, name: object, where: str = "") -> type[Any]:
         """Return the operator class of a name, if the class itself has a stage.
 
         A branch has none. The BadParameter of an unknown name begins with `where` and suggests the
@@ -110,12 +110,12 @@ class Grammar(Generic[L]):
         if not isinstance(name, str) or name not in classes:
             subject = f"{where}: there" if where else "There"
             raise BadParameter(
-                f"{subject} is no {self.noun} “{shorten(name)}”.{nearest(str(name), classes)}"
+                f"{subject} is no {self.operator_noun} “{shorten(name)}”.{nearest(str(name), classes)}"
             )
         return classes[name]
 
-    def read(self, file: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the key and the fields of each row of a TOML file, as `fields_of` returns them.
+    def read_file(self, file: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the key and the fields of each row of a TOML file, as `parse_row` returns them.
 
         Raises BadParameter, which names file, row, key and the nearest valid name.
         """
@@ -124,9 +124,9 @@ class Grammar(Generic[L]):
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise BadParameter(f"{file.name} is not valid TOML: {error}.") from None
         for key, row in rows.items():
-            yield key, self.fields_of(row, fields, f"{file.name}, “{key}”")
+            yield key, self.parse_row(row, fields, f"{file.name}, “{key}”")
 
-    def fields_of(self, row: Any, fields: Sequence[str], where: str) -> dict[str, Any]:
+    def parse_row(self, row: Any, fields: Sequence[str], where: str) -> dict[str, Any]:
         """Return the fields of a TOML row after a check, with `line` as a line of operators.
 
         Raises BadParameter.
@@ -140,10 +140,10 @@ class Grammar(Generic[L]):
             if field not in row:
                 raise BadParameter(f"{where}: “{field}” is missing.")
         if not isinstance(row["line"], list):
-            raise BadParameter(f"{where}: “line” must be a list of {self.noun}s.")
+            raise BadParameter(f"{where}: “line” must be a list of {self.operator_noun}s.")
         operators = self._entries(row["line"], where)
         with locate_errors(where):
-            return {**row, "line": self.line(operators)}
+            return {**row, "line": self.line_class(operators)}
 
     def _entries(self, entries: Sequence[Any], where: str) -> tuple[Any, ...]:
         return tuple(self._entry(one, f"{where}, operator {i}") for i, one in enumerate(entries, 1))
@@ -151,15 +151,15 @@ class Grammar(Generic[L]):
     def _entry(self, entry: Any, where: str) -> Any:
         """Return the operator of an entry. Raises BadParameter, which begins with `where`."""
         for cls in self.operators.values():
-            if issubclass(cls, Holder) and isinstance(entry, Mapping) and cls.keyword() in entry:
-                rows, settings = cls.of_entry(entry, where)
+            if issubclass(cls, Holder) and isinstance(entry, Mapping) and cls.entry_key() in entry:
+                rows, settings = cls.parse_entry(entry, where)
                 row_operators = {
-                    name: self._entries(row, f"{where}, {cls.row_words(name)}")
+                    name: self._entries(row, f"{where}, {cls.row_title(name)}")
                     for name, row in rows.items()
                 }
-                return cls.holding(row_operators, settings, where)
+                return cls.from_rows(row_operators, settings, where)
         stage = self._stage(entry, where)
-        cls = self.operator_class(entry[stage], where)
+        cls = self.find_class_with_stage(entry[stage], where)
         if cls.stage != stage:
             raise BadParameter(
                 f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”."
@@ -189,7 +189,7 @@ def entries_of(operators: Iterable[Any]) -> list[dict[str, Any]]:
     for operator in operators:
         if isinstance(operator, Holder):
             rows = {name: entries_of(row) for name, row in operator.rows().items()}
-            entries.append(operator.entry(rows))
+            entries.append(operator.to_entry(rows))
         else:
             entries.append({operator.stage: type(operator).__name__, **parameter_values(operator)})
     return entries

@@ -32,7 +32,7 @@ class Holder(OperatorBase):
     lines: ClassVar[tuple[str, ...]] = ()  # names of the fields that are rows
 
     @classmethod
-    def keyword(cls) -> str:
+    def entry_key(cls) -> str:
         """Return the key of its entry in a TOML row."""
         return cls.__name__.lower()
 
@@ -45,7 +45,9 @@ class Holder(OperatorBase):
         return dict(parameter_values(self))
 
     @classmethod
-    def holding(cls, rows: Mapping[str, Row], settings: Mapping[str, Any], where: str = "") -> Self:
+    def from_rows(
+        cls, rows: Mapping[str, Row], settings: Mapping[str, Any], where: str = ""
+    ) -> Self:
         """Return an operator with these rows and settings.
 
         Raises BadParameter, which begins with `where`.
@@ -61,7 +63,7 @@ class Holder(OperatorBase):
         return f"{cls.__name__}({', '.join([*parts, *settings_text(cls, settings)])})"
 
     @classmethod
-    def of_text(
+    def parse_arguments(
         cls, arguments: Mapping[str, ast.expr]
     ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
         """Return the rows and the settings from the named arguments of a text.
@@ -74,20 +76,20 @@ class Holder(OperatorBase):
         rows = {name: arguments.get(name) for name in cls.lines}
         return rows, dict(parameter_values(make_operator(cls, settings)))
 
-    def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
+    def to_entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
         """Return the entry of a TOML row, from the entries of the rows."""
         entries = list(rows.values())
-        return {self.keyword(): entries if len(entries) > 1 else entries[0], **self.settings()}
+        return {self.entry_key(): entries if len(entries) > 1 else entries[0], **self.settings()}
 
     @classmethod
-    def of_entry(
+    def parse_entry(
         cls, entry: Mapping[str, Any], where: str
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the rows and the settings of an entry.
 
         Raises BadParameter, which begins with `where`.
         """
-        key, count = cls.keyword(), len(cls.lines)
+        key, count = cls.entry_key(), len(cls.lines)
         rows = [entry[key]] if count == 1 else entry[key]
         if not isinstance(rows, list) or [isinstance(row, list) for row in rows] != [True] * count:
             raise BadParameter(f"{where}: “{key}” must be {LIST_COUNT_WORDS[count]} of operators.")
@@ -95,9 +97,9 @@ class Holder(OperatorBase):
         return dict(zip(cls.lines, rows)), settings
 
     @classmethod
-    def row_words(cls, name: str) -> str:
+    def row_title(cls, name: str) -> str:
         """Return the name of a row in messages."""
-        key = cls.keyword()
+        key = cls.entry_key()
         return key if len(cls.lines) == 1 else f"{key}, line {cls.lines.index(name) + 1}"
 
     def __repr__(self) -> str:

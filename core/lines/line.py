@@ -25,12 +25,12 @@ class OperatorLine(Generic[O]):
 
     def __post_init__(self) -> None:
         for position, operator in enumerate(self.operators):
-            if reason := self.unfit(self.operators[:position], operator):
+            if reason := self.misfit_reason(self.operators[:position], operator):
                 raise BadParameter(reason)
 
     @staticmethod
     @abstractmethod
-    def unfit(previous: Iterable[Any], operator: Any) -> str | None:
+    def misfit_reason(previous: Iterable[Any], operator: Any) -> str | None:
         """Return why an operator cannot follow those before it, or None if it can."""
 
     def __rshift__(self, other: O | OperatorLine[O]) -> Self:
@@ -46,19 +46,19 @@ class OperatorLine(Generic[O]):
     def __repr__(self) -> str:
         return " >> ".join(map(repr, self.operators))
 
-    def replaced(self, position: int, operator: O) -> Self:
+    def with_operator_at(self, position: int, operator: O) -> Self:
         """Return this line with another operator at a position."""
         return type(self)((*self.operators[:position], operator, *self.operators[position + 1 :]))
 
-    def without(self, stage: str) -> Self:
+    def without_stage(self, stage: str) -> Self:
         """Return this line without the operators of a stage."""
         return type(self)(tuple(one for one in self if one.stage != stage))
 
-    def everywhere(self) -> Iterator[Any]:
+    def iter_operators(self) -> Iterator[Any]:
         """Yield all operators. Those inside another operator come before it."""
         return _every_operator(self.operators)
 
-    def changed(self, change: Callable[[Any], Any]) -> Self:
+    def map_operators(self, change: Callable[[Any], Any]) -> Self:
         """Return this line with `change` applied to every operator, to inner ones first.
 
         Raises BadParameter.
@@ -66,7 +66,7 @@ class OperatorLine(Generic[O]):
         >>> from core.operators.texts.sparse import SparseNodes
         >>> from core.operators.text import parse_line
         >>> line = parse_line("EmbedQuery() >> (VectorNodes() | SparseNodes()) >> SparseNodes()")
-        >>> line.changed(lambda one: SparseNodes(keep=3) if isinstance(one, SparseNodes) else one)
+        >>> line.map_operators(lambda one: SparseNodes(keep=3) if isinstance(one, SparseNodes) else one)
         EmbedQuery() >> Union(..., second=SparseNodes(keep=3)) >> SparseNodes(keep=3)
         """
         return type(self)(_with_change(self.operators, change))
@@ -85,6 +85,6 @@ def _with_change(operators: Iterable[Any], change: Callable[[Any], Any]) -> tupl
     for operator in operators:
         if isinstance(operator, Holder):
             rows = {name: _with_change(row, change) for name, row in operator.rows().items()}
-            operator = operator.holding(rows, operator.settings())
+            operator = operator.from_rows(rows, operator.settings())
         changed.append(change(operator))
     return tuple(changed)

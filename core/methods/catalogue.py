@@ -106,7 +106,7 @@ class Method:
         return self.on_documents == source.is_corpus and self.only_on in ("", source.name)
 
     @property
-    def number(self) -> str:
+    def secondary_name(self) -> str:
         """The short name to show beside the label; empty if it is the label."""
         return self.name if self.method else ""
 
@@ -167,7 +167,7 @@ def _read_own_methods(
         return {}, {"": str(error)}
     for key, row in rows.items():
         try:
-            fields = RETRIEVAL_GRAMMAR.fields_of(row, METHOD_FIELDS, f"{file.name}, “{key}”")
+            fields = RETRIEVAL_GRAMMAR.parse_row(row, METHOD_FIELDS, f"{file.name}, “{key}”")
             methods[key] = Method(key, **fields)
         except BadParameter as error:
             sentences[key] = str(error)
@@ -229,7 +229,7 @@ def method_of_run(run: FileRun) -> Method:
         Line(operators),
         paper=f"{format_title(run.format)}, {run.file}",
         group=RUNS_GROUP,
-        notes=run.words(),
+        notes=run.describe(),
         only_on=run.source_name,
     )
 
@@ -277,7 +277,7 @@ def read_methods(file: Path) -> dict[str, Method]:
 
 @lru_cache(maxsize=32)
 def _read_catalogue_file(file: Path, mtime: int, size: int) -> dict[str, Method]:
-    rows = RETRIEVAL_GRAMMAR.read(file, METHOD_FIELDS)
+    rows = RETRIEVAL_GRAMMAR.read_file(file, METHOD_FIELDS)
     return {key: Method(key, **fields) for key, fields in rows}
 
 
@@ -347,7 +347,7 @@ def without_saved_merges(method: Method) -> Method:
         raise BadInput(
             f"“{method.name}” uses no graph of documents, so nothing of it can be merged."
         )
-    line = method.line.replaced(0, replace(first_operator, mended=False))
+    line = method.line.with_operator_at(0, replace(first_operator, mended=False))
     title = f"{method.name}{AS_BUILT_SUFFIX}"
     in_words = f"{method.method}{AS_BUILT_SUFFIX}" if method.method else ""
     return replace(method, id=repr(line), title=title, short="", line=line, method=in_words)

@@ -25,7 +25,7 @@ def missing_models(line: Line, models, answering: bool = True) -> tuple[str, ...
     name that is not declared counts as missing.
     """
     sentences = []
-    used_line = line if answering else line.without("generate")
+    used_line = line if answering else line.without_stage("generate")
     for name in needed_models(used_line):
         try:
             sentences.append(models.info(name).how_to_get)

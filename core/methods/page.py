@@ -139,7 +139,7 @@ def _method_row(method: Method, full_methods: list[Method], works: list[str]) ->
     words_shown = set(re.findall(r"\w+", f"{method.id} {heading} {source} no v1".lower()))
     numbers_not_shown = [
         part
-        for part in method.number.split(", ")
+        for part in method.secondary_name.split(", ")
         if not words_shown.issuperset(re.findall(r"\w+", part.lower()))
     ]
     if numbers_not_shown:

@@ -94,7 +94,7 @@ def methods_with_prompt(
         own_prompt(prompt, ALL_PLACEHOLDERS)  # raises if it is not a template
     changed_methods, notes = list[Method](), list[str]()
     for method in methods:
-        line = method.line.changed(
+        line = method.line.map_operators(
             lambda operator: _operator_with_prompt(operator, prompt, is_named_prompt, is_chat)
         )
         if repr(line) == repr(method.line):

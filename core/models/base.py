@@ -93,12 +93,12 @@ class Task:
         relations. A scorer may read some of each group first.
     preview : called by scorers meanwhile, perhaps from another thread, with the positions scored so
         far (ascending int64 [m]) and their scores (float64 [m]).
-    read : largest number of distinct texts that an encoder or reranker reads, those expected to
+    max_read : largest number of distinct texts that an encoder or reranker reads, those expected to
         score best first; 0 for all.
     recall : below 1, reading stops once this fraction of the best candidates is expected among
         those read.
-    best : number of best candidates that `recall` refers to; 0 for all.
-    earlier : scores of other texts for the same question, such as those of the previous hop. Texts
+    n_best : number of best candidates that `recall` refers to; 0 for all.
+    earlier_scores : scores of other texts for the same question, such as those of the previous hop. Texts
         scored now are added.
     """
 
@@ -109,12 +109,12 @@ class Task:
     entities: tuple[str, ...] = ()
     groups: np.ndarray | None = field(default=None, compare=False)
     preview: Preview | None = field(default=None, compare=False)
-    read: int = 0
+    max_read: int = 0
     recall: float = 1.0
-    best: int = 0
-    earlier: dict[str, float] | None = field(default=None, compare=False)
+    n_best: int = 0
+    earlier_scores: dict[str, float] | None = field(default=None, compare=False)
 
-    def part(self, positions: Sequence[int]) -> Task:
+    def select(self, positions: Sequence[int]) -> Task:
         """Return the task for the candidates at these positions alone.
 
         Previews of that part are reported with positions among all candidates.
@@ -202,7 +202,7 @@ class ChatReply:
     waited: float = field(default=0.0, compare=False)
 
     @property
-    def usable(self) -> bool:
+    def is_usable(self) -> bool:
         """True if the reply is not blank, cut off, refused or unreadable.
 
         Other replies are not saved, so that the model is asked again.
@@ -210,21 +210,21 @@ class ChatReply:
         return bool(self.text.strip()) and self.finish in ("stop", "repeat")
 
     @property
-    def cut(self) -> bool:
+    def is_cut(self) -> bool:
         """True if the reply has text but ends at its token limit."""
         return bool(self.text.strip()) and self.finish == "length"
 
     @property
     def excerpt(self) -> str:
         """The beginning of the text in quotes, or the reason why it is blank."""
-        return f"“{shorten(self.text)}”." if self.text.strip() else self.fault()
+        return f"“{shorten(self.text)}”." if self.text.strip() else self.describe_fault()
 
-    def fault(self, what: str = "reply") -> str:
+    def describe_fault(self, what: str = "reply") -> str:
         """Return a sentence on why the reply is blank, cut off or unusable.
 
         Empty if it is complete. `what` is the noun for the reply.
         """
-        if self.cut:
+        if self.is_cut:
             if self.limit:
                 return f"The {what} was cut at {self.limit:,} tokens."
             return f"The {what} was cut."

@@ -37,7 +37,7 @@ def _shorten_part(part: str | float | CombinatorCall) -> str:
         return SHORT_MODEL_NAMES.get(part, part)
     if not isinstance(part, CombinatorCall):
         return f"{part:g}"
-    return COMBINATOR_PHRASES[part.name].format(*map(_shorten_part, part.parts))
+    return COMBINATOR_PHRASES[part.name].format(*map(_shorten_part, part.arguments))
 
 
 CHOOSER_WORDS = {
@@ -64,7 +64,7 @@ def plain_name(expression: str) -> str:
     """
     node = parse_chooser(expression)
     while isinstance(node, CombinatorCall):
-        part = node.parts[1 if node.name == "prefilter" else 0]
+        part = node.arguments[1 if node.name == "prefilter" else 0]
         assert isinstance(part, str | CombinatorCall)  # numbers are never the deciding part
         node = part
     return CHOOSER_WORDS.get(node, node)

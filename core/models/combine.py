@@ -37,8 +37,8 @@ class PrefilterChooser:
     costly chooser reads the selected candidates best first.
     """
 
-    cheap: Scorer
-    dear: Chooser
+    cheap_scorer: Scorer
+    costly_chooser: Chooser
     n: int
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
@@ -54,9 +54,11 @@ class PrefilterChooser:
         -------
         Positions among `texts`, with the scores of the costly chooser.
         """
-        ranking = self.cheap.choose(dataclasses.replace(task, best=self.n), texts, 0)
+        ranking = self.cheap_scorer.choose(dataclasses.replace(task, n_best=self.n), texts, 0)
         shortlist = ranking.positions[: self.n]
-        selection = self.dear.choose(task.part(shortlist), [texts[i] for i in shortlist], k)
+        selection = self.costly_chooser.choose(
+            task.select(shortlist), [texts[i] for i in shortlist], k
+        )
         return Choice(
             tuple(shortlist[i] for i in selection.positions),
             selection.scores,
@@ -139,7 +141,7 @@ class RescoreChooser:
         """
         selection = self.chooser.choose(task, texts, k)
         ranking = self.scorer.choose(
-            task.part(selection.positions), [texts[i] for i in selection.positions], k
+            task.select(selection.positions), [texts[i] for i in selection.positions], k
         )
         return Choice(
             tuple(selection.positions[i] for i in ranking.positions),
@@ -184,14 +186,14 @@ class RoundsChooser:
         notes: tuple[str, ...] = ()
         for start in range(0, len(texts), self.window):
             window_texts = texts[start : start + self.window]
-            window_task = task.part(range(start, start + len(window_texts)))
+            window_task = task.select(range(start, start + len(window_texts)))
             selection = self.chooser.choose(window_task, window_texts, k)
             picks += [start + i for i in selection.positions]
             usage += selection.usage
             notes += selection.notes
         if not picks:
             return Choice((), usage=usage, notes=_distinct(notes))
-        last = self.chooser.choose(task.part(picks), [texts[i] for i in picks], k)
+        last = self.chooser.choose(task.select(picks), [texts[i] for i in picks], k)
         notes += (f"{len(picks)} of {len(texts)} candidates reached the last round.", *last.notes)
         return Choice(
             tuple(picks[i] for i in last.positions),
@@ -211,7 +213,7 @@ class ThresholdChooser:
     """
 
     scorer: Scorer
-    least: float
+    min_score: float
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
         """Pick candidates that reach the threshold.
@@ -229,8 +231,8 @@ class ThresholdChooser:
         ranking = self.scorer.choose(task, texts, k)
         assert ranking.scores is not None  # a scorer has a score for every text
         # Scores are sorted, with NaN last, so that counting suffices.
-        count_above = sum(score >= self.least for score in ranking.scores)
-        note = (f"None reached {self.least:g}.",) if len(texts) and not count_above else ()
+        count_above = sum(score >= self.min_score for score in ranking.scores)
+        note = (f"None reached {self.min_score:g}.",) if len(texts) and not count_above else ()
         return dataclasses.replace(
             ranking,
             positions=ranking.positions[:count_above],
@@ -248,7 +250,7 @@ class CombinatorCall:
     """A parsed combinator: its name and its arguments (names, numbers or further calls)."""
 
     name: str
-    parts: tuple[str | float | CombinatorCall, ...]
+    arguments: tuple[str | float | CombinatorCall, ...]
 
 
 @functools.lru_cache(maxsize=1024)
@@ -355,7 +357,7 @@ def _iter_names(part: str | float | CombinatorCall) -> Iterator[str]:
     if isinstance(part, str):
         yield part
     elif isinstance(part, CombinatorCall):
-        for argument, inner in zip(COMBINATORS[part.name], part.parts):
+        for argument, inner in zip(COMBINATORS[part.name], part.arguments):
             if argument != "prompt":
                 yield from _iter_names(inner)
 
@@ -396,8 +398,8 @@ def _format_part(
     if not isinstance(part, CombinatorCall):
         return format(part, "g")
     if part.name == "prompted":
-        return f"prompted({part.parts[0]}, {prompt})"
-    arguments = ", ".join(_format_part(inner, is_chat, prompt) for inner in part.parts)
+        return f"prompted({part.arguments[0]}, {prompt})"
+    arguments = ", ".join(_format_part(inner, is_chat, prompt) for inner in part.arguments)
     return f"{part.name}({arguments})"
 
 
@@ -432,7 +434,7 @@ def _build(
     if isinstance(part, str):
         return chooser(part)
     assert isinstance(part, CombinatorCall)  # the parser allows numbers only as the last argument
-    first_part, second_part, *_ = part.parts
+    first_part, second_part, *_ = part.arguments
     if part.name == "prompted":
         if not isinstance(first_part, str):
             raise BadParameter(
@@ -442,7 +444,7 @@ def _build(
         return chooser(first_part, second_part)
     # The types in the assertions are guaranteed by the parser.
     if part.name == "prefilter":
-        number = part.parts[2]
+        number = part.arguments[2]
         assert isinstance(number, int)
         cheap_scorer = _build_scorer(first_part, part, scorer)
         return PrefilterChooser(cheap_scorer, _build(second_part, chooser, scorer), number)

@@ -74,9 +74,9 @@ class PairScorer(BaseScorer):
 
         def read(part: list[str]) -> None:
             for batch_texts, scores in self._read_batches(task, part, self._compute_scores):
-                reading.received(batch_texts, scores)
+                reading.record(batch_texts, scores)
 
-        return reading.through(
+        return reading.read_in_order(
             lambda part: run_in_slot(self._lock, lambda: read(part), task.watch), one_part=True
         )
 

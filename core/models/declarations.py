@@ -201,8 +201,8 @@ def make_row(name: str, values: Mapping[str, Any], source: str, is_own: bool = F
     except BadParameter as error:
         raise BadParameter(f"{label}: {error}") from None
     _check_prices_and_languages(label, common, values)
-    if row_settings.lacks:
-        raise _missing_key(label, row_settings.lacks, values)
+    if row_settings.missing_required_key:
+        raise _missing_key(label, row_settings.missing_required_key, values)
     return ModelRow(name=name, settings=row_settings, own=is_own, **common)
 
 

@@ -43,13 +43,13 @@ class FoundServer:
     url : its address.
     program : name of the program, by its port or its list of models.
     models : names of its models.
-    locked : true if its list of models requires a key.
+    needs_key : true if its list of models requires a key.
     """
 
     url: str
     program: str
     models: tuple[str, ...] = ()
-    locked: bool = False
+    needs_key: bool = False
 
 
 def find_servers(ports: Mapping[int, str] = SERVER_PORTS) -> tuple[FoundServer, ...]:
@@ -86,7 +86,7 @@ def list_models(url: str, key_variable: str = "", key: str | None = None) -> tup
     try:
         return tuple(model.id for model in _request_models(server))
     except Exception as error:
-        failure = server.failure(error)
+        failure = server.to_model_failure(error)
         if failure is None:
             raise
         raise failure from error
@@ -115,9 +115,9 @@ def _find_server(url: str, program: str) -> FoundServer | None:
     try:
         models = _request_models(server)
     except (openai.AuthenticationError, openai.PermissionDeniedError):
-        return FoundServer(url, program, locked=True)
+        return FoundServer(url, program, needs_key=True)
     except Exception as error:
-        if isinstance(error, HopscopeError) or server.failure(error) is not None:
+        if isinstance(error, HopscopeError) or server.to_model_failure(error) is not None:
             return None
         raise
     for model in models:

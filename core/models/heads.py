@@ -28,7 +28,7 @@ class Head:
     ----------
     layers : weights [out, in] and bias [out] of each layer.
     activation : a key of `ACTIVATIONS`.
-    entered : true if the first weights were already applied to the input.
+    has_first_weights : true if the first weights were already applied to the input.
 
     Examples
     --------
@@ -42,19 +42,19 @@ class Head:
 
     layers: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     activation: str = "tanh"
-    entered: bool = False
+    has_first_weights: bool = False
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
         values = np.asarray(states, np.float64)
         for number, (weights, bias) in enumerate(self.layers):
             if number:
                 values = ACTIVATIONS[self.activation](values)
-            if number or not self.entered:
+            if number or not self.has_first_weights:
                 values = values @ weights.T
             values = values + bias
         return values[:, -1]
 
-    def enter(self, states: np.ndarray) -> tuple[np.ndarray, Head]:
+    def apply_first_weights(self, states: np.ndarray) -> tuple[np.ndarray, Head]:
         """Apply the first weights to hidden states; return the results and the head for these.
 
         The first weights are linear, so states may be mixed before or after them with the same
@@ -62,13 +62,15 @@ class Head:
 
         >>> from core.models.heads import Head
         >>> head = Head(((np.array([[2.0, 1.0]]), np.array([0.5])),))
-        >>> inside, rest = head.enter(np.array([[1.0, 3.0]]))
+        >>> inside, rest = head.apply_first_weights(np.array([[1.0, 3.0]]))
         >>> inside.tolist(), rest(inside).tolist(), head(np.array([[1.0, 3.0]])).tolist()
         ([[5.0]], [5.5], [5.5])
         """
-        if not self.layers or self.entered:
+        if not self.layers or self.has_first_weights:
             return states, self
-        return np.asarray(states, np.float64) @ self.layers[0][0].T, replace(self, entered=True)
+        return np.asarray(states, np.float64) @ self.layers[0][0].T, replace(
+            self, has_first_weights=True
+        )
 
 
 class HeadedReranker(Protocol):

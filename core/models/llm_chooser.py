@@ -236,7 +236,7 @@ class LLMChooser:
         if numbers is None:
             excerpt = f"“{shorten(reply.text)}”"
             if not reply.text.strip():
-                excerpt = reply.fault().rstrip(".")
+                excerpt = reply.describe_fault().rstrip(".")
             notes.append(
                 f"The model's reply could not be read ({excerpt}), so the first {max_picks} in "
                 "the given order were taken."

@@ -25,7 +25,7 @@ class TokenPrice:
 
     >>> from core.models.price import TokenPrice
     >>> from core.types import Usage
-    >>> TokenPrice(2.5, 10.0).of(Usage(1, 1_000_000, 100_000))
+    >>> TokenPrice(2.5, 10.0).compute(Usage(1, 1_000_000, 100_000))
     3.5
     """
 
@@ -33,12 +33,12 @@ class TokenPrice:
     written: float = 0.0
     currency: str = "USD"
 
-    def of(self, usage: Usage) -> float:
+    def compute(self, usage: Usage) -> float:
         """Return the price of this usage."""
         return (self.read * usage.tokens_in + self.written * usage.tokens_out) / MILLION
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """True if a price was given."""
         return bool(self.read or self.written)
 
@@ -55,7 +55,7 @@ def total_price(prices: Mapping[str, TokenPrice], usage: Mapping[str, Usage]) ->
     -------
     Money, in the currency of the prices.
     """
-    return sum(prices[name].of(used) for name, used in usage.items() if name in prices)
+    return sum(prices[name].compute(used) for name, used in usage.items() if name in prices)
 
 
 def format_money(amount: float, currency: str) -> str:
@@ -169,7 +169,7 @@ class Spending:
     @property
     def currency(self) -> str:
         """Currency of the prices."""
-        currencies = (price.currency for price in self.prices.values() if price.known)
+        currencies = (price.currency for price in self.prices.values() if price.is_known)
         return next(currencies, TokenPrice().currency)
 
     def amount(self, usage: Mapping[str, Usage]) -> float:
@@ -178,7 +178,7 @@ class Spending:
             return sum(used.tokens_in + used.tokens_out for used in usage.values())
         return total_price(self.prices, usage)
 
-    def ended(self, piece: Account) -> None:
+    def record_piece(self, piece: Account) -> None:
         """Record the cost of a piece that has ended.
 
         A piece whose replies were all saved costs nothing, and does not change the assumed cost.
@@ -186,7 +186,7 @@ class Spending:
         with self._lock:
             self._max_piece_cost = max(self._max_piece_cost, self.amount(piece.usage))
 
-    def may_begin(self, at_work: int) -> bool:
+    def can_begin(self, at_work: int) -> bool:
         """Return whether another piece may begin while `at_work` pieces are running."""
         if self.cap is None:
             return True
@@ -208,13 +208,13 @@ class Spending:
         -------
         A few words; empty if no piece is done or no model has a price.
         """
-        if not done or not any(price.known for price in self.prices.values()):
+        if not done or not any(price.is_known for price in self.prices.values()):
             return ""
         cost = total_price(self.prices, self.account.usage)
         total_cost = format_money(cost * total / done, self.currency)
         return f"{format_money(cost, self.currency)} spent, about {total_cost} in all"
 
-    def so_far(self) -> str:
+    def describe_spent(self) -> str:
         """Describe the part of the cap that is spent: `0.12 of 1.30 USD`, `700 of 714 tokens`."""
         assert self.cap is not None  # only called with a cap
         cost = self.amount(self.account.usage)
@@ -246,7 +246,7 @@ def find_prices(
     get_price = getattr(models, "price", lambda name: None)
     pairs = (get_price(name) for name in names)
     prices: dict[str, TokenPrice] = dict(pair for pair in pairs if pair is not None)
-    currencies = {price.currency for price in prices.values() if price.known}
+    currencies = {price.currency for price in prices.values() if price.is_known}
     if len(currencies) > 1 and (cap is None or not cap.tokens):
         raise BadInput(
             "The prices of the models are in several currencies; give all of them in one in "

@@ -77,8 +77,8 @@ def rate_texts(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
     if pairs is None:
         problem = f"The model's reply (“{shorten(reply.text)}”) holds no ratings of {units}."
-        if not reply.text.strip() and reply.fault():
-            problem = f"{problem} {reply.fault()}"
+        if not reply.text.strip() and reply.describe_fault():
+            problem = f"{problem} {reply.describe_fault()}"
         return Ratings(None, usage, (*notes, problem))
     scores: dict[int, float] = {}
     for number, score in pairs:

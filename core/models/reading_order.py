@@ -31,7 +31,7 @@ class ReadingDefaults:
     first_texts: int = 64  # read before the first prediction; smaller sets are read whole
     max_round_texts: int = 96  # read between two predictions
     min_round_texts: int = 16
-    round_texts_per_result: int = 3  # for each of `Task.best` results
+    round_texts_per_result: int = 3  # for each of `Task.n_best` results
     max_fitted_scores: int = 512  # to which the prediction is fitted
     max_likeliest_texts: int = 400  # whose probability to be among the best is computed
     # If the first texts are read faster than this, their vectors were cached. Those of the other
@@ -137,7 +137,7 @@ class Expectation:
             word_variance = READING_DEFAULTS.word_variance_alone
         return make_features(self._texts, self._groups, word_variance)
 
-    def begin(self, number: int) -> np.ndarray:
+    def pick_first(self, number: int) -> np.ndarray:
         """Return at most `number` positions of texts to read first, int64.
 
         These are the first text of each group, large groups first. Without groups they are evenly
@@ -149,7 +149,7 @@ class Expectation:
         return first[np.lexsort((first, -sizes))][:number]
 
     @single_blas_thread()
-    def order(
+    def rank_rest(
         self, read: np.ndarray, scores: np.ndarray, top: int, pool: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
         """Order the texts that were not read by their probability to be among the best.
@@ -307,20 +307,22 @@ class CandidateScores:
         self._slots: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
             self._slots.setdefault(text, []).append(position)
-        self.distinct = list(self._slots)  # in the order of their first occurrence
-        self.most = min(task.read or len(self.distinct), len(self.distinct))  # distinct texts read
+        self.distinct_texts = list(self._slots)  # in the order of their first occurrence
+        self.max_read = min(
+            task.max_read or len(self.distinct_texts), len(self.distinct_texts)
+        )  # distinct texts read
         self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN for unread texts
-        self.scored = np.zeros(len(texts), bool)
+        self.is_scored = np.zeros(len(texts), bool)
         self._task = task
         self._tokens = tokens
         self._n_read = 0
         self._best_score = -np.inf
         self._best_text = ""
         self._advance = ProgressEstimate(
-            f"Ranking {format_count(len(texts), task.unit)}", self.most
+            f"Ranking {format_count(len(texts), task.unit)}", self.max_read
         )
 
-    def received(self, texts: Sequence[str], scores: np.ndarray) -> None:
+    def record(self, texts: Sequence[str], scores: np.ndarray) -> None:
         """Record the scores of some distinct texts.
 
         Parameters
@@ -330,7 +332,7 @@ class CandidateScores:
         """
         for text, score in zip(texts, scores.tolist(), strict=True):
             self.scores[self._slots[text]] = score
-            self.scored[self._slots[text]] = True
+            self.is_scored[self._slots[text]] = True
         self._n_read += len(texts)
         top = int(np.argmax(scores))
         if scores[top] > self._best_score:
@@ -338,10 +340,12 @@ class CandidateScores:
             self._best_text = texts[top]
         self._advance(self._n_read, self._best_text)
         if self._task.preview is not None:
-            positions = np.flatnonzero(self.scored)
+            positions = np.flatnonzero(self.is_scored)
             self._task.preview(positions, self.scores[positions])
 
-    def through(self, read: Callable[[list[str]], object], one_part: bool = False) -> np.ndarray:
+    def read_in_order(
+        self, read: Callable[[list[str]], object], one_part: bool = False
+    ) -> np.ndarray:
         """Read the distinct texts in parts, and return the scores.
 
         Texts that are expected to score best are read first. At most `task.read` are read. Reading
@@ -358,47 +362,51 @@ class CandidateScores:
         float64 [n]; NaN for texts that were not read.
         """
         # With earlier scores a prediction needs fewer new ones.
-        max_small = READING_DEFAULTS.first_texts // (2 if self._task.earlier else 1)
-        is_small = len(self.distinct) <= max_small and self.most == len(self.distinct)
+        max_small = READING_DEFAULTS.first_texts // (2 if self._task.earlier_scores else 1)
+        is_small = len(self.distinct_texts) <= max_small and self.max_read == len(
+            self.distinct_texts
+        )
         if is_small or (self._reads_all and (one_part or self._task.preview is None)):
-            read(self.distinct)
+            read(self.distinct_texts)
         else:
             for part in self._iter_parts():
-                read([self.distinct[i] for i in part])
-        if self._task.earlier is not None:
+                read([self.distinct_texts[i] for i in part])
+        if self._task.earlier_scores is not None:
             for text, positions in self._slots.items():
                 score = float(self.scores[positions[0]])
                 if np.isfinite(score):
-                    self._task.earlier[text] = score
+                    self._task.earlier_scores[text] = score
         return self.scores
 
     @property
     def _reads_all(self) -> bool:
-        return self.most == len(self.distinct) and self._task.recall >= 1
+        return self.max_read == len(self.distinct_texts) and self._task.recall >= 1
 
     def _iter_parts(self) -> Iterator[np.ndarray]:
         """Yield positions of the distinct texts to read next, int64."""
         task = self._task
-        number = len(self.distinct)
+        number = len(self.distinct_texts)
         first_positions = np.array([positions[0] for positions in self._slots.values()], np.int64)
         # Earlier scores of other texts, which only serve the prediction.
         old_scores = {
-            text: score for text, score in (task.earlier or {}).items() if text not in self._slots
+            text: score
+            for text, score in (task.earlier_scores or {}).items()
+            if text not in self._slots
         }
-        texts = [*self.distinct, *old_scores]
+        texts = [*self.distinct_texts, *old_scores]
         old_rows = np.arange(number, len(texts))
         groups = task.groups
         if groups is not None:  # each earlier text is a group of its own
             groups = np.concatenate([_number_groups(groups[first_positions]), old_rows])
         expectation = Expectation(texts, groups, self._tokens)
-        best = task.best or number
+        best = task.n_best or number
         round_size = min(
             READING_DEFAULTS.max_round_texts, READING_DEFAULTS.round_texts_per_result * best
         )
         round_size = max(READING_DEFAULTS.min_round_texts, round_size)
         read_rows = np.zeros(0, np.int64)
         if not old_scores:
-            read_rows = expectation.begin(min(READING_DEFAULTS.first_texts, self.most))
+            read_rows = expectation.pick_first(min(READING_DEFAULTS.first_texts, self.max_read))
             start = time.perf_counter()
             yield read_rows
             seconds = time.perf_counter() - start
@@ -406,9 +414,9 @@ class CandidateScores:
                 yield np.setdiff1d(np.arange(number), read_rows)
                 return
         is_candidate = np.arange(len(texts)) < number
-        while len(read_rows) < self.most:
+        while len(read_rows) < self.max_read:
             new_scores = self.scores[first_positions[read_rows]]
-            order, missing = expectation.order(
+            order, missing = expectation.rank_rest(
                 np.concatenate([read_rows, old_rows]),
                 np.concatenate([new_scores, np.array(list(old_scores.values()))]),
                 best,
@@ -418,6 +426,6 @@ class CandidateScores:
                 return
             if len(read_rows) >= READING_DEFAULTS.max_fitted_scores:
                 round_size = len(read_rows)  # further scores do not improve the prediction
-            next_rows = order[: min(round_size, self.most - len(read_rows))]
+            next_rows = order[: min(round_size, self.max_read - len(read_rows))]
             read_rows = np.concatenate([read_rows, next_rows])
             yield next_rows

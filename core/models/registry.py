@@ -218,7 +218,7 @@ class Registry:
             return self.scorer(name)
         return LLMChooser(self.chat(name), prompt or DEFAULT_CHOOSING_PROMPT)
 
-    def declared(self) -> list[ModelInfo]:
+    def list_models(self) -> list[ModelInfo]:
         """Return all declared models, in the order of the files."""
         with self._lock:
             return [self.info(name) for name in self._rows]
@@ -355,14 +355,14 @@ class Registry:
             )
         profile = measure_server(row.settings.client(row.name), watch)
         save_profile(row.name, row.settings.url, row.settings.model, profile)
-        _saved_refusals(row).keep(())  # the measurement replaces earlier refusals
+        _saved_refusals(row).save(())  # the measurement replaces earlier refusals
         with self._lock, hold_change_lock(declarations.own_file()):
             rows, roles = declarations.read_own_tables()
             values = rows.get(row.name, {})
             if profile.reads > row.settings.context:  # a context in the row is not enlarged
                 sets_context = "context" not in values
             else:
-                sets_context = profile.limited
+                sets_context = profile.is_limited
             if row.name in rows and profile.reads and sets_context:
                 rows[row.name] = values | {"context": profile.reads}
                 declarations.save_own_models(rows, roles)
@@ -398,7 +398,7 @@ class Registry:
         if not isinstance(row.settings, MiniLM):
             return None
         mode_speeds = None if rerun else saved_speeds()
-        return mode_speeds or measure_modes(row.settings.place(), watch)
+        return mode_speeds or measure_modes(row.settings.weights_folder(), watch)
 
     def remove(self, name: str) -> None:
         """Remove a row of the user from their models.toml, with its roles.
@@ -516,9 +516,9 @@ class Registry:
                     raise ModelUnavailable(reason)
                 model = row.settings.make(row, self._rows, self.encoder)
                 if isinstance(model, ChatClient):
-                    model.keep_in(SavedReplies(), self.weights(row.name))
+                    model.save_replies_to(SavedReplies(), self.weights(row.name))
                 if isinstance(model, OpenAIChat):
-                    model.keep_refusals_in(_saved_refusals(row))
+                    model.save_refusals_to(_saved_refusals(row))
                 self._models[row.name] = model
                 self._stamps[row.name] = stamp
                 self._share_windows()

@@ -159,7 +159,7 @@ class BaseScorer(ABC):
             scores = self.score(task, texts)
         order = top_k(scores, 0)
         notes: tuple[str, ...] = ()
-        if task.read or task.recall < 1:
+        if task.max_read or task.recall < 1:
             n_read = int((~np.isnan(scores)).sum())
             if n_read < len(texts):
                 order = order[:n_read]
@@ -188,11 +188,11 @@ class EncoderScorer(BaseScorer):
 
         def record(part: list[str], vectors: np.ndarray) -> None:
             # Each row is computed separately. In a matrix product, digits depend on the batch.
-            reading.received(part, np.einsum("nd,d->n", vectors.astype(np.float64), query))
+            reading.record(part, np.einsum("nd,d->n", vectors.astype(np.float64), query))
 
         if is_streamed(encoder):
-            return reading.through(lambda part: encoder.encode(part, task.watch, record))
-        return reading.through(
+            return reading.read_in_order(lambda part: encoder.encode(part, task.watch, record))
+        return reading.read_in_order(
             lambda part: record(part, encoder.encode(part, task.watch)), one_part=True
         )
 
@@ -395,6 +395,6 @@ class LateInteractionScorer(BaseScorer):
             for positions, tokens in self.encoder.encode_tokens(part, task.watch):
                 best_cosines = (tokens @ query.T).max(axis=0)
                 mean_cosine = best_cosines.mean(dtype=np.float64, keepdims=True)
-                reading.received([part[positions[0]]], mean_cosine)
+                reading.record([part[positions[0]]], mean_cosine)
 
-        return reading.through(read)
+        return reading.read_in_order(read)

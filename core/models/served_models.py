@@ -110,9 +110,9 @@ class ServedModel(OpenAIServer):
             try:
                 return read_json(self.client().post(path, body=body, cast_to=bytes))
             except Exception as error:
-                if self.waited(error, pauses, watch):
+                if self.wait_if_temporary(error, pauses, watch):
                     continue
-                failure = self.failure(error)
+                failure = self.to_model_failure(error)
                 if failure is None:
                     raise
                 raise failure from error
@@ -414,9 +414,9 @@ class ServedReranker(ServedModel, BaseScorer):
 
         def read(distinct_texts: list[str]) -> None:
             for part, relevances in self._request_parts(distinct_texts, rank, task.watch):
-                reading.received(part, np.array(relevances, np.float64))
+                reading.record(part, np.array(relevances, np.float64))
 
-        return reading.through(read, one_part=True)
+        return reading.read_in_order(read, one_part=True)
 
     def _rank(self, query: str, part: Part, watch: Watch = NO_WATCH) -> list[float]:
         """Return the relevance of some texts by one request."""

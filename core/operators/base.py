@@ -81,7 +81,7 @@ class Recorder:
             The same reply.
         """
         self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
-        fault = reply.fault(what)
+        fault = reply.describe_fault(what)
         if fault and reply.finish != "unreadable":
             self.fault = fault
             if fault not in self.notes:
@@ -302,8 +302,8 @@ class Operator(OperatorBase):
             ),
             frames=tuple(recorder.frames),
             before_cut=recorder.before_cut,
-            thoughts=tuple(meter.thoughts),
-            unusable=meter.unusable,
+            thoughts=tuple(meter.reasoning_texts),
+            unusable=meter.n_unusable_replies,
             fault=recorder.fault,
             partly=recorder.partly,
             warnings=tuple(meter.notes),
@@ -406,15 +406,15 @@ def _step_seconds(meter: Meter, total: float) -> dict[str, Any]:
     ranking = meter.seconds.get("ranking", 0.0)
     model = meter.seconds.get("model", 0.0)
     fields = dict(
-        seconds=max(ranking + model, total - waiting - sum(meter.prepared.values())),
+        seconds=max(ranking + model, total - waiting - sum(meter.preparation_seconds.values())),
         ranking=ranking,
         model=model,
         waiting=waiting,
-        saved=meter.saved,
+        saved=meter.saved_seconds,
     )
     preparations = tuple(
         (label, round(seconds, 6))
-        for label, seconds in meter.prepared.items()
+        for label, seconds in meter.preparation_seconds.items()
         if seconds >= MIN_PREPARATION_SECONDS
     )
     return {name: round(value, 6) for name, value in fields.items()} | {"prepared": preparations}
@@ -428,7 +428,7 @@ class Line(OperatorLine[Operator]):
     """
 
     @staticmethod
-    def unfit(previous: Iterable[Operator], operator: Operator) -> str | None:
+    def misfit_reason(previous: Iterable[Operator], operator: Operator) -> str | None:
         return order_fault(previous, operator)
 
     def words(self) -> str:
@@ -436,7 +436,7 @@ class Line(OperatorLine[Operator]):
 
         The answering operator is named only if it is the only one.
         """
-        operators = self.without("generate").operators or self.operators
+        operators = self.without_stage("generate").operators or self.operators
         return self._with_nodes(" → ".join(operator.words() for operator in operators))
 
     def plain_words(self) -> str:
@@ -444,7 +444,7 @@ class Line(OperatorLine[Operator]):
 
         Example: `Looks at 1,000 nodes near the entities, then finds the shortest paths.`
         """
-        line = self.without("generate")
+        line = self.without_stage("generate")
         clauses = list(filter(None, (operator.plain_words() for operator in line)))
         if all(operator.stage == "graph" for operator in line):
             clauses = ["answers from the question alone"]

@@ -74,7 +74,9 @@ class Branch(Combinator):
         return {"on": self.on}
 
     @classmethod
-    def holding(cls, rows: Mapping[str, Arm], settings: Mapping[str, Any], where: str = "") -> Self:
+    def from_rows(
+        cls, rows: Mapping[str, Arm], settings: Mapping[str, Any], where: str = ""
+    ) -> Self:
         arms = tuple((int(name), arm) for name, arm in rows.items() if name != OTHERWISE_ARM)
         with locate_errors(where):
             return cls(settings["on"], arms, rows.get(OTHERWISE_ARM, ()))
@@ -85,7 +87,7 @@ class Branch(Combinator):
         return f"Branch(on={settings['on']!r}, arms={{{arms}}}, otherwise={rows[OTHERWISE_ARM]})"
 
     @classmethod
-    def of_text(
+    def parse_arguments(
         cls, arguments: Mapping[str, ast.expr]
     ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
         if arguments.keys() != {"on", "arms", OTHERWISE_ARM}:
@@ -101,17 +103,17 @@ class Branch(Combinator):
         rows = {str(number): row for number, row in zip(numbers, arms.values)}
         return {**rows, OTHERWISE_ARM: arguments[OTHERWISE_ARM]}, {"on": field_name.value}
 
-    def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
+    def to_entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
         arms = {OTHERWISE_KEY if name == OTHERWISE_ARM else name: row for name, row in rows.items()}
-        return {self.keyword(): self.on, **arms}
+        return {self.entry_key(): self.on, **arms}
 
     @classmethod
-    def of_entry(
+    def parse_entry(
         cls, entry: Mapping[str, Any], where: str
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         rows = {}
         for name, row in entry.items():
-            if name == cls.keyword():
+            if name == cls.entry_key():
                 continue
             if name != OTHERWISE_KEY and not name.isdecimal():
                 raise BadParameter(
@@ -121,10 +123,10 @@ class Branch(Combinator):
             if not isinstance(row, list):
                 raise BadParameter(f"{where}: the arm “{name}” must be a list of operators.")
             rows[OTHERWISE_ARM if name == OTHERWISE_KEY else name] = row
-        return rows, {"on": entry[cls.keyword()]}
+        return rows, {"on": entry[cls.entry_key()]}
 
     @classmethod
-    def row_words(cls, name: str) -> str:
+    def row_title(cls, name: str) -> str:
         return f"arm {OTHERWISE_KEY if name == OTHERWISE_ARM else name}"
 
     @property
@@ -140,12 +142,12 @@ class Branch(Combinator):
         first_arm, *other_arms = map(written_fields, self.every_arm())
         return tuple(name for name in first_arm if all(name in arm for arm in other_arms))
 
-    def arm(self, state: State) -> Arm:
+    def choose_arm(self, state: State) -> Arm:
         """Return the operators that run for this state."""
         return dict(self.arms).get(getattr(state, self.on), self.otherwise)
 
     def __call__(self, state: State, ctx: Context) -> State:
-        for operator in self.arm(state):
+        for operator in self.choose_arm(state):
             state = operator(state, ctx)
         return state
 

@@ -117,13 +117,13 @@ def _expect_in_language(
         text = text.replace(fold(name), " ")
     starts = {
         phrase: _phrase_position(text, phrase, question_language)
-        for phrase in question_language.asks
+        for phrase in question_language.kinds_by_question_phrase
     }
     phrases = [phrase for phrase, start in starts.items() if start >= 0]
     if not phrases:
         return ExpectedAnswer()
     phrase = min(phrases, key=lambda phrase: (starts[phrase], -len(phrase)))
-    answer_type = question_language.asks[phrase]
+    answer_type = question_language.kinds_by_question_phrase[phrase]
     if answer_type in (TIME_ANSWER, NUMBER_ANSWER):
         return ExpectedAnswer(answer_type, code=question_language.code)
     if answer_type not in (PERSON_ANSWER, THING_ANSWER):
@@ -162,7 +162,9 @@ def _relation_word(graph: KnowledgeGraph, text: str, question_language: Language
             default="",
         )
     for word in words_of(text):
-        if word.text not in question_language.common and _names_relation(graph, word.text, code):
+        if word.text not in question_language.stop_words and _names_relation(
+            graph, word.text, code
+        ):
             return stem(word.text, code)
     return ""
 
@@ -236,39 +238,39 @@ class AnswerFit:
 
     def __init__(self, graph: KnowledgeGraph, expected: ExpectedAnswer, relations: dict[int, int]):
         self.graph = graph
-        self.wanted = expected
+        self.expected = expected
         self.relations = relations  # relation of each edge of the paths
         self.stems = relation_stems(graph.relation_names, expected.code)
         self._person: dict[int, bool] = {}
         self._tails: dict[int, set[int]] = {}
 
     def __call__(self, path: Path) -> int:
-        answer_type = self.wanted.answer_type
+        answer_type = self.expected.answer_type
         if answer_type in (TIME_ANSWER, NUMBER_ANSWER):
             name_type = type_of_name(self.graph.node_name(path.end))
             # a name such as “1999” looks like a time and may be a number
             is_year_as_number = (answer_type, name_type) == (NUMBER_ANSWER, TIME_ANSWER)
             return int(answer_type == name_type or is_year_as_number)
         is_named = (
-            bool(self.wanted.word)
+            bool(self.expected.word)
             and path.forward[-1]
             and (
                 self.names_relation(self.relations[path.edges[-1]])
-                or self.beside(path.nodes[-2], path.end)
+                or self.joins_nodes(path.nodes[-2], path.end)
             )
         )
         # relation names in other languages do not tell persons
-        if answer_type == PERSON_ANSWER and not self.wanted.code:
-            return self.person(path.end) * (1 + is_named)
-        if answer_type == PERSON_ANSWER or self.wanted.word:
+        if answer_type == PERSON_ANSWER and not self.expected.code:
+            return self.is_person(path.end) * (1 + is_named)
+        if answer_type == PERSON_ANSWER or self.expected.word:
             return 2 * is_named
         return int(not path.forward[-1])
 
     def names_relation(self, relation: int) -> bool:
         """Return whether the question's word names the relation."""
-        return any(holds_stem(one, self.wanted.word) for one in self.stems[relation])
+        return any(holds_stem(one, self.expected.word) for one in self.stems[relation])
 
-    def beside(self, head: int, tail: int) -> bool:
+    def joins_nodes(self, head: int, tail: int) -> bool:
         """Return whether the question's word names any triple between two nodes.
 
         It need not be the triple on the path: a director may also have written the film.
@@ -283,7 +285,7 @@ class AnswerFit:
                 )
         return tail in self._tails[head]
 
-    def person(self, node: int) -> bool:
+    def is_person(self, node: int) -> bool:
         """Return whether a node is a person.
 
         A relation to it names a role, or a relation from it has persons as its head type.

@@ -163,7 +163,7 @@ class PageRank(Operator):
         seeds = seed_array(graph, state.seeds)
         settings = (graph.n_nodes, self.damping, self.direction, "exact")
         # restarting at all nodes alike is PageRank without personalisation
-        nodes, scores = graph.derived.once(
+        nodes, scores = graph.derived.get_or_make(
             "pagerank of all nodes",
             settings,
             lambda: top_pagerank(graph, range(graph.n_nodes), *settings, watch=ctx.watch),

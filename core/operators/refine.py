@@ -161,9 +161,9 @@ class Rank(Operator):
             ctx.watch,
             tuple(ctx.graph.names(state.seeds)),
             chain_groups(ctx.graph, state.paths.items),
-            read=self.read,
+            max_read=self.read,
             recall=self.recall,
-            best=self.keep,
+            n_best=self.keep,
         )
         return ItemRanking("paths", self.model, self.keep)(state, ctx, recorder, task, texts)
 

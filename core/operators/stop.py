@@ -55,7 +55,7 @@ def are_paths_sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[
             "counts as no"
         )
     else:
-        fault = reply.fault()
+        fault = reply.describe_fault()
         clause = (
             "the language model said nothing, which counts as no: "
             f"{fault[:1].lower()}{fault.rstrip('.')[1:]}"

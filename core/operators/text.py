@@ -13,9 +13,9 @@ RETRIEVAL_GRAMMAR = Grammar(
     ChainMap({Branch.__name__: Branch}, OPERATORS),  # the branch is listed last
     RETRIEVAL_STAGES,
     Line,
-    last="generate",
-    kind="a method",
-    noun="operator",
+    last_stage="generate",
+    line_noun="a method",
+    operator_noun="operator",
 )
 parse_line = RETRIEVAL_GRAMMAR.parse
-operator_class = RETRIEVAL_GRAMMAR.operator_class
+operator_class = RETRIEVAL_GRAMMAR.find_class_with_stage

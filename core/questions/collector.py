@@ -30,9 +30,11 @@ class QuestionCollector:
         self.name = name  # prefix of the ids
         self.hops = hops  # of questions without a number of hops
         self.questions: list[Question] = []
-        self.seen: set[str] = set()  # keys or columns that were read
-        self.there: dict[str, None] = {}  # keys or columns with a value, in their order
-        self.unanswerable = 0  # number of questions left out, as they are marked as unanswerable
+        self.read_keys: set[str] = set()  # keys or columns that were read
+        self.present_keys: dict[str, None] = {}  # keys or columns with a value, in their order
+        self.unanswerable_count = (
+            0  # number of questions left out, as they are marked as unanswerable
+        )
         self._ids: Counter[str] = Counter()
         self._names: dict[str, str] = {}
         self._bytes = 0
@@ -65,23 +67,23 @@ class QuestionCollector:
             replace(question, id=id, hops=hops, entities=entities, answers=answers, aliases=aliases)
         )
 
-    def ignored(self) -> tuple[str, ...]:
+    def ignored_keys(self) -> tuple[str, ...]:
         """Return the keys or columns with a value that were not read, in their order."""
-        return tuple(name for name in self.there if name not in self.seen)
+        return tuple(name for name in self.present_keys if name not in self.read_keys)
 
-    def left_out(self) -> tuple[str, ...]:
+    def left_out_notes(self) -> tuple[str, ...]:
         """Return a sentence about the questions that were left out; empty if none was."""
-        if not self.unanswerable:
+        if not self.unanswerable_count:
             return ()
-        questions = f"{self.unanswerable:,} questions that are"
-        if self.unanswerable == 1:
+        questions = f"{self.unanswerable_count:,} questions that are"
+        if self.unanswerable_count == 1:
             questions = "1 question that is"
         return (f"Left out of {self.file}: {questions} marked as unanswerable.",)
 
-    def note(self, names: Iterable[str]) -> None:
+    def note_keys(self, names: Iterable[str]) -> None:
         """Note that keys or columns have a value, up to `MAX_NOTED_COLUMNS` of them."""
-        if len(self.there) < MAX_NOTED_COLUMNS:
-            self.there.update(dict.fromkeys(names))
+        if len(self.present_keys) < MAX_NOTED_COLUMNS:
+            self.present_keys.update(dict.fromkeys(names))
 
     def _intern_names(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the stored copies of the names, and count the memory of new ones."""

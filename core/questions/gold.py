@@ -67,8 +67,8 @@ class Passage:
     title: str
     text: str
     id: str = ""
-    page: bool = False
-    whole: bool = False
+    is_html: bool = False
+    is_only_text: bool = False
 
 
 def passages(row: Row) -> list[Passage]:
@@ -126,7 +126,7 @@ def gold_passages_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     if marked:
         supporting = [_to_passage(item, key) for item, key in marked]
         return tuple(f"{one.title}\n{one.text}" for one in supporting if one is not None)
-    return tuple(passage.id for passage in passages(row) if passage.whole and passage.id)
+    return tuple(passage.id for passage in passages(row) if passage.is_only_text and passage.id)
 
 
 def _listed_passages(row: Row, keys: Sequence[str]) -> tuple[str, ...]:

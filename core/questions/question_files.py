@@ -61,14 +61,14 @@ FORMATS = {
 class QuestionFile:
     """The questions of a file, and notes on how it was read.
 
-    `QuestionFile.ignored` are the keys or columns with a value that were not read. `left_out` are
+    `QuestionFile.ignored_keys` are the keys or columns with a value that were not read. `left_out` are
     sentences on the encoding and on questions that were left out.
     """
 
     questions: tuple[Question, ...]
     file: str = ""
-    ignored: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    ignored_keys: tuple[str, ...] = ()
+    reading_notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()  # all keys or columns with a value
 
     def note(self, name: str = "") -> str:
@@ -76,7 +76,7 @@ class QuestionFile:
 
         `name` replaces the file's name in the text.
         """
-        return " ".join(filter(None, (*self.left_out, self._ignored_note(name))))
+        return " ".join(filter(None, (*self.reading_notes, self._ignored_note(name))))
 
     def check_known(self) -> None:
         """Raise BadInput if keys were ignored and no question has a known answer.
@@ -85,7 +85,7 @@ class QuestionFile:
         questions would mean nothing. The message names the columns that were found and those that
         were looked for.
         """
-        if self.ignored and not any(
+        if self.ignored_keys and not any(
             question.answers or question.gold or question.abstract for question in self.questions
         ):
             column_names = ", ".join(shorten(name, 40) for name in self.columns[:MAX_LISTED_KEYS])
@@ -97,10 +97,10 @@ class QuestionFile:
             )
 
     def _ignored_note(self, name: str) -> str:
-        if not self.ignored:
+        if not self.ignored_keys:
             return ""
-        keys = ", ".join(f"“{shorten(key, 40)}”" for key in self.ignored[:MAX_LISTED_KEYS])
-        n_more = len(self.ignored) - MAX_LISTED_KEYS
+        keys = ", ".join(f"“{shorten(key, 40)}”" for key in self.ignored_keys[:MAX_LISTED_KEYS])
+        n_more = len(self.ignored_keys) - MAX_LISTED_KEYS
         more = f" and {n_more:,} more" if n_more > 0 else ""
         return f"Not read in {name or self.file}: {keys}{more}."
 
@@ -167,7 +167,7 @@ def read_question_file(
     elif file_format == CSV_FORMAT:
         located_questions = table_questions(file, collector, most, column_names, watch, bool(gold))
     else:
-        collector.seen |= {ROW_GRAPH_KEY, ANSWERABLE_KEY, only}
+        collector.read_keys |= {ROW_GRAPH_KEY, ANSWERABLE_KEY, only}
         located_questions = _row_questions(file, collector, file_format, only, most, watch, gold)
     for where, question in located_questions:
         collector.add(where, question)
@@ -176,9 +176,9 @@ def read_question_file(
     return QuestionFile(
         tuple(collector.questions),
         path.name,
-        collector.ignored(),
-        (*notes, *collector.left_out()),
-        tuple(collector.there),
+        collector.ignored_keys(),
+        (*notes, *collector.left_out_notes()),
+        tuple(collector.present_keys),
     )
 
 
@@ -227,13 +227,16 @@ def questions_of_row(
     questions. Raises BadInput.
     """
     for question_row in question_rows(row):
-        collector.note(
+        collector.note_keys(
             key for key, value in question_row.items() if value not in (None, "", [], {})
         )
         if question_row.get(ANSWERABLE_KEY) is False:
-            collector.unanswerable += 1
+            collector.unanswerable_count += 1
         else:
-            yield where, question_of_row(file, where, question_row, format, gold, collector.seen)
+            yield (
+                where,
+                question_of_row(file, where, question_row, format, gold, collector.read_keys),
+            )
 
 
 def count_rows_with_graphs(

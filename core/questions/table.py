@@ -143,8 +143,8 @@ def table_questions(
             rows = chain([(number, header)], rows)
     else:
         column_indices, width = _locate_columns(path.name, header, gold)
-        collector.note(cell for cell in map(str.strip, header) if cell)
-        collector.seen |= {header[index].strip() for index in column_indices.values()}
+        collector.note_keys(cell for cell in map(str.strip, header) if cell)
+        collector.read_keys |= {header[index].strip() for index in column_indices.values()}
     for number, cells in rows:
         where = f"row {number}"
         if len(cells) > width:

@@ -42,7 +42,7 @@ class PlacedDocuments:
     """
 
     rows: dict[int, float | None] = field(default_factory=dict)
-    unplaced: int = 0
+    n_unplaced: int = 0
     notes: list[str] = field(default_factory=list)
 
 
@@ -105,7 +105,7 @@ def place_documents(
         counts["again"] += any(row in placement.rows for row in rows)
         for row in rows:
             placement.rows.setdefault(row, document.score)
-    placement.unplaced = len(unknown_labels)
+    placement.n_unplaced = len(unknown_labels)
     if unknown_labels:
         are = "is" if len(unknown_labels) == 1 else "are"
         placement.notes.append(
@@ -231,7 +231,7 @@ def _chunk_index(graph: KnowledgeGraph) -> _ChunkIndex:
             {title: tuple(ids) for title, ids in titles.items()},
         )
 
-    return graph.derived.once("chunks by name", None, make)
+    return graph.derived.get_or_make("chunks by name", None, make)
 
 
 def _count_documents(count: int) -> str:

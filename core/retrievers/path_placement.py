@@ -76,7 +76,7 @@ def _find_nodes(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str
     path_names = chain.from_iterable(path.nodes for path in reply.paths)
     names = (*path_names, *(name for name, _ in reply.hits), *reply.answers)
     graph_names = name_lookup(graph)
-    ids = {name: graph_names.exact(name) for name in dict.fromkeys(names)}
+    ids = {name: graph_names.find_exact(name) for name in dict.fromkeys(names)}
     absent = [name for name, nodes in ids.items() if not nodes]
     if absent:
         notes.append(

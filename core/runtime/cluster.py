@@ -66,13 +66,13 @@ class Workers:
         if self.count < 0:
             raise BadParameter(f"The number of workers must be at least 0, not {self.count}.")
 
-    def words(self) -> str:
+    def description(self) -> str:
         """Return a description, such as `2 workers` or `the workers of HOST`."""
         if self.address:
             return f"the workers of {self.address}"
         return f"{self.count or 'all'} workers"
 
-    def each(
+    def run_each(
         self, work: Callable[[Item], Result], items: Iterable[Item], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[Item, Result | LostResult]]:
         """Yield every item with `work(item)`, in the order of the items.
@@ -91,7 +91,7 @@ class Workers:
         first_items = list(islice(items, 1))
         if not first_items:
             return
-        with self.started() as ray:
+        with self.start_ray() as ray:
             work_reference, environment = ray.put(work), _worker_environment()
             task = ray.remote(_run_item).options(num_cpus=1, max_retries=CLUSTER.max_piece_retries)
             n_workers = self.count or max(1, int(ray.cluster_resources().get("CPU", 1)))
@@ -111,7 +111,7 @@ class Workers:
                     ray.cancel(reply)
 
     @contextmanager
-    def started(self) -> Iterator[Any]:
+    def start_ray(self) -> Iterator[Any]:
         """Start Ray or connect to it within the block; nested blocks share it.
 
         Raises HopscopeError.

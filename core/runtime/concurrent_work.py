@@ -49,7 +49,7 @@ class ConcurrentWork(Watch):
             raise RunCancelled()
         self._watch.check()
 
-    def each(
+    def run_each(
         self, work: Callable[[W], T], items: Iterable[W]
     ) -> Generator[tuple[W, T], None, None]:
         """Yield each item with `work(item)`, in the order in which they end.
@@ -136,7 +136,7 @@ def map_concurrently(
         results = []
         for item in items:
             watch.check()
-            results.append(work(item, watch.quiet))
+            results.append(work(item, watch.without_reports))
         return results
     pieces, charged_accounts = ConcurrentWork(at_once, watch), accounts()
 
@@ -145,7 +145,7 @@ def map_concurrently(
             return work(numbered_item[1], pieces)
 
     with pass_turn_at_once(), count_time("model"):
-        results_by_item = list(pieces.each(run_piece, enumerate(items)))
+        results_by_item = list(pieces.run_each(run_piece, enumerate(items)))
     results_by_item.sort(key=lambda pair: pair[0][0])
     return [result for _, result in results_by_item]
 
@@ -160,7 +160,7 @@ class ProcessorLock:
         self._free = threading.Semaphore()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Compute within the block, and release the processor whenever this piece waits.
 
         It may wait for another computer or for another piece of work. A piece that does not get the
@@ -183,7 +183,7 @@ class ProcessorLock:
                 is_held = self._free.acquire(timeout=MAX_PROCESSOR_WAIT_SECONDS)
 
         try:
-            with Turn(release, resume).held():
+            with Turn(release, resume).hold():
                 yield
         finally:
             if is_held:

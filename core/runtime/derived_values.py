@@ -32,9 +32,9 @@ class DerivedValues:
 
     >>> from core.runtime.derived_values import DerivedValues
     >>> derived = DerivedValues()
-    >>> derived.once("squares", 3, lambda: 9)
+    >>> derived.get_or_make("squares", 3, lambda: 9)
     9
-    >>> derived.once("squares", 3, lambda: 1 / 0)  # known
+    >>> derived.get_or_make("squares", 3, lambda: 1 / 0)  # known
     9
     """
 
@@ -42,7 +42,7 @@ class DerivedValues:
         self._lock = threading.Lock()
         self._caches: dict[str, ValueCache] = {}
 
-    def shelf(self, name: str, size: int = DEFAULT_CACHED_VALUES) -> ValueCache:
+    def cache_of(self, name: str, size: int = DEFAULT_CACHED_VALUES) -> ValueCache:
         """Return the cache of a name, made at the first access."""
         cache = self._caches.get(name)
         if cache is not None:
@@ -50,14 +50,14 @@ class DerivedValues:
         with self._lock:
             return self._caches.setdefault(name, ValueCache(size))
 
-    def once(
+    def get_or_make(
         self, name: str, key: Hashable, make: Callable[[], Any], size: int = DEFAULT_CACHED_VALUES
     ) -> Any:
         """Return the value of a key, making it at the first access.
 
         If `make` raises, the error is raised and nothing is cached.
         """
-        cache = self.shelf(name, size)
+        cache = self.cache_of(name, size)
         latest = cache.latest
         if latest is None or latest[0] != key:
             with hold_lock(cache.lock):

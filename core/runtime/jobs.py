@@ -36,24 +36,24 @@ class Job(Watch):
     # their classes belong to a higher layer, which this module must not import.
     comparison: Any  # of a comparing job: the comparison that receives the results
     number: int  # of an evaluating job: the number of its run in the store
-    written: str  # of a job in which a model writes: the reply so far
+    reply_text: str  # of a job in which a model writes: the reply so far
     evaluation: Any  # of an evaluating job: the evaluation itself
 
     def __init__(self, key: str, work: Callable[[Job], Any] = lambda job: None):
         super().__init__()
         self.key, self._work = key, work
-        self.who = current_person()
+        self.person = current_person()
         self.status = JOB_WAITING
         self.text = "Waiting for its turn"
         self.fraction: float | None = None
         self.error: str | None = None
         self.result: Any = None
         self.version = 0
-        self.started = time.time()
+        self.started_at = time.time()
         # True if it should run to its end even if nobody waits for it.
-        self.unattended = False
+        self.is_unattended = False
         # True if it was cancelled because nobody waited for it any more.
-        self.left = False
+        self.is_abandoned = False
         self.on_cancel: Callable[[], None] = nothing
         self._cancel = threading.Event()
         self._ended = threading.Event()
@@ -75,23 +75,23 @@ class Job(Watch):
             self.version += 1
             self._news.notify_all()
 
-    def changed(self, version: int | None, seconds: float) -> bool:
+    def wait_for_change(self, version: int | None, seconds: float) -> bool:
         """Wait for a change since `version`, at most `seconds`; return whether there was one."""
         with self._news:
             return self._news.wait_for(lambda: self.version != version, seconds)
 
     @property
-    def needed_by(self) -> str:
+    def cancel_refusal(self) -> str:
         """Sentence on why the current user may not cancel the job, if so."""
         person = current_person()
-        if person.administrator or person == self.who:
+        if person.administrator or person == self.person:
             return ""
-        owner = owner_words(self.who.id)
+        owner = owner_words(self.person.id)
         return f"This was begun by {owner}, and only they and the administrator may cancel it."
 
     def cancel(self) -> None:
         """Ask the work to stop at its next check. Raises NotAllowed if another user started it."""
-        reason = self.needed_by
+        reason = self.cancel_refusal
         if reason:
             raise NotAllowed(reason)
         self.stop()
@@ -103,18 +103,18 @@ class Job(Watch):
             self.on_cancel()
             self.touch()
 
-    def leave(self) -> None:
+    def abandon(self) -> None:
         """Cancel the work because nobody waits for it."""
-        self.left = True
+        self.is_abandoned = True
         self.stop()
 
     @property
-    def cancelled(self) -> bool:
+    def is_cancelled(self) -> bool:
         """True if the job was asked to stop."""
         return self._cancel.is_set()
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self._ended.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -126,7 +126,7 @@ class Job(Watch):
         try:
             self.check()
             self.begin()
-            with acting_as(self.who):
+            with acting_as(self.person):
                 self.result = self._work(self)
             self.end(JOB_DONE)
         except RunCancelled:
@@ -184,12 +184,12 @@ class Jobs:
         with self._lock:
             return self._get_job(key)
 
-    def of(self, begins: str) -> list[Job]:
+    def with_key_prefix(self, begins: str) -> list[Job]:
         """Return the jobs whose keys begin with a text, running or ended."""
         with self._lock:
             return [job for key, job in self._jobs.items() if key.startswith(begins)]
 
-    def holds(self, job: Job) -> bool:
+    def is_current(self, job: Job) -> bool:
         """Return whether this very job is the one kept under its key."""
         return self._jobs.get(job.key) is job
 
@@ -216,8 +216,8 @@ class Jobs:
         with self._lock:
             job = self._get_job(key)
             if job is not None:
-                is_running = not job.ended and not (run and job.cancelled)
-                if is_running or (job.ended and job.status == JOB_DONE and not again):
+                is_running = not job.has_ended and not (run and job.is_cancelled)
+                if is_running or (job.has_ended and job.status == JOB_DONE and not again):
                     return job
             job = make()
             self._jobs[key] = job
@@ -240,7 +240,7 @@ class Jobs:
 
     def _forget(self) -> None:
         """Drop the least recently used ended jobs while there are too many. Requires the lock."""
-        ended_keys = [key for key, job in self._jobs.items() if job.ended]
+        ended_keys = [key for key, job in self._jobs.items() if job.has_ended]
         for key in ended_keys:
             if key not in self._weights:
                 self._weights[key] = self._weigh(self._jobs[key])
@@ -251,7 +251,7 @@ class Jobs:
                 del self._jobs[key], self._weights[key]
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """True while any job is running."""
         return any(job.status == JOB_RUNNING for job in list(self._jobs.values()))
 

@@ -55,26 +55,26 @@ class Meter:
     Parameters
     ----------
     seconds : seconds by category.
-    prepared : seconds of preparation by what was prepared.
-    saved : seconds that remembered results had cost when they were computed.
+    preparation_seconds : seconds of preparation by what was prepared.
+    saved_seconds : seconds that remembered results had cost when they were computed.
     report : receives the progress.
-    seen : what this work has already asked models for. Asking for it again saves nothing.
-    preparing : depth of nested preparations.
-    running : measured blocks that have not ended, the outermost first.
-    thoughts : reasoning texts of language models, which are no part of their replies.
-    unusable : number of replies that are blank, cut off, refused or unreadable.
+    seen_requests : what this work has already asked models for. Asking for it again saves nothing.
+    preparation_depth : depth of nested preparations.
+    running_blocks : measured blocks that have not ended, the outermost first.
+    reasoning_texts : reasoning texts of language models, which are no part of their replies.
+    n_unusable_replies : number of replies that are blank, cut off, refused or unreadable.
     notes : notes of models for the user.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
-    prepared: dict[str, float] = field(default_factory=dict)
-    saved: float = 0.0
+    preparation_seconds: dict[str, float] = field(default_factory=dict)
+    saved_seconds: float = 0.0
     report: Callable[[ProgressReport], None] = lambda progress: None
-    seen: set = field(default_factory=set)
-    preparing: int = 0
-    running: list[_RunningBlock] = field(default_factory=list)
-    thoughts: list[str] = field(default_factory=list)
-    unusable: int = 0
+    seen_requests: set = field(default_factory=set)
+    preparation_depth: int = 0
+    running_blocks: list[_RunningBlock] = field(default_factory=list)
+    reasoning_texts: list[str] = field(default_factory=list)
+    n_unusable_replies: int = 0
     notes: list[str] = field(default_factory=list)
 
 
@@ -89,7 +89,7 @@ def metered(
 
     `report` receives its progress. `seen` is shared by successive pieces of work.
     """
-    meter = Meter(report=report, seen=set() if seen is None else seen)
+    meter = Meter(report=report, seen_requests=set() if seen is None else seen)
     with use_meter(meter):
         yield meter
 
@@ -127,19 +127,21 @@ def count_time(category: Category, label: str = "") -> Iterator[None]:
 @contextmanager
 def _count_block(meter: Meter, category: Category, label: str) -> Iterator[None]:
     start = time.perf_counter()
-    meter.running.append(_RunningBlock(category, start))
-    meter.preparing += category == "preparation"
+    meter.running_blocks.append(_RunningBlock(category, start))
+    meter.preparation_depth += category == "preparation"
     try:
         yield
     finally:
-        meter.preparing -= category == "preparation"
+        meter.preparation_depth -= category == "preparation"
         elapsed = time.perf_counter() - start
-        own_seconds = max(0.0, elapsed - meter.running.pop().within)
+        own_seconds = max(0.0, elapsed - meter.running_blocks.pop().within)
         meter.seconds[category] = meter.seconds.get(category, 0.0) + own_seconds
         if category == "preparation":
-            meter.prepared[label] = meter.prepared.get(label, 0.0) + own_seconds
-        if meter.running:
-            meter.running[-1].within += elapsed
+            meter.preparation_seconds[label] = (
+                meter.preparation_seconds.get(label, 0.0) + own_seconds
+            )
+        if meter.running_blocks:
+            meter.running_blocks[-1].within += elapsed
 
 
 def waited_seconds() -> float:
@@ -150,7 +152,7 @@ def waited_seconds() -> float:
     meter = current_meter()
     if meter is None:
         return 0.0
-    blocks = list(meter.running)  # another thread may end the last ones
+    blocks = list(meter.running_blocks)  # another thread may end the last ones
     # The time of a block counts until the block inside it starts.
     ends = [*(block.start for block in blocks[1:]), time.perf_counter()]
     under_way = sum(
@@ -166,16 +168,16 @@ def first_requests(keys: Sequence[Hashable]) -> list[Hashable]:
     meter = current_meter()
     if meter is None:
         return []
-    new = [key for key in keys if key not in meter.seen]
-    meter.seen.update(new)
+    new = [key for key in keys if key not in meter.seen_requests]
+    meter.seen_requests.update(new)
     return new
 
 
 def record_saved_time(seconds: float) -> None:
     """Record that a remembered result was used, with the seconds that it had cost."""
     meter = current_meter()
-    if meter is not None and not meter.preparing:
-        meter.saved += seconds
+    if meter is not None and not meter.preparation_depth:
+        meter.saved_seconds += seconds
 
 
 def add_note(note: str) -> None:
@@ -189,8 +191,8 @@ def record_reply(thought: str, usable: bool) -> None:
     """Record a language model's reasoning text, and if its reply is usable."""
     meter = current_meter()
     if meter is not None:
-        meter.thoughts += [thought] if thought else []
-        meter.unusable += not usable
+        meter.reasoning_texts += [thought] if thought else []
+        meter.n_unusable_replies += not usable
 
 
 def _remaining_seconds(start: float, fraction: float) -> float | None:

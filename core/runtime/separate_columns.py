@@ -39,7 +39,7 @@ class SeparateColumns:
         """End the subprocess."""
         self._finalizer()
 
-    def lists(
+    def read_lists(
         self, names: Sequence[str], max_bytes: int | None = None
     ) -> Iterator[tuple[float, list[list[Any]]]]:
         """Read the columns of these names, once.
@@ -60,7 +60,7 @@ class SeparateColumns:
 
     def _call_worker(self, work: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            return self._worker.do(work, *arguments, watch=NO_WATCH, seconds=MAX_PIECE_SECONDS)
+            return self._worker.run(work, *arguments, watch=NO_WATCH, seconds=MAX_PIECE_SECONDS)
         except WorkerEndedError as error:
             raise BadInput(f"{self._path.name} cannot be read to its end. {error}") from None
         except HopscopeError as error:
@@ -77,7 +77,7 @@ def column_rows(
     """
     with closing(SeparateColumns(path)) as table:
         names = [name for name in table.names if name not in without]
-        for fraction, columns in table.lists(names, max_bytes):
+        for fraction, columns in table.read_lists(names, max_bytes):
             for values in zip(*columns):
                 yield fraction, dict(zip(names, values))
 
@@ -96,7 +96,7 @@ def _open_file(path: str, watch: Watch) -> list[str]:
 
 
 def _begin_reading(names: Sequence[str], max_bytes: int | None, watch: Watch) -> None:
-    _ReaderState.pieces = _ReaderState.file.pieces(names, max_bytes)
+    _ReaderState.pieces = _ReaderState.file.read_pieces(names, max_bytes)
 
 
 def _next_blocks(watch: Watch) -> list[tuple[float, bytes]]:

@@ -65,12 +65,12 @@ class ServerProcess:
             )
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def healthy(self) -> bool:
+    def is_healthy(self) -> bool:
         """Return whether the server runs and passes its health check."""
-        if not self.running:
+        if not self.is_running:
             return False
         import http.client  # imported late, since it loads ssl and more
 
@@ -85,18 +85,18 @@ class ServerProcess:
         finally:
             connection.close()
 
-    def wait(self, seconds: float) -> bool:
+    def wait_until_healthy(self, seconds: float) -> bool:
         """Wait until the server is healthy; return False if it does not become so."""
         deadline = time.monotonic() + seconds
-        while not self.healthy():
-            if not self.running or time.monotonic() > deadline:
+        while not self.is_healthy():
+            if not self.is_running or time.monotonic() > deadline:
                 return False
             time.sleep(HEALTH_CHECK_SECONDS)
         return True
 
-    def crashed(self) -> bool:
+    def has_crashed(self) -> bool:
         """Return whether the server has ended, or stays unhealthy for `MAX_UNHEALTHY_SECONDS`."""
-        return not self.wait(MAX_UNHEALTHY_SECONDS)
+        return not self.wait_until_healthy(MAX_UNHEALTHY_SECONDS)
 
     def stop(self) -> None:
         """End the server and all its child processes, within some seconds."""
@@ -108,7 +108,7 @@ class ServerProcess:
             self._process.kill()
             self._process.wait()
 
-    def end(self) -> str:
+    def describe_end(self) -> str:
         """Describe how the server ended, as a phrase that follows its name.
 
         The phrase names a signal or the exit code, and the last error of the log if there is one.
@@ -118,10 +118,10 @@ class ServerProcess:
             ending = f"was ended from outside ({_signal_name(code - 128)})"
         else:
             ending = f"ended by itself (exit code {code})"
-        words = self.last_words()
+        words = self.find_log_error()
         return f"{ending}: {words}" if words else ending
 
-    def last_words(self) -> str:
+    def find_log_error(self) -> str:
         """Return the first specific error of the log's end, else its last line.
 
         The text is empty if the server wrote nothing.

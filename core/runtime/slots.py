@@ -20,7 +20,7 @@ def hold_lock(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
     """
     if not lock.acquire(blocking=False):
         with count_time("waiting"), pass_turn(waits=True):
-            while not lock.acquire(timeout=Slots.look_seconds):
+            while not lock.acquire(timeout=Slots.check_seconds):
                 watch.check()
     try:
         yield
@@ -35,7 +35,7 @@ class Slots:
     waiting threads. A slot may be released by another thread than the one that took it.
     """
 
-    look_seconds = 0.1  # between two checks for cancellation
+    check_seconds = 0.1  # between two checks for cancellation
 
     def __init__(self, number: int = 1) -> None:
         self._number = number
@@ -49,7 +49,7 @@ class Slots:
         return self._number
 
     @property
-    def wanted(self) -> bool:
+    def has_waiting(self) -> bool:
         """True if some thread waits for a slot."""
         return bool(self._waiting)
 
@@ -85,7 +85,7 @@ class Slots:
             self._let_in()
 
     @contextmanager
-    def emptied(self) -> Iterator[None]:
+    def hold_all(self) -> Iterator[None]:
         """Hold all slots within the block, after the running work has ended."""
         # Without the lock, two threads could each hold a part of the slots forever.
         with self._emptying, ExitStack() as held:
@@ -100,7 +100,7 @@ class Slots:
         self.release()
 
     def _until_a_look(self) -> float:
-        return self.look_seconds
+        return self.check_seconds
 
     def _may_enter(self) -> bool:
         return self._at_work < self.limit

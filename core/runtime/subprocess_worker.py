@@ -69,9 +69,9 @@ class WorkerEndedError(HopscopeError):
 
 
 def in_subprocess(work: Callable[..., Any], *arguments: Any, watch: Watch = NO_WATCH) -> Any:
-    """Return `work(*arguments, watch)`, done in a new subprocess as by `Worker.do`."""
+    """Return `work(*arguments, watch)`, done in a new subprocess as by `Worker.run`."""
     with Worker() as worker:
-        return worker.do(work, *arguments, watch=watch)
+        return worker.run(work, *arguments, watch=watch)
 
 
 class Worker:
@@ -96,7 +96,7 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self._end_process()
 
-    def do(
+    def run(
         self,
         work: Callable[..., Any],
         *arguments: Any,
@@ -124,7 +124,7 @@ class Worker:
             self._send_work((work, arguments, seconds))
             while True:
                 watch.check()
-                limit = "" if consumption is None else consumption.exceeded()
+                limit = "" if consumption is None else consumption.exceeded_limit()
                 if limit:
                     raise WorkerEndedError(limit)
                 try:
@@ -193,7 +193,7 @@ class Consumption:
         self._process, self._memory, self._error = psutil.Process(pid), memory, psutil.Error
         self._max_cpu_seconds = None if seconds is None else self._cpu_seconds() + seconds
 
-    def exceeded(self) -> str:
+    def exceeded_limit(self) -> str:
         """Return the exceeded limit, `LIMIT_MEMORY` or `LIMIT_TIME`.
 
         The text is empty if no limit is exceeded or the process has ended.

@@ -19,7 +19,7 @@ class TimeShares:
 
     >>> from core.runtime.time_shares import TimeShares
     >>> shares = TimeShares()
-    >>> with shares.work() as share:
+    >>> with shares.count_running() as share:
     ...     share()
     1.0
     """
@@ -32,7 +32,7 @@ class TimeShares:
         self._share_seconds = 0.0  # time that a piece running from the beginning would have got
 
     @contextmanager
-    def work(self) -> Iterator[Callable[[], float]]:
+    def count_running(self) -> Iterator[Callable[[], float]]:
         """Count a piece of work as running within the block.
 
         The yielded function returns its share of the elapsed time so far, above 0 and at most 1.

@@ -31,7 +31,7 @@ class Turn:
         self._released = False
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Give the turn to the work of this thread within the block."""
         _thread.turn = self
         try:
@@ -40,7 +40,7 @@ class Turn:
             _thread.turn = None
 
     @contextmanager
-    def passed_on(self, waits: bool, at_once: bool = False) -> Iterator[None]:
+    def pass_on(self, waits: bool, at_once: bool = False) -> Iterator[None]:
         """Pass the turn on within the block, and take it back after it.
 
         It is passed on `at_once`, or after `PASS_ON_AFTER_SECONDS`.
@@ -76,7 +76,7 @@ def pass_turn(waits: bool = False) -> Iterator[None]:
     Without a turn this does nothing.
     """
     turn: Turn | None = getattr(_thread, "turn", None)
-    with nullcontext() if turn is None else turn.passed_on(waits):
+    with nullcontext() if turn is None else turn.pass_on(waits):
         yield
 
 
@@ -87,5 +87,5 @@ def pass_turn_at_once() -> Iterator[None]:
     Without a turn this does nothing.
     """
     turn: Turn | None = getattr(_thread, "turn", None)
-    with nullcontext() if turn is None else turn.passed_on(waits=True, at_once=True):
+    with nullcontext() if turn is None else turn.pass_on(waits=True, at_once=True):
         yield

@@ -100,11 +100,11 @@ def open_question(
     Raises
     ------
     HopscopeError
-        As `Engine.ask` does.
+        As `Engine.prepare_question` does.
     """
     opened = source.open(engine)
     text = " ".join(question.split())
-    full_question = opened.named(text) or Question(text)
+    full_question = opened.find_question(text) or Question(text)
     if entities:
         full_question = replace(full_question, entities=tuple(entities))
     if answers:
@@ -430,7 +430,7 @@ def _run_comparison(
         checked_texts(values, field)
     checked_number(seed, "seed", 0, MAX_SEED)
     source = find_source(graph, corpus)
-    chosen = _find_methods(methods or source.usual_methods, source)
+    chosen = _find_methods(methods or source.default_methods, source)
     source_question = open_question(engine, source, question, entities, answers, gold, model, seed)
     return _wait_for_job(engine.compare(source_question, chosen)).comparison
 

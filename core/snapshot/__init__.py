@@ -87,10 +87,12 @@ def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
     for state in states:
         writer.fields(state)
         answers |= dict.fromkeys(
-            name for answer in state.question.answers for name in state.question.names(answer)
+            name
+            for answer in state.question.answers
+            for name in state.question.answer_names(answer)
         )
     if graph.n_nodes:
-        nodes = {node for answer in answers for node in name_lookup(graph).exact(answer)}
+        nodes = {node for answer in answers for node in name_lookup(graph).find_exact(answer)}
     else:
         nodes = set()
     full = {row for state in states for row in _shown_chunks(graph, state)}

@@ -28,9 +28,9 @@ class GraphSource(AnswerSource):
 
     kind, is_corpus, noun = "graph", False, "the graph"
     stages = ("graph", "subgraph", "paths", "prompt", "answer")
-    usual_methods = ("lego-12",)
-    usual_lanes = ("lego-14", "lego-12", "chain-ranking")
-    marks = ""  # an empty name stands for the graphs of the questions' own rows
+    default_methods = ("lego-12",)
+    default_lanes = ("lego-14", "lego-12", "chain-ranking")
+    saved_prefix = ""  # an empty name stands for the graphs of the questions' own rows
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> GraphSource:
@@ -63,13 +63,15 @@ class GraphSource(AnswerSource):
         return {name: one.title for name, one in dataset.sets.items()} if dataset else {}
 
     @property
-    def examples(self) -> tuple[str, ...]:
+    def example_questions(self) -> tuple[str, ...]:
         dataset = self._description()
         if dataset is None or dataset.name == self.name:
-            return super().examples
+            return super().example_questions
         question_id = self.name.partition(":")[2]  # the graph of one question
         for question_set in dataset.sets.values():
-            for question in question_set.questions() if question_set.graphs == "question" else ():
+            for question in (
+                question_set.questions() if question_set.graph_scope == "question" else ()
+            ):
                 if question.id == question_id:
                     return (question.text,)
         return ()
@@ -77,19 +79,19 @@ class GraphSource(AnswerSource):
     def questions(self, set_name: str) -> Sequence[Question]:
         return self._dataset().questions(set_name)
 
-    def draw(self, set_name: str, seed: int) -> Question:
-        return self._dataset().draw(set_name, seed)
+    def draw_question(self, set_name: str, seed: int) -> Question:
+        return self._dataset().draw_question(set_name, seed)
 
-    def named(self, text: str) -> Question | None:
+    def find_question(self, text: str) -> Question | None:
         dataset = self._description()
         for question_set in reversed(list(dataset.sets.values())) if dataset is not None else ():
             with suppress(HopscopeError):  # it is reported when the set is chosen
-                question = question_set.named(text)
+                question = question_set.find_question(text)
                 if question is not None:
                     return question
         return None
 
-    def asked_on(self, set_name: str, question: Question) -> AnswerSource:
+    def source_of_question(self, set_name: str, question: Question) -> AnswerSource:
         return GraphSource(self._dataset().graph_name(set_name, question))
 
     def _dataset(self) -> Dataset:
@@ -113,13 +115,13 @@ class GraphSource(AnswerSource):
         watch: Watch = NO_WATCH,
     ) -> SourceQuestion:
         if self.graph.live is not None:
-            fetched_graph = self.graph.live.around(question.text, question.entities, watch)
+            fetched_graph = self.graph.live.fetch_graph(question.text, question.entities, watch)
             question = replace(question, entities=fetched_graph.fetched.starts)
             fetched_source = replace(self, graph=edit_graph(fetched_graph, self.edits))
             return fetched_source.ask(question, seed, reader, model)
         text = check_question(question.text)
         entities = names_after_edits(question.entities, self.edits)
-        renames = [edit for edit in self.edits if not edit.removes]
+        renames = [edit for edit in self.edits if not edit.is_removal]
         answers = names_after_edits(question.answers, renames)
         aliases = tuple(names_after_edits(group, renames) for group in question.aliases)
         if question.entities and not entities:
@@ -137,7 +139,7 @@ class GraphSource(AnswerSource):
         )
         return SourceQuestion(self, question, seeds, seed, reader, model)
 
-    def built(
+    def open_build(
         self,
         environment: Environment,
         build: str,
@@ -159,9 +161,9 @@ class CorpusSource(AnswerSource):
 
     kind, is_corpus, noun = "corpus", True, "the documents"
     stages = ("corpus", "graph", "retrieved", "prompt", "answer")
-    usual_methods = ("vanilla-rag",)
-    usual_lanes = ("vanilla-rag", "vgraphrag", "lgraphrag")
-    marks = "corpus:"
+    default_methods = ("vanilla-rag",)
+    default_lanes = ("vanilla-rag", "vgraphrag", "lgraphrag")
+    saved_prefix = "corpus:"
 
     @classmethod
     def of(cls, corpus: Corpus) -> CorpusSource:
@@ -187,7 +189,7 @@ class CorpusSource(AnswerSource):
         return self.corpus or open_corpus(self.name)
 
     @property
-    def mends(self) -> EntityMerges:
+    def merges(self) -> EntityMerges:
         return read_merges(self.corpus) if self.corpus else EntityMerges()
 
     def digest(self, open_graph: Callable[[str], KnowledgeGraph]) -> str:
@@ -201,10 +203,10 @@ class CorpusSource(AnswerSource):
     def questions(self, set_name: str) -> Sequence[Question]:
         return self.documents.questions(set_name)
 
-    def draw(self, set_name: str, seed: int) -> Question:
+    def draw_question(self, set_name: str, seed: int) -> Question:
         return Random(seed).choice(self.questions(set_name))
 
-    def named(self, text: str) -> Question | None:
+    def find_question(self, text: str) -> Question | None:
         with suppress(HopscopeError):  # it is reported when the corpus is opened
             corpus = self.documents
             for set_name in reversed(corpus.sets):
@@ -217,7 +219,7 @@ class CorpusSource(AnswerSource):
         if self.graph is not None:
             return replace(self, graph=edit_graph(self.graph, self.edits))
         corpus = self.corpus or open_corpus(self.name, watch)
-        graph = edit_graph(engine.environment.built(corpus, watch=watch), self.edits)
+        graph = edit_graph(engine.environment.open_build(corpus, watch=watch), self.edits)
         return replace(self, corpus=corpus, graph=graph)
 
     def ask(
@@ -231,7 +233,7 @@ class CorpusSource(AnswerSource):
         question = replace(question, text=check_question(question.text))
         return SourceQuestion(self, question, (), seed, reader, model)
 
-    def built(
+    def open_build(
         self,
         environment: Environment,
         build: str,
@@ -239,9 +241,9 @@ class CorpusSource(AnswerSource):
         mended: bool = True,
         make: bool = False,
     ) -> Any:
-        corpus = self.documents if self.here else None
+        corpus = self.documents if self.is_available else None
         mends = read_merges(corpus).edits if mended and corpus is not None else ()
-        return edit_graph(environment.built(corpus, build, watch, make), (*mends, *self.edits))
+        return edit_graph(environment.open_build(corpus, build, watch, make), (*mends, *self.edits))
 
 
 def available_sources() -> dict[AnswerSource, str]:

@@ -52,9 +52,9 @@ class AnswerSource(ABC):
     is_corpus: ClassVar[bool]  # True if it runs methods for documents rather than for triples
     noun: ClassVar[str]  # its name in sentences
     stages: ClassVar[tuple[str, ...]]  # stages of its lanes' funnel
-    usual_methods: ClassVar[tuple[str, ...]]  # ids of the methods that answer if none is named
-    usual_lanes: ClassVar[tuple[str, ...]]  # ids of the methods that are compared by default
-    marks: ClassVar[str]  # prefix of the text by which evaluations save it
+    default_methods: ClassVar[tuple[str, ...]]  # ids of the methods that answer if none is named
+    default_lanes: ClassVar[tuple[str, ...]]  # ids of the methods that are compared by default
+    saved_prefix: ClassVar[str]  # prefix of the text by which evaluations save it
 
     def __contains__(self, passage: str) -> bool:
         return False
@@ -78,7 +78,7 @@ class AnswerSource(ABC):
         return ()
 
     @property
-    def mends(self) -> EntityMerges:
+    def merges(self) -> EntityMerges:
         """The merges that are saved for its graphs. Raises StoreError."""
         return EntityMerges()
 
@@ -110,12 +110,12 @@ class AnswerSource(ABC):
         return {self.kind: self.name}
 
     @property
-    def saved_as(self) -> str:
+    def saved_name(self) -> str:
         """The text by which evaluations save it, which `read_source` reads."""
-        return f"{self.marks}{self.name}"
+        return f"{self.saved_prefix}{self.name}"
 
     @property
-    def here(self) -> bool:
+    def is_available(self) -> bool:
         """True if the source exists, so that it can be asked."""
         return self._description() is not None
 
@@ -131,7 +131,7 @@ class AnswerSource(ABC):
         """The titles of its question sets by name."""
 
     @property
-    def examples(self) -> tuple[str, ...]:
+    def example_questions(self) -> tuple[str, ...]:
         """Example questions: those that its description names, else the first of its first set.
 
         Empty if that set cannot be read.
@@ -165,7 +165,7 @@ class AnswerSource(ABC):
         """
 
     @abstractmethod
-    def draw(self, set_name: str, seed: int) -> Question:
+    def draw_question(self, set_name: str, seed: int) -> Question:
         """Return one question of a set, the same for the same seed.
 
         Parameters
@@ -183,7 +183,7 @@ class AnswerSource(ABC):
         """
 
     @abstractmethod
-    def named(self, text: str) -> Question | None:
+    def find_question(self, text: str) -> Question | None:
         """Return the question of its sets with exactly that text.
 
         A set that cannot be read is skipped; the fault is reported when the set is chosen.
@@ -197,7 +197,7 @@ class AnswerSource(ABC):
         One such question; None if there is none.
         """
 
-    def asked_on(self, set_name: str, question: Question) -> AnswerSource:
+    def source_of_question(self, set_name: str, question: Question) -> AnswerSource:
         """Return the source for a question of a set: this one, or the question's own graph.
 
         Parameters
@@ -267,7 +267,7 @@ class AnswerSource(ABC):
         """
 
     @abstractmethod
-    def built(
+    def open_build(
         self,
         environment: Environment,
         build: str,
@@ -306,17 +306,17 @@ class SourceQuestion:
     ----------
     seeds : nodes of the question entities.
     seed : seed of random draws.
-    reader, model : whether the graph reader and the language model answer.
-    whole : True waits until all vectors are made, False searches those that exist.
+    uses_reader, uses_model : whether the graph reader and the language model answer.
+    waits_for_vectors : True waits until all vectors are made, False searches those that exist.
     """
 
     source: AnswerSource
     question: Question
     seeds: tuple[int, ...]
     seed: int = 0
-    reader: bool = True
-    model: bool = True
-    whole: bool = True
+    uses_reader: bool = True
+    uses_model: bool = True
+    waits_for_vectors: bool = True
 
     def key(self, models: str) -> tuple:
         """Return what a computed state depends on, apart from its operators."""
@@ -329,7 +329,7 @@ class SourceQuestion:
             models,
         )
 
-    def same(self, other: SourceQuestion) -> bool:
+    def has_same_results(self, other: SourceQuestion) -> bool:
         """Return whether the other question gives the same results.
 
         It then has the same text, source, known answers and answering models.
@@ -342,7 +342,7 @@ class SourceQuestion:
             set(self.question.answers),
             set(self.question.gold),
             self.question.aliases,
-            self.reader,
-            self.model,
+            self.uses_reader,
+            self.uses_model,
             self.source.kind,
         )

@@ -62,7 +62,10 @@ def _measure_question(graph, question) -> list[tuple[float, float, float, float]
     places = np.array(
         [
             min(
-                (ranks.get(node, SIZE_ADVICE.nodes) for node in name_lookup(graph).exact(answer)),
+                (
+                    ranks.get(node, SIZE_ADVICE.nodes)
+                    for node in name_lookup(graph).find_exact(answer)
+                ),
                 default=SIZE_ADVICE.nodes,
             )
             for answer in question.answers

@@ -58,7 +58,7 @@ def run() -> list[dict]:
     graph = engine.graph("metaqa")
     asks = {
         told: [
-            engine.ask(GraphSource.of(graph), question, model=False)
+            engine.prepare_question(GraphSource.of(graph), question, model=False)
             for question in drawn(f"{stem}-test")
         ]
         for told, stem in SETS.items()
@@ -118,7 +118,9 @@ def _told(right_ones: list[bool]) -> str:
 
 def _ceiling(graph, ask: SourceQuestion) -> bool:
     """True if the best chain by the known answers has a right first end."""
-    goal = {node for answer in ask.question.answers for node in name_lookup(graph).exact(answer)}
+    goal = {
+        node for answer in ask.question.answers for node in name_lookup(graph).find_exact(answer)
+    }
     chains, _ = best_chains(graph, ask.seeds, sorted(goal), 3)
     front = walk_chain(graph, ask.seeds, chains[0]) if chains else None
     return front is not None and int(ranked_ends(front, ask.seeds)[0]) in goal

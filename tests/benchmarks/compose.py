@@ -42,7 +42,7 @@ def run() -> list[dict]:
     from core.datasets import datasets
 
     dataset = datasets()["metaqa"]
-    questions = [dataset.draw(name, 100 + seed) for name in SETS for seed in range(EACH)]
+    questions = [dataset.draw_question(name, 100 + seed) for name in SETS for seed in range(EACH)]
     return [*_measure_computation(questions), _measure_screen()]
 
 
@@ -56,12 +56,12 @@ def _measure_computation(questions) -> list[dict]:
 
     engine, known = Engine(), catalogue()
     source = GraphSource.of(engine.graph())
-    engine.warm()
+    engine.preload()
     before = parse_line(LINE)
     seconds: dict[str, list[float]] = {name: [] for name in CHANGES}
     # The first question runs twice, to warm up.
     for place, question in enumerate([questions[0], *questions]):
-        ask = engine.ask(source, question, model=False)
+        ask = engine.prepare_question(source, question, model=False)
         first = engine.compare(ask, [method_of_line(before, known)])
         first.wait()
         for name, (old, new) in CHANGES.items():

@@ -71,9 +71,9 @@ def synthetic_graph(rng: np.random.Generator) -> Graph:
     }
     edges["chunks"] = [sorted(set(chunks(3))) for _ in triples]
     ids = [f"document-{i}" for i in range(CHUNKS)]
-    table = Table.of(id=ids, document=ids, title=ids, text=[text(200) for _ in ids])
+    table = Table.from_columns(id=ids, document=ids, title=ids, text=[text(200) for _ in ids])
     members = np.array_split(rng.permutation(NODES), COMMUNITIES)
-    groups = Table.of(
+    groups = Table.from_columns(
         level=[0] * COMMUNITIES,
         title=[f"Community {i}" for i in range(COMMUNITIES)],
         report=[text(100) for _ in members],
@@ -97,15 +97,15 @@ def run() -> list[dict]:
 
 
 def _row(graph: Graph, name: str) -> dict:
-    environment, seconds = Environment(RandomVectorModels(), built=lambda *_: graph), []
+    environment, seconds = Environment(RandomVectorModels(), open_build=lambda *_: graph), []
     method = catalogue()[name]
     for number in range(QUESTIONS + 1):
         ask = SourceQuestion(
             CorpusSource("made", graph),
             Question(f"what is told of number {number}"),
             (),
-            model=False,
-            reader=False,
+            uses_model=False,
+            uses_reader=False,
         )
         lane = LaneRun(ask, method.line, environment, PrefixCache())
         start = time.perf_counter()

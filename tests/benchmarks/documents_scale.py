@@ -131,7 +131,7 @@ def requested_workers(options):
 
     class MadeWorkers(Workers):
         def each(self, work, items, watch):
-            return super().each(partial(_with_models, options.made, work), items, watch)
+            return super().run_each(partial(_with_models, options.made, work), items, watch)
 
     asked = workers_of(options)
     return asked if asked is None else MadeWorkers(asked.count, asked.address)
@@ -265,7 +265,7 @@ def _save_facts(documents: Iterable) -> None:
         f"{PARSER_PACKAGE} {version(PARSER_PACKAGE)}",
     )
     for first in range(0, len(texts), 2000):
-        saved.keep(
+        saved.save(
             {
                 fact_key(repr(extractor), signature, text): made_facts(text)
                 for text in texts[first : first + 2000]
@@ -283,7 +283,7 @@ def built(options) -> list[Cost]:
         StageMeter(options.documents, f"build {options.step[1]}"),
     )
     made, workers = made_corpus(options.documents), requested_workers(options)
-    with workers.started() if workers else nullcontext():
+    with workers.start_ray() if workers else nullcontext():
         with stages.stage("in all") as told, stages.operators(one.line) as watch:
             graph = run_build(
                 made,
@@ -291,7 +291,7 @@ def built(options) -> list[Cost]:
                 models(options.made),
                 watch,
                 workers=workers,
-                indexed=not options.unindexed,
+                indexed=not options.without_indexes,
             )
             told["note"] = (
                 f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, digest {graph.digest[:12]}"
@@ -314,21 +314,21 @@ def asked(options) -> list[Cost]:
         models(options.made),
         made_corpus(options.documents),
     )
-    environment = Environment(registry, built=BuiltGraphs(registry))
+    environment = Environment(registry, open_build=BuiltGraphs(registry))
     registry.encoder().encode(["loaded before the clock starts"])
     source = CorpusSource.of(made)
     with stages.stage("opened"):
-        source = replace(source, graph=environment.built(made, options.step[1]))
+        source = replace(source, graph=environment.open_build(made, options.step[1]))
     for name in options.rows or ROWS.get(options.step[1], ()):
         line, spent, found = catalogue()[name].line, list[float](), 0
         for of in _searched_kinds(line):
             with stages.stage(f"{name}: vectors of {of}") as told:
                 told["note"] = vectors.build_vectors(
                     source.graph, registry.encoder(), of, limit=10**9
-                ).approximate
+                ).approximation_note
         with stages.stage(name) as told:
             for question in made.questions(SET):
-                ask = SourceQuestion(source, question, (), model=False, reader=False)
+                ask = SourceQuestion(source, question, (), uses_model=False, uses_reader=False)
                 lane = LaneRun(ask, line, environment, PrefixCache())
                 start = time.process_time()
                 lane.retrieve(LaneListener())
@@ -349,7 +349,7 @@ def _searched_kinds(line) -> list[str]:
     from core.operators.texts.facts import PassagesOfFacts
     from core.operators.texts.vectors import VectorHits
 
-    found = [operator.of for operator in line.parts() if isinstance(operator, VectorHits)]
+    found = [operator.item_kind for operator in line.parts() if isinstance(operator, VectorHits)]
     return [
         *found,
         *(
@@ -401,7 +401,9 @@ def changed(options) -> list[Cost]:
     for what in ("added", "removed"):
         with stages.stage(f"{what} to or from the corpus", f"{options.changed} documents"):
             made = (
-                made.put(new) if what == "added" else made.remove([document.id for document in new])
+                made.update(new)
+                if what == "added"
+                else made.remove([document.id for document in new])
             )
         with (
             stages.stage(f"{what}: the graph in all") as told,

@@ -70,7 +70,9 @@ def path_texts() -> list[str]:
 
     engine = Engine()
     graph = engine.graph("metaqa")
-    ask = engine.ask(GraphSource.of(graph), Question("who directed Inception"), model=False)
+    ask = engine.prepare_question(
+        GraphSource.of(graph), Question("who directed Inception"), model=False
+    )
     lane = LaneRun(ask, catalogue()["lego-1"].line, engine.environment)
     lane.retrieve(LaneListener())
     return [graph.text(path) for path in lane.state.paths.items][:TEXTS]

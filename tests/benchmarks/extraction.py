@@ -62,7 +62,7 @@ def time_extraction(models: Registry) -> tuple[float, list[tuple[Messages, ChatR
     with own_home():
         ctx = build_context(open_corpus(CORPUS), models, lanes=MAX_PARALLEL_REQUESTS)
         chunks, operator = some_chunks(), DescribedNames(model=MODEL)
-        named = NounPhrases().found(chunks.texts("text"), ctx)
+        named = NounPhrases().find_facts(chunks.texts("text"), ctx)
         ctx.chat(MODEL).reply(WARM, max_tokens=1)
         start = time.perf_counter()
         operator.apply(BuildState(open_corpus(CORPUS), chunks), ctx)
@@ -130,7 +130,7 @@ def some_chunks() -> Table:
     return (
         find_build("rkg-described")
         .line.operators[0]
-        .table([corpus.at(row) for row in range(CHUNKS)])
+        .table([corpus.document_at(row) for row in range(CHUNKS)])
     )
 
 

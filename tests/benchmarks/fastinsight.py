@@ -29,9 +29,9 @@ LIMIT, QUESTIONS = 0.005, 40
 class TimedHead(Head):
     """A head that counts its processor seconds as the reranker's."""
 
-    def enter(self, hidden: np.ndarray) -> tuple[np.ndarray, Head]:
+    def apply_first_weights(self, hidden: np.ndarray) -> tuple[np.ndarray, Head]:
         start = time.process_time()
-        found = super().enter(hidden)
+        found = super().apply_first_weights(hidden)
         RandomStateReranker.spent += time.process_time() - start
         return found
 
@@ -90,7 +90,7 @@ def citation_graph(rng: np.random.Generator) -> Graph:
     ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]]), axis=0)
     ends = rng.permutation(ends)[:LINKS]
     triples = [(names[a], "links to", names[b]) for a, b in ends.tolist()]
-    chunks = Table.of(id=names, document=names, title=[""] * NODES, text=names)
+    chunks = Table.from_columns(id=names, document=names, title=[""] * NODES, text=names)
     nodes = {
         "type": ["document"] * NODES,
         "description": [""] * NODES,

@@ -220,8 +220,8 @@ def _index(folder: Path) -> object:
     found = vectors.open_vectors(place)
     if found is None:
         raise StoreError("The vectors are made searchable again from their blocks.")
-    list(vectors.vector_blocks.EarlierVectors.beside(place.parent / "other").sources)
-    return read, found.of(np.arange(len(found))).tolist(), len(found)
+    list(vectors.vector_blocks.EarlierVectors.open_earlier(place.parent / "other").sources)
+    return read, found.vectors_of(np.arange(len(found))).tolist(), len(found)
 
 
 def _evaluation(folder: Path) -> object:

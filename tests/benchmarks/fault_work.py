@@ -104,7 +104,7 @@ def _index(folder: Path, times: int) -> Iterator[str]:
     graph = Graph.open(folder / "graph")
     yield "ready"
     found = vectors.build_vectors(graph, Bag(), "nodes")
-    yield f"done {hashlib.sha256(found.of(np.arange(len(found))).tobytes()).hexdigest()}"
+    yield f"done {hashlib.sha256(found.vectors_of(np.arange(len(found))).tobytes()).hexdigest()}"
 
 
 def _evaluate(folder: Path, times: int) -> Iterator[str]:

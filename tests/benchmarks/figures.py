@@ -151,7 +151,7 @@ def seconds(run: RunSummary, method: str) -> str:
     """Median seconds before the answer is generated."""
     spent = [
         sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate")
-        for row in run.of(method)
+        for row in run.rows_of(method)
         if row.outcome
     ]
     return f"{np.median(spent):.3g}" if spent else "–"

@@ -370,7 +370,7 @@ def extracted(
         else None
     )
     titles = {} if before is None else dict(zip(before.texts("document"), before.texts("title")))
-    mine = Table.of(
+    mine = Table.from_columns(
         id=[one.id for one in rows],
         document=[one.document for one in rows],
         title=[titles.get(one.document, "") for one in rows],
@@ -378,7 +378,7 @@ def extracted(
         text=[one.text for one in rows],
         tokens=[0] * len(rows),
     )
-    made = BuildState(corpus, mine if before is None else before.followed_by(mine))
+    made = BuildState(corpus, mine if before is None else before.append_rows(mine))
     made = steps[1].apply(made, ctx)
     assert made.facts is not None and made.chunks is not None
     first, raw = len(made.chunks) - len(rows), made.facts
@@ -456,7 +456,7 @@ def _line(extractor: str) -> BuildLine:
     extractor, _, least = extractor.partition(":")
     name, _, model = extractor.partition(MODEL_SEPARATOR)
     build = choose_build("kg", name)
-    line = (build.by(model) if model else build).line
+    line = (build.with_model(model) if model else build).line
     if not least:
         return line
     return BuildLine(

@@ -122,9 +122,9 @@ def _drawn_questions(questions, each: int) -> list:
 def _run_lane(engine: Engine, ask: SourceQuestion, method: Method) -> MethodLane:
     run = LaneRun(ask, method.line, engine.environment, PrefixCache())
     run.retrieve(LaneListener())
-    if ask.model:
+    if ask.uses_model:
         run.answer(LaneListener())
-    return MethodLane(ask, method, **run.fields)
+    return MethodLane(ask, method, **run.lane_fields)
 
 
 def _rows(name: str, found: Iterable[tuple[Influence, set[int]]], each: int) -> Iterator[dict]:

@@ -36,7 +36,7 @@ def run() -> list[dict]:
     for name in OTHER:
         dataset = datasets()[name]
         for title in dataset.sets:
-            graph = Engine().graph(name) if dataset.sets[title].graphs != "question" else None
+            graph = Engine().graph(name) if dataset.sets[title].graph_scope != "question" else None
             if graph is not None:
                 rows += _rows(
                     f"linking {title}", graph, _fitting(graph, dataset.questions(title)), WAYS[:1]
@@ -88,7 +88,7 @@ def mistyped(name: str, rng: np.random.Generator) -> str:
 
 def linked(graph, text: str) -> set[str]:
     """The names that a text is linked to."""
-    return {graph.node_name(mention.node) for mention in name_lookup(graph).mentions(text)}
+    return {graph.node_name(mention.node) for mention in name_lookup(graph).find_mentions(text)}
 
 
 def judged(
@@ -104,7 +104,7 @@ def judged(
 
 
 def _rows(name: str, graph, questions: list[Question], ways=WAYS) -> list[dict]:
-    name_lookup(graph).mentions("warm up")
+    name_lookup(graph).find_mentions("warm up")
     rows = []
     for way in ways:
         told = list(judged(graph, questions, way))

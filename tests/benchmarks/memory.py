@@ -106,7 +106,9 @@ def asks(engine, name: str, half: int) -> Iterator[SourceQuestion]:
     fit = [question for question in questions(name) if question.answers and _half(question) == half]
     for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
         try:
-            yield engine.ask(GraphSource.of(engine.graph(dataset.name)), fit[int(row)], model=False)
+            yield engine.prepare_question(
+                GraphSource.of(engine.graph(dataset.name)), fit[int(row)], model=False
+            )
         except HopscopeError:  # The graph lacks an entity.
             continue
 
@@ -130,14 +132,14 @@ def _file_of_cases(name: str, folder: Path) -> Path:
 @contextmanager
 def _hide_similar_cases(most: float) -> Iterator[None]:
     """Hide solved questions whose cosine to the question is above `most`."""
-    nearest = Cases.nearest
-    Cases.nearest = lambda self, vector: [
+    nearest = Cases.rank_cases
+    Cases.rank_cases = lambda self, vector: [
         (place, cosine) for place, cosine in nearest(self, vector) if most == ANY or cosine <= most
     ]
     try:
         yield
     finally:
-        Cases.nearest = nearest
+        Cases.rank_cases = nearest
 
 
 def _answers(engine, asks: list[SourceQuestion], operator) -> np.ndarray:

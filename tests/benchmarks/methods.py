@@ -72,8 +72,8 @@ class ReplyTimeReport(BuildReport):
 
     replied: float = field(default=0.0)
 
-    def used(self, reply) -> None:
-        super().used(reply)
+    def add_usage(self, reply) -> None:
+        super().add_usage(reply)
         if reply.cached:
             self.replied += reply.seconds
 
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str], engine: Engine | None = None) -> None:
     for role in ("answer", "choose"):
         chat = engine.models.chat(role)
         if isinstance(chat, ChatClient):
-            chat.keep_in(noted, engine.models.weights(role))
+            chat.save_replies_to(noted, engine.models.weights(role))
     try:
         _main(options, engine, corpus)
     finally:
@@ -109,8 +109,8 @@ class Noted(SavedReplies):
             self.noted[key] = found
         return found
 
-    def keep(self, key: str, model: str, reply: ChatReply) -> None:
-        super().keep(key, model, reply)
+    def save(self, key: str, model: str, reply: ChatReply) -> None:
+        super().save(key, model, reply)
         self.noted[key] = reply
 
     def write(self, file: Path) -> None:
@@ -350,7 +350,7 @@ def told(
         "the first."
     )
     yield ""
-    titles = [metric(name).described()["title"] for name in (*QUALITY, *ASKING)]
+    titles = [metric(name).describe()["title"] for name in (*QUALITY, *ASKING)]
     building = [] if options.no_builds else ["Graph"]
     yield f"| Method | n | {' | '.join([*titles, *building])} |"
     yield "|---" + "|---:" * (len(titles) + len(building) + 1) + "|"
@@ -368,7 +368,7 @@ def told(
         )
     yield ""
     for one in found:
-        if sentence := found[one].answered(one):
+        if sentence := found[one].failure_text(one):
             yield f"- `{one}`: {sentence}"
     if left_out:
         yield (

@@ -35,7 +35,7 @@ def against(found: dict[str, RunSummary], base: str, names: Sequence[str]) -> It
         for test, p in zip(tests, holm([test.p for test in tests])):
             interval = f"{test.low:+.3f} to {test.high:+.3f}"
             yield (
-                f"| `{test.a}` | {metric(name).described()['title']} | {test.difference:+.3f} | "
+                f"| `{test.a}` | {metric(name).describe()['title']} | {test.difference:+.3f} | "
                 f"{interval} | {p:.2g} | {test.n} |"
             )
 

@@ -109,7 +109,9 @@ def given(passages: int, corpus: str = "hotpotqa", questions: int = QUESTIONS) -
         for number, one in enumerate(documents)
     ]
     facts = {}
-    for text, found in zip(texts, NounPhrases().found(texts, build_context(source, Registry()))):
+    for text, found in zip(
+        texts, NounPhrases().find_facts(texts, build_context(source, Registry()))
+    ):
         entities = [
             (one.name, one.type or "thing", one.description or one.name) for one in found.entities
         ][:ITEMS]
@@ -208,7 +210,7 @@ def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
     held: list[Corpus] = []
 
     def change(put: Sequence[Document], removed: Sequence[str] = ()) -> Any:
-        held[0] = held[0].put(put, removed=removed)
+        held[0] = held[0].update(put, removed=removed)
         return run_build(held[0], spec, models)
 
     def first() -> Any:
@@ -232,7 +234,7 @@ def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
 
     def opened() -> tuple[Engine, AnswerSource]:
         engine, corpus = Engine(models), open_corpus("peers")
-        source = CorpusSource("peers", engine.environment.built(corpus, spec), corpus=corpus)
+        source = CorpusSource("peers", engine.environment.open_build(corpus, spec), corpus=corpus)
         search(engine, source, known["questions"][0])
         return engine, source
 

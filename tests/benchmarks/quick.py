@@ -115,7 +115,7 @@ def measure_set(
         best = [[path for path in state.paths.items[:BEST_PATHS]] for state, _ in (first, second)]  # type: ignore[union-attr]
         overlap = len(set(best[0]) & set(best[1])) / len(best[0]) if best[0] else 1.0
         gold = gold_nodes(
-            graph, *(name for answer in question.answers for name in question.names(answer))
+            graph, *(name for answer in question.answers for name in question.answer_names(answer))
         )
         right = (
             tuple(bool(state.reader) and state.reader[0] in gold for state, _ in (first, second))
@@ -145,7 +145,7 @@ def run_line(
 ) -> tuple[State, float]:
     """Last state of a line, and its processor seconds."""
     lane = LaneRun(
-        engine.ask(GraphSource.of(graph), question, model=False),
+        engine.prepare_question(GraphSource.of(graph), question, model=False),
         catalogue()[line].line,
         engine.environment,
         PrefixCache(),

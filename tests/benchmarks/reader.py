@@ -46,7 +46,9 @@ def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
             for i in np.sort(
                 np.random.default_rng(SEED).choice(len(every), each, replace=False)
             ).tolist():
-                ask = engine.ask(GraphSource.of(graph), every[i], reader=False, model=False)
+                ask = engine.prepare_question(
+                    GraphSource.of(graph), every[i], reader=False, model=False
+                )
                 lane = LaneRun(ask, known[line].line, engine.environment, PrefixCache())
                 lane.retrieve(LaneListener())
                 context = Context(graph, engine.environment)

@@ -21,12 +21,12 @@ def run() -> list[dict]:
 
     engine, dataset, known = Engine(), datasets()["metaqa"], catalogue()
     graph, encoder = engine.graph("metaqa"), Engine().models.encoder()
-    questions = [dataset.draw(name, seed) for name in SETS for seed in range(EACH)]
+    questions = [dataset.draw_question(name, seed) for name in SETS for seed in range(EACH)]
     rows = []
     for key, limit in METHODS.items():
         seconds = []
         for question in questions:
-            ask = engine.ask(GraphSource.of(graph), question, model=False)
+            ask = engine.prepare_question(GraphSource.of(graph), question, model=False)
             encoder.forget()
             lane = LaneRun(ask, known[key].line, engine.environment, PrefixCache())
             start = time.perf_counter()

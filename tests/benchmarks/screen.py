@@ -75,9 +75,11 @@ def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dic
     from core.datasets import datasets
 
     dataset = datasets()["metaqa"]
-    asked = [dataset.draw(name, 100 + seed).text for name in SETS for seed in range(plain)]
-    answered = [dataset.draw(name, 300 + seed).text for name in SETS for seed in range(each)]
-    alone = [dataset.draw(name, 500 + seed).text for name in SETS for seed in range(plain)]
+    asked = [dataset.draw_question(name, 100 + seed).text for name in SETS for seed in range(plain)]
+    answered = [
+        dataset.draw_question(name, 300 + seed).text for name in SETS for seed in range(each)
+    ]
+    alone = [dataset.draw_question(name, 500 + seed).text for name in SETS for seed in range(plain)]
     beside = f", {busy} busy processes beside" if busy else ""
     limited = {"ONEDNN_MAX_CPU_ISA": isa.upper()} if isa else {}
     with server(**limited) as (url, process), working(busy):

@@ -163,13 +163,13 @@ def _look(options) -> list:
     known = name_lookup(graph)
     nodes = [rng.randrange(graph.n_nodes) for _ in range(LOOKUPS)]
     called = graph.names(nodes)
-    known.exact(called[0]), known.search(called[0][:4])  # This compiles the code.
+    known.find_exact(called[0]), known.search(called[0][:4])  # This compiles the code.
     rows.append(["name of a node", _median(graph.node_name, nodes) * 1e6, "µs"])
     rows.append(["node of a name", _median(graph.nodes_named, called) * 1e6, "µs"])
     rows.append(
         [
             "node of a name, case aside",
-            _median(lambda name: known.exact(name.swapcase()), called) * 1e6,
+            _median(lambda name: known.find_exact(name.swapcase()), called) * 1e6,
             "µs",
         ]
     )
@@ -195,7 +195,7 @@ def _look(options) -> list:
             f"which films did {name} make with {other}?"
             for name, other in zip(called[:TYPED], called[TYPED:])
         ]
-        rows.append(["names in a question", _median(known.mentions, asked) * 1e3, "ms"])
+        rows.append(["names in a question", _median(known.find_mentions, asked) * 1e3, "ms"])
     rows.append(
         [
             "peak memory of all these",

@@ -107,7 +107,7 @@ def measured(
     corpus = write_corpus(home_folder() / "corpora" / "changing", base, "Changing")
     found = [_built(corpus, spec, "built", len(base), source, fresh)]
     for kind, put, gone in steps(documents, shares):
-        corpus = corpus.put(put, removed=gone)
+        corpus = corpus.update(put, removed=gone)
         found.append(_built(corpus, spec, kind, len(put) or len(gone), source, fresh))
     before = build_status(corpus, find_build(spec)).graph
     with new_home() as again:
@@ -122,7 +122,7 @@ def _built(
 ) -> Update:
     one, report = find_build(spec), BuildReport()
     replies = None
-    if one.line.asks_chat:
+    if one.line.uses_chat_model:
         replies = SavedReplies(folder / "counted.sqlite", shipped_replies(source))
     begin = time.process_time()
     run_build(corpus, one, Registry(), report=report, saved=replies)
@@ -149,7 +149,7 @@ def given(documents: Sequence[Document], shares: Sequence[int], source: Corpus) 
     text = lambda one: f"{one.title}\n{one.text}" if one.title else one.text
     pairs = lambda some: [[one.id, text(one)] for one in some]
     ctx, texts = build_context(source, Registry()), [text(one) for one in documents]
-    told = NounPhrases().found(texts, ctx)
+    told = NounPhrases().find_facts(texts, ctx)
     facts = {
         one: (
             [

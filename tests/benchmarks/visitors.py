@@ -77,7 +77,7 @@ def questions_of(corpus: str) -> Iterator[str]:
     from core.datasets import datasets
 
     dataset = datasets()["metaqa"]
-    return (dataset.draw(SETS[n % len(SETS)], 500 + n).text for n in itertools.count())
+    return (dataset.draw_question(SETS[n % len(SETS)], 500 + n).text for n in itertools.count())
 
 
 def main(arguments: list[str]) -> None:

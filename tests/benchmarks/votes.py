@@ -172,7 +172,7 @@ def type_fit(graph: KnowledgeGraph, nodes: np.ndarray, asked: np.ndarray, encode
         return np.zeros(len(nodes))
     alike = index_chain_texts(
         encoder, [()] * len(there), [types[relation] for relation in there]
-    ).alike(asked, range(len(there)))
+    ).compare_tokens(asked, range(len(there)))
     of_relation = np.full(graph.n_relations, -np.inf)
     of_relation[there] = alike.sums / np.maximum(alike.lengths, 1)
     fit = np.full(len(nodes), -np.inf)

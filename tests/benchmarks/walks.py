@@ -121,7 +121,7 @@ def report_lines(
             )
     yield ""
     for key, one in found.items():
-        if sentence := one.answered(key):
+        if sentence := one.failure_text(key):
             yield f"- `{key}`: {sentence}"
     for key, why in left_out.items():
         yield f"- `{key}` is left out: {why}."
@@ -132,7 +132,7 @@ def _table(
     title: str, found: dict[str, RunSummary], names: Sequence[str], intervals: bool = True
 ) -> Iterator[str]:
     yield ""
-    yield f"| {title} | n | {' | '.join(metric(name).described()['title'] for name in names)} |"
+    yield f"| {title} | n | {' | '.join(metric(name).describe()['title'] for name in names)} |"
     yield "|---" + "|---:" * (len(names) + 1) + "|"
     for key, one in found.items():
         table = one.table(names)[key]

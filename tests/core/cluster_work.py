@@ -53,6 +53,6 @@ class LastWordExtractor:
 
     def extracted(self, texts, ctx):
         for number, text in reversed(list(enumerate(texts))):
-            ctx.report.used(ChatReply("", 2, 1))
+            ctx.report.add_usage(ChatReply("", 2, 1))
             ctx.report.count(**{"asked again": 1})
             yield number, Facts((ChunkEntity(text.split()[-1]),))

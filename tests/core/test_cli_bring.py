@@ -32,7 +32,7 @@ def test_a_graph_and_questions_about_it(capsys):
 def test_documents_sets_and_cases(capsys):
     assert bring(example("documents/md"), "--name", "boats", "--title", "Boats") == 0
     corpus = open_corpus("boats")
-    assert TEXT in corpus.at(0).text and corpus.title == "Boats"
+    assert TEXT in corpus.document_at(0).text and corpus.title == "Boats"
     assert bring(example("set/beir")) == 0
     assert "beir-test" in open_corpus("beir").sets
     assert bring(example("cases/cases")) == 0

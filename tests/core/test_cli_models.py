@@ -58,7 +58,7 @@ def test_a_server_is_added_with_its_roles_and_key_and_measured(monkeypatch, caps
     said = capsys.readouterr().out
     assert "Added big" in said and "cuts longer ones without a word" in said
     registry = Registry()
-    assert registry.roles["judge"] == "mine" and registry.info("mine").profile.limited
+    assert registry.roles["judge"] == "mine" and registry.info("mine").profile.is_limited
     assert saved_key(url) == "typed" and "typed" not in own_file().read_text("utf-8") + said
 
 

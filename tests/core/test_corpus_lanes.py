@@ -55,7 +55,7 @@ class Words(Written):
 
 def compared(engine, corpus, *lines, **how):
     job = engine.compare(
-        engine.ask(CorpusSource.of(corpus), how.pop("question", ASKED), **how),
+        engine.prepare_question(CorpusSource.of(corpus), how.pop("question", ASKED), **how),
         [find_method(line) for line in lines],
     )
     assert job.wait(60)
@@ -102,7 +102,7 @@ def test_chunks_that_no_lane_searches_by_vector_are_not_encoded(corpus, engine):
     assert found.graph.columns.chunks.texts("document") == ["carol", "fred", "turkey"]
     assert compared(engine, corpus, NEAR).lanes[0].error is None and not vectors_of(corpus)
     now = build_status(corpus, "chunks")
-    assert now.current and not now.indexed
+    assert now.is_current and not now.is_indexed
     assert (
         compared(engine, corpus, NEAR.replace("SparseChunks", "EmbedQuery() >> VectorChunks"))
         .lanes[0]
@@ -112,7 +112,7 @@ def test_chunks_that_no_lane_searches_by_vector_are_not_encoded(corpus, engine):
     assert {folder.name.rpartition("-")[0] for folder in vectors_of(corpus)} == {"vectors-chunks"}
     run_build(corpus, "chunks", engine.models)
     assert (
-        build_status(corpus, "chunks").indexed
+        build_status(corpus, "chunks").is_indexed
         and build_status(corpus, "chunks").report["counts"]["vectors of chunks"] == 3
     )
 
@@ -176,16 +176,22 @@ def test_without_a_model_the_prompt_and_an_excerpt(corpus, engine):
 
 
 def test_the_same_question_is_one_job_until_its_graph_is_another(corpus, engine):
-    asked = engine.ask(CorpusSource.of(corpus), ASKED)
+    asked = engine.prepare_question(CorpusSource.of(corpus), ASKED)
     key = engine.key(asked, [find_method(NEAR)])
-    assert key == engine.key(engine.ask(CorpusSource("carols"), ASKED), [find_method(NEAR)])
+    assert key == engine.key(
+        engine.prepare_question(CorpusSource("carols"), ASKED), [find_method(NEAR)]
+    )
     more = corpus.add([Document("tim", "Tiny Tim was lame.")])
-    assert key != engine.key(engine.ask(CorpusSource.of(more), ASKED), [find_method(NEAR)])
-    assert len(engine.ask(CorpusSource.of(more), ASKED).source.graph.columns.chunks) == 4
+    assert key != engine.key(
+        engine.prepare_question(CorpusSource.of(more), ASKED), [find_method(NEAR)]
+    )
+    assert (
+        len(engine.prepare_question(CorpusSource.of(more), ASKED).source.graph.columns.chunks) == 4
+    )
 
 
 def test_a_comparison_is_known_without_building_or_opening_anything(corpus, engine):
-    asked = engine.ask(CorpusSource.of(corpus), ASKED)
+    asked = engine.prepare_question(CorpusSource.of(corpus), ASKED)
     line = find_method(NEAR.replace("BuiltGraph()", "BuiltGraph(build='chunks')"))
     first = engine.key(asked, [line])
     job = engine.compare(asked, [line])
@@ -249,7 +255,8 @@ def test_a_line_on_documents_is_none_for_triples(toy, engine):
 
 def _ask(engine, graph, line):
     job = engine.compare(
-        engine.ask(GraphSource.of(graph), Question("q", entities=("A",))), [find_method(line)]
+        engine.prepare_question(GraphSource.of(graph), Question("q", entities=("A",))),
+        [find_method(line)],
     )
     assert job.wait(60)
     return job.comparison
@@ -257,7 +264,7 @@ def _ask(engine, graph, line):
 
 def test_a_question_of_nothing_is_refused(corpus, engine):
     with pytest.raises(BadInput, match="Type a question"):
-        engine.ask(CorpusSource.of(corpus), Question("  "))
+        engine.prepare_question(CorpusSource.of(corpus), Question("  "))
 
 
 def test_every_row_on_documents_says_what_it_needs():

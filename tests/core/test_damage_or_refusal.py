@@ -47,7 +47,7 @@ def test_a_refusal_stays_one_on_its_way_up():
 def stored(tmp_path):
     """A graph, a table and a corpus, each with what opens it, which was done once."""
     build([("a", "r", "b")], tmp_path / "graph", "g")
-    Table.of(type=["thing"]).save(tmp_path / "t.arrow")
+    Table.from_columns(type=["thing"]).save(tmp_path / "t.arrow")
     write_corpus(tmp_path / "corpus", [Document("d", "A text.", "D")], "", source="a test")
     openers = {
         "graph": lambda: Graph.open(tmp_path / "graph"),
@@ -77,11 +77,11 @@ def test_a_refusal_while_a_folder_is_read_in_the_background_is_no_damage(tmp_pat
 
     monkeypatch.setattr(digests, "check_digests", refuse)
     later = DeferredCheck(tmp_path, True)
-    later.begin()
+    later.start()
     for thread in threading.enumerate():
         if thread.name.startswith("digests of"):
             thread.join()
-    assert not later.damage and not later.done
+    assert not later.damage and not later.is_done
 
 
 class TooMany:

@@ -111,7 +111,7 @@ def _without_cut_passages(one: dict[str, Any], summary: RunSummary) -> None:
             figures["metrics_with_context"],
             *figures["by_hops"].values(),
         ):
-            for name in [name for name in table if summary.lacks(method, name)]:
+            for name in [name for name in table if summary.max_passages_below_cutoff(method, name)]:
                 del table[name]
 
 
@@ -128,7 +128,7 @@ def test_graphs_question_sets_and_builds_are_used_as_they_are(earlier, capsys):
         ("ada.txt",),
         ("cleo.txt",),
     ]
-    assert all(build_status(corpus, build).serves for build in BUILT)
+    assert all(build_status(corpus, build).can_be_opened for build in BUILT)
     assert main(["index", "list", "--graph", "towns"]) == EXIT_OK
     (vectors,) = (
         line for line in capsys.readouterr().out.splitlines() if line.startswith("vectors-nodes")

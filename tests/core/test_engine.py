@@ -36,7 +36,7 @@ def done(job):
 
 
 def test_lanes_share_what_they_have_in_common(engine, kit):
-    ask = engine.ask(
+    ask = engine.prepare_question(
         GraphSource.of(kit.graph), Question("genre of One", entities=("One",), answers=("Drama",))
     )
     lanes = [method("a", LINE.format(keep=2)), method("b", LINE.format(keep=1))]
@@ -65,7 +65,9 @@ def test_a_failing_lane_leaves_the_others_alone(engine, kit):
             raise ModelFailed("The model server went away.")
 
     engine.models.choosers["bm25"] = BrokenLane()
-    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
+    ask = engine.prepare_question(
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",))
+    )
     job = done(
         engine.compare(
             ask,
@@ -88,7 +90,7 @@ def test_a_lane_with_an_unknown_model_fails_alone(kit):
     from core.models.registry import Registry
 
     engine = Engine(Registry())
-    ask = engine.ask(
+    ask = engine.prepare_question(
         GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False
     )
     job = done(
@@ -106,7 +108,9 @@ def test_a_lane_with_an_unknown_model_fails_alone(kit):
 
 
 def test_the_same_question_and_lanes_are_one_job(engine, kit):
-    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
+    ask = engine.prepare_question(
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",))
+    )
     lanes = [method("a", LINE.format(keep=2))]
     assert done(engine.compare(ask, lanes)) is engine.compare(ask, lanes)
 
@@ -122,7 +126,9 @@ def test_failed_lane_is_asked_again_and_complete_lanes_are_not(engine, kit):
             return kit.Table({}).choose(task, texts, k)
 
     server = engine.models.choosers["bm25"] = Recovering()
-    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
+    ask = engine.prepare_question(
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",))
+    )
     lanes = [
         method("served", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"),
         method("local", LINE.format(keep=1)),
@@ -150,11 +156,13 @@ def test_lane_whose_model_sent_nothing_is_asked_again(engine, kit, monkeypatch, 
 
     def send(*_, **__):
         calls.append(1)
-        record_reply("", reply.usable)
+        record_reply("", reply.is_usable)
         return reply
 
     monkeypatch.setattr(engine.models.chat(), "reply", send)
-    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
+    ask = engine.prepare_question(
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",))
+    )
     lanes = [method("a", LINE.format(keep=2))]
     for _ in range(2):
         assert done(engine.compare(ask, lanes)).comparison.lanes[0].status == "done"
@@ -172,7 +180,9 @@ def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
             raise AssertionError("the check did not stop it")
 
     engine.models.choosers["bm25"] = SlowLane()
-    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
+    ask = engine.prepare_question(
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",))
+    )
     job = engine.compare(
         ask,
         [
@@ -188,7 +198,7 @@ def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
 
 
 def test_without_a_model_nobody_is_asked(engine, kit):
-    ask = engine.ask(
+    ask = engine.prepare_question(
         GraphSource.of(kit.graph),
         Question("genre of One", entities=("One",), answers=("Drama",)),
         model=False,
@@ -205,23 +215,23 @@ def test_without_a_model_nobody_is_asked(engine, kit):
 )
 def test_questions_that_cannot_be_asked(engine, kit, text, told):
     with pytest.raises(BadInput, match=told):
-        engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",)))
+        engine.prepare_question(GraphSource.of(kit.graph), Question(text, entities=("One",)))
 
 
 def test_an_unknown_entity_comes_with_suggestions(engine, kit):
     with pytest.raises(UnknownEntity) as error:
-        engine.ask(GraphSource.of(kit.graph), Question("genre", entities=("Drma",)))
+        engine.prepare_question(GraphSource.of(kit.graph), Question("genre", entities=("Drma",)))
     assert error.value.alternatives[0] == "Drama"
 
 
 def test_entities_are_found_in_the_question(engine, kit):
-    assert engine.ask(
+    assert engine.prepare_question(
         GraphSource.of(kit.graph), Question("who directed Two")
     ).question.entities == ("Two",)
 
 
 def test_no_lane_and_too_many(engine, kit):
-    ask = engine.ask(GraphSource.of(kit.graph), Question("who directed Two"))
+    ask = engine.prepare_question(GraphSource.of(kit.graph), Question("who directed Two"))
     with pytest.raises(BadInput):
         engine.compare(ask, [])
     with pytest.raises(BadInput):
@@ -243,13 +253,15 @@ def test_the_encoder_is_loaded_though_its_first_vectors_were_saved(kit, monkeypa
     monkeypatch.setattr("core.engine.freeze_objects", lambda: None)
     engine = Engine(models)
     monkeypatch.setattr(engine, "graph", lambda: kit.graph)
-    engine.warm()
+    engine.preload()
     assert loaded == [1]
 
 
 def test_a_model_that_nobody_declared_costs_its_own_lane_alone(kit):
     engine = Engine(Registry())
-    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
+    ask = engine.prepare_question(
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",))
+    )
     near = "EgoNetwork() >> ShortestPaths()"
     lanes = [method("a", f"{near} >> Answer(role='nobody')"), method("b", near)]
     job = done(engine.compare(ask, lanes))

@@ -47,7 +47,7 @@ def engine(kit, tmp_path, monkeypatch):
 
 
 def asked(engine, kit, model=True):
-    return engine.ask(
+    return engine.prepare_question(
         GraphSource.of(kit.graph),
         Question("films of Ann", entities=("Ann",), answers=("One", "Two")),
         model=model,
@@ -57,7 +57,7 @@ def asked(engine, kit, model=True):
 def compared(engine, ask, *methods, **options):
     job = engine.compare(ask, methods, **options)
     assert job.wait(60) and job.status == JOB_DONE
-    while job.comparison.repairing:
+    while job.comparison.is_repairing:
         time.sleep(0.02)
     return job.comparison
 
@@ -117,7 +117,7 @@ def test_a_lane_that_prepares_shows_how_far_it_is(engine, kit, monkeypatch):
             lane = job.comparison.lanes[0]
             seen.append((lane.text, lane.progress and lane.progress.fraction))
 
-    monkeypatch.setattr(LaneRun, "stand", stand)
+    monkeypatch.setattr(LaneRun, "open_own_graph", stand)
     begin = threading.Event()
     monkeypatch.setattr(comparison_work, "load_libraries", lambda: begin.wait(20))
     job = engine.compare(asked(engine, kit, model=False), [NARROW])
@@ -145,7 +145,7 @@ def test_lanes_of_a_saved_case_are_taken_over_on_the_graph_itself(engine, kit):
     assert taken.model == case.lanes[0].model == "Parrot" and case.lanes[0].tried
     assert measure_influence(taken, engine.environment, by_model=True).by_model
     excerpt = thaw(saved)
-    assert excerpt.graph is not kit.graph and not ask.same(excerpt.ask)
+    assert excerpt.graph is not kit.graph and not ask.has_same_results(excerpt.ask)
 
 
 def test_another_question_takes_nothing_over(engine, kit):
@@ -158,7 +158,7 @@ def test_another_question_takes_nothing_over(engine, kit):
         replace(ask, question=replace(ask.question, text="films by Ann")),
         replace(ask, question=replace(ask.question, answers=("One",))),
     ]
-    assert ask.same(first.ask) and not any(other.same(first.ask) for other in others)
+    assert ask.has_same_results(first.ask) and not any(other.same(first.ask) for other in others)
 
 
 def test_all_lanes_done_before_end_at_once(engine, kit):

@@ -204,7 +204,7 @@ def line(text: str, graph=None, question: str = "who is the clerk Cratchit"):
 
 def extracted(operator):
     def run(one):
-        ((_, facts),) = operator.extracted([ANN], BuildContext(one.models))
+        ((_, facts),) = operator.extract_facts([ANN], BuildContext(one.models))
         return facts
 
     return run
@@ -235,7 +235,7 @@ def gold_questions(one):
     )
     return ModelQuestionWriter(corpus, chunks, facts, chat, lambda asked: (), 1, 60.0)(
         Job("q")
-    ).all()
+    ).all_questions()
 
 
 def linked_questions(one):

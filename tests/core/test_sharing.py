@@ -120,7 +120,7 @@ def _set() -> str:
 
 
 def _run() -> str:
-    return str(Store(evaluations_file()).begin(SPEC, DRAWN).id)
+    return str(Store(evaluations_file()).begin_run(SPEC, DRAWN).id)
 
 
 def _corpus_state(name: str):
@@ -148,7 +148,7 @@ THINGS = {
             lambda name: import_question_set(name, _questions()),
             lambda name: open_corpus(name).add([Document("d", "text")]),
             lambda name: open_corpus(name).change([Document("a.txt", "another")]),
-            lambda name: open_corpus(name).put([Document("d", "text")], title="Bob's"),
+            lambda name: open_corpus(name).update([Document("d", "text")], title="Bob's"),
             lambda name: open_corpus(name).with_questions(
                 {"bobs": ("Bob's", [Question("who", "1")])}
             ),
@@ -279,7 +279,7 @@ def test_a_copy_and_an_import_belong_to_who_made_them():
         key = _case()
     with acting_as(BOB):
         copy = duplicate(key).id
-        assert load(export([key])).known == 1  # as it is here already, nothing is added
+        assert load(export([key])).n_known == 1  # as it is here already, nothing is added
         delete(copy)
     with acting_as(ANN):
         packed = export([key])
@@ -305,14 +305,14 @@ def test_a_graph_takes_nobody_s_place():
 def test_an_evaluation_of_another_is_opened_when_finished_and_never_gone_on_with():
     store = Store(evaluations_file())
     with acting_as(ANN):
-        run = store.begin(SPEC, DRAWN)
-        assert store.begin(SPEC, DRAWN).id == run.id
+        run = store.begin_run(SPEC, DRAWN)
+        assert store.begin_run(SPEC, DRAWN).id == run.id
     with acting_as(BOB):
-        assert (bobs := store.begin(SPEC, DRAWN)).id != run.id
+        assert (bobs := store.begin_run(SPEC, DRAWN)).id != run.id
         store.delete(bobs.id)
-    store.keep(run.id, "a", "q-1", Outcome(1, SubgraphSizes(1, 1, 1, 1)), None, None)
+    store.save_row(run.id, "a", "q-1", Outcome(1, SubgraphSizes(1, 1, 1, 1)), None, None)
     with acting_as(BOB):
-        assert store.begin(SPEC, DRAWN).id == run.id  # nothing is left to do in it
+        assert store.begin_run(SPEC, DRAWN).id == run.id  # nothing is left to do in it
 
 
 def test_an_index_is_deleted_and_made_anew_by_who_made_it():
@@ -437,10 +437,10 @@ def test_a_job_works_for_who_began_it_and_is_cancelled_by_nobody_else():
         ),
     ):
         long.cancel()
-    assert not long.cancelled
+    assert not long.is_cancelled
     with acting_as(LOCAL_ADMINISTRATOR):
         long.cancel()
-    assert long.cancelled
+    assert long.is_cancelled
 
 
 def test_a_thread_that_nobody_is_known_for_may_change_nothing():

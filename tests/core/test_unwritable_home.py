@@ -115,11 +115,9 @@ def test_evaluations_are_read_and_none_is_begun(place, tmp_path, capsys):
 
 def test_what_is_kept_to_save_time_is_read_and_not_written(place):
     replies, facts = SavedReplies(), FactStore()
-    replies.keep("b", "m", ChatReply("more", 1, 1))
+    replies.save("b", "m", ChatReply("more", 1, 1))
     assert (
-        replies.find("a").text == "words"
-        and replies.find("b") is None
-        and facts.found([b"k"]) == {}
+        replies.find("a").text == "words" and replies.find("b") is None and facts.load([b"k"]) == {}
     )
 
 

@@ -30,7 +30,7 @@ def test_nobody_looks_at_work_by_default():
     NO_WATCH.check()
     NO_WATCH.report("Reading", 0.5)
     NO_WATCH.part(0.2, 0.4, "Reading").step(0.5)
-    assert NO_WATCH.quiet is NO_WATCH
+    assert NO_WATCH.without_reports is NO_WATCH
 
 
 def test_the_shares_of_a_part_lie_within_the_whole(watch, heard):
@@ -65,7 +65,7 @@ def test_a_step_without_a_share_only_looks_whether_somebody_cancelled(watch, hea
     "narrowed",
     [
         lambda watch: watch.part(0.0, 0.5, "Reading").part(0.5, 1.0),
-        lambda watch: watch.quiet,
+        lambda watch: watch.without_reports,
         lambda watch: with_time_left(watch),
         lambda watch: ConcurrentWork(lambda: 1, watch),
     ],
@@ -77,7 +77,7 @@ def test_a_cancel_reaches_all_that_is_made_of_a_watch(narrowed):
 
 
 def test_quiet_work_reports_nowhere(watch, heard):
-    watch.quiet.report("Reading", 0.5)
+    watch.without_reports.report("Reading", 0.5)
     assert heard == []
 
 
@@ -94,4 +94,4 @@ def test_a_job_is_a_watch_and_keeps_its_words_where_none_are_given():
 def test_the_watch_of_nobody_travels_to_other_processes():
     copied = pickle.loads(pickle.dumps(NO_WATCH))
     copied.step(0.5)
-    assert copied.quiet is NO_WATCH or isinstance(copied.quiet, Watch)
+    assert copied.without_reports is NO_WATCH or isinstance(copied.without_reports, Watch)

@@ -59,7 +59,7 @@ def graph() -> Graph:
     told = given()
     names, entities = list(told["entities"]), list(told["entities"].values())
     ids = [f"c{place}" for place in range(len(told["passages"]))]
-    chunks = Table.of(
+    chunks = Table.from_columns(
         id=ids, document=ids, title=[""] * len(ids), text=told["passages"], tokens=[0] * len(ids)
     )
     ones, others, descriptions, keywords, weights, rows = zip(*told["relations"])
@@ -82,7 +82,7 @@ def graph() -> Graph:
     parents = [-1] * len(titles)
     return with_tables(
         made,
-        communities=Table.of(
+        communities=Table.from_columns(
             title=titles,
             level=levels,
             parent=parents,

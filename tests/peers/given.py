@@ -50,7 +50,7 @@ def given() -> dict[str, Any]:
         unescape(f"{title}\n{text}").strip()
         for title, text in zip(chunks.texts("title", rows), chunks.texts("text", rows))
     ]
-    facts = [_plain(one) for one in NounPhrases().found(chunks.texts("text", rows), ctx)]
+    facts = [_plain(one) for one in NounPhrases().find_facts(chunks.texts("text", rows), ctx)]
     gold = {one.id: [row for document in one.gold for row in of[document]] for one in questions}
     asked = [one for one in questions if all(row in place for row in gold[one.id])][:QUESTIONS]
     return {

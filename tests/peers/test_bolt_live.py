@@ -25,7 +25,7 @@ def settings(server, monkeypatch):
 
 
 def excerpt_around(settings, name, **bounds):
-    return LiveDatabase("films", LiveSettings(**settings, **bounds)).around(
+    return LiveDatabase("films", LiveSettings(**settings, **bounds)).fetch_graph(
         *([name] if "?" in name else ["", [name]])
     )
 
@@ -84,16 +84,16 @@ def test_older_servers_have_another_id_function(settings, monkeypatch):
 @pytest.mark.parametrize("name", ["Nobody", "x' OR 1=1 //", "\\"])
 def test_missing_node_is_a_readable_error(settings, name):
     with pytest.raises(UnknownEntity, match="was not found by its name"):
-        LiveDatabase("films", LiveSettings(**settings)).around("", [name])
+        LiveDatabase("films", LiveSettings(**settings)).fetch_graph("", [name])
 
 
 def test_wrong_key_and_dead_database_are_readable_errors(server, settings, monkeypatch):
     asked = LiveDatabase("films", LiveSettings(**settings))
     monkeypatch.setenv("HOPSCOPE_KEY_FILMS", f"{server[0].url} root:wrong-word")
     with pytest.raises(BadInput, match="wants a name and password") as refused:
-        asked.around("", ["Big"])
+        asked.fetch_graph("", ["Big"])
     assert "wrong-word" not in str(refused.value)
     server[1].kill()
     server[1].wait()
     with pytest.raises(BadInput, match="cannot be reached, or broke off"):
-        asked.around("", ["Big"])
+        asked.fetch_graph("", ["Big"])

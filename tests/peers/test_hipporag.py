@@ -65,7 +65,7 @@ def graph():
         [f"c{place}" for place in range(len(told["passages"]))],
         BuildContext(ComparisonModels(Parrot(""))),
     )
-    chunks = Table.of(
+    chunks = Table.from_columns(
         id=ids, document=ids, title=[""] * len(ids), text=told["passages"], tokens=[0] * len(ids)
     )
     made = BuildState(type("Corpus", (), {"name": "given"})(), chunks, facts, None)

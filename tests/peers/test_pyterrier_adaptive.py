@@ -33,4 +33,4 @@ def test_batches_and_ranking_are_equal(case):
         case["batch"],
     )
     assert [[names[node] for node in part] for _, part in found.batches] == case["batches"]
-    assert [names[node] for node in found.order({}).items] == case["order"]
+    assert [names[node] for node in found.rank_nodes({}).items] == case["order"]

@@ -75,13 +75,13 @@ class DescribedNames(Extractor):
     def models(self) -> tuple[str, ...]:
         return (self.model,)
 
-    def final(self, facts: Facts) -> bool:
+    def is_final(self, facts: Facts) -> bool:
         return not facts.unreadable and CUT_NAMES_NOTE not in facts.notes
 
-    def asks(self, facts: Facts) -> bool:
+    def has_asked_model(self, facts: Facts) -> bool:
         return bool(facts.entities)
 
-    def unreadable(self, facts: Facts) -> bool:
+    def is_unreadable(self, facts: Facts) -> bool:
         return bool(facts.unreadable)
 
     def signature(self, ctx: BuildContext) -> str:
@@ -98,11 +98,11 @@ class DescribedNames(Extractor):
             f"{hashlib.sha256(request.encode()).hexdigest()}"
         )
 
-    def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+    def extract_facts(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not texts:
             return
         named = []
-        for number, facts in enumerate(NounPhrases().found(texts, ctx)):
+        for number, facts in enumerate(NounPhrases().find_facts(texts, ctx)):
             if facts.entities:
                 named.append((number, facts))
             else:
@@ -129,10 +129,10 @@ class DescribedNames(Extractor):
         Calls and tokens, with the mean length of this model's replies so far, and seconds.
         """
         calls, tokens_read, chat = 0, 0, ctx.chat(self.model)
-        for text, name_facts in zip(texts, NounPhrases().found(texts, ctx)):
+        for text, name_facts in zip(texts, NounPhrases().find_facts(texts, ctx)):
             _, names, prompt = self._request(text, name_facts)
             prompt = in_language(prompt, ctx)
-            if names and chat.saved(
+            if names and chat.find_saved(
                 [prompt], self._schema(names), DESCRIPTION_LIMITS.max_reply_tokens
             ) == [None]:
                 calls += 1
@@ -172,7 +172,7 @@ class DescribedNames(Extractor):
             return Facts(entities, unreadable=1, notes=(LONG_CHUNK_NOTE,))
         parsed = _parse_reply(reply.text)
         if parsed is None:
-            fault = "" if reply.finish in ("stop", "unreadable") else f" ({reply.fault()})"
+            fault = "" if reply.finish in ("stop", "unreadable") else f" ({reply.describe_fault()})"
             return Facts(entities, unreadable=1, notes=(UNDESCRIBED_NAMES_NOTE + fault,))
         descriptions = {
             fold_name(name): one_line(text)
@@ -184,7 +184,7 @@ class DescribedNames(Extractor):
         )
         relations, unusable = _relations(parsed.value["links"], names)
         notes = []
-        if not parsed.whole or reply.finish == "length":
+        if not parsed.is_whole or reply.finish == "length":
             notes.append(CUT_NAMES_NOTE)
         if unusable:
             notes.append(UNUSABLE_LINKS_NOTE)
@@ -272,7 +272,7 @@ def _parse_reply(text: str) -> JsonReply | None:
     parts: dict[str, Any] = {"about": {}, "links": []}
     parts |= {name: reply.value[name] for name in parts if reply.value.get(name) is not None}
     if isinstance(parts["about"], dict) and isinstance(parts["links"], list):
-        return JsonReply(parts, reply.whole)
+        return JsonReply(parts, reply.is_whole)
     return None
 
 

@@ -51,7 +51,7 @@ class Extractor(BuildOperator):
     held = 32  # Most chunks lost when the process is killed, of those read within `SAVE_SECONDS`.
 
     @abstractmethod
-    def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+    def extract_facts(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         """Extract the facts of texts, without using saved facts.
 
         Parameters
@@ -89,19 +89,19 @@ class Extractor(BuildOperator):
         """
         return Usage(), 0.0
 
-    def final(self, facts: Facts) -> bool:
+    def is_final(self, facts: Facts) -> bool:
         """Return whether saved facts are final, so that the chunk is not read again."""
         return True
 
-    def asks(self, facts: Facts) -> bool:
+    def has_asked_model(self, facts: Facts) -> bool:
         """Return whether a language model was asked for these facts."""
         return bool(self.models())
 
-    def unreadable(self, facts: Facts) -> bool:
+    def is_unreadable(self, facts: Facts) -> bool:
         """Return whether a language model contributed nothing because no reply could be read."""
         return bool(facts.unreadable) and not (facts.entities or facts.relations)
 
-    def missing(self, chunks: Table, ctx: BuildContext) -> list[str]:
+    def missing_texts(self, chunks: Table, ctx: BuildContext) -> list[str]:
         """Return the texts of the chunks without saved facts, without duplicates.
 
         Parameters
@@ -114,10 +114,10 @@ class Extractor(BuildOperator):
         Texts in the order of the chunks.
         """
         keys = self._keys(chunks.texts("text"), ctx)
-        saved_facts = ctx.facts.found(list(keys), self.final)
+        saved_facts = ctx.facts.load(list(keys), self.is_final)
         return [text for key, text in keys.items() if key not in saved_facts]
 
-    def found(
+    def find_facts(
         self, texts: Sequence[str], ctx: BuildContext, report: BuildReport | None = None
     ) -> list[Facts]:
         """Return the facts of each text, extracting those that are not saved.
@@ -137,7 +137,7 @@ class Extractor(BuildOperator):
         ModelUnavailable, ModelFailed : as a model raises.
         """
         keys = self._keys(texts, ctx)
-        facts_of_key = ctx.facts.found(list(keys), self.final)
+        facts_of_key = ctx.facts.load(list(keys), self.is_final)
         missing = [key for key in keys if key not in facts_of_key]
         if report is not None:
             report.count(**{"extracted": len(missing), "kept": len(keys) - len(missing)})
@@ -150,11 +150,11 @@ class Extractor(BuildOperator):
             if ctx.workers is not None and self.chats():
                 results = extract_over_workers(self, texts_left, ctx)
             else:
-                results = self.extracted(texts_left, ctx)
+                results = self.extract_facts(texts_left, ctx)
             for done, (number, facts) in enumerate(results, 1):
                 unsaved[missing[number]] = facts
                 if len(unsaved) >= self.held or time.monotonic() - saved_at > SAVE_SECONDS:
-                    ctx.facts.keep(unsaved)
+                    ctx.facts.save(unsaved)
                     facts_of_key.update(unsaved)
                     unsaved = {}
                     saved_at = time.monotonic()
@@ -162,7 +162,7 @@ class Extractor(BuildOperator):
                     f"Reading chunks: {done:,} of {len(missing):,}", done / len(missing)
                 )
         finally:
-            ctx.facts.keep(unsaved)
+            ctx.facts.save(unsaved)
         facts_of_key.update(unsaved)
         signature = self.signature(ctx)
         return [facts_of_key[fact_key(repr(self), signature, text)] for text in texts]
@@ -173,13 +173,13 @@ class Extractor(BuildOperator):
         result: Sequence[Facts] = saved_facts
         # Facts that cannot be saved stay in memory.
         if len(saved_facts) <= HELD_CHUNKS or save_fault():
-            result = tuple(self.found(state.chunks.texts("text"), ctx, ctx.report))
+            result = tuple(self.find_facts(state.chunks.texts("text"), ctx, ctx.report))
             for row, facts in enumerate(result):
                 summary.add(row, facts)
         else:
-            for _, part in saved_facts.gathered(partial(Summary, self), ctx.report):
+            for _, part in saved_facts.collect_runs(partial(Summary, self), ctx.report):
                 summary.include(part)
-        summary.tell(ctx)
+        summary.write_report(ctx)
         return state.replace(facts=result)
 
     def _keys(self, texts: Sequence[str], ctx: BuildContext) -> dict[bytes, str]:
@@ -199,9 +199,9 @@ class SavedFacts(Sequence[Facts]):
     def read(self) -> Iterator[Facts]:
         """Yield all facts in the order of the chunks."""
         for texts in self._text_blocks():
-            yield from self.extractor.found(texts, self.ctx)
+            yield from self.extractor.find_facts(texts, self.ctx)
 
-    def gathered(
+    def collect_runs(
         self, fresh: partial[C], report: BuildReport | None = None
     ) -> Iterator[tuple[range, C]]:
         """Yield the rows of each run of chunks, with a collection of its facts.
@@ -229,7 +229,7 @@ class SavedFacts(Sequence[Facts]):
         for run, key in zip(runs, keys):
             collection = None
             if saved_runs is not None and key in saved_keys:
-                collection = saved_runs.found(key, fresh())
+                collection = saved_runs.load(key, fresh())
                 if collection is not None and report is not None:
                     n_saved = len(set(self._keys[run.start : run.stop]))
                     report.count(**{"extracted": 0, "kept": n_saved})
@@ -240,10 +240,10 @@ class SavedFacts(Sequence[Facts]):
                     missing_collections if is_missing else self._collect(fresh, [run], report)
                 )
                 if saved_runs is not None:
-                    saved_runs.keep(key, collection)
+                    saved_runs.save(key, collection)
             yield run, collection
         if saved_runs is not None:
-            saved_runs.tidy()
+            saved_runs.remove_oldest()
 
     def _collect(
         self, fresh: partial[C], runs: Sequence[range], report: BuildReport | None
@@ -280,7 +280,7 @@ class SavedFacts(Sequence[Facts]):
     def __getitem__(self, index: int | slice) -> Facts | Sequence[Facts]:
         rows = range(len(self))[index]
         texts = self.chunks.texts("text", [rows] if isinstance(rows, int) else rows)
-        facts = self.extractor.found(texts, self.ctx)
+        facts = self.extractor.find_facts(texts, self.ctx)
         return facts[0] if isinstance(rows, int) else facts
 
 
@@ -301,14 +301,16 @@ class Summary:
         row : row of the chunk.
         facts : its facts.
         """
-        number = self.said.of(facts.without_content.to_json())
-        self.chunks.add(number, self.extractor.asks(facts), self.extractor.unreadable(facts))
+        number = self.said.id_of(facts.without_content.to_json())
+        self.chunks.add(
+            number, self.extractor.has_asked_model(facts), self.extractor.is_unreadable(facts)
+        )
 
     def include(self, other: Summary) -> None:
         """Add the summary of the chunks that follow."""
         self.chunks.include(other.chunks, self.said.include(other.said), None, None)
 
-    def tell(self, ctx: BuildContext) -> None:
+    def write_report(self, ctx: BuildContext) -> None:
         """Report the notes of chunks, and how many replies and items were unusable.
 
         Raises UnparsedReplies if no reply of a language model could be read.

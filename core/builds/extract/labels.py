@@ -48,11 +48,11 @@ class MentionLabels:
 
     def __init__(self, doc: Doc, mentions: Sequence[ParsedMention]):
         self.doc = doc
-        self.at: dict[int, ParsedMention] = {}  # by token
+        self.mention_of_token: dict[int, ParsedMention] = {}  # by token
         for mention in mentions:
-            self.at.update(dict.fromkeys(range(mention.start, mention.end), mention))
+            self.mention_of_token.update(dict.fromkeys(range(mention.start, mention.end), mention))
 
-    def between(self, one: ParsedMention, other: ParsedMention) -> tuple[str, str] | None:
+    def label_between(self, one: ParsedMention, other: ParsedMention) -> tuple[str, str] | None:
         """Return the label of two mentions.
 
         Parameters
@@ -112,7 +112,7 @@ class MentionLabels:
         token, preposition = _root(self.doc, tail), ""
         while token.dep_ == "conj" and token.head.pos_ in ("NOUN", "PROPN"):
             token = token.head
-        if self.at.get(token.i) is head:
+        if self.mention_of_token.get(token.i) is head:
             return ""
         if token.dep_ in ("pobj", "pcomp"):
             token = token.head
@@ -120,14 +120,14 @@ class MentionLabels:
             if token.dep_ in ("prep", "agent"):
                 token = token.head
         elif token.dep_ == "appos":
-            return "is" if self.at.get(token.head.i) is head else ""
+            return "is" if self.mention_of_token.get(token.head.i) is head else ""
         elif token.dep_ == "poss":
-            return "of" if self.at.get(token.head.i) is head else ""
+            return "of" if self.mention_of_token.get(token.head.i) is head else ""
         elif token.dep_ in OBJECT_DEPENDENCIES:
             token = token.head
         else:
             return ""
-        if self.at.get(token.i) is head:
+        if self.mention_of_token.get(token.i) is head:
             return preposition
         return self._by_verb(head, token, preposition)
 
@@ -138,7 +138,7 @@ class MentionLabels:
             words = [token.lower_, *words]
             above = token.head
             if token.dep_ == "appos":
-                return " ".join(words) if self.at.get(above.i) is head else ""
+                return " ".join(words) if self.mention_of_token.get(above.i) is head else ""
             if token.dep_ == "pobj" and above.dep_ == "prep":
                 words = [above.lower_, *words]
                 above = above.head
@@ -149,7 +149,7 @@ class MentionLabels:
 
     def _is_noun_between(self, token: Token) -> bool:
         """Return whether a token is a noun, but no name, that the label goes through."""
-        mention = self.at.get(token.i)
+        mention = self.mention_of_token.get(token.i)
         if mention is not None and mention.type != PHRASE_TYPE:
             return False
         return token.pos_ in ("NOUN", "PROPN") and token.dep_ in ("attr", "appos", "dobj", "pobj")
@@ -180,7 +180,7 @@ class MentionLabels:
         if token.tag_ in ("WDT", "WP") and token.head.dep_ == "relcl":
             token = token.head.head
         tokens = [token, *(child for child in token.children if child.dep_ == "conj")]
-        return [self.at[one.i] for one in tokens if one.i in self.at]
+        return [self.mention_of_token[one.i] for one in tokens if one.i in self.mention_of_token]
 
 
 def _words_outside_brackets(tokens: Iterable[Token]) -> tuple[list[str], bool]:

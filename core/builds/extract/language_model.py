@@ -74,7 +74,7 @@ class LanguageModelExtraction(Extractor):
     def models(self) -> tuple[str, ...]:
         return (self.model,)
 
-    def final(self, facts: Facts) -> bool:
+    def is_final(self, facts: Facts) -> bool:
         """Return whether saved facts are final.
 
         Empty facts are not. Their replies are saved, and a later version may be able to parse them.
@@ -95,7 +95,7 @@ class LanguageModelExtraction(Extractor):
             f"{ctx.models.weights(self.model)} {hashlib.sha256(request.encode()).hexdigest()}{code}"
         )
 
-    def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+    def extract_facts(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if texts:
             chat = ctx.chat(self.model)
             yield from map_in_parallel(
@@ -119,7 +119,7 @@ class LanguageModelExtraction(Extractor):
         calls = tokens_read = 0
         for text in texts:
             prompt = in_language(make_messages(EXTRACTION_PROMPTS, first, text=text), ctx)
-            if ctx.chat(self.model).saved(
+            if ctx.chat(self.model).find_saved(
                 [prompt], EXTRACTION_SCHEMAS[first], MAX_EXTRACTION_REPLY_TOKENS
             ) == [None]:
                 calls += calls_per_text
@@ -154,11 +154,11 @@ class LanguageModelExtraction(Extractor):
                 self._ask_in_two_steps(chat, text, facts, ctx)
             else:
                 for lists in self._ask(chat, self.schema, facts, ctx, text=text):
-                    facts.entities(lists["entities"])
-                    facts.relations(lists["relations"])
+                    facts.add_entities(lists["entities"])
+                    facts.add_relations(lists["relations"])
         except BadInput:
             return Facts(unreadable=1, notes=(NOT_READ_CHUNK_NOTE,))
-        return facts.facts()
+        return facts.to_facts()
 
     def words(self) -> str:
         return f"{self.schema.upper()} by a language model"
@@ -168,10 +168,10 @@ class LanguageModelExtraction(Extractor):
     ) -> None:
         """Ask for names, then for triples of these names, and add both to `facts`."""
         for lists in self._ask(chat, "names", facts, ctx, text=text):
-            facts.entities(
+            facts.add_entities(
                 [{"name": name, "type": "", "description": ""} for name in lists["names"]]
             )
-        names = [entity.name for entity in facts.found.values()]
+        names = [entity.name for entity in facts.entity_of_name.values()]
         if not names:
             return
         for lists in self._ask(chat, "triples", facts, ctx, names=", ".join(names), text=text):
@@ -179,7 +179,7 @@ class LanguageModelExtraction(Extractor):
                 {"source": one["subject"], "target": one["object"], "name": one["relation"]}
                 for one in lists["triples"]
             ]
-            facts.relations(rows)
+            facts.add_relations(rows)
 
     def _ask(
         self, chat: Chat, prompt: str, facts: ReplyFacts, ctx: BuildContext, **values: str
@@ -195,7 +195,7 @@ class LanguageModelExtraction(Extractor):
                 max_tokens=MAX_EXTRACTION_REPLY_TOKENS,
             )
             parsed = lists_in(reply.text, EXTRACTION_SCHEMAS[prompt])
-            facts.received(reply, parsed)
+            facts.count_reply(reply, parsed)
             if parsed is None:
                 return
             yield parsed.lists
@@ -213,15 +213,15 @@ class ReplyFacts:
 
     occurs: Occurrence
     instruction: str  # the prompt with an example, which small models copy
-    found: dict[str, ChunkEntity] = field(default_factory=dict)  # by folded name
-    related: dict[tuple[str, str, str], ChunkRelation] = field(default_factory=dict)
+    entity_of_name: dict[str, ChunkEntity] = field(default_factory=dict)  # by folded name
+    relation_of_names: dict[tuple[str, str, str], ChunkRelation] = field(default_factory=dict)
     unreadable: int = 0
-    repaired: int = 0
+    n_cut: int = 0
     dropped: int = 0
     unusable: int = 0
     fault: str = ""  # reason why a reply could not be read, if it is known
 
-    def received(self, reply: ChatReply, read: ReplyLists | None) -> None:
+    def count_reply(self, reply: ChatReply, read: ReplyLists | None) -> None:
         """Count a reply that is unreadable or cut, or that holds unusable items.
 
         Parameters
@@ -231,18 +231,18 @@ class ReplyFacts:
         """
         if read is None:
             self.unreadable += 1
-            self.fault = "" if reply.finish == "unreadable" else reply.fault()
+            self.fault = "" if reply.finish == "unreadable" else reply.describe_fault()
             return
-        self.repaired += not read.whole or reply.finish == "length"
+        self.n_cut += not read.is_whole or reply.finish == "length"
         self.unusable += read.unusable
 
-    def entities(self, rows: Sequence[dict[str, str]]) -> None:
+    def add_entities(self, rows: Sequence[dict[str, str]]) -> None:
         """Add entities; of several with the same name, the first counts."""
         for row in rows:
             description = self._without_example(row["description"])
             self._add(row["name"], one_line(row["type"]).lower(), description)
 
-    def relations(self, rows: Sequence[dict[str, str]]) -> None:
+    def add_relations(self, rows: Sequence[dict[str, str]]) -> None:
         """Add relations; of several with the same ends and name, the first counts.
 
         A relation of an entity with itself is ignored.
@@ -254,27 +254,27 @@ class ReplyFacts:
             elif head != tail:
                 name = one_line(row.get("name", ""))
                 relation = ChunkRelation(
-                    self.found[head].name,
-                    self.found[tail].name,
+                    self.entity_of_name[head].name,
+                    self.entity_of_name[tail].name,
                     name,
                     self._without_example(row.get("description", "")),
                     one_line(row.get("keywords", "")).lower(),
                 )
-                self.related.setdefault((head, tail, fold_name(name)), relation)
+                self.relation_of_names.setdefault((head, tail, fold_name(name)), relation)
 
-    def facts(self) -> Facts:
+    def to_facts(self) -> Facts:
         """Return the results as facts, with notes on unreadable and unusable parts."""
         notes = []
         if self.unreadable:
             reason = f" ({self.fault.rstrip('.')})" if self.fault else ""
             notes.append(f"{UNREADABLE_REPLY_NOTE}{reason}")
-        if self.repaired:
+        if self.n_cut:
             notes.append(CUT_REPLY_NOTE)
         if self.unusable:
             notes.append(UNUSABLE_ITEMS_NOTE)
         return Facts(
-            tuple(self.found.values()),
-            tuple(self.related.values()),
+            tuple(self.entity_of_name.values()),
+            tuple(self.relation_of_names.values()),
             self.unreadable,
             self.dropped + self.unusable,
             tuple(notes),
@@ -291,7 +291,7 @@ class ReplyFacts:
         if not self.occurs(name):
             self.dropped += 1
             return ""
-        self.found.setdefault(key, ChunkEntity(one_line(name), type, description))
+        self.entity_of_name.setdefault(key, ChunkEntity(one_line(name), type, description))
         return key
 
 

@@ -174,7 +174,7 @@ def mentions_in(
         start, name = match.start(match.lastindex or 0), match[match.lastindex or 0].strip()
         quotes.append(RuleMention(start, name, WORK_TYPE))
         quoted.update(range(start, start + len(name)))
-    general_rule = by_capitals if language.cased else by_recurrence
+    general_rule = by_capitals if language.has_case else by_recurrence
     rule = RULE_OF_LANGUAGE.get(language.code, general_rule)
     others = [one for one in rule(text, language, spans) if one.start not in quoted]
     mentions = [one for one in (*quotes, *others) if _is_name(one.name, language)]
@@ -186,7 +186,7 @@ def _is_name(name: str, language: Language) -> bool:
     return (
         letters > 1
         and len(name.split()) <= MAX_ENTITY_WORDS
-        and name.casefold() not in language.common
+        and name.casefold() not in language.stop_words
     )
 
 
@@ -317,7 +317,9 @@ def _runs(
 
     They may include particles between the words, but no function words.
     """
-    is_name = [_capital(word[0]) and word[0].casefold() not in language.common for word in words]
+    is_name = [
+        _capital(word[0]) and word[0].casefold() not in language.stop_words for word in words
+    ]
     is_joined = [i > 0 and not _gap_before(text, words, i).strip() for i in range(len(words))]
     first = 0
     while first < len(words):
@@ -371,7 +373,7 @@ def chinese_mentions(
         return
     position, run = 0, list[tuple[int, str, str]]()
     for word, tag in [*rjieba.tag(text.encode("utf-8", "replace").decode()), ("", "x")]:
-        if tag in NOUN_TAGS and word not in language.common:
+        if tag in NOUN_TAGS and word not in language.stop_words:
             run.append((position, word, tag))
         elif run:
             yield from _compound(run)
@@ -414,7 +416,7 @@ def by_recurring_letters(
     A mention with its start.
     """
     runs: list[tuple[int, str]] = []
-    cuts = _pattern_of_words(language.common)
+    cuts = _pattern_of_words(language.stop_words)
     for match in HAN_RUN.finditer(text):
         runs += [(match.start() + offset, part) for offset, part in _parts(match[0], cuts)]
     counts: Counter[str] = Counter()
@@ -481,7 +483,7 @@ def japanese_mentions(
     A mention with its start.
     """
     for run in JAPANESE_RUN.finditer(text):
-        if run[0] not in language.asks:
+        if run[0] not in language.kinds_by_question_phrase:
             kind = NAME_TYPE if len(run[0]) > MIN_PHRASE_NOUNS else PHRASE_TYPE
             yield RuleMention(run.start(), run[0].strip("・"), kind)
 
@@ -549,7 +551,7 @@ def _follows_noun(words: Sequence[re.Match[str]], i: int, text: str, language: L
     head = i - 1
     if head < 0 or words[i][0][0] != "ا" or _gap_before(text, words, i).strip():
         return False
-    if words[head][0] in language.common:
+    if words[head][0] in language.stop_words:
         return False
     unmarked = OPTIONAL_MARKS.sub("", words[head][0])
     stem = ARABIC_PREFIX.sub("", unmarked)
@@ -557,7 +559,7 @@ def _follows_noun(words: Sequence[re.Match[str]], i: int, text: str, language: L
         return False
     begins_clause = (
         head == 0
-        or words[head - 1][0] in language.common
+        or words[head - 1][0] in language.stop_words
         or bool(_gap_before(text, words, head).strip())
         or stem != unmarked
     )
@@ -627,7 +629,7 @@ def _content_runs(
         follows_mark = i > 0 and _gap_before(text, words, i).strip() != ""
         is_content = (
             len(stem) >= min_letters
-            and stem.casefold() not in language.common
+            and stem.casefold() not in language.stop_words
             and not stem.isdecimal()
         )
         if run and (follows_mark or not is_content):

@@ -33,7 +33,7 @@ class EntityMentions:
     """The mentions of an entity in a chunk, with the first sentence that has one."""
 
     def __init__(self, said: str):
-        self.said = said
+        self.first_sentence = said
         self.spellings, self.kinds = Counter[str](), Counter[str]()
 
     def add(self, name: str, kind: str) -> None:
@@ -55,7 +55,7 @@ class EntityMentions:
         """
         name = min(self.spellings, key=lambda name: (-self.spellings[name], name))
         kind = min(self.kinds, key=lambda kind: (kind == PHRASE_TYPE, -self.kinds[kind], kind))
-        return ChunkEntity(name, kind, self.said, self.spellings.total())
+        return ChunkEntity(name, kind, self.first_sentence, self.spellings.total())
 
 
 class SentenceFacts:

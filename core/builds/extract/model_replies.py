@@ -87,7 +87,7 @@ class ReplyLists(NamedTuple):
     """
 
     lists: dict[str, list[Any]]
-    whole: bool
+    is_whole: bool
     unusable: int
 
 
@@ -127,7 +127,7 @@ def lists_in(text: str, schema: dict[str, Any]) -> ReplyLists | None:
         rows = [_complete(item, kind) for item in items] if isinstance(items, list) else [None]
         lists[name] = [row for row in rows if row is not None]
         unusable += len(rows) - len(lists[name])
-    return ReplyLists(lists, reply.whole, unusable)
+    return ReplyLists(lists, reply.is_whole, unusable)
 
 
 def _complete(item: Any, kind: dict[str, Any]) -> Any:

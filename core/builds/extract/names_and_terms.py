@@ -63,11 +63,11 @@ class NamesAndTerms(Extractor):
         parsed = NounPhrases().signature(ctx)
         return f"{parsed}, rules {TERM_RULES_EDITION}"
 
-    def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+    def extract_facts(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         english = is_english(ctx.language)
         texts = [as_prose(text, english) for text in texts]
         if not english:
-            yield from NounPhrases().extracted(texts, ctx)
+            yield from NounPhrases().extract_facts(texts, ctx)
             return
         yield from read_english(read_terms, texts, ctx)
 
@@ -94,7 +94,7 @@ def term_facts(doc: Doc) -> Facts:
         labels = MentionLabels(doc, sentence_mentions)
         verbs = verb_keywords(sentence)
         for first, second, distance in _pairs(sentence_mentions):
-            label = labels.between(first, second)
+            label = labels.label_between(first, second)
             if label is None and distance > MAX_UNLABELLED_DISTANCE:
                 continue
             pair = (first.name.casefold(), second.name.casefold())

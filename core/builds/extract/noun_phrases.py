@@ -86,7 +86,7 @@ class NounPhrases(Extractor):
         except PackageNotFoundError:
             raise ModelUnavailable(PARSER_MISSING) from None
 
-    def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+    def extract_facts(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not is_english(ctx.language):
             ctx.report.note(
                 f"Names and phrases were found {reader_choice.reader_words(ctx.language)}."

@@ -44,7 +44,7 @@ def read_batches(
     Number of a batch, and the facts of its texts.
     """
     if workers is not None:
-        for number, (batch, facts) in enumerate(workers.each(read, batches, watch)):
+        for number, (batch, facts) in enumerate(workers.run_each(read, batches, watch)):
             yield number, read(batch) if isinstance(facts, LostResult) else facts
         return
     count = thread_count() if len(batches) >= MIN_PARALLEL_BATCHES else 1
@@ -57,12 +57,12 @@ def read_batches(
             watch.check()
             yield number, read(batches[number])
             for helper in helpers:
-                yield from helper.found()
+                yield from helper.arrived_batches()
         for helper in helpers:
-            while not helper.ended:
+            while not helper.has_ended:
                 watch.check()
-                yield from helper.found(wait=0.2)
-            for number, batch in helper.left.items():
+                yield from helper.arrived_batches(wait=0.2)
+            for number, batch in helper.remaining.items():
                 watch.check()
                 yield number, read(batch)
     finally:
@@ -80,29 +80,29 @@ class ParserProcess:
 
     Attributes
     ----------
-    left : the batches whose facts have not arrived.
-    ended : true once no more will arrive.
+    remaining : the batches whose facts have not arrived.
+    has_ended : true once no more will arrive.
     """
 
     def __init__(self, read: FactReader, batches: dict[int, Sequence[str]]):
-        self.left = dict(batches)
-        self.ended = False
+        self.remaining = dict(batches)
+        self.has_ended = False
         self._messages: SimpleQueue[tuple[str, float | None] | None] = SimpleQueue()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(read, batches), daemon=True)
         self._thread.start()
 
-    def found(self, wait: float = 0.0) -> Iterator[BatchFacts]:
+    def arrived_batches(self, wait: float = 0.0) -> Iterator[BatchFacts]:
         """Yield the batches that arrived since, waiting `wait` seconds for the first."""
         if wait and self._messages.empty():
             self._thread.join(wait)
         while not self._messages.empty():
             message = self._messages.get()
             if message is None:
-                self.ended = True
+                self.has_ended = True
                 return
             number, _, facts = message[0].partition("\n")
-            del self.left[int(number)]
+            del self.remaining[int(number)]
             yield int(number), [Facts.from_json(one) for one in facts.split("\n")]
 
     def stop(self) -> None:

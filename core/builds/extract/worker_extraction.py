@@ -71,7 +71,7 @@ def extract_over_workers(
         for first in range(0, len(texts), WORKER_BATCH_CHUNKS)
     ]
     work = partial(_extract_in_worker, operator, _worker_settings(ctx))
-    for batch_number, (batch, result) in enumerate(ctx.workers.each(work, batches, ctx.watch)):
+    for batch_number, (batch, result) in enumerate(ctx.workers.run_each(work, batches, ctx.watch)):
         if isinstance(result, LostResult):
             facts = extract_in_order(operator, batch, ctx)
         else:
@@ -98,7 +98,7 @@ def collect_over_workers(
     """
     assert ctx.workers is not None  # without workers, the caller collects in this process
     work = partial(_collect_in_worker, operator, fresh, _worker_settings(ctx))
-    for texts, result in ctx.workers.each(work, runs, ctx.watch):
+    for texts, result in ctx.workers.run_each(work, runs, ctx.watch):
         if isinstance(result, LostResult):
             result = collect_facts(operator, fresh, ctx, texts)
         yield result
@@ -133,7 +133,7 @@ def collect_facts(
     The filled collection.
     """
     collection = fresh()
-    for row, facts in enumerate(operator.found(texts, ctx, report)):
+    for row, facts in enumerate(operator.find_facts(texts, ctx, report)):
         collection.add(row, facts)
     return collection
 
@@ -148,7 +148,7 @@ def _extract_in_worker(
 
 def extract_in_order(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> list[Facts]:
     """Extract the facts of texts in this process, in the order of the texts."""
-    numbered = sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])
+    numbered = sorted(operator.extract_facts(texts, ctx), key=lambda pair: pair[0])
     return [facts for _, facts in numbered]
 
 

@@ -59,7 +59,7 @@ class Communities(BuildOperator):
             ctx.watch,
         )
         ctx.report.counts["communities"] = len(communities)
-        table = Table.of(
+        table = Table.from_columns(
             level=[one.level for one in communities],
             parent=[one.parent for one in communities],
             title=[title_of(graph, one.members) for one in communities],

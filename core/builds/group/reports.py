@@ -114,12 +114,12 @@ class Reports(BuildOperator):
     def models(self) -> tuple[str, ...]:
         return (self.model,) if self.writer == "llm" else ()
 
-    def later(self) -> str:
+    def later_cost_sentence(self) -> str:
         if self.writer == "llm":
             return f"Reports on communities are added, about one for {round(1 / REPORTS_PER_CHUNK)} chunks"
         return ""
 
-    def expected(self, chunks: int) -> Usage:
+    def expected_usage(self, chunks: int) -> Usage:
         """Return the estimated usage, from the mean of the corpora that ship with such reports.
 
         Their 183, 602 and 1,067 chunks gave 29, 134 and 364 reports.
@@ -173,7 +173,7 @@ class Reports(BuildOperator):
         row: int,
     ) -> RatedReport:
         """Return the report of the model, or an extract if its reply cannot be read."""
-        reports, entities, relations = communities.shown(row, lower_reports)
+        reports, entities, relations = communities.model_input(row, lower_reports)
         prompt = make_messages(
             "communities", "report", reports=reports, entities=entities, relations=relations
         )
@@ -264,12 +264,12 @@ class CommunityTexts:
     def __init__(self, graph: Graph, table: Table, budget: int):
         self.graph, self.budget = graph, budget
         self.levels, self.parents = table.numbers("level").tolist(), table.numbers("parent")
-        self.members, self.titles = table.lists("members"), table.texts("title")
+        self.members, self.titles = table.id_lists("members"), table.texts("title")
         self._heads, _, self._tails = graph.triples(np.arange(graph.n_edges))
         self._chunks = chunks_of(graph, "nodes")
         self._n_chunks = max(1, len(graph.columns.chunks or ()))
 
-    def shown(self, row: int, reports: dict[int, RatedReport]) -> tuple[str, str, str]:
+    def model_input(self, row: int, reports: dict[int, RatedReport]) -> tuple[str, str, str]:
         """Return the input of the language model for a community.
 
         Reports on parts are included only if not all entities and relations fit.
@@ -328,7 +328,7 @@ class CommunityTexts:
     def release(self) -> None:
         """Free the memory of descriptions that are stored in a temporary file."""
         for table in filter(None, (self.graph.columns.nodes, self.graph.columns.edges)):
-            table.release()
+            table.free_memory()
 
     def _entity_texts(self, row: int) -> list[str]:
         """Return the members with types and descriptions, best connected first."""

@@ -117,12 +117,12 @@ class Tree(BuildOperator):
     def models(self) -> tuple[str, ...]:
         return (self.encoder, self.model) if self.summaries == "llm" else (self.encoder,)
 
-    def later(self) -> str:
+    def later_cost_sentence(self) -> str:
         if self.summaries == "llm":
             return "The model sums up clusters of chunks, about one for five chunks"
         return ""
 
-    def expected(self, chunks: int) -> Usage:
+    def expected_usage(self, chunks: int) -> Usage:
         """Return the estimated usage, from the mean of the corpora that ship with such trees.
 
         Their 183, 602 and 1,067 chunks gave 26, 117 and 261 summaries.
@@ -152,10 +152,10 @@ class Tree(BuildOperator):
             if not clusters or len(clusters) + len(waiting) >= len(layer):
                 break
             cluster_texts = [[tree.texts[node] for node in cluster] for cluster in clusters]
-            summaries = tree.add(level, clusters, self._summarise(cluster_texts, ctx))
+            summaries = tree.add_layer(level, clusters, self._summarise(cluster_texts, ctx))
             layer = np.concatenate([waiting, summaries])
         ctx.report.counts["summaries"] = len(tree.texts) - len(state.chunks)
-        return state.replace(graph=tree.graph(state.corpus.name, state.chunks))
+        return state.replace(graph=tree.to_graph(state.corpus.name, state.chunks))
 
     def words(self) -> str:
         origin = "by a language model" if self.summaries == "llm" else "of central sentences"
@@ -179,7 +179,7 @@ class Tree(BuildOperator):
             vectors = encode_unit_vectors(texts, self.encoder, ctx)
             return self._find_clusters(vectors, sizes, ctx, search_count)
 
-        return ctx.clusters.of(method, texts, new_clusters)
+        return ctx.clusters.find_or_make(method, texts, new_clusters)
 
     def _summarise(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
         if self.summaries == "extractive":
@@ -274,7 +274,7 @@ class GrowingTree:
         self.children = [[] for _ in range(n)]
         self.rows = [[row] for row in range(n)]
 
-    def add(self, level: int, clusters: Clusters, texts: list[str]) -> np.ndarray:
+    def add_layer(self, level: int, clusters: Clusters, texts: list[str]) -> np.ndarray:
         """Add the summaries of a layer, and return their nodes.
 
         Parameters
@@ -302,7 +302,7 @@ class GrowingTree:
             )
         return np.arange(first, len(self.texts))
 
-    def graph(self, name: str, chunks: Table) -> Graph:
+    def to_graph(self, name: str, chunks: Table) -> Graph:
         """Return the tree as a graph.
 
         Parameters

@@ -69,7 +69,9 @@ class Titles:
             if len(ids) == 1:
                 self._by_start.setdefault(title[:MIN_ENTRY_TITLE_WORDS], []).append((title, ids[0]))
 
-    def found(self, text: str, shortest: int = MIN_ENTRY_TITLE_WORDS) -> list[tuple[int, int, str]]:
+    def find_titles(
+        self, text: str, shortest: int = MIN_ENTRY_TITLE_WORDS
+    ) -> list[tuple[int, int, str]]:
         """Return the titles of documents in a text.
 
         Parameters
@@ -144,7 +146,7 @@ def references(text: str, titles: Titles) -> list[Reference]:
     [Reference(document='tree', year='2012', number=3, names=('Ann', 'Lee', 'Bob', 'Moss'))]
     """
     entries = []
-    for start, end, document in titles.found(text):
+    for start, end, document in titles.find_titles(text):
         entry = _entry_before_title(text, start)
         after = ENTRY_ENDS.split(text[end : end + ENTRY_CHARACTERS_AFTER])[0]
         # the last year before the title, else the first one after it
@@ -199,7 +201,7 @@ def cited_documents(text: str, entries: Sequence[Reference], titles: Titles) -> 
             for entry in entries:
                 if entry.number is not None and low <= entry.number <= high:
                     yield entry.document
-    yield from (document for _, _, document in titles.found(text, MIN_TEXT_TITLE_WORDS))
+    yield from (document for _, _, document in titles.find_titles(text, MIN_TEXT_TITLE_WORDS))
 
 
 def documents_by_author(name: str, year: str, entries: Sequence[Reference]) -> list[str]:

@@ -51,7 +51,7 @@ def collect_all(facts: Sequence[Facts], fresh: partial[G], message: str, ctx: Bu
     """
     collection = fresh()
     if isinstance(facts, SavedFacts):
-        for rows, part in facts.gathered(fresh):
+        for rows, part in facts.collect_runs(fresh):
             ctx.watch.check()
             collection.include(part, np.arange(rows.start, rows.stop))
             ctx.watch.report(message, rows.stop / len(facts))

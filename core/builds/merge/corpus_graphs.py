@@ -110,16 +110,16 @@ class GivenLinks(CorpusGraph):
 
     types: str = param("", "Types", "Types of links to use, separated by commas; empty for all.")
 
-    def lacks(self, corpus: Corpus) -> str:
+    def missing_requirement(self, corpus: Corpus) -> str:
         if corpus.linked is not None:
             return ""
         return f"The corpus “{corpus.name}” came without links."
 
     def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
         assert state.chunks is not None
-        if self.lacks(state.corpus):
+        if self.missing_requirement(state.corpus):
             raise BadInput(
-                f"{self.lacks(state.corpus)} Its graph can be made of near documents or of shared "
+                f"{self.missing_requirement(state.corpus)} Its graph can be made of near documents or of shared "
                 "terms instead."
             )
         chosen_types = self._chosen_types(state.corpus)
@@ -190,8 +190,8 @@ class CitedDocuments(CorpusGraph):
     def models(self) -> tuple[str, ...]:
         return (self.model,) if self.model else ()
 
-    def lacks(self, corpus: Corpus) -> str:
-        documents = map(corpus.at, range(min(len(corpus), TITLE_CHECK_DOCUMENTS)))
+    def missing_requirement(self, corpus: Corpus) -> str:
+        documents = map(corpus.document_at, range(min(len(corpus), TITLE_CHECK_DOCUMENTS)))
         if any(document.title not in ("", document.id) for document in documents):
             return ""
         return (
@@ -202,14 +202,14 @@ class CitedDocuments(CorpusGraph):
     def edges(self, state: BuildState, ctx: BuildContext) -> EdgeWeights:
         assert state.chunks is not None
         corpus = state.corpus
-        if self.lacks(corpus):
-            raise BadInput(self.lacks(corpus))
+        if self.missing_requirement(corpus):
+            raise BadInput(self.missing_requirement(corpus))
         rows = _rows_of_documents(state.chunks)
-        titles = Titles(map(corpus.at, range(len(corpus))))
+        titles = Titles(map(corpus.document_at, range(len(corpus))))
         texts: dict[int, str] = {}  # by row of the chunk, without the reference list
         entries: dict[int, list[Reference]] = {}
         n_without = 0
-        for number, document in enumerate(map(corpus.at, range(len(corpus)))):
+        for number, document in enumerate(map(corpus.document_at, range(len(corpus)))):
             if number % DOCUMENTS_PER_REPORT == 0:
                 ctx.watch.check()
                 message = f"Finding references: {number:,} of {len(corpus):,} documents"
@@ -300,7 +300,7 @@ def cited_by_model(
         if not isinstance(citation, dict):
             continue
         author, year, title = (str(citation.get(field, "")) for field in CITATION_FIELDS)
-        by_title = [document for _, _, document in titles.found(title)]
+        by_title = [document for _, _, document in titles.find_titles(title)]
         names = CAPITALISED_WORD.findall(author)
         documents += by_title or (documents_by_author(names[-1], year, entries) if names else [])
     return documents

@@ -91,7 +91,7 @@ class Merge(BuildOperator):
     def models(self) -> tuple[str, ...]:
         return (self.model,) if self.summarise else ()
 
-    def later(self) -> str:
+    def later_cost_sentence(self) -> str:
         if self.summarise:
             return "Descriptions that are too long are summarised as well, one call each"
         return ""
@@ -175,9 +175,9 @@ class Merged:
             if node >= 0:
                 self._mention(node, entity.name, entity.times, row, seen_nodes)
                 if entity.type:
-                    self.typed.add(node, self.names.of(entity.type), entity.times)
+                    self.typed.add(node, self.names.id_of(entity.type), entity.times)
                 if self.descriptions and entity.description:
-                    self.described.add(node, self.said.of(entity.description))
+                    self.described.add(node, self.said.id_of(entity.description))
         for relation in facts.relations:
             head = self._node(relation.head, node_of_name)
             tail = self._node(relation.tail, node_of_name)
@@ -210,7 +210,7 @@ class Merged:
         self, longest: int, shorten: DescriptionShortener
     ) -> tuple[list[str], list[str], TripleArrays, tuple[Table, Table]]:
         """Return the names of nodes and of relations, the triples, and the tables of both."""
-        words, alphabet = list(self.names), self.names.alphabet()
+        words, alphabet = list(self.names), self.names.sort_ranks()
         # A key has no node if its name occurs only in relations that were ignored.
         named_keys, spelling = most_frequent(self.spelled.arrays(), alphabet)
         names, positions = in_name_order([words[one] for one in spelling.tolist()])
@@ -227,14 +227,14 @@ class Merged:
     ) -> Table:
         n = len(names)
         type_of_node = np.full(n, -1, np.int64)
-        typed_keys, types = most_frequent(self.typed.arrays(), self.names.alphabet())
+        typed_keys, types = most_frequent(self.typed.arrays(), self.names.sort_ranks())
         type_of_node[node_of_key[typed_keys]] = types
         described_key, text = self.described.arrays()
         descriptions = distinct_values(node_of_key[described_key], text, n)
         key, chunk = self.where.arrays()
-        return Table.of(
+        return Table.from_columns(
             type=[words[one] if one >= 0 else "" for one in type_of_node.tolist()],
-            description=texts.of(descriptions, names.__getitem__),
+            description=texts.describe(descriptions, names.__getitem__),
             chunks=distinct_rows(node_of_key[key], chunk, n),
         )
 
@@ -252,8 +252,8 @@ class Merged:
         has_description, has_keywords = description >= 0, keywords >= 0
         descriptions = distinct_values(edge[has_description], description[has_description], n)
         edge_keywords = distinct_values(edge[has_keywords], keywords[has_keywords], n)
-        return Table.of(
-            description=texts.of(descriptions, ends),
+        return Table.from_columns(
+            description=texts.describe(descriptions, ends),
             keywords=_keywords(edge_keywords, texts.plain),
             weight=np.bincount(edge, weight, n).astype(np.float32),
             chunks=distinct_rows(edge, row, n),
@@ -285,13 +285,13 @@ class Merged:
         node = node_of_name.get(name)
         if node is None:
             key = fold_name(name, self.reading)
-            node = node_of_name[name] = self.keys.of(key) if key else -1
+            node = node_of_name[name] = self.keys.id_of(key) if key else -1
             if node == len(self._folded_names):
                 self._folded_names.append(key)
         return node
 
     def _mention(self, node: int, name: str, times: int, row: int, seen_nodes: set[int]) -> None:
-        self.spelled.add(node, self.names.of(one_line(name)), times)
+        self.spelled.add(node, self.names.id_of(one_line(name)), times)
         if node not in seen_nodes:
             seen_nodes.add(node)
             self.where.add(node, row)
@@ -301,13 +301,13 @@ class Merged:
         is_forward = self._folded_names[head] < self._folded_names[tail]
         ends = (head, tail) if is_forward else (tail, head)
         # The spelling ends with the direction of the relation between the two ends.
-        spelling = self.names.of(f"{label}\n{'>' if is_forward else '<'}")
+        spelling = self.names.id_of(f"{label}\n{'>' if is_forward else '<'}")
         description = keywords = -1
         if self.descriptions and relation.description:
-            description = self.said.of(relation.description)
+            description = self.said.id_of(relation.description)
         if self.keywords and relation.keywords:
-            keywords = self.said.of(relation.keywords)
-        folded_label = self.names.of(label.casefold())
+            keywords = self.said.id_of(relation.keywords)
+        folded_label = self.names.id_of(label.casefold())
         self.edges.add(*ends, folded_label, spelling, relation.weight, row, description, keywords)
 
 
@@ -319,7 +319,9 @@ def _relations(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.nd
     distinct, index = np.unique(spelling, return_inverse=True)
     parts = [words[one].rpartition("\n") for one in distinct.tolist()]
     relations = TextIds()
-    numbers = np.array([relations.of(label or UNNAMED_RELATION) for label, _, _ in parts], np.int64)
+    numbers = np.array(
+        [relations.id_of(label or UNNAMED_RELATION) for label, _, _ in parts], np.int64
+    )
     names, rank = in_name_order(list(relations))
     is_forward = np.array([mark == ">" for _, _, mark in parts], bool)
     return names, rank[numbers][index], is_forward[index]
@@ -351,7 +353,7 @@ class Descriptions:
         self.longest, self.shorten = longest, shorten
         self._sizes = np.array([*map(estimate_text_tokens, self.plain)], np.int64)
 
-    def of(self, rows: IdLists, name_of: Callable[[int], str]) -> Any:
+    def describe(self, rows: IdLists, name_of: Callable[[int], str]) -> Any:
         """Return the description of each item, as an Arrow column.
 
         Parameters
@@ -396,13 +398,13 @@ def _keywords(rows: IdLists, texts: list[str]) -> Any:
     text_words: list[list[int]] = []
     for one in used.tolist():
         parts = filter(None, map(str.strip, texts[one].split(",")))
-        text_words.append(list(map(words.of, parts)))
-    words_of_text, all_words = IdLists.of(text_words), list(words)
+        text_words.append(list(map(words.id_of, parts)))
+    words_of_text, all_words = IdLists.from_lists(text_words), list(words)
 
     def join_block(block: IdLists) -> Any:
         item = np.repeat(np.arange(len(block)), block.counts)
         edge = np.repeat(item, words_of_text.counts[block.ids])
-        edge_words = distinct_values(edge, words_of_text.joined(block.ids), len(block))
+        edge_words = distinct_values(edge, words_of_text.concat_rows(block.ids), len(block))
         return join_texts(edge_words, all_words, ", ")
 
     return concat_texts(join_block(block) for _, block in _blocks(IdLists(rows.indptr, index)))

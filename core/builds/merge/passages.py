@@ -58,7 +58,9 @@ class PassageGraph(BuildOperator):
         assert state.chunks is not None and state.facts is not None
         mentions = collect_all(state.facts, partial(Mentions, self.reading), "Gathering names", ctx)
         ids, node_of_row = in_name_order(state.chunks.texts("id"))
-        sharing = SharedEntityIndex.of(*self._entities(mentions, ctx), node_of_row, self.min_shared)
+        sharing = SharedEntityIndex.from_entities(
+            *self._entities(mentions, ctx), node_of_row, self.min_shared
+        )
         del mentions
         # heads, tails and shared entities of each batch; the first makes an empty result possible
         batches = [[np.empty(0, np.int32)] * 3]
@@ -68,19 +70,19 @@ class PassageGraph(BuildOperator):
                 ctx.watch.check()
                 ctx.watch.report("Joining passages", done / len(ids))
                 batches.append([pairs.heads, pairs.tails, pairs.shared])
-                yield join_texts(pairs.names.head(MAX_SHOWN_ENTITIES), sharing.names, ", ")
+                yield join_texts(pairs.names.limit_rows(MAX_SHOWN_ENTITIES), sharing.names, ", ")
 
         edge_texts = concat_texts(descriptions())
         heads, tails, shared = map(np.concatenate, zip(*batches))
         row_of_node, n = np.argsort(node_of_row), len(ids)
         end_rows = np.column_stack([row_of_node[heads], row_of_node[tails]])
-        nodes = Table.of(
+        nodes = Table.from_columns(
             type=["chunk"] * n,
             description=[""] * n,
             level=np.zeros(n, np.int32),
             chunks=IdLists(np.arange(n + 1), row_of_node.astype(np.int64)),
         )
-        edges = Table.of(
+        edges = Table.from_columns(
             description=edge_texts,
             weight=shared.astype(np.float32),
             chunks=IdLists(2 * np.arange(len(end_rows) + 1), end_rows.astype(np.int64).ravel()),
@@ -101,7 +103,7 @@ class PassageGraph(BuildOperator):
         They are sorted by folded name. Entities in too many chunks are reported.
         """
         words = list(mentions.names)
-        spellings = most_frequent(mentions.spelled.arrays(), mentions.names.alphabet())[1]
+        spellings = most_frequent(mentions.spelled.arrays(), mentions.names.sort_ranks())[1]
         key, row = mentions.where.arrays()
         rows = distinct_rows(key, row, len(mentions.keys))
         names = [words[spelling] for spelling in spellings.tolist()]
@@ -113,9 +115,9 @@ class PassageGraph(BuildOperator):
                 f"{len(common):,} entities are in more than {self.common} chunks and join "
                 f"none: {shown}."
             )
-        order = np.argsort(mentions.keys.alphabet())
+        order = np.argsort(mentions.keys.sort_ranks())
         order = order[(rows.counts[order] > 1) & (rows.counts[order] <= self.common)]
-        return [names[key] for key in order.tolist()], rows.taken(order)
+        return [names[key] for key in order.tolist()], rows.take(order)
 
 
 class Mentions:
@@ -137,8 +139,8 @@ class Mentions:
         """
         for entity in facts.entities:
             if folded := fold_name(entity.name, self.reading):
-                key = self.keys.of(folded)
-                self.spelled.add(key, self.names.of(entity.name), entity.times)
+                key = self.keys.id_of(folded)
+                self.spelled.add(key, self.names.id_of(entity.name), entity.times)
                 self.where.add(key, row)
 
     def include(self, other: Mentions, rows: np.ndarray | None = None) -> None:
@@ -180,11 +182,11 @@ class SharedEntityIndex:
     names: list[str]
     rows: IdLists
     entities: IdLists
-    node_of: np.ndarray
-    least: int
+    node_of_row: np.ndarray
+    min_shared: int
 
     @classmethod
-    def of(
+    def from_entities(
         cls, names: list[str], rows: IdLists, node_of: np.ndarray, least: int
     ) -> SharedEntityIndex:
         """Return the index of some entities and their chunks.
@@ -200,7 +202,7 @@ class SharedEntityIndex:
         -------
         The index, with the entities of each chunk.
         """
-        return cls(names, rows, rows.inverse(len(node_of)), node_of, least)
+        return cls(names, rows, rows.invert(len(node_of)), node_of, least)
 
     def pairs(self) -> Iterator[tuple[int, ChunkPairs]]:
         """Yield the linked pairs in batches, each with the number of nodes done.
@@ -208,7 +210,7 @@ class SharedEntityIndex:
         A pair leads from the earlier row to the later one. Pairs ascend by their nodes. About
         `COMPARE_BATCH_ROWS` rows are compared in one batch.
         """
-        row_of_node = np.argsort(self.node_of)
+        row_of_node = np.argsort(self.node_of_row)
         comparisons = np.concatenate([[0], np.cumsum(self.rows.counts[self.entities.ids])])
         # number of rows compared for the nodes up to each
         compared_rows = np.cumsum(np.diff(comparisons[self.entities.indptr])[row_of_node])
@@ -223,12 +225,12 @@ class SharedEntityIndex:
     def _pairs_of(self, heads: np.ndarray) -> ChunkPairs:
         """Return the pairs of some rows, given in the order of their nodes, with later rows."""
         # One entry for each entity that a row shares with another row.
-        entity = self.entities.joined(heads)
+        entity = self.entities.concat_rows(heads)
         row = np.repeat(heads, self.entities.counts[heads])
-        other_row, counts = self.rows.joined(entity), self.rows.counts[entity]
+        other_row, counts = self.rows.concat_rows(entity), self.rows.counts[entity]
         row, entity = np.repeat(row, counts), np.repeat(entity, counts)
         is_later = other_row > row
-        head, tail = self.node_of[row[is_later]], self.node_of[other_row[is_later]]
+        head, tail = self.node_of_row[row[is_later]], self.node_of_row[other_row[is_later]]
         entity = entity[is_later]
         order = np.lexsort((entity, tail, head))
         head, tail, entity = head[order], tail[order], entity[order]
@@ -236,11 +238,11 @@ class SharedEntityIndex:
         is_new[1:] = (np.diff(head) != 0) | (np.diff(tail) != 0)
         starts = np.flatnonzero(is_new)
         names = IdLists(np.append(starts, len(head)), entity)
-        enough = np.flatnonzero(names.counts >= self.least)
+        enough = np.flatnonzero(names.counts >= self.min_shared)
         pairs = starts[enough]
         return ChunkPairs(
             head[pairs].astype(np.int32),
             tail[pairs].astype(np.int32),
             names.counts[enough].astype(np.int32),
-            names.taken(enough),
+            names.take(enough),
         )

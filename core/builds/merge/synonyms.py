@@ -48,9 +48,9 @@ class SimilarityEdges(BuildOperator):
         assert state.graph is not None  # a line without a graph is refused
         if state.graph.n_nodes < 2:
             return state
-        return state.replace(graph=self.joined(state.graph, ctx))
+        return state.replace(graph=self.with_similarity_edges(state.graph, ctx))
 
-    def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
+    def with_similarity_edges(self, graph: Graph, ctx: BuildContext) -> Graph:
         """Return the graph with the edges of this operator added.
 
         Parameters
@@ -93,7 +93,7 @@ class AddSynonymEdges(SimilarityEdges):
         "encoder", "Encoder", "The role or name of the encoder that reads the names."
     )
 
-    def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
+    def with_similarity_edges(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading names", 0.0)
         names = graph.names(range(graph.n_nodes))
         vectors = UnitRows.of(encode_half_vectors(names, self.encoder, ctx))
@@ -134,7 +134,7 @@ class AddIdentityEdges(SimilarityEdges):
         "encoder", "Encoder", "The role or name of the encoder that reads the entities."
     )
 
-    def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
+    def with_similarity_edges(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading entities", 0.0)
         labels = node_labels(graph, range(graph.n_nodes))
         vectors = UnitRows.of(encode_half_vectors(labels, self.encoder, ctx))
@@ -257,21 +257,21 @@ def add_edges(
     )
     order = np.lexsort((tails, relation, heads))
     triples = heads[order], relation[order], tails[order]
-    table = graph.columns.edges or Table.of()
-    if table.has("chunks"):
-        rows = table.lists("chunks")
+    table = graph.columns.edges or Table.from_columns()
+    if table.has_column("chunks"):
+        rows = table.id_lists("chunks")
     else:
         rows = IdLists(np.zeros(n + 1, np.int64), np.empty(0, np.int64))
-    if not table.has("weight"):
+    if not table.has_column("weight"):
         table = table.with_columns(weight=np.ones(n))
-    if description and not table.has("description"):
+    if description and not table.has_column("description"):
         table = table.with_columns(description=[""] * n)
-    table = table.without("chunks")
+    table = table.drop_column("chunks")
     values: dict[str, list[Any]] = {name: [""] * len(new_edges) for name in table.names}
     values["weight"] = list(new_edges.values())
-    if table.has("description"):
+    if table.has_column("description"):
         values["description"] = [description] * len(new_edges)
-    edge_table = table.followed_by(Table.of(**values)).taken(order)
+    edge_table = table.append_rows(Table.from_columns(**values)).take(order)
     edge_table = edge_table.with_columns(chunks=_insert_chunks(rows, order, triples, chunks))
     return graph_of_parts(
         graph.name,

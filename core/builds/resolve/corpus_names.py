@@ -28,7 +28,7 @@ class CorpusName:
     chunks: int = 0
 
     @property
-    def shown(self) -> str:
+    def best_spelling(self) -> str:
         """Most frequent spelling."""
         return min(self.spellings, key=lambda one: (-self.spellings[one], one))
 
@@ -38,7 +38,7 @@ class CorpusName:
 
         A name that is mostly written without a capital letter is a phrase.
         """
-        if self.shown.islower():
+        if self.best_spelling.islower():
             return PHRASE_TYPE
         if self.kinds:
             return min(self.kinds, key=lambda one: (one == PHRASE_TYPE, -self.kinds[one], one))
@@ -50,7 +50,7 @@ class CorpusName:
 
         It has no capital letter, or it is one common word without a type from the parser.
         """
-        name = self.shown
+        name = self.best_spelling
         if self.kind != PHRASE_TYPE:
             return False
         if not any(map(str.isupper, name)):

@@ -54,9 +54,9 @@ class PartFinder:
         # Refused pairs that would otherwise have been joined.
         self.separated: set[tuple[str, str]] = set()
         # Parts in the last document that fit more than one full name, with these.
-        self.several: dict[str, list[str]] = {}
+        self.ambiguous_parts: dict[str, list[str]] = {}
 
-    def joined(
+    def join_parts(
         self,
         keys: Iterable[str],
         terms: Set[str],
@@ -76,19 +76,19 @@ class PartFinder:
         -------
         Key of the full name and the rule, by the key of a part.
         """
-        self.several = {}
+        self.ambiguous_parts = {}
         full_of_part: dict[str, tuple[str, str]] = {}
         full_names = self._full_names(keys, terms, long)
         for part, full, rule in self._join_aliases(aliases):
-            if final_name(full, full_of_part) != part and not self.separates(part, full):
+            if final_name(full, full_of_part) != part and not self.check_refused(part, full):
                 full_of_part[part] = full, rule
         for key in sorted(full_names.rank.keys() - full_of_part.keys()):
             rule, fulls = self._find_full_names(key, full_names)
-            fulls = [full for full in fulls if not self.separates(key, full)]
+            fulls = [full for full in fulls if not self.check_refused(key, full)]
             if len(fulls) == 1 and final_name(fulls[0], full_of_part) != key:
                 full_of_part[key] = fulls[0], rule
             elif len(fulls) > 1:
-                self.several[key] = fulls
+                self.ambiguous_parts[key] = fulls
         return {
             key: (final_name(full, full_of_part), rule)
             for key, (full, rule) in full_of_part.items()
@@ -114,7 +114,7 @@ class PartFinder:
                     by_word.setdefault(word, []).append(key)
         return FullNames(by_word, by_initials, rank)
 
-    def separates(self, key: str, full: str) -> bool:
+    def check_refused(self, key: str, full: str) -> bool:
         """Return whether a person marked two names as different, and record the pair.
 
         Parameters
@@ -125,7 +125,7 @@ class PartFinder:
         -------
         False if they may be joined.
         """
-        names = ordered_pair(self.known[key].shown, self.known[full].shown)
+        names = ordered_pair(self.known[key].best_spelling, self.known[full].best_spelling)
         if names not in self.refused:
             return False
         self.separated.add(names)
@@ -158,7 +158,7 @@ class PartFinder:
 
         Its first word is no role (“Mrs Cratchit”), its last is capitalised, and it has no digit.
         """
-        name = self.known[key].shown
+        name = self.known[key].best_spelling
         return (
             key.split()[0] not in PERSON_TITLES
             and name.split()[-1][0].isupper()
@@ -183,13 +183,15 @@ class PartFinder:
             is_joined = may_be_same and (" " in head or PHRASE_TYPE not in kinds)
         else:
             is_rare = all(commonness(word) == RARE_ZIPF for word in f"{head} {tail}".split())
-            is_brand = not tail_name.shown.islower() and not ACRONYM_PATTERN.match(tail_name.shown)
+            is_brand = not tail_name.best_spelling.islower() and not ACRONYM_PATTERN.match(
+                tail_name.best_spelling
+            )
             is_joined = is_rare and is_brand and any(map(str.islower, head_name.spellings))
         return ALIAS_RULE if is_joined else ""
 
     def _is_acronym(self, key: str) -> bool:
         """Return whether a name is written as an acronym, with or without full stops."""
-        return ACRONYM_PATTERN.fullmatch(self.known[key].shown.replace(".", "")) is not None
+        return ACRONYM_PATTERN.fullmatch(self.known[key].best_spelling.replace(".", "")) is not None
 
     def _find_full_names(self, key: str, full_names: FullNames) -> tuple[str, list[str]]:
         """Return the rule and the names that a name may be a part or the acronym of."""
@@ -230,7 +232,9 @@ class PartFinder:
             persons = [person for person in bearers if rank[person] < rank[key]]
         return [person for person in persons if not _is_part_of_any(person, persons)]
 
-    def elsewhere(self, by_document: dict[str, dict[str, tuple[str, str]]]) -> dict[str, str]:
+    def joined_everywhere(
+        self, by_document: dict[str, dict[str, tuple[str, str]]]
+    ) -> dict[str, str]:
         """Return the full name of each part that is joined in all documents.
 
         No document joins the part with another full name. A single word must be joined in at least
@@ -282,7 +286,7 @@ def _is_part_of_any(name: str, others: Iterable[str]) -> bool:
 
 def _may_be_part(key: str, name: CorpusName) -> bool:
     """Return whether a name may be the first name or the surname of a person."""
-    if " " in key or len(key) < 2 or not name.shown[:1].isupper():
+    if " " in key or len(key) < 2 or not name.best_spelling[:1].isupper():
         return False
     return name.kind != PHRASE_TYPE or commonness(key) < MIN_PLAIN_WORD_ZIPF
 

@@ -71,7 +71,7 @@ class ResolveNames(BuildOperator):
         resolution = self.resolution(state, ctx)
         ctx.report.count(
             **{
-                "names joined": sum(map(len, resolution.where.values())),
+                "names joined": sum(map(len, resolution.documents_of_join.values())),
                 "common phrases": len(resolution.terms),
             }
         )
@@ -111,7 +111,7 @@ class ResolveNames(BuildOperator):
                 ctx.watch.check()
             self._join_names(document, list(group), finder, result)
         if self.everywhere:
-            result.elsewhere = finder.elsewhere(result.by_document)
+            result.joined_everywhere = finder.joined_everywhere(result.by_document)
         result.refused = finder.refused
         result.separated = finder.separated
         return result
@@ -123,7 +123,7 @@ class ResolveNames(BuildOperator):
         weights = TermWeights(word_counts(texts, ctx.watch))
         terms = set[str]()
         for key, name in known_names.items():
-            if name.is_term and weights.weight(name.shown, name.burst) < self.least:
+            if name.is_term and weights.weight(name.best_spelling, name.burst) < self.least:
                 terms.add(key)
         return terms
 
@@ -138,14 +138,16 @@ class ResolveNames(BuildOperator):
         result.sizes[document] = len(rows)
         is_long = len(rows) > MAX_SHORT_DOCUMENT_CHUNKS
         aliases = _aliases(facts for *_, facts in rows)
-        joins = finder.joined(names, result.terms, aliases, is_long)
+        joins = finder.join_parts(names, result.terms, aliases, is_long)
         result.terms -= {full for full, rule in joins.values() if rule == ACRONYM_RULE}
         if self.titles:
             subject = FINAL_PARENTHESES.sub("", title)
-            joins = result.titled(document, subject, text, list(names), joins)
-        allowed = {key: one for key, one in joins.items() if not finder.separates(key, one[0])}
+            joins = result.join_title(document, subject, text, list(names), joins)
+        allowed = {key: one for key, one in joins.items() if not finder.check_refused(key, one[0])}
         result.add(document, allowed)
-        result.near += [(key, tuple(fulls), document) for key, fulls in finder.several.items()]
+        result.near += [
+            (key, tuple(fulls), document) for key, fulls in finder.ambiguous_parts.items()
+        ]
 
     def words(self) -> str:
         return f"names joined, terms from weight {self.least:g}"

@@ -33,7 +33,7 @@ class Resolution:
     known: dict[str, CorpusName]
     documents: Sequence[str]
     by_document: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
-    elsewhere: dict[str, str] = field(default_factory=dict)
+    joined_everywhere: dict[str, str] = field(default_factory=dict)
     terms: set[str] = field(default_factory=set)
     near: list[tuple[str, tuple[str, ...], str]] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)  # number of chunks of each document
@@ -41,9 +41,9 @@ class Resolution:
     # Keys of all titles. A name with a document of its own is no other name of another subject.
     titles: set[str] = field(default_factory=set)
     # Names of a document that occur only as parts of its title.
-    inside: dict[str, set[str]] = field(default_factory=dict)
+    title_parts: dict[str, set[str]] = field(default_factory=dict)
     # Documents of each join, by (key, full name, rule).
-    where: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
+    documents_of_join: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
     refused: Set[tuple[str, str]] = frozenset()  # pairs of names that a person marked as different
     separated: Set[tuple[str, str]] = frozenset()  # refused pairs that would have been joined
 
@@ -61,9 +61,9 @@ class Resolution:
                 key: (final_name(full, all_joins), rule) for key, (full, rule) in all_joins.items()
             }
         for key, (full, rule) in joins.items():
-            self.where.setdefault((key, full, rule), {})[document] = None
+            self.documents_of_join.setdefault((key, full, rule), {})[document] = None
 
-    def titled(
+    def join_title(
         self,
         document: str,
         title: str,
@@ -92,7 +92,7 @@ class Resolution:
             if other_text is None:
                 return joins
             parts = (one for one in names if f" {one} " in f" {key} ")
-            self.inside[document] = {one for one in parts if f" {one} " not in other_text}
+            self.title_parts[document] = {one for one in parts if f" {one} " not in other_text}
             full = key
         if key not in self.known:
             kinds = self.known[full].kinds if full in self.known else {PHRASE_TYPE: 1}
@@ -129,7 +129,7 @@ class Resolution:
             return None
         return first if first.split()[-1] == words[-1] and " " in first else None
 
-    def of(self, row: int, name: str, kind: str | None = None) -> str | None:
+    def resolved_name(self, row: int, name: str, kind: str | None = None) -> str | None:
         """Return the name that stands for a name of a chunk.
 
         Parameters
@@ -143,12 +143,12 @@ class Resolution:
         The name that is shown; None for one that is no entity.
         """
         key = self._key(name, kind)
-        if key is None or key in self.inside.get(self.documents[row], ()):
+        if key is None or key in self.title_parts.get(self.documents[row], ()):
             return None
-        full = self.full(row, key)
-        return None if full in self.terms else self.known[full].shown
+        full = self.full_key(row, key)
+        return None if full in self.terms else self.known[full].best_spelling
 
-    def full(self, row: int, key: str) -> str:
+    def full_key(self, row: int, key: str) -> str:
         """Return the key that a key is joined with in the document of a chunk.
 
         Parameters
@@ -163,7 +163,7 @@ class Resolution:
         joins = self.by_document.get(self.documents[row])
         if joins and key in joins:
             return joins[key][0]
-        return self.elsewhere.get(key, key)
+        return self.joined_everywhere.get(key, key)
 
     def _key(self, name: str, kind: str | None) -> str | None:
         """Return the key of a name, or None if the corpus has no such name."""
@@ -171,7 +171,7 @@ class Resolution:
         keys = (key_of_name(name, one) for one in kinds)
         return next((key for key in keys if key in self.known), None)
 
-    def resolved(self, row: int, facts: Facts) -> Facts:
+    def resolve_facts(self, row: int, facts: Facts) -> Facts:
         """Return the facts of a chunk with resolved names.
 
         Equal entities and relations are merged. Relations of an entity with itself are left out.
@@ -191,12 +191,12 @@ class Resolution:
             key = self._key(entity.name, entity.type)
             if key:
                 keys[entity.name] = key
-                names[entity.name] = self.of(row, entity.name, entity.type)
+                names[entity.name] = self.resolved_name(row, entity.name, entity.type)
         entities: dict[str, ChunkEntity] = {}
         for entity in facts.entities:
             name = names.get(entity.name)
             if name is not None:
-                kind = self.known[self.full(row, keys[entity.name])].kind
+                kind = self.known[self.full_key(row, keys[entity.name])].kind
                 merged = entities.get(name, ChunkEntity(name, kind, entity.description, 0))
                 entities[name] = replace(merged, type=kind, times=merged.times + entity.times)
         edges: dict[tuple[str, str, str], ChunkRelation] = {}
@@ -227,7 +227,7 @@ class Resolution:
         topic = self.topics.get(document)
         if topic is None:
             return
-        name = self.known[topic].shown
+        name = self.known[topic].best_spelling
         if name not in entities:
             if self.sizes[document] > MAX_SHORT_DOCUMENT_CHUNKS or not entities:
                 return
@@ -246,7 +246,7 @@ class Resolution:
     def merges(self) -> NameMerges:
         """Return the merges of names for the report."""
         merges: list[NameMerge] = []
-        for (key, full, rule), documents in self.where.items():
+        for (key, full, rule), documents in self.documents_of_join.items():
             listed = tuple(documents)[:MAX_LISTED_DOCUMENTS]
             names = self._shown(key), self._shown(full)
             merges.append(NameMerge(*names, rule, len(documents), listed))
@@ -261,7 +261,7 @@ class Resolution:
         return NameMerges.of(merges, near_merges, self.separated, self.refused)
 
     def _shown(self, key: str) -> str:
-        return self.known[key].shown if key in self.known else key
+        return self.known[key].best_spelling if key in self.known else key
 
 
 def _text_without(key: str, text: str) -> str | None:
@@ -283,7 +283,7 @@ class ResolvedFacts(Sequence[Facts]):
         return len(self.facts)
 
     def __iter__(self) -> Iterator[Facts]:
-        return (self.resolution.resolved(row, one) for row, one in enumerate(self.facts))
+        return (self.resolution.resolve_facts(row, one) for row, one in enumerate(self.facts))
 
     @overload
     def __getitem__(self, index: int) -> Facts: ...
@@ -292,5 +292,5 @@ class ResolvedFacts(Sequence[Facts]):
     def __getitem__(self, index: int | slice) -> Facts | Sequence[Facts]:
         rows = range(len(self))[index]
         if isinstance(rows, int):
-            return self.resolution.resolved(rows, self.facts[rows])
-        return [self.resolution.resolved(row, self.facts[row]) for row in rows]
+            return self.resolution.resolve_facts(rows, self.facts[rows])
+        return [self.resolution.resolve_facts(row, self.facts[row]) for row in rows]

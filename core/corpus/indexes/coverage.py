@@ -18,21 +18,21 @@ class IndexCoverage:
 
     Parameters
     ----------
-    called : the tool's name.
-    documents : number of documents in the index.
-    others : number of further documents in the corpus.
+    tool_title : the tool's name.
+    n_documents : number of documents in the index.
+    n_other_documents : number of further documents in the corpus.
     changed : ids of documents whose text changed since the index was opened.
     removed : ids of documents that are no longer in the corpus.
     """
 
-    called: str
-    documents: int
-    others: int = 0
+    tool_title: str
+    n_documents: int
+    n_other_documents: int = 0
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
     @property
-    def holds(self) -> bool:
+    def is_complete(self) -> bool:
         """True if the corpus still has all documents of the index with the same texts."""
         return not self.changed and not self.removed
 
@@ -46,20 +46,20 @@ class IndexCoverage:
         >>> IndexCoverage("LightRAG", 2).sentence()
         ''
         """
-        if not self.holds:
+        if not self.is_complete:
             changes = (("changed", self.changed), ("removed", self.removed))
             phrases = [_change_phrase(ids, change) for change, ids in changes if ids]
             return (
-                f"Since the index of {self.called} was opened, {' and '.join(phrases)}, of which it "
+                f"Since the index of {self.tool_title} was opened, {' and '.join(phrases)}, of which it "
                 "says nothing. Bring them back as they were, open its folder under another name, "
                 "or build a graph of the documents here."
             )
-        if not self.others:
+        if not self.n_other_documents:
             return ""
-        verb = "is" if self.others == 1 else "are"
+        verb = "is" if self.n_other_documents == 1 else "are"
         return (
-            f"The index of {self.called} is of {counted_words(self.documents, 'documents')}; the "
-            f"corpus has {self.others:,} more, which {verb} not in this graph."
+            f"The index of {self.tool_title} is of {counted_words(self.n_documents, 'documents')}; the "
+            f"corpus has {self.n_other_documents:,} more, which {verb} not in this graph."
         )
 
 

@@ -190,9 +190,9 @@ def _key(value: Any) -> str:
     if (
         isinstance(value, InertObject)
         and value.name.endswith(".multiarray.scalar")
-        and isinstance(value.given, tuple)
+        and isinstance(value.arguments, tuple)
     ):
-        raw = value.given[-1]
+        raw = value.arguments[-1]
         if isinstance(raw, bytes) and len(raw) <= 8:
             return str(int.from_bytes(raw, "little", signed=True))
         return ""

@@ -127,7 +127,9 @@ def assemble_index(
         "chunks": len(chunks),
         "communities": len(communities or ()),
     }
-    vectors = {one.of: item_vectors(one, items[one.of], sizes[one.of]) for one in index.vectors}
+    vectors = {
+        one.kind: item_vectors(one, items[one.kind], sizes[one.kind]) for one in index.vectors
+    }
     return AssembledIndex(
         documents,
         graph,
@@ -190,7 +192,7 @@ def _texts(
             values = (id, document.id, document.heading, "", chunk.text, n_tokens)
             for column, value in zip(columns.values(), values):
                 column.append(value)
-    return list(documents.values()), Table.of(**columns), rows
+    return list(documents.values()), Table.from_columns(**columns), rows
 
 
 def _unique(chunks: Iterable[IndexChunk]) -> list[IndexChunk]:
@@ -291,7 +293,7 @@ def _communities(
     rows = {one.key: row for row, one in enumerate(non_empty)}
     if not non_empty:
         return None, rows
-    table = Table.of(
+    table = Table.from_columns(
         level=_community_levels(non_empty, tally),
         parent=[rows.get(one.parent, -1) for one in non_empty],
         title=[" ".join(one.title.split()) or f"Community {one.key}" for one in non_empty],

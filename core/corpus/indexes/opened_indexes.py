@@ -86,10 +86,10 @@ class IndexSummary:
         >>> IndexSummary("graphrag", "version 3", {"documents": 1, "chunks": 5, "reports": 0}).words()
         'Microsoft GraphRAG, version 3: 1 document, 5 chunks'
         """
-        return f"{self.title}: {self.counted}"
+        return f"{self.title}: {self.counts_text}"
 
     @property
-    def counted(self) -> str:
+    def counts_text(self) -> str:
         """The numbers of things taken, in words."""
         return ", ".join(counted_words(count, noun) for noun, count in self.counts.items() if count)
 
@@ -352,7 +352,7 @@ def _read(
     seconds = allowed_seconds(min(MAX_INDEX_SECONDS, needed_seconds))
     with Worker(MAX_INDEX_MEMORY_BYTES) as worker:
         try:
-            tool, index, notes = worker.do(
+            tool, index, notes = worker.run(
                 _in_worker, path.absolute(), watch=watch, seconds=seconds
             )
         except RunCancelled:
@@ -389,4 +389,4 @@ def _in_worker(path: Path, watch: Watch = NO_WATCH) -> tuple[str, IndexContent, 
     """Find the tool of an index and read it; runs in the other process."""
     files, notes = files_at_path(path)
     tool, index_files = recognise_tool(files, path.name)
-    return tool, TOOLS[tool].read(index_files), notes
+    return tool, TOOLS[tool].read_files(index_files), notes

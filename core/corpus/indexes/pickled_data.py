@@ -29,12 +29,12 @@ class InertObject:
     """A stand-in for an object: the name of its class, its arguments, and its state."""
 
     name = ""
-    given: tuple[Any, ...]
+    arguments: tuple[Any, ...]
     state: Any = None
 
     def __new__(cls, *given: Any) -> InertObject:
         self = super().__new__(cls)
-        self.given = given
+        self.arguments = given
         return self
 
     def __setstate__(self, state: Any) -> None:

@@ -19,20 +19,20 @@ class IndexTool:
     Parameters
     ----------
     title : its name on screen.
-    known_by : the files by which its index is recognised, in words.
-    holds : returns whether file names are those of its index.
-    read : reads the files of one folder, by name.
+    recognised_by : the files by which its index is recognised, in words.
+    is_index : returns whether file names are those of its index.
+    read_files : reads the files of one folder, by name.
     versions : the versions that can be read.
-    taken, left : what is taken from its index, and what is not.
+    read_items, not_read : what is taken from its index, and what is not.
     """
 
     title: str
-    known_by: str
-    holds: Callable[[set[str]], bool]
-    read: Callable[[Mapping[str, FileSource]], IndexContent]
+    recognised_by: str
+    is_index: Callable[[set[str]], bool]
+    read_files: Callable[[Mapping[str, FileSource]], IndexContent]
     versions: str
-    taken: str
-    left: str
+    read_items: str
+    not_read: str
 
 
 TOOLS: dict[str, IndexTool] = {
@@ -140,9 +140,9 @@ def recognise_tool(
     matches: list[tuple[str, str]] = []
     for folder, folder_files in files_by_folder.items():
         names = set(folder_files)
-        matches += [(tool, folder) for tool, one in TOOLS.items() if one.holds(names)]
+        matches += [(tool, folder) for tool, one in TOOLS.items() if one.is_index(names)]
     if not matches:
-        tools = "; ".join(f"{one.title} ({one.known_by})" for one in TOOLS.values())
+        tools = "; ".join(f"{one.title} ({one.recognised_by})" for one in TOOLS.values())
         raise BadInput(f"{where} holds no index that can be read. Looked for: {tools}.")
     matches = [one for one in matches if one[1] == "."] or matches
     if len(matches) > 1:

@@ -27,14 +27,14 @@ class IndexVectors:
 
     Parameters
     ----------
-    of : `nodes`, `relations`, `chunks` or `communities`.
+    kind : `nodes`, `relations`, `chunks` or `communities`.
     keys : the item of each vector: the name of an entity, both names of a relation, or the key of
         a chunk or community.
     texts : the texts that were encoded.
     matrix : the vectors, float32 [n, d].
     """
 
-    of: str
+    kind: str
     keys: tuple[Hashable, ...]
     texts: tuple[str, ...]
     matrix: np.ndarray

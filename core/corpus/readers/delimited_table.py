@@ -41,7 +41,7 @@ class DelimitedTable:
     def __init__(self, source: FileSource, watch: Watch = NO_WATCH, header: str = ""):
         csv.field_size_limit(MAX_LINE_BYTES)
         self.name = name_without_packing(source.name)
-        self.longer = 0
+        self.n_long_rows = 0
         lines = _lines(source, watch)
         beginning = list(islice(lines, SEPARATOR_LINES))
         separator_line = EXCEL_SEPARATOR.match(beginning[0]) if beginning else None
@@ -69,7 +69,7 @@ class DelimitedTable:
         """
         try:
             for number, row in enumerate(filter(None, chain(self._first_rows, self._rows)), 1):
-                self.longer += any(cell.strip() for cell in row[len(self.names) :])
+                self.n_long_rows += any(cell.strip() for cell in row[len(self.names) :])
                 yield str(number), dict(zip(self.names, row))
         except csv.Error as error:
             raise BadInput(

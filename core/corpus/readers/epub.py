@@ -77,7 +77,7 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
         except (BadInput, KeyError):  # the page holds no text, or is not in the book
             n_empty += 1
             continue
-        document, hidden = content.document, hidden + content.hidden
+        document, hidden = content.document, hidden + content.n_hidden
         places += [(length + offset, label) for offset, label in document.places]
         texts.append(document.text)
         length += len(document.text) + 1

@@ -154,7 +154,7 @@ def _documents(
             return read_columnar(name_without_packing(name), path, options.columns, watch, note)
     if suffix in TABLE_FILE_READERS:
         file = FolderFile(name, source)
-        rows = as_utf8(file, watch.quiet, note, options.encoding, MAX_FILE_BYTES)
+        rows = as_utf8(file, watch.without_reports, note, options.encoding, MAX_FILE_BYTES)
         return TABLE_FILE_READERS[suffix](rows, options.columns, watch, note)
     data = read_bytes(source, MAX_TEXT_BYTES)
     return WHOLE_FILE_READERS[suffix](name_without_packing(name), data, watch, note, options)

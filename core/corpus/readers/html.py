@@ -35,7 +35,7 @@ class HtmlPage:
     """An HTML page as a document, and the number of passages that a browser hides."""
 
     document: Document
-    hidden: int
+    n_hidden: int
 
 
 def read_html(
@@ -68,8 +68,8 @@ def read_html(
     MemoryError : memory runs out.
     """
     page = read_page(name, data, watch, note, options)
-    if page.hidden:
-        note(hidden_note(name, page.hidden))
+    if page.n_hidden:
+        note(hidden_note(name, page.n_hidden))
     return [page.document]
 
 
@@ -125,14 +125,14 @@ def read_page(
         source = source[declaration.end() :]
     source = source.replace("\r\n", "\n")
     page = _parse_page(source, PageText(name, watch))
-    if page.hidden and not page.whole()[0].strip():
+    if page.n_hidden and not page.text_and_places()[0].strip():
         page = _parse_page(source, PageText(name, watch, hide=False))
-    text, places = page.whole()
+    text, places = page.text_and_places()
     if not text.strip():
         raise BadInput(f"{name} holds no text.")
     main_headings = (label for rank, label in page.headings if rank == "h1")
     title = given_title("".join(page.title or ())) or next(main_headings, file_stem(name))
-    return HtmlPage(Document(name, text, title, name, places), page.hidden)
+    return HtmlPage(Document(name, text, title, name, places), page.n_hidden)
 
 
 def _parse_page(source: str, page: PageText) -> PageText:

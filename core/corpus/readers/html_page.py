@@ -71,7 +71,7 @@ class PageText:
         self.name, self._watch, self._hide = name, watch, hide
         self.title: list[str] | None = None  # the parts of the first title
         self.headings: list[tuple[str, str]] = []
-        self.hidden = 0  # passages that a browser hides
+        self.n_hidden = 0  # passages that a browser hides
         self._parts: list[str] = []
         self._length = 0
         self._places: list[Place] = []
@@ -131,7 +131,7 @@ class PageText:
         if self._n_dropped:
             self._n_dropped -= 1
             if not self._n_dropped and self._dropped_is_hidden and self._dropped_has_text:
-                self.hidden += 1
+                self.n_hidden += 1
         elif self._formula:
             self._end_formula()
         else:
@@ -167,7 +167,7 @@ class PageText:
     def close(self) -> None:
         """End of the page, called by the parser."""
 
-    def whole(self) -> tuple[str, tuple[Place, ...]]:
+    def text_and_places(self) -> tuple[str, tuple[Place, ...]]:
         """Return the text and its places."""
         return "".join(self._parts).rstrip(), tuple(sorted(self._places))
 
@@ -203,7 +203,7 @@ class PageText:
             self._tables[-1].begin_row()
         elif tag in CELL_ELEMENTS:
             if self._tables:
-                self._repeat(self._tables[-1].repeated())
+                self._repeat(self._tables[-1].take_repeated())
                 self._tables[-1].begin_cell(attributes)
             self._separate()
             self._cells.append(len(self._parts))
@@ -214,7 +214,7 @@ class PageText:
             if self._tables:
                 self._tables[-1].end_cell("".join(self._parts[count:]))
         elif tag == "tr" and self._tables:
-            self._repeat(self._tables[-1].remaining())
+            self._repeat(self._tables[-1].take_remaining())
         elif tag == "table" and self._tables:
             self._tables.pop()
 

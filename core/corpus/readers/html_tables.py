@@ -33,7 +33,7 @@ class SpannedRows:
         self._column = 0
         self._has_own = False
 
-    def repeated(self) -> list[str]:
+    def take_repeated(self) -> list[str]:
         """Return the texts of spanning cells at the current column, and move past them."""
         texts = []
         while self._column in self._above:
@@ -43,12 +43,12 @@ class SpannedRows:
             texts.append(text)
         return texts
 
-    def remaining(self) -> list[str]:
+    def take_remaining(self) -> list[str]:
         """Return the texts of spanning cells after the row's last cell.
 
         A row without a cell of its own gets none.
         """
-        texts = self.repeated()
+        texts = self.take_repeated()
         for column in sorted(self._above):
             text, rows, columns = self._above[column]
             self._below[column] = (text, rows - 1, columns)

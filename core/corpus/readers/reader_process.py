@@ -98,7 +98,7 @@ class SeparateReader:
             with source.open() as stream:
                 file = MemoryFile(source.name, stream.read())
         try:
-            return self._worker.do(_read, name, file, options, watch=watch, seconds=seconds)
+            return self._worker.run(_read, name, file, options, watch=watch, seconds=seconds)
         except RunCancelled:
             raise
         except WorkerEndedError as error:
@@ -137,7 +137,7 @@ def sheet_columns(name: str, data: bytes) -> list[str]:
     seconds = seconds_for(len(data))
     with Worker(MAX_READING_MEMORY_BYTES) as worker:
         try:
-            rows = worker.do(_first_rows, name, data, watch=NO_WATCH, seconds=seconds)
+            rows = worker.run(_first_rows, name, data, watch=NO_WATCH, seconds=seconds)
         except (WorkerEndedError, HopscopeError):
             return []
     return list(dict.fromkeys(filter(None, chain.from_iterable(rows))))

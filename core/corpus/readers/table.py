@@ -118,19 +118,23 @@ def read_delimited_table(
         roles = ColumnRoles(table.name, names, columns, by_number=True)
     else:
         roles = ColumnRoles(table.name, names, _choose_numbered(source, names) | dict(columns))
-        chosen = [f"{role} {roles.of[role]}" for role in KNOWN_FIELD_NAMES if roles.of.get(role)]
+        chosen = [
+            f"{role} {roles.column_of_role[role]}"
+            for role in KNOWN_FIELD_NAMES
+            if roles.column_of_role.get(role)
+        ]
         note(
             f"{table.name} has no header by its first row; of its "
             f"{count_with_noun(len(names), 'column')} these are read: {', '.join(chosen)}."
         )
-    if not roles.of.get("text"):
+    if not roles.column_of_role.get("text"):
         table.names = _distinct_names(names)
         note(f"{table.name}: its first row is taken for the names of the columns.")
     documents = documents_of(table.name, roles, table.rows(), note)
-    if table.longer:
-        has = "has" if table.longer == 1 else "have"
+    if table.n_long_rows:
+        has = "has" if table.n_long_rows == 1 else "have"
         note(
-            f"{table.name}: {count_with_noun(table.longer, 'row')} {has} more cells than there are "
+            f"{table.name}: {count_with_noun(table.n_long_rows, 'row')} {has} more cells than there are "
             "columns; these cells are left out."
         )
     return documents
@@ -369,10 +373,10 @@ def _is_keyed(source: FileSource) -> bool:
     values: list[Any] = []
     with open_unpacked(source, NO_WATCH, MAX_FILE_BYTES) as stream:
         pieces = JsonPieces(stream)
-        if pieces.next() != "{":
+        if pieces.peek() != "{":
             return False
         for _ in pieces.keys():
-            if pieces.next() != "{":
+            if pieces.peek() != "{":
                 return False
             values.append(pieces.value())
             if len(values) == 2:
@@ -428,15 +432,15 @@ def documents_of(
                 f"{size_text(MAX_DOCUMENT_BYTES)} of memory; split the file: "
                 f"{len(documents_by_id):,} of its rows fit."
             )
-    column = roles.of.get("text", "")
+    column = roles.column_of_role.get("text", "")
     if not documents_by_id:
         where = f" in its column “{column}”" if column else ""
         raise BadInput(f"{name} has no row with a text{where}.")
     if not column:
         example = shorten(next(iter(documents_by_id.values())).text, MAX_EXAMPLE_LETTERS)
         note(f"{name}: no column is called a text, so each row is a sentence, as “{example}”.")
-    if roles.guess:
-        note(f"{name}: {roles.guess}.")
+    if roles.guess_phrase:
+        note(f"{name}: {roles.guess_phrase}.")
     if n_without_text:
         verb = "is" if n_without_text == 1 else "are"
         where = f" in the column “{shorten(column, 40)}”" if column else ""
@@ -489,17 +493,17 @@ class ColumnRoles:
         by_number: bool = False,
         fields: _FieldTexts | None = None,
     ):
-        self.name, self.guess = name, ""
+        self.name, self.guess_phrase = name, ""
         named_columns = [key for key in header if key and key != ROW_KEY_FIELD]
         if not named_columns:
             raise BadInput(f"{name} holds no rows with named columns.")
         guesses = guess_roles(named_columns)
-        self.of = {role: key for role, key in guesses.items() if role not in columns}
+        self.column_of_role = {role: key for role, key in guesses.items() if role not in columns}
         self._take_chosen(named_columns, columns, header if by_number else [])
-        if "text" in self.of:
+        if "text" in self.column_of_role:
             return
         if len(named_columns) == 1 and ROW_KEY_FIELD not in header:
-            self.of["text"] = named_columns[0]
+            self.column_of_role["text"] = named_columns[0]
         elif "text" not in columns:
             self._take_nested(named_columns, columns, fields)
 
@@ -520,7 +524,7 @@ class ColumnRoles:
         ------
         BadInput : the value is an object.
         """
-        key = self.of.get(role, "")
+        key = self.column_of_role.get(role, "")
         if role == "text" and not key:
             return utf8_text(row_as_sentence(row, without=ROW_KEY_FIELD))
         values = values_at(row, key) if key else []
@@ -546,12 +550,12 @@ class ColumnRoles:
                 continue
             by_number = _column_at(header, column)
             by_name = _column_named(names, column)
-            self.of[role] = by_name or by_number or self._refuse(column, names)
+            self.column_of_role[role] = by_name or by_number or self._refuse(column, names)
 
     def _take_nested(self, names: list[str], columns: Columns, fields: _FieldTexts | None) -> None:
         """Choose nested fields as columns if their names or values make it clear."""
         candidates = _nested_roles(names)
-        for role in (*self.of, *columns):
+        for role in (*self.column_of_role, *columns):
             candidates.pop(role, None)
         roles = {role: keys[0] for role, keys in candidates.items() if len(keys) == 1}
         reason = ""
@@ -565,9 +569,9 @@ class ColumnRoles:
                     f", which holds the most text of {count_with_noun(len(texts), 'such field')}"
                 )
         if roles.get("text"):
-            self.of |= roles
+            self.column_of_role |= roles
             phrases = [f"its {role} is read from {utf8_text(key)}" for role, key in roles.items()]
-            self.guess = "; ".join(phrases) + reason
+            self.guess_phrase = "; ".join(phrases) + reason
 
     def _refuse(self, column: str, names: list[str]) -> str:
         prefix = f"{column.strip().casefold()}."

@@ -258,7 +258,7 @@ class _WordLines:
 
     def _text(self, paragraph: Any) -> str:
         """Return the text of a paragraph. Its boxes and notes are queued for later."""
-        number = "" if _is_deleted(paragraph) else self.numbers.before(paragraph)
+        number = "" if _is_deleted(paragraph) else self.numbers.number_before(paragraph)
         text = on_one_line(utf8_text("".join(self._pieces(paragraph)))).replace("\xad", "")
         return f"{number}{text}" if text.strip() else text
 

@@ -67,7 +67,7 @@ class WordNumbers:
         """Return the element of a style; None if there is none of that id."""
         return self._styles.get(id)
 
-    def before(self, paragraph: Any) -> str:
+    def number_before(self, paragraph: Any) -> str:
         """Return the number before a paragraph with the blank after it; empty if it has none."""
         if not self._numbers:
             return ""

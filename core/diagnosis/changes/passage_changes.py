@@ -62,7 +62,7 @@ def _enlarge_cuts(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     """Yield larger cuts of passages, for all or the first lost one."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
-        cut_steps = [(loss.step, loss.place) for loss in lost if loss.step and loss.place]
+        cut_steps = [(loss.step, loss.rank) for loss in lost if loss.step and loss.rank]
         ranks = [
             rank
             for step, rank in cut_steps

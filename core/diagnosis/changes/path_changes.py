@@ -62,7 +62,7 @@ def _keep_paths(
     operator: Any, parameter_names: set[str], losses: Sequence[Loss]
 ) -> Iterator[ProposedValues]:
     if operator.stage == "refine" and "keep" in parameter_names:
-        last = max(required_figure(loss.place) for loss in losses)
+        last = max(required_figure(loss.rank) for loss in losses)
         larger_counts = [
             count for count in RETAINED_PATH_COUNTS if count > operator.keep and count >= last
         ]

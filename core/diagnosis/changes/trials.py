@@ -23,7 +23,7 @@ class LineChange:
 
     position: int
     operator: Operator
-    words: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class BroughtTargets:
 
     Parameters
     ----------
-    right, of : how many targets it brings, of how many.
-    what : the noun of a target.
-    where : words for the stage at which they are counted, such as in the prompt.
+    count, total : how many targets it brings, of how many.
+    noun : the noun of a target.
+    stage_words : words for the stage at which they are counted, such as in the prompt.
     """
 
-    right: int
-    of: int
-    what: str = ""
-    where: str = ""
+    count: int
+    total: int
+    noun: str = ""
+    stage_words: str = ""
 
     def __str__(self) -> str:
-        total = count_noun(self.of, self.what) if self.what else f"{self.of:,}"
-        return " ".join(filter(None, (f"{self.right:,} of {total}", self.where)))
+        total = count_noun(self.total, self.noun) if self.noun else f"{self.total:,}"
+        return " ".join(filter(None, (f"{self.count:,} of {total}", self.stage_words)))
 
 
 def change_values(position: int, operator: Operator, words: str, **changed) -> Iterator[LineChange]:
@@ -58,7 +58,7 @@ def change_values(position: int, operator: Operator, words: str, **changed) -> I
 def apply_change(line: Line, change: LineChange) -> Line | None:
     """Return the changed line; None if the change makes it invalid."""
     try:
-        return line.replaced(change.position, change.operator)
+        return line.with_operator_at(change.position, change.operator)
     except HopscopeError:
         return None
 
@@ -111,7 +111,7 @@ def run_trial(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bo
     """
     progress = LaneListener(
         Watch(watch.check, lambda text, fraction: watch.check()),
-        reached=lambda state: watch.check(),
+        on_state=lambda state: watch.check(),
     )
     try:
         run.retrieve(progress)

@@ -84,4 +84,4 @@ def _brings_as_much(comparison: MethodComparison, lane: MethodLane, repair: Repa
     if not lane.retrieved or not lane.states:
         return False
     brought_targets = count_brought(lane, lane_counts_by_model(comparison, lane), lane.saved_alive)
-    return brought_targets is not None and brought_targets.right >= repair.right
+    return brought_targets is not None and brought_targets.count >= repair.right

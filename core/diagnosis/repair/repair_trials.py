@@ -48,18 +48,18 @@ def find_repair(
         repairs are skipped.
     """
     base = count_brought(run, by_model, survivors)
-    if base is None or base.right == base.of:
+    if base is None or base.count == base.total:
         return None
     attempt = partial(_try_change, run, base=base, by_model=by_model, is_known=is_known)
-    changes = explainer_of(run.ask.source).changes(run, losses)
-    return best_change(changes, base.right, attempt, watch, seconds)
+    changes = explainer_of(run.ask.source).propose_changes(run, losses)
+    return best_change(changes, base.count, attempt, watch, seconds)
 
 
 def count_brought(
     run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive = None
 ) -> BroughtTargets | None:
     """Return how many targets a run brings; None if there is nothing to count."""
-    return explainer_of(run.ask.source).brought(run, by_model, survivors)
+    return explainer_of(run.ask.source).count_brought(run, by_model, survivors)
 
 
 def _try_change(
@@ -80,17 +80,18 @@ def _try_change(
         return None
     # States of trials must not displace those of real runs.
     trial_cache = LayeredPrefixCache(run.prefixes)
-    ask, answer = explainer_of(run.ask.source).trial(run.ask, by_model)
+    ask, answer = explainer_of(run.ask.source).trial_question(run.ask, by_model)
     trial = LaneRun(ask, changed, run.environment, trial_cache)
     if not run_trial(trial, watch, answer=answer):
         return None
     brought_targets = count_brought(trial, by_model)
     if brought_targets is None:
         return None
+    stage_words = brought_targets.stage_words or base.stage_words
     tried_repair = Repair(
         repr(changed),
-        f"{change.words} → {replace(brought_targets, where=brought_targets.where or base.where)}",
-        brought_targets.right,
-        brought_targets.of,
+        f"{change.description} → {replace(brought_targets, stage_words=stage_words)}",
+        brought_targets.count,
+        brought_targets.total,
     )
     return None if is_known(tried_repair, trial) else tried_repair

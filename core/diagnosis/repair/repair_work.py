@@ -70,7 +70,7 @@ class RepairWork:
         except RunCancelled:
             pass
         finally:
-            self._comparison.repairing = False
+            self._comparison.is_repairing = False
             job.touch()
 
     def _run_part(self, title: str, run: Callable[[Job], None], job: Job) -> None:
@@ -90,21 +90,21 @@ class RepairWork:
         models = self._environment.models
         watch = Watch(lambda: self._check_progress(job))
         explainer = explainer_of(self._comparison.ask.source)
-        for index, lane in enumerate(self._comparison.now.lanes):
+        for index, lane in enumerate(self._comparison.snapshot.lanes):
             if lane.status == JOB_DONE and lane.state.answer and lane.rests is None:
                 try:
-                    lane_rests = explainer.rests(lane, models, watch)
+                    lane_rests = explainer.find_rests(lane, models, watch)
                 except (ModelUnavailable, ModelFailed):
                     return
                 if lane_rests is None:
                     return
-                self._comparison.change(index, rests=lane_rests)
+                self._comparison.change_lane(index, rests=lane_rests)
                 job.touch()
 
     def _measure_influences(self, job: Job) -> None:
         """Measure the influence of items on the readers' answers, which needs no language model."""
         watch = Watch(lambda: self._check_progress(job))
-        for index, lane in enumerate(self._comparison.now.lanes):
+        for index, lane in enumerate(self._comparison.snapshot.lanes):
             if (
                 lane.status == JOB_DONE
                 and not lane.influences
@@ -116,12 +116,12 @@ class RepairWork:
                         lane, self._environment, by_model=False, watch=watch
                     )
                     influences = with_influence(lane.influences, reader_influence)
-                    self._comparison.change(index, influences=influences)
+                    self._comparison.change_lane(index, influences=influences)
                     job.touch()
 
     def _try_repairs(self, job: Job) -> None:
         self._check_time(job)
-        comparison = self._comparison.now
+        comparison = self._comparison.snapshot
         verdict = explain_comparison(comparison)
         for index, (lane, explanation) in enumerate(zip(comparison.lanes, verdict.lanes)):
             if (
@@ -134,14 +134,14 @@ class RepairWork:
                 continue
             self._wait(job)
             best_repair = find_repair(
-                LaneRun.of(lane, self._environment, self._prefixes),
+                LaneRun.continue_lane(lane, self._environment, self._prefixes),
                 explanation.losses,
                 lane_counts_by_model(comparison, lane),
                 lane.saved_alive,
                 watch=Watch(lambda: self._check_progress(job)),
                 is_known=partial(_is_known, comparison, lane),
             )
-            self._comparison.change(index, repair=best_repair, tried=True)
+            self._comparison.change_lane(index, repair=best_repair, tried=True)
             if best_repair is not None:
                 job.touch()
 
@@ -151,7 +151,7 @@ class RepairWork:
         Raises RunCancelled if that takes too long or no session is connected.
         """
         self._check_time(job)
-        while self._queues.others(job):
+        while self._queues.has_other_lanes(job):
             time.sleep(IDLE_CHECK_SECONDS)
             self._check_time(job)
 
@@ -160,7 +160,7 @@ class RepairWork:
 
         Raises RunCancelled if it may not.
         """
-        if self._queues.others(job):
+        if self._queues.has_other_lanes(job):
             self._check_time(job)
         else:
             self._check_alive(job)

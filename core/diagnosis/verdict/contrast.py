@@ -34,30 +34,30 @@ class LaneSummary:
     Parameters
     ----------
     name : the lane's name in sentences.
-    explained : the lane's own explanation; None before it has retrieved.
-    says : the names that it answers.
-    ended : how it ended (failed, was cancelled) if it did not finish; else empty.
-    by_reader : how many known answers its graph reader names, if the model's answers are
+    explanation : the lane's own explanation; None before it has retrieved.
+    answer_names : the names that it answers.
+    ending : how it ended (failed, was cancelled) if it did not finish; else empty.
+    n_right_by_reader : how many known answers its graph reader names, if the model's answers are
         counted.
     """
 
     name: str
-    explained: LaneExplanation | None
-    says: tuple[str, ...] = ()
-    ended: str = ""
-    by_reader: int | None = None
+    explanation: LaneExplanation | None
+    answer_names: tuple[str, ...] = ()
+    ending: str = ""
+    n_right_by_reader: int | None = None
 
     @property
-    def own(self) -> LaneExplanation:
+    def known_explanation(self) -> LaneExplanation:
         """The explanation of a lane that has retrieved."""
-        assert self.explained is not None
-        return self.explained
+        assert self.explanation is not None
+        return self.explanation
 
     @property
-    def right(self) -> int:
+    def n_right(self) -> int:
         """The number of known answers that the lane gives, if some are known."""
-        assert self.own.right is not None
-        return self.own.right
+        assert self.known_explanation.right is not None
+        return self.known_explanation.right
 
 
 def compare_lanes(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str = "") -> str:
@@ -65,9 +65,9 @@ def compare_lanes(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str 
 
     `by` tells whose answers are counted, if that is to be mentioned.
     """
-    retrieved = [lane for lane in lanes if not lane.ended and lane.explained is not None]
+    retrieved = [lane for lane in lanes if not lane.ending and lane.explanation is not None]
     answers = tuple(dict.fromkeys(answers))
-    parts = ending_sentences((lane.name, lane.ended) for lane in lanes)
+    parts = ending_sentences((lane.name, lane.ending) for lane in lanes)
     if retrieved and answers:
         parts.insert(0, _compare_known(retrieved, answers, f", {by}" if by else ""))
     elif retrieved:
@@ -96,16 +96,18 @@ def ending_sentences(lanes: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _compare_known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> str:
-    absent = [loss.name for loss in lanes[0].own.losses if loss.cause is Cause.NOT_IN_GRAPH]
+    absent = [
+        loss.name for loss in lanes[0].known_explanation.losses if loss.cause is Cause.NOT_IN_GRAPH
+    ]
     total = len(answers)
     if len(absent) == total:
         return (
             f"{list_names([f'“{name}”' for name in absent])} {is_or_are(len(absent))} not in the "
             f"graph, so no method can find {'it' if len(absent) == 1 else 'them'}."
         )
-    max_right = max(lane.right for lane in lanes)
-    best = [lane for lane in lanes if lane.right == max_right]
-    other_lanes = [lane for lane in lanes if lane.right < max_right]
+    max_right = max(lane.n_right for lane in lanes)
+    best = [lane for lane in lanes if lane.n_right == max_right]
+    other_lanes = [lane for lane in lanes if lane.n_right < max_right]
     first_sentence = _compare_best(lanes, best, answers, by)
     if not other_lanes and max_right == total:
         return f"{first_sentence} {_other_names(lanes)}".strip()
@@ -116,8 +118,8 @@ def _compare_best(
     lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], by: str
 ) -> str:
     """Return the sentence on the lanes that find most, or on graph readers that find more."""
-    max_right = best[0].right
-    by_reader = [lane.by_reader for lane in lanes if lane.by_reader is not None]
+    max_right = best[0].n_right
+    by_reader = [lane.n_right_by_reader for lane in lanes if lane.n_right_by_reader is not None]
     if len(by_reader) == len(lanes) and max(by_reader) > max_right:
         return _compare_readers(lanes, best, answers, max(by_reader))
     return capitalised(f"{_count_clause(lanes, best, max_right, answers)}{by}.")
@@ -127,9 +129,9 @@ def _compare_readers(
     lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], right: int
 ) -> str:
     """Compare the graph readers with the language models, if the readers find more."""
-    readers = [lane for lane in lanes if lane.by_reader == right]
+    readers = [lane for lane in lanes if lane.n_right_by_reader == right]
     first_clause = capitalised(f"{_count_clause(lanes, readers, right, answers)}, {BY_READER};")
-    count = best[0].right
+    count = best[0].n_right
     if len(readers) == 1 and readers[0] in best:
         names = f"names {number_words(count) if count else 'none'} of them"
         return f"{first_clause} its language model {names if right > 1 else 'does not name it'}."
@@ -170,11 +172,11 @@ def _loss_clauses(lanes: Sequence[LaneSummary], total: int, lane_count: int) -> 
     """
     groups: dict[tuple, list[LaneSummary]] = {}
     for lane in lanes:
-        losses = lane.own.losses
+        losses = lane.known_explanation.losses
         same_cause = [loss for loss in losses if loss.cause == losses[0].cause]
         hop = same_cause[0].hop if same_cause[0].cause in (Cause.BEAM, Cause.NOT_TRIED) else None
         groups.setdefault(
-            (lane.own.phrase, tuple(loss.name for loss in same_cause), hop), []
+            (lane.known_explanation.cause, tuple(loss.name for loss in same_cause), hop), []
         ).append(lane)
     clauses = []
     for (phrase, lost, hop), group in groups.items():
@@ -199,11 +201,11 @@ def _loss_clauses(lanes: Sequence[LaneSummary], total: int, lane_count: int) -> 
 
 def _other_names(lanes: Sequence[LaneSummary]) -> str:
     """Name the lanes that give other names too, unless all do."""
-    lanes_with_extra = [lane for lane in lanes if lane.own.extra]
+    lanes_with_extra = [lane for lane in lanes if lane.known_explanation.n_extra_names]
     if not lanes_with_extra or len(lanes_with_extra) == len(lanes):
         return ""
     extras = [
-        f"{lane.name} gives {count_noun(lane.own.extra, 'other name')} too"
+        f"{lane.name} gives {count_noun(lane.known_explanation.n_extra_names, 'other name')} too"
         for lane in lanes_with_extra
     ]
     return f"{capitalised(join_words(extras))}."
@@ -213,17 +215,17 @@ def _compare_unknown(lanes: Sequence[LaneSummary]) -> str:
     """Return whether the lanes agree, for a question without a known answer."""
     lanes_by_answer: dict[frozenset[str], list[LaneSummary]] = {}
     for lane in lanes:
-        lanes_by_answer.setdefault(frozenset(map(normalize, lane.says)), []).append(lane)
+        lanes_by_answer.setdefault(frozenset(map(normalize, lane.answer_names)), []).append(lane)
     if len(lanes_by_answer) == 1:
         first = lanes[0]
         who = first.name if len(lanes) == 1 else capitalised(all_words(len(lanes)))
-        if not first.says:
+        if not first.answer_names:
             return f"{who} {'gives' if len(lanes) == 1 else 'give'} no answer."
         say = "says" if len(lanes) == 1 else "say"
-        return f"{who} {say} {list_names(first.says)}. {ADD_ANSWER_HINT}"
+        return f"{who} {say} {list_names(first.answer_names)}. {ADD_ANSWER_HINT}"
     clauses = []
     for group in lanes_by_answer.values():
         verb = "say" if len(group) > 1 else "says"
-        answers = list_names(group[0].says) if group[0].says else "nothing"
+        answers = list_names(group[0].answer_names) if group[0].answer_names else "nothing"
         clauses.append(f"{join_words([lane.name for lane in group])} {verb} {answers}")
     return f"They disagree: {'; '.join(clauses)}. {ADD_ANSWER_HINT}"

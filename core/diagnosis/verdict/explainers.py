@@ -43,7 +43,9 @@ LossesAndCause = tuple[tuple[Loss, ...], Cause | None]
 class Explainer(ABC):
     """The explanations of lanes on one kind of source."""
 
-    other_way: str  # wording for a lane that gives the same answer without the removed items
+    same_answer_words: (
+        str  # wording for a lane that gives the same answer without the removed items
+    )
 
     @abstractmethod
     def targets(self, question: Question) -> tuple[Target, ...]:
@@ -72,7 +74,7 @@ class Explainer(ABC):
         """
 
     @abstractmethod
-    def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
+    def loss_places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
         """Return a few words on where each target was lost, by name, the best ranked first.
 
         Parameters
@@ -86,7 +88,7 @@ class Explainer(ABC):
         """
 
     @abstractmethod
-    def lost(self, run: LaneRun) -> LossesAndCause:
+    def run_losses(self, run: LaneRun) -> LossesAndCause:
         """Return the losses of a run and their most frequent cause.
 
         Parameters
@@ -99,7 +101,7 @@ class Explainer(ABC):
         """
 
     @abstractmethod
-    def brought(
+    def count_brought(
         self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many targets a run brings.
@@ -117,7 +119,7 @@ class Explainer(ABC):
         """
 
     @abstractmethod
-    def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
+    def propose_changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         """Yield the changes of one step that may bring back the losses of a run.
 
         Parameters
@@ -131,7 +133,7 @@ class Explainer(ABC):
         """
 
     @abstractmethod
-    def trial(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
+    def trial_question(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
         """Return the question of a trial, and True if its prompt is written.
 
         Parameters
@@ -145,7 +147,7 @@ class Explainer(ABC):
         """
 
     @abstractmethod
-    def said(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
+    def answer_texts(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
         """Return the names or the text that a lane answers.
 
         Parameters
@@ -158,7 +160,7 @@ class Explainer(ABC):
         Answer names, or one text.
         """
 
-    def said_after(self, names: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
+    def rename_answer(self, names: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
         """Return an answer with its names as they are after edits of the graph.
 
         Parameters
@@ -172,7 +174,7 @@ class Explainer(ABC):
         """
         return names
 
-    def rests(
+    def find_rests(
         self, lane: MethodLane, models: Models, watch: Watch
     ) -> tuple[SupportingSentence, ...] | None:
         """Return the passages that an answer's sentences rest on.
@@ -193,7 +195,7 @@ class Explainer(ABC):
 class TripleExplainer(Explainer):
     """Explanations of lanes on triples, whose targets are known answers on paths."""
 
-    other_way = "reached the same answer by another path"
+    same_answer_words = "reached the same answer by another path"
 
     def targets(self, question: Question) -> tuple[Target, ...]:
         return answers_of(question)
@@ -201,7 +203,7 @@ class TripleExplainer(Explainer):
     def verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
         return verdict_paths(comparison)
 
-    def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
+    def loss_places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
         answers = [target.name for target in targets]
         if not answers or not run.states:
             return {}
@@ -209,15 +211,15 @@ class TripleExplainer(Explainer):
         lost = _by_rank(losses(run, answers, dict(paths)))
         return {loss.name: rank_words(loss) for loss in lost}
 
-    def lost(self, run: LaneRun) -> LossesAndCause:
+    def run_losses(self, run: LaneRun) -> LossesAndCause:
         by_model = run.state.answer is not None
         answers = run.ask.question.answers
         (explanation,) = explain_lanes(run.graph, [run.states], answers, [by_model])
         if explanation is None or not explanation.losses:
             return (), None
-        return explanation.losses, explanation.phrase
+        return explanation.losses, explanation.cause
 
-    def brought(
+    def count_brought(
         self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many known answers the graph reader names.
@@ -235,21 +237,21 @@ class TripleExplainer(Explainer):
         if count is None:
             return None
         # Only if both answer, the words say whose answers are counted.
-        words = where if run.ask.model else ""
+        words = where if run.ask.uses_model else ""
         return BroughtTargets(count, len(set(question.answers)), "", words)
 
-    def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
+    def propose_changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         if lost:
             yield from path_changes.changes(run.ask, run.line, lost, run.environment.models)
 
-    def trial(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
-        return replace(ask, model=False, reader=True), by_model
+    def trial_question(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
+        return replace(ask, uses_model=False, uses_reader=True), by_model
 
-    def said(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
+    def answer_texts(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
         return lane_answers(lane, lane_counts_by_model(comparison, lane))
 
-    def said_after(self, names: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
-        return names_after_edits(names, [edit for edit in edits if not edit.removes])
+    def rename_answer(self, names: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
+        return names_after_edits(names, [edit for edit in edits if not edit.is_removal])
 
 
 class DocumentExplainer(Explainer):
@@ -258,7 +260,7 @@ class DocumentExplainer(Explainer):
     If no gold passage is known, the targets are the words of known answers.
     """
 
-    other_way = "used it and gave the same answer"  # texts have no other path
+    same_answer_words = "used it and gave the same answer"  # texts have no other path
 
     def targets(self, question: Question) -> tuple[Target, ...]:
         return passages_of(question) or answers_of(question)
@@ -266,12 +268,12 @@ class DocumentExplainer(Explainer):
     def verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
         return verdict_texts(comparison)
 
-    def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
+    def loss_places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
         gold = [target.name for target in targets if target.kind == "passage"]
         lost = [fate for fate in fates(run.graph, run.states, gold) if fate.kind != "found"]
         return {fate.document: fate.text for fate in _by_rank(lost)}
 
-    def lost(self, run: LaneRun) -> LossesAndCause:
+    def run_losses(self, run: LaneRun) -> LossesAndCause:
         question = run.ask.question
         stages = funnel(run.ask.source, run.graph, run.state, passages_of(question))
         losses_found = lost_passages(run, stages)
@@ -281,7 +283,7 @@ class DocumentExplainer(Explainer):
         causes = Counter(loss.cause for loss in losses_found)
         return losses_found, max(causes, key=lambda cause: causes[cause])
 
-    def brought(
+    def count_brought(
         self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many targets are in the prompt, else found."""
@@ -294,19 +296,19 @@ class DocumentExplainer(Explainer):
         what = "evidence passage" if ask.question.gold else "correct answer"
         return BroughtTargets(len(last.alive), last.of, what, BROUGHT_STAGES[last.name])
 
-    def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
+    def propose_changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         return passage_changes.changes(run.line, lost)
 
-    def trial(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
-        return replace(ask, model=False, reader=False), True
+    def trial_question(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
+        return replace(ask, uses_model=False, uses_reader=False), True
 
-    def said(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
+    def answer_texts(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
         state = lane.state
         if state.answer is None:
             return (state.excerpt.text,) if state.excerpt is not None else ()
         return tuple(filter(None, [state.answer.strip()]))
 
-    def rests(
+    def find_rests(
         self, lane: MethodLane, models: Models, watch: Watch
     ) -> tuple[SupportingSentence, ...] | None:
         return find_rests(lane.graph, lane.state, models.encoder(), watch)
@@ -318,4 +320,4 @@ def explainer_of(source: AnswerSource) -> Explainer:
 
 
 def _by_rank(items: Sequence[Item]) -> list[Item]:
-    return sorted(items, key=lambda item: (item.place is None, item.place or 0))
+    return sorted(items, key=lambda item: (item.rank is None, item.rank or 0))

@@ -35,7 +35,7 @@ class LaneExplanation:
     right : how many of the `of` known answers are given, by the model or the graph reader,
         whichever the lane is counted by; None if no answer is known.
     losses : the known answers that are not given. The first one belongs to the sentence.
-    phrase : the sentence's key in `CAUSE_WORDINGS`.
+    cause : the sentence's key in `CAUSE_WORDINGS`.
     """
 
     stage: str | None
@@ -44,8 +44,8 @@ class LaneExplanation:
     right: int | None = None
     of: int = 0
     losses: tuple[Loss, ...] = ()
-    extra: int = 0  # names by the graph reader that are no known answers
-    phrase: Cause = Cause.FOUND
+    n_extra_names: int = 0  # names by the graph reader that are no known answers
+    cause: Cause = Cause.FOUND
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class ComparisonVerdict:
     """The sentence for all lanes, and the explanation of each lane.
 
     The sentence is empty until every lane has retrieved. A lane's explanation is None until it has.
-    While new lanes run, the sentence is that of the earlier lanes, and `pending` says that it will
+    While new lanes run, the sentence is that of the earlier lanes, and `pending_text` says that it will
     be counted again.
     """
 
     text: str
     lanes: tuple[LaneExplanation | None, ...]
-    named: tuple[str, ...] = ()  # known answers named in the sentence for all lanes
-    pending: str = ""
+    named_answers: tuple[str, ...] = ()  # known answers named in the sentence for all lanes
+    pending_text: str = ""
 
 
 def explain_lanes(
@@ -100,7 +100,7 @@ def _explain_lane(run: LaneStages, answers: tuple[str, ...], paths) -> LaneExpla
     main = _main_cause(lost)
     main_losses = sorted(
         (loss for loss in lost if loss.cause == main),
-        key=lambda loss: (loss.place is None, loss.place or 0, -(loss.hop or 0)),
+        key=lambda loss: (loss.rank is None, loss.rank or 0, -(loss.hop or 0)),
     )
     phrase, text = SENTENCES[main](_LossGroup(run, main_losses))
     head = CAUSE_WORDINGS[phrase].head.format(hop=main_losses[0].hop)
@@ -124,14 +124,14 @@ def _main_cause(lost: Sequence[Loss]) -> Cause:
     """
     causes, stages = Counter(loss.cause for loss in lost), GraphSource.stages
     return min(
-        lost, key=lambda loss: (-causes[loss.cause], stages.index(loss.stage), loss.place or 0)
+        lost, key=lambda loss: (-causes[loss.cause], stages.index(loss.stage), loss.rank or 0)
     ).cause
 
 
 def _count_extra_names(run: LaneStages, answers: Sequence[str]) -> int:
     if run.by_model or run.state.reader is None:
         return 0
-    known_nodes = set[int]().union(*map(run.nodes, answers))
+    known_nodes = set[int]().union(*map(run.answer_nodes, answers))
     return sum(node not in known_nodes for node in run.state.reader)
 
 
@@ -143,9 +143,9 @@ def _best_path_text(run: LaneStages) -> str:
     """Describe the path that the answer follows, for a question without known answers."""
     if run.state.paths is None:
         return "It answers without paths."
-    if run.chosen is None or not len(run.chosen):
+    if run.answer_path is None or not len(run.answer_path):
         return "No path was found."
-    words, chain_count = _chain_text(run, run.chain(run.chosen)), _count_chains(run)
+    words, chain_count = _chain_text(run, run.path_chain(run.answer_path)), _count_chains(run)
     if chain_count:
         return f"“{words}” ranked first of {chain_count:,} relation sequences."
     return f"Its answer is at the end of “{words}”."
@@ -162,11 +162,11 @@ def _success_text(run: LaneStages, answers: Sequence[str], extra: int) -> str:
         else ""
     )
     chain_count = _count_chains(run)
-    if chain_count and run.chosen is not None:
-        words = _chain_text(run, run.chain(run.chosen))
+    if chain_count and run.answer_path is not None:
+        words = _chain_text(run, run.path_chain(run.answer_path))
         return f"“{words}” ranked first of {chain_count:,} relation sequences.{extra_sentence}"
     items = run.state.paths.items
-    targets = [run.nodes(answer) for answer in answers]
+    targets = [run.answer_nodes(answer) for answer in answers]
     ranks = [next((i for i, p in enumerate(items, 1) if p.end in nodes), None) for nodes in targets]
     known_ranks = [rank for rank in ranks if rank is not None]
     if len(known_ranks) < len(ranks):
@@ -224,9 +224,9 @@ class _LossGroup:
     @property
     def rank_clause(self) -> str:
         """The rank of the first answer, and how many more answers have the same cause."""
-        rank = ordinal(required_figure(self.first.place))
+        rank = ordinal(required_figure(self.first.rank))
         more = f", {number_words(self.more)} more after it" if self.more else ""
-        return f"{self.first.name} ranked {rank} of {self.first.of:,}{more}"
+        return f"{self.first.name} ranked {rank} of {self.first.n_candidates:,}{more}"
 
 
 def _explain_unknown(group: _LossGroup) -> tuple[Cause, str]:
@@ -243,9 +243,9 @@ def _explain_unshown(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
-    loss, limit = group.first, group.first.retained or 0
-    on_the_way = loss.what != loss.name
-    what = f"{loss.what}, on the way to {group.names}," if on_the_way else group.names
+    loss, limit = group.first, group.first.n_retained or 0
+    on_the_way = loss.missing_name != loss.name
+    what = f"{loss.missing_name}, on the way to {group.names}," if on_the_way else group.names
     is_ = "is" if on_the_way else group.is_
     hops = group.parameter("hops")
     walks = group.parameter("walks")
@@ -255,8 +255,8 @@ def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
     if hops is not None and group.parameter("matches") is None and limit < group.parameter("keep"):
         return Cause.TOO_FAR, f"{what} {is_} more than {count_noun(hops, 'hop')} away."
     phrase = Cause.FILTERED if group.is_filter else Cause.LEFT_OUT
-    it = loss.what if group.more and not on_the_way else "it"
-    rank_clause = f": {it} ranked {ordinal(loss.place)}" if loss.place else ""
+    it = loss.missing_name if group.more and not on_the_way else "it"
+    rank_clause = f": {it} ranked {ordinal(loss.rank)}" if loss.rank else ""
     return (
         phrase,
         f"{what} {is_} not among the {count_noun(limit, 'node')} that {group.operator_title} "
@@ -265,7 +265,7 @@ def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _explain_cut(group: _LossGroup) -> tuple[Cause, str]:
-    relation = group.chain(((group.first.what, True),))
+    relation = group.chain(((group.first.missing_name, True),))
     return (
         Cause.FILTERED if group.is_filter else Cause.EDGE_LEFT_OUT,
         f"{group.operator_title} leaves out a {relation} edge on the way to {group.names}.",
@@ -273,7 +273,7 @@ def _explain_cut(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _explain_far(group: _LossGroup) -> tuple[Cause, str]:
-    distance, limit = required_figure(group.first.hop), required_figure(group.first.retained)
+    distance, limit = required_figure(group.first.hop), required_figure(group.first.n_retained)
     return (
         Cause.TOO_FAR,
         f"{group.names} {group.is_} {count_noun(distance, 'hop')} away, {limit} {is_or_are(limit)} "
@@ -294,21 +294,21 @@ def _explain_oneway(group: _LossGroup) -> tuple[Cause, str]:
 
 def _explain_beam(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    path = f"{group.chain(loss.chain)} to {loss.what}"
-    if loss.place is None:
+    path = f"{group.chain(loss.chain)} to {loss.missing_name}"
+    if loss.rank is None:
         return (
             Cause.BEAM,
             f"the model did not choose {path} among "
-            f"{count_noun(required_figure(loss.of), 'path')}.",
+            f"{count_noun(required_figure(loss.n_candidates), 'path')}.",
         )
-    count = required_figure(loss.retained)
+    count = required_figure(loss.n_retained)
     limit = f"only {count:,} {is_or_are(count)} kept"
-    return Cause.BEAM, f"{path} ranked {ordinal(loss.place)} of {loss.of:,}; {limit}."
+    return Cause.BEAM, f"{path} ranked {ordinal(loss.rank)} of {loss.n_candidates:,}; {limit}."
 
 
 def _explain_untried(group: _LossGroup) -> tuple[Cause, str]:
     loss, fanout = group.first, group.parameter("fanout")
-    hop = f"{group.chain(loss.chain[-1:])} to {loss.what}"
+    hop = f"{group.chain(loss.chain[-1:])} to {loss.missing_name}"
     read, recall = group.parameter("read"), group.parameter("recall")
     limit = ""
     if fanout:
@@ -316,7 +316,7 @@ def _explain_untried(group: _LossGroup) -> tuple[Cause, str]:
         limit = f"from {loss.start} only the first {hops_tried}"
     if read or (recall or 1) < 1:
         some = f"at most {read:,}" if read else "only the most promising"
-        candidates = count_noun(required_figure(loss.of), "candidate")
+        candidates = count_noun(required_figure(loss.n_candidates), "candidate")
         first = f"{limit}, and " if fanout else ""
         return Cause.NOT_TRIED, f"{first}the model read {some} of {candidates}, not {hop}."
     if fanout:
@@ -326,10 +326,10 @@ def _explain_untried(group: _LossGroup) -> tuple[Cause, str]:
 
 def _explain_elsewhere(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    walked = f"it walked {group.chain(loss.instead)}"
-    if loss.chain and loss.instead:
+    walked = f"it walked {group.chain(loss.followed_chain)}"
+    if loss.chain and loss.followed_chain:
         text = f"{walked}; the way to {group.names} is {group.chain(loss.chain)}."
-    elif loss.instead:
+    elif loss.followed_chain:
         text = f"{walked}, which does not lead to {group.names}."
     else:
         text = f"nothing that it walked leads to {group.names}."
@@ -341,7 +341,7 @@ def _explain_not_read(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _explain_outranked(group: _LossGroup) -> tuple[Cause, str]:
-    loss, limit = group.first, required_figure(group.first.retained)
+    loss, limit = group.first, required_figure(group.first.n_retained)
     assert loss.step is not None and loss.step.before_cut is not None  # OUTRANKED has an order
     if loss.step.before_cut.scores is None and group.parameter("model") is None:
         return Cause.NOT_DRAWN, _picked_sentence(group, "drawn")
@@ -360,14 +360,14 @@ def _explain_not_handed_on(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _picked_sentence(group: _LossGroup, how: str) -> str:
-    count = group.first.retained
-    paths = count_noun(required_figure(group.first.of), "path")
+    count = group.first.n_retained
+    paths = count_noun(required_figure(group.first.n_candidates), "path")
     was, they_do = ("was", "it does") if count == 1 else ("were", "they do")
     return f"of {paths} {count:,} {was} {how}, and {they_do} not lead to {group.names}."
 
 
 def _explain_late(group: _LossGroup) -> tuple[Cause, str]:
-    limit = required_figure(group.first.retained)
+    limit = required_figure(group.first.n_retained)
     return Cause.NO_ROOM, f"{group.rank_clause}; the model reads only the top {limit:,}."
 
 
@@ -377,7 +377,7 @@ def _explain_passed(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _explain_unnamed(group: _LossGroup) -> tuple[Cause, str]:
-    limit = required_figure(group.first.retained)
+    limit = required_figure(group.first.n_retained)
     stops = "the reader names nothing"
     if limit:
         stops = f"the reader stops at {count_noun(limit, 'name')}"
@@ -389,15 +389,15 @@ def _explain_unnamed(group: _LossGroup) -> tuple[Cause, str]:
 
 def _explain_beyond_prompt(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    leads = f"{group.chain(loss.chain)}, rank {loss.place:,} of {loss.of:,}, leads to {group.names}"
-    return Cause.NOT_FOLLOWED, f"its answer follows {group.chain(loss.instead)}; {leads}."
+    leads = f"{group.chain(loss.chain)}, rank {loss.rank:,} of {loss.n_candidates:,}, leads to {group.names}"
+    return Cause.NOT_FOLLOWED, f"its answer follows {group.chain(loss.followed_chain)}; {leads}."
 
 
 def _explain_unsaid(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     was = "were in the prompt"
     if not group.more:
-        was = f"was in the prompt (path {loss.place:,} of {loss.of:,})"
+        was = f"was in the prompt (path {loss.rank:,} of {loss.n_candidates:,})"
     return Cause.NOT_SAID, f"{group.names} {was}, but the model did not name {group.it}."
 
 

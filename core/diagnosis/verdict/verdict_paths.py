@@ -68,7 +68,7 @@ def _joint_text(
     others = [
         name
         for name, model, summary in zip(names, models, summaries)
-        if model and summary.explained and not counts_by_model(comparison)
+        if model and summary.explanation and not counts_by_model(comparison)
     ]
     parts = [
         compare_lanes(summaries, answers, measure_words(comparison)),

@@ -31,4 +31,9 @@ def explain_comparison(comparison: MethodComparison) -> ComparisonVerdict:
     if running_names and old_verdict.text:
         have = "has" if len(running_names) == 1 else "have"
         pending = f"It is counted again once {join_words(running_names)} {have} run."
-    return replace(verdict, text=old_verdict.text, named=old_verdict.named, pending=pending)
+    return replace(
+        verdict,
+        text=old_verdict.text,
+        named_answers=old_verdict.named_answers,
+        pending_text=pending,
+    )

@@ -63,7 +63,7 @@ class Advice:
     headline: str = ""
     version: int = ADVICE_VERSION
 
-    def same(self, other: Advice) -> bool:
+    def has_same_settings(self, other: Advice) -> bool:
         """Return whether another answer has the same documents and settings."""
         return advice_settings(self) == advice_settings(other)
 

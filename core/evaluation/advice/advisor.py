@@ -89,7 +89,7 @@ class GraphAdvisor:
         )
         old_advice = load_advice(self.corpus)
         advice = new_advice
-        if old_advice is not None and old_advice.same(new_advice) and not self.again:
+        if old_advice is not None and old_advice.has_same_settings(new_advice) and not self.again:
             advice = old_advice
         if advice.done and self._has_questions(advice) and self._has_rows(advice):
             return advice
@@ -148,11 +148,11 @@ class GraphAdvisor:
             except RepliesNotShipped:
                 build_spec = self._run_build(build_for(self.corpus, kind, shipped=False), inner)
             if kind != CHUNK_GRAPH:
-                asks_model_by_title[build_spec.title] = build_spec.line.asks_chat
+                asks_model_by_title[build_spec.title] = build_spec.line.uses_chat_model
         return asks_model_by_title
 
     def _run_build(self, spec: GraphBuild, part: Watch) -> GraphBuild:
-        if not build_status(self.corpus, spec).current:
+        if not build_status(self.corpus, spec).is_current:
             models = self.models
             if find_shipped_build(self.corpus, spec):
                 models = ModelsWithoutChat(models)
@@ -165,7 +165,7 @@ class GraphAdvisor:
     def _with_questions(self, advice: Advice, part: Watch) -> Advice:
         """Return the advice after its questions are made and saved as a set of the corpus."""
         part.report("Reading names in the texts", 0.0)
-        ctx = build_context(self.corpus, self.models, watch=part.quiet)
+        ctx = build_context(self.corpus, self.models, watch=part.without_reports)
         build_state = BuildState(self.corpus)
         for operator in find_build("kg-noun-phrases").line:
             if operator.stage in ("chunk", "extract"):
@@ -201,17 +201,17 @@ class GraphAdvisor:
                     "checks, too few by themselves; the others are made from names."
                 )
         part.report("Making questions from names", 0.95)
-        missing_count = ADVICE_DEFAULTS.max_made_questions - len(questions.all())
+        missing_count = ADVICE_DEFAULTS.max_made_questions - len(questions.all_questions())
         name_questions = questions_from_names(table, missing_count, self.seed, part)
         questions = MadeQuestions(
             {**questions.questions, **name_questions.questions},
-            {**questions.left, **name_questions.left},
+            {**questions.rejections, **name_questions.rejections},
         )
-        if not questions.all():
-            reasons = " ".join(rejection_sentences(questions.left))
+        if not questions.all_questions():
+            reasons = " ".join(rejection_sentences(questions.rejections))
             raise BadInput(f"No question could be made from these texts. {reasons}")
-        name = self._save_questions(questions.all())
-        rejections = {kind: dict(reasons) for kind, reasons in questions.left.items()}
+        name = self._save_questions(questions.all_questions())
+        rejections = {kind: dict(reasons) for kind, reasons in questions.rejections.items()}
         return replace(
             advice, set=name, counts=questions.counts(), left=rejections, notes=tuple(notes)
         )

@@ -109,7 +109,9 @@ def answer(summary: RunSummary, advice: Advice) -> AdviceAnswer:
     -------
     Sentences with the recommendation; the answer is open if the rows do not decide.
     """
-    return _GraphComparison(summary, Ranks(summary, summary.fitting(ADVICE_METRIC))).answer(advice)
+    return _GraphComparison(summary, Ranks(summary, summary.fitting_metric(ADVICE_METRIC))).answer(
+        advice
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +156,7 @@ class _GraphComparison:
         test = self.ranks.test(graph, plain)
         names = self.ranks.names
         if any(
-            self.ranks.test(method, plain).beyond_chance
+            self.ranks.test(method, plain).is_significant
             and self.ranks.means[method] > self.ranks.means[plain]
             for method in METHODS_WITH_GRAPH
         ):
@@ -163,14 +165,16 @@ class _GraphComparison:
                 f"A graph helps here: {names[graph]} is better than {names[plain]}, the best "
                 f"without a graph, by {format_interval(test)}.",
             )
-        if all(self.ranks.test(plain, method).ahead for method in METHODS_WITH_GRAPH):
+        if all(
+            self.ranks.test(plain, method).is_significantly_above for method in METHODS_WITH_GRAPH
+        ):
             overall = f"{names[plain]} is significantly better than every method with one"
         else:
             overall = f"no method with one is significantly better than {names[plain]}"
         parts = [
             f"{KIND_WORDS[kind]} ({names[test.a]} by {format_interval(test)})"
             for kind, test in self.by_kind.items()
-            if test.ahead
+            if test.is_significantly_above
         ]
         if parts:
             return (
@@ -195,7 +199,7 @@ class _GraphComparison:
         """Mask of the common questions of each kind, bool [questions]."""
         kind_by_id = {row.question.id: kind_of(row.question) for row in self.summary.rows}
         kinds = np.array([kind_by_id[question] for question in self.summary.questions])
-        masks = {kind: (kinds == kind) & self.ranks.common for kind in KIND_WORDS}
+        masks = {kind: (kinds == kind) & self.ranks.common_mask for kind in KIND_WORDS}
         return {kind: mask for kind, mask in masks.items() if mask.any()}
 
     @cached_property
@@ -236,7 +240,7 @@ def _difference_text(test: PairedTest | None) -> str:
         return "too few to compare"
     if not test.difference:
         return "no difference"
-    if test.beyond_chance:
+    if test.is_significant:
         return f"a difference of {format_interval(test)}"
     return "no significant difference"
 

@@ -151,7 +151,7 @@ def estimate_advice_cost(
     build_seconds: list[float | None] = []
     for kind in graph_kinds():
         build = build_for(corpus, kind)
-        if build_status(corpus, build).current:
+        if build_status(corpus, build).is_current:
             continue
         titles.append(build.title)
         if find_shipped_build(corpus, build):
@@ -162,6 +162,6 @@ def estimate_advice_cost(
     estimate = AdviceCostEstimate(tuple(titles), seconds, minutes=minutes)
     if (by or default_writer(models)) != QUESTIONS_BY_MODEL:
         return estimate
-    reply_figures = SavedReplies().measured(models.weights(ADVICE_WRITER_ROLE))
+    reply_figures = SavedReplies().mean_cost(models.weights(ADVICE_WRITER_ROLE))
     reply = reply_figures[0] if reply_figures else None
     return replace(estimate, writer=models.title(ADVICE_WRITER_ROLE), reply=reply)

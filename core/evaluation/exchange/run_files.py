@@ -69,7 +69,7 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
     ------
     BadInput : no question of the run can be opened.
     """
-    sample = store.drawn(run.id)
+    sample = store.drawn_questions(run.id)
     answers = {
         (row.method, row.question.id): row.outcome.answer.text
         for row in store.rows(run.id)

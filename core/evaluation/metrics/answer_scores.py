@@ -76,7 +76,7 @@ def score_answer(graph, state: State) -> ScoredAnswer | None:
     else:
         return None
     question = state.question
-    answer_names = [question.names(answer) for answer in dict.fromkeys(question.answers)]
+    answer_names = [question.answer_names(answer) for answer in dict.fromkeys(question.answers)]
     scored = ScoredAnswer(
         text,
         by,
@@ -94,7 +94,7 @@ def score_answer(graph, state: State) -> ScoredAnswer | None:
         joined=contains_answer(text, gold),
         own_tokens=shared_words(gold, text),
         exact=is_exact_match(text, all_names),
-        parts=fmean(_gives_any(text, names) for names in question.parts),
+        parts=fmean(_gives_any(text, names) for names in question.answer_parts),
         joined_tokens=shared_words(text, " ".join(all_names)),
     )
 

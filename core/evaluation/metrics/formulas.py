@@ -179,7 +179,7 @@ def precision(
     """
     if ranks is None or not golds:
         return None
-    last = ranks.last(k)
+    last = ranks.last_counted_rank(k)
     divisor = k if over_k and k else last
     return sum(rank <= last for rank in ranks.relevant) / divisor if divisor else 0.0
 
@@ -550,7 +550,7 @@ def total_cost(
 
     def sum_fields(outcome: Outcome, _: int | None) -> float | None:
         costs = [cost for cost in outcome.costs if not stages or cost.stage in stages]
-        if outcome.looked_up or (stages and not costs):
+        if outcome.is_from_file or (stages and not costs):
             return None
         return float(sum(getattr(cost, name) for cost in costs for name in fields))
 

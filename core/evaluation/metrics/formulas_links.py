@@ -147,7 +147,7 @@ def _ndcg(ranks: GoldRanks | None, k: int | None) -> float | None:
     gain = sum(
         1 / math.log2(1 + rank)
         for rank in ranks.first
-        if rank is not None and rank <= ranks.last(k)
+        if rank is not None and rank <= ranks.last_counted_rank(k)
     )
     best = sum(1 / math.log2(1 + rank) for rank in range(1, min(size, len(ranks.first)) + 1))
     return gain / best if best else 0.0
@@ -183,7 +183,7 @@ def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
     uncertainty = outcome.nearing
     if uncertainty is None or not uncertainty.golds:
         return None
-    return sum(1 / (1 + cost) for cost in uncertainty.at(k)) / uncertainty.golds
+    return sum(1 / (1 + cost) for cost in uncertainty.uncertainties_at(k)) / uncertainty.golds
 
 
 def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
@@ -212,7 +212,10 @@ def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
     uncertainty = outcome.nearing
     if uncertainty is None or not uncertainty.golds:
         return None
-    return sum(1 / (1 + cost) for cost in uncertainty.at(k) if cost > 0) / uncertainty.golds
+    return (
+        sum(1 / (1 + cost) for cost in uncertainty.uncertainties_at(k) if cost > 0)
+        / uncertainty.golds
+    )
 
 
 def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:

@@ -82,14 +82,14 @@ class Metric:
         return self.score(outcome, self.k)
 
     @property
-    def quality(self) -> bool:
+    def is_quality(self) -> bool:
         """True if the metric is a share and higher values are better.
 
         A failed question scores 0 in such a metric.
         """
         return self.unit == "share" and self.better == "higher"
 
-    def when_failed(self, question: Question) -> float | None:
+    def value_if_failed(self, question: Question) -> float | None:
         """Return the value of a question that failed.
 
         It is 0 for a quality and the field `failed` for other metrics. It is None if the question
@@ -98,15 +98,15 @@ class Metric:
         >>> from core.evaluation.metrics.catalogue import metric
         >>> from core.types import Question
         >>> failed = Question("who directed One", answers=("Ann",))
-        >>> metric("hits@1").when_failed(failed), metric("seconds").when_failed(failed)
+        >>> metric("hits@1").value_if_failed(failed), metric("seconds").value_if_failed(failed)
         (0.0, None)
         >>> failed = Question("what tells of One", gold=("one",))
-        >>> metric("hits@1").when_failed(failed), metric("passage_recall").when_failed(failed)
+        >>> metric("hits@1").value_if_failed(failed), metric("passage_recall").value_if_failed(failed)
         (None, 0.0)
         """
         if not getattr(question, self.known):
             return None
-        return 0.0 if self.quality else self.failed
+        return 0.0 if self.is_quality else self.failed
 
     def __matmul__(self, k: int) -> Metric:
         if not self.cutoff:
@@ -117,11 +117,11 @@ class Metric:
             )
         return replace(self, k=k)
 
-    def described(self) -> dict[str, str]:
+    def describe(self) -> dict[str, str]:
         """Return name, title, definition, convention, unit, direction and source as readable text.
 
         >>> from core.evaluation.metrics.catalogue import metric
-        >>> metric("path_hit@1").described()["title"], metric("path_hit@32").described()["title"]
+        >>> metric("path_hit@1").describe()["title"], metric("path_hit@32").describe()["title"]
         ('First path right', 'Path hit ratio @32')
         """
         title = self.title
@@ -134,7 +134,7 @@ class Metric:
             "title": title,
             "definition": self.definition,
             "convention": f"{self.convention} A question that failed "
-            f"{'scores 0' if self.quality else 'is left out'}.",
+            f"{'scores 0' if self.is_quality else 'is left out'}.",
             "unit": METRIC_UNITS[self.unit],
             "better": self.better,
             "source": self.source,

@@ -133,7 +133,7 @@ class Outcome:
     tree: TreeNodeCounts | None = None  # nodes retrieved from a tree of summaries
 
     @property
-    def without_context(self) -> bool:
+    def has_empty_subgraph(self) -> bool:
         """True if a subgraph without triples was extracted.
 
         The papers' code leaves such questions out of its denominators.
@@ -141,7 +141,7 @@ class Outcome:
         return self.extracted is not None and not self.extracted.edges
 
     @property
-    def looked_up(self) -> bool:
+    def is_from_file(self) -> bool:
         """True if the result was read from a file, and no method ran."""
         return any(cost.operator in FILE_OPERATORS for cost in self.costs)
 
@@ -224,7 +224,7 @@ def observe(
     1
     """
     answers = tuple(dict.fromkeys(state.question.answers))
-    answer_names = [state.question.names(answer) for answer in answers]
+    answer_names = [state.question.answer_names(answer) for answer in answers]
     answer_nodes = [gold_nodes(graph, *names) for names in answer_names]
     stages = funnel(source, graph, state, answers_of(state.question))
     extracted = paths = reader = None

@@ -136,7 +136,7 @@ def tree_node_counts(graph, state: State) -> TreeNodeCounts | None:
     True
     """
     table = graph.columns.nodes
-    if state.nodes is None or table is None or not table.has("level"):
+    if state.nodes is None or table is None or not table.has_column("level"):
         return None
     levels = table.numbers("level")
     if not levels.any():
@@ -152,5 +152,5 @@ def _retrieves_chunks(graph, state: State) -> bool:
     """
     table = graph.columns.nodes
     return state.chunks is not None or (
-        state.nodes is not None and table is not None and table.has("level")
+        state.nodes is not None and table is not None and table.has_column("level")
     )

@@ -19,7 +19,7 @@ class GoldRanks:
     relevant: tuple[int, ...]
     first: tuple[int | None, ...]
 
-    def last(self, k: int | None) -> int:
+    def last_counted_rank(self, k: int | None) -> int:
         """Return the last rank that counts at cut-off k.
 
         Ranks beyond `count` never do.
@@ -28,7 +28,7 @@ class GoldRanks:
 
     def count_found(self, k: int | None) -> int:
         """Return how many known answers the items up to cut-off k contain."""
-        return sum(rank is not None and rank <= self.last(k) for rank in self.first)
+        return sum(rank is not None and rank <= self.last_counted_rank(k) for rank in self.first)
 
 
 def gold_ranks(answers_by_item: Iterable[Iterable[int]], n_answers: int) -> GoldRanks:

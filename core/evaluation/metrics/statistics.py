@@ -35,13 +35,13 @@ class Estimate:
         assert self.mean is not None and self.low is not None and self.high is not None
         return self.mean, self.low, self.high
 
-    def text(self, form: Callable[[float], str]) -> str:
+    def format_with_interval(self, form: Callable[[float], str]) -> str:
         """Return the mean with its interval, each number formatted by `form`.
 
         An estimate without values becomes a dash.
 
         >>> from core.evaluation.metrics.statistics import Estimate
-        >>> Estimate(0.5, 0.25, 0.75, 8).text("{:.2f}".format)
+        >>> Estimate(0.5, 0.25, 0.75, 8).format_with_interval("{:.2f}".format)
         '0.50 [0.25, 0.75]'
         """
         return "–" if self.mean is None else f"{form(self.mean)} {self.interval(form)}"
@@ -72,24 +72,24 @@ class PairedTest:
     p_holm: float | None = None
 
     @property
-    def beyond_chance(self) -> bool:
+    def is_significant(self) -> bool:
         """True if the p-value, corrected if a correction was made, is below 0.05.
 
         >>> from core.evaluation.metrics.statistics import PairedTest
-        >>> PairedTest("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40).beyond_chance
+        >>> PairedTest("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40).is_significant
         True
-        >>> PairedTest("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40, p_holm=0.06).beyond_chance
+        >>> PairedTest("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40, p_holm=0.06).is_significant
         False
         """
         return (self.p if self.p_holm is None else self.p_holm) < 1 - CONFIDENCE_LEVEL
 
     @property
-    def ahead(self) -> bool:
+    def is_significantly_above(self) -> bool:
         """True if `a` is significantly above `b`."""
-        return self.beyond_chance and self.difference > 0
+        return self.is_significant and self.difference > 0
 
     @property
-    def turned(self) -> PairedTest:
+    def swapped(self) -> PairedTest:
         """The same test with `a` and `b` swapped."""
         return replace(
             self,

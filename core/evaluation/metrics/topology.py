@@ -41,7 +41,7 @@ class UncertaintyByRank:
     places: tuple[int, ...]
     costs: tuple[float, ...]
 
-    def at(self, k: int | None) -> list[float]:
+    def uncertainties_at(self, k: int | None) -> list[float]:
         """Return the uncertainty of each known document from the first k retrieved documents.
 
         Without k, all of them are used. The uncertainty is infinite if no path leads to the
@@ -212,7 +212,7 @@ def costs_to_known(
     if len(nodes) > max(MAX_SEARCHES_FROM_GOLD, len(set(retrieved))):
         costs[gold_rows] = _costs_from_retrieved(links, retrieved, np.array(nodes, np.int64))
     elif len(nodes) * len(links) <= MAX_SHARED_NUMBERS:
-        shared = graph.derived.once(
+        shared = graph.derived.get_or_make(
             "uncertainty",
             tuple(nodes),
             lambda: [uncertainty(links, node) for node in nodes],
@@ -281,12 +281,12 @@ def nodes_by_chunk(graph: KnowledgeGraph) -> IdLists:
         rows = chunks_of(graph, "nodes")
         if has_chunk_nodes(graph):
             node_rows = chunk_nodes(graph, np.arange(graph.n_nodes))
-            rows = IdLists.of(
+            rows = IdLists.from_lists(
                 [node_rows[node]] if node in node_rows else [] for node in range(graph.n_nodes)
             )
-        return rows.inverse(n_chunks(graph))
+        return rows.invert(n_chunks(graph))
 
-    return graph.derived.once("nodes by chunk", 0, make_lists)
+    return graph.derived.get_or_make("nodes by chunk", 0, make_lists)
 
 
 def _retrieved_nodes(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:

@@ -28,11 +28,11 @@ def page_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
         f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.",
         *tally.doubts(),
     ]
-    decisive = [criterion for criterion in CRITERIA if tally.decides(criterion)]
+    decisive = [criterion for criterion in CRITERIA if tally.is_informative(criterion)]
     undecided = [criterion for criterion in CRITERIA if criterion not in decisive]
     decisive_html = _criterion_plots(tally, decisive, names)
     undecided_html = ""
-    if undecided and tally.read:
+    if undecided and tally.readable_matches:
         fit = "dispatchEvent(new Event('resize'))"  # plots in a closed element have no width
         undecided_html = (
             f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>'
@@ -58,10 +58,10 @@ def order_agreement(tally: PairwiseTally, criterion: str) -> str:
     agreement = tally.agreement(criterion)
     if agreement is None:
         return ""
-    first, second, ties = tally.places(criterion)
+    first, second, ties = tally.position_counts(criterion)
     agreement_text = (
         f"Both orders agree in {100 * agreement:.0f} %, by chance in "
-        f"{100 * tally.by_chance(criterion):.0f} %"
+        f"{100 * tally.chance_agreement(criterion):.0f} %"
     )
     return f"{agreement_text} · first position {first:,}, second {second:,}, ties {ties:,}"
 

@@ -43,8 +43,8 @@ class AnswerPair:
     text: str
     a: str
     b: str
-    of_a: str
-    of_b: str
+    answer_a: str
+    answer_b: str
     abstract: bool = True
 
 
@@ -143,7 +143,7 @@ class PairwiseJudge:
     models: Models
     role: str = JUDGE_ROLE
     saved: SavedReplies | None = None
-    missing: int = field(default=0, init=False)  # replies that `known` did not find
+    missing_reply_count: int = field(default=0, init=False)  # replies that `known` did not find
 
     def __post_init__(self) -> None:
         self.chat = CachedChat(
@@ -157,13 +157,13 @@ class PairwiseJudge:
         """Title of the judging model."""
         return self.models.title(self.role)
 
-    def known(self) -> PairwiseTally:
+    def tally_saved(self) -> PairwiseTally:
         """Return the tally of the pairs that were judged before.
 
         `missing` then counts the replies that are not saved.
         """
         replies = self._saved_replies(self.pairs)
-        self.missing = replies.count(None)
+        self.missing_reply_count = replies.count(None)
         matches = map(_match, self.pairs, replies[::2], replies[1::2])
         return self._tally([match for match in matches if match is not None])
 
@@ -185,14 +185,18 @@ class PairwiseJudge:
             progress.known()
             return saved_match
 
-        with closing(flight.each(judge, range(len(self.pairs)))) as results:
+        with closing(flight.run_each(judge, range(len(self.pairs)))) as results:
             for index, result in results:
                 matches[index] = result
-                faults = faults + 1 if result.there.failed and result.back.failed else 0
+                faults = (
+                    faults + 1
+                    if result.verdict_a_first.failed and result.verdict_b_first.failed
+                    else 0
+                )
                 if faults >= MAX_JUDGE_FAULTS:
                     raise ModelFailed(
                         f"The judge failed {MAX_JUDGE_FAULTS} times in a row; what was judged is kept. "
-                        f"{result.back.why}"
+                        f"{result.verdict_b_first.why}"
                     )
         return self._tally([matches[index] for index in range(len(self.pairs))])
 
@@ -200,7 +204,7 @@ class PairwiseJudge:
         self, pair: AnswerPair, progress: _JudgingProgress, watch: Watch = NO_WATCH
     ) -> Match:
         verdicts = []
-        for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
+        for first, second in ((pair.answer_a, pair.answer_b), (pair.answer_b, pair.answer_a)):
             progress.tell()
             verdicts.append(ask_judge(self.chat, pair.text, first, second, watch))
             progress.received()
@@ -217,9 +221,9 @@ class PairwiseJudge:
         """
         requests = []
         for pair in pairs:
-            for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
+            for first, second in ((pair.answer_a, pair.answer_b), (pair.answer_b, pair.answer_a)):
                 requests.append(pair_messages(pair.text, first, second, self.chat.context))
-        return self.chat.saved(requests, PAIR_SCHEMA, PAIR_REPLY_TOKENS)
+        return self.chat.find_saved(requests, PAIR_SCHEMA, PAIR_REPLY_TOKENS)
 
     def _tally(self, matches: Sequence[Match]) -> PairwiseTally:
         short = {pair.question for pair in self.pairs if not pair.abstract}

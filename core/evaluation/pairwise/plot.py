@@ -35,7 +35,7 @@ def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, Meth
     """
     import plotly.graph_objects as go
 
-    wins = tally.wins(criterion)
+    wins = tally.win_rates(criterion)
     unknown = Estimate(None, None, None, 0)
     order = [names[method] for method in tally.methods]
     cells = [[wins.get((a, b), unknown) for b in tally.methods] for a in tally.methods]
@@ -79,4 +79,4 @@ def _cell_text(rate: Estimate) -> str:
 def _hover_text(rate: Estimate) -> str:
     if rate.mean is None:
         return "not judged"
-    return f"won {rate.text('{:.1%}'.format)}, n = {rate.n:,}"
+    return f"won {rate.format_with_interval('{:.1%}'.format)}, n = {rate.n:,}"

@@ -36,16 +36,16 @@ class PairwiseTally:
 
     methods: tuple[str, ...]
     matches: tuple[Match, ...]
-    of: int
+    pair_count: int
     judge: str
-    short: int = 0
+    short_question_count: int = 0
 
     @cached_property
-    def read(self) -> tuple[Match, ...]:
+    def readable_matches(self) -> tuple[Match, ...]:
         """Matches of which both replies could be read."""
-        return tuple(match for match in self.matches if match.read)
+        return tuple(match for match in self.matches if match.is_readable)
 
-    def wins(self, criterion: str) -> dict[tuple[str, str], Estimate]:
+    def win_rates(self, criterion: str) -> dict[tuple[str, str], Estimate]:
         """Return the win rate of each method over each other one.
 
         The rate is the mean score over questions, with Wilson's 95 % interval, as there may be few
@@ -55,11 +55,11 @@ class PairwiseTally:
         >>> from core.evaluation.pairwise.verdicts import Match, PairwiseVerdict
         >>> won, lost = PairwiseVerdict({"overall": "first"}), PairwiseVerdict({"overall": "second"})
         >>> tally = PairwiseTally(("a", "b"), (Match("q", "a", "b", won, lost),), 1, "nobody")
-        >>> tally.wins("overall")["a", "b"].mean, tally.wins("overall")["b", "a"].mean
+        >>> tally.win_rates("overall")["a", "b"].mean, tally.win_rates("overall")["b", "a"].mean
         (1.0, 0.0)
         """
         scores: dict[tuple[str, str], list[float]] = {}
-        for match in self.read:
+        for match in self.readable_matches:
             score = match.score(criterion)
             assert score is not None  # both replies were read
             scores.setdefault((match.a, match.b), []).append(score)
@@ -68,15 +68,21 @@ class PairwiseTally:
 
     def agreement(self, criterion: str) -> float | None:
         """Return the share of matches with the same result in both orders, None without matches."""
-        return self._count_same(criterion) / len(self.read) if self.read else None
+        return (
+            self._count_same(criterion) / len(self.readable_matches)
+            if self.readable_matches
+            else None
+        )
 
-    def places(self, criterion: str) -> tuple[int, int, int]:
+    def position_counts(self, criterion: str) -> tuple[int, int, int]:
         """Return how many single verdicts prefer the first position, the second, and neither."""
-        verdicts = chain.from_iterable((match.there, match.back) for match in self.read)
+        verdicts = chain.from_iterable(
+            (match.verdict_a_first, match.verdict_b_first) for match in self.readable_matches
+        )
         winners = [verdict.winners[criterion] for verdict in verdicts if verdict.winners]
         return winners.count(FIRST_ANSWER), winners.count(SECOND_ANSWER), winners.count(TIE)
 
-    def by_chance(self, criterion: str) -> float:
+    def chance_agreement(self, criterion: str) -> float:
         """Return the agreement of orders expected from a judge that ignores the answers.
 
         That judge chooses each position as often as this one does. The value is 0 if no reply could
@@ -86,14 +92,14 @@ class PairwiseTally:
         >>> from core.evaluation.pairwise.verdicts import Match, PairwiseVerdict
         >>> won, lost = PairwiseVerdict({"overall": "first"}), PairwiseVerdict({"overall": "second"})
         >>> # 1/2 of each place: 2 x 1/4
-        >>> PairwiseTally(("a", "b"), (Match("q", "a", "b", won, lost),), 1, "nobody").by_chance("overall")
+        >>> PairwiseTally(("a", "b"), (Match("q", "a", "b", won, lost),), 1, "nobody").chance_agreement("overall")
         0.5
         """
-        first, second, ties = self.places(criterion)
+        first, second, ties = self.position_counts(criterion)
         total = first + second + ties
         return (2 * first * second + ties * ties) / total**2 if total else 0.0
 
-    def decides(self, criterion: str) -> bool:
+    def is_informative(self, criterion: str) -> bool:
         """Return whether the win rates of a criterion are informative.
 
         They are if the two orders agree beyond chance and no position is preferred throughout.
@@ -107,16 +113,19 @@ class PairwiseTally:
         """Return whether the two orders agree beyond chance, by a one-sided binomial test."""
         from scipy.stats import binomtest
 
-        if not self.read:
+        if not self.readable_matches:
             return False
         test = binomtest(
-            self._count_same(criterion), len(self.read), self.by_chance(criterion), "greater"
+            self._count_same(criterion),
+            len(self.readable_matches),
+            self.chance_agreement(criterion),
+            "greater",
         )
         return bool(test.pvalue < JUDGE.agreement_p_value)
 
     def _count_same(self, criterion: str) -> int:
         """Return the number of matches in which both orders have the same result."""
-        return sum(bool(match.agree(criterion)) for match in self.read)
+        return sum(bool(match.is_consistent(criterion)) for match in self.readable_matches)
 
     def _preferred_position(self, criterion: str) -> tuple[str, int, float]:
         """Return the preferred position, its count, and its share of the verdicts that are no tie.
@@ -126,7 +135,7 @@ class PairwiseTally:
         """
         from scipy.stats import binomtest
 
-        first, second, _ = self.places(criterion)
+        first, second, _ = self.position_counts(criterion)
         total = first + second
         preferred_count = max(first, second)
         position = FIRST_ANSWER if first >= second else SECOND_ANSWER
@@ -140,9 +149,11 @@ class PairwiseTally:
         return tuple(self._doubts())
 
     def _doubts(self) -> Iterator[str]:
-        asked_count, read_count = len(self.matches), len(self.read)
+        asked_count, read_count = len(self.matches), len(self.readable_matches)
         if asked_count and read_count < JUDGE.min_readable_share * asked_count:
-            verdicts = chain.from_iterable((match.there, match.back) for match in self.matches)
+            verdicts = chain.from_iterable(
+                (match.verdict_a_first, match.verdict_b_first) for match in self.matches
+            )
             why = next(verdict.why for verdict in verdicts if verdict.winners is None)
             yield (
                 f"Of {asked_count:,} pairs the judge's replies could be read in {read_count:,}: its "
@@ -151,10 +162,10 @@ class PairwiseTally:
         elif read_count < asked_count:
             yield f"{asked_count - read_count:,} of {asked_count:,} pairs are left out, as a reply could not be read."
         if read_count:
-            yield from self._position_sentences(*self.places("overall"))
-        if self.short:
+            yield from self._position_sentences(*self.position_counts("overall"))
+        if self.short_question_count:
             yield (
-                f"{'One question asks' if self.short == 1 else f'{self.short:,} questions ask'} "
+                f"{'One question asks' if self.short_question_count == 1 else f'{self.short_question_count:,} questions ask'} "
                 "for a short answer, which says little of comprehensiveness; ask as abstract "
                 "questions (long answers) before answers are compared."
             )
@@ -162,7 +173,7 @@ class PairwiseTally:
     def _position_sentences(self, first: int, second: int, ties: int) -> Iterator[str]:
         """Yield doubts because of preferred positions, or of orders that do not agree."""
         position, preferred_count, share = self._preferred_position("overall")
-        pairs = len(self.read)
+        pairs = len(self.readable_matches)
         total = first + second
         sentence = (
             f"The judge preferred the {position} position in {preferred_count:,} of {total:,}"
@@ -174,7 +185,7 @@ class PairwiseTally:
         elif self._has_agreement("overall"):
             if share >= JUDGE.leaning_share:
                 yield f"{sentence}: read its verdicts with care."
-        elif self.by_chance("overall") ** pairs >= JUDGE.agreement_p_value:
+        elif self.chance_agreement("overall") ** pairs >= JUDGE.agreement_p_value:
             yield (
                 f"{'One pair is' if pairs == 1 else f'{pairs:,} pairs are'} too few to tell the "
                 "judge's verdicts from chance."
@@ -186,25 +197,25 @@ class PairwiseTally:
             )
             yield f"{agreement_text}, no more than by chance: its verdicts say nothing."
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
         criteria = {
             name: {
                 "wins": [
                     {"row": a, "column": b, **asdict(rate)}
-                    for (a, b), rate in self.wins(name).items()
+                    for (a, b), rate in self.win_rates(name).items()
                 ],
                 "agreement": self.agreement(name),
-                "agreement_by_chance": self.by_chance(name),
-                "tells": self.decides(name),
-                "places": dict(zip(("first", "second", "tie"), self.places(name))),
+                "agreement_by_chance": self.chance_agreement(name),
+                "tells": self.is_informative(name),
+                "places": dict(zip(("first", "second", "tie"), self.position_counts(name))),
             }
             for name in CRITERIA
         }
         head = {
             "judge": self.judge,
-            "pairs": self.of,
+            "pairs": self.pair_count,
             "judged": len(self.matches),
-            "read": len(self.read),
+            "read": len(self.readable_matches),
         }
         return {**head, "doubts": list(self.doubts()), "criteria": criteria}

@@ -50,20 +50,20 @@ class PairwiseVerdict:
 class Match:
     """Two answers to a question, judged in both orders.
 
-    `there` is the verdict with the answer of `a` first, `back` the one with the answer of `b`
+    `verdict_a_first` is the verdict with the answer of `a` first, `back` the one with the answer of `b`
     first.
     """
 
     question: str
     a: str
     b: str
-    there: PairwiseVerdict
-    back: PairwiseVerdict
+    verdict_a_first: PairwiseVerdict
+    verdict_b_first: PairwiseVerdict
 
     @property
-    def read(self) -> bool:
+    def is_readable(self) -> bool:
         """True if both replies could be read."""
-        return self.there.winners is not None and self.back.winners is not None
+        return self.verdict_a_first.winners is not None and self.verdict_b_first.winners is not None
 
     def score(self, criterion: str) -> float | None:
         """Return the score of `a` in the match, None unless both replies were read.
@@ -75,18 +75,21 @@ class Match:
         >>> Match("q", "a", "b", there, back).score("overall")  # won, then a tie
         0.75
         """
-        if self.there.winners is None or self.back.winners is None:
+        if self.verdict_a_first.winners is None or self.verdict_b_first.winners is None:
             return None
         first_scores = {FIRST_ANSWER: 1.0, TIE: 0.5, SECOND_ANSWER: 0.0}  # of the first answer
-        score = first_scores[self.there.winners[criterion]]
-        return (score + 1 - first_scores[self.back.winners[criterion]]) / 2
+        score = first_scores[self.verdict_a_first.winners[criterion]]
+        return (score + 1 - first_scores[self.verdict_b_first.winners[criterion]]) / 2
 
-    def agree(self, criterion: str) -> bool | None:
+    def is_consistent(self, criterion: str) -> bool | None:
         """Return whether both orders have the same result, None unless both were read."""
-        if self.there.winners is None or self.back.winners is None:
+        if self.verdict_a_first.winners is None or self.verdict_b_first.winners is None:
             return None
         swapped = {FIRST_ANSWER: SECOND_ANSWER, SECOND_ANSWER: FIRST_ANSWER, TIE: TIE}
-        return self.there.winners[criterion] == swapped[self.back.winners[criterion]]
+        return (
+            self.verdict_a_first.winners[criterion]
+            == swapped[self.verdict_b_first.winners[criterion]]
+        )
 
 
 def pair_messages(
@@ -155,7 +158,7 @@ def ask_judge(
         return PairwiseVerdict(None, f"The judge could not be asked: {error}", failed=True)
     if reply.text.strip():
         return parse_pair_verdict(reply.text)
-    return PairwiseVerdict(None, f"The reply could not be read: {reply.fault()}")
+    return PairwiseVerdict(None, f"The reply could not be read: {reply.describe_fault()}")
 
 
 def parse_pair_verdict(reply: str) -> PairwiseVerdict:

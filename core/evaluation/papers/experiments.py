@@ -153,7 +153,7 @@ class Experiment:
     extractor: str = ""
     metric_unknown: str = ""
 
-    def asked(
+    def for_question_set(
         self,
         methods: Mapping[str, Method],
         name: str,
@@ -265,7 +265,7 @@ class Experiment:
             printed[name] = values_by_metric
         return printed
 
-    def small(self) -> dict[str, str]:
+    def shipped_sets(self) -> dict[str, str]:
         """Return the shipped question sets of a small run, by the paper's name of the set.
 
         If several sets share a shipped set, only the first one is included.
@@ -301,7 +301,7 @@ def _method_on_set(method: Method, dataset: PublishedSet) -> Method:
         method = variant(method, BuiltGraph, "build", dataset.build)
     if dataset.vary:
         cls = operator_class(dataset.vary.partition(".")[0])
-        if any(isinstance(operator, cls) for operator in method.line.everywhere()):
+        if any(isinstance(operator, cls) for operator in method.line.iter_operators()):
             (method,) = vary_parameter((method,), dataset.vary)
     return method
 

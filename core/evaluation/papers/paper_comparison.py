@@ -134,7 +134,7 @@ def compare_with_paper(
     pairs = [(method, first) for method, first in firsts.items() if method != first]
     for metric in names:
         printed = dict(zip(experiment.rows, experiment.printed[name][metric], strict=True))
-        tests = {test.a: test for test in summary.compared(pairs, [metric])}
+        tests = {test.a: test for test in summary.paired_tests(pairs, [metric])}
         rows = []
         for method, first in firsts.items():
             row = MethodValues(
@@ -274,11 +274,11 @@ def value_texts(metric: str, row: MethodValues) -> list[str]:
     is_bound = isinstance(row.printed, UpperBound)
     difference_text = "–"
     if row.difference is not None:
-        difference_text = Estimate(*row.difference, row.here.n).text(format_signed)
+        difference_text = Estimate(*row.difference, row.here.n).format_with_interval(format_signed)
     return [
         row.name,
         str(row.printed) if is_bound else format_number(row.printed),
-        row.here.text(format_number),
+        row.here.format_with_interval(format_number),
         f"{row.here.n:,}",
         format_signed(row.printed_difference),
         difference_text,

@@ -30,7 +30,9 @@ def printed_side(
 
 def _tables(experiment: Experiment, name: str) -> Iterator[TextTable]:
     """Yield the tables of one question set."""
-    set_experiment = experiment if experiment.measures else experiment.asked(catalogue(), name)[0]
+    set_experiment = (
+        experiment if experiment.measures else experiment.for_question_set(catalogue(), name)[0]
+    )
     columns = {
         metric: column
         for metric, column in set_experiment.printed[name].items()
@@ -60,7 +62,7 @@ def _win_rate_table(title: str, experiment: Experiment, rates: WinRates) -> Text
 
 def _needs(experiment: Experiment) -> list[str]:
     """Return sentences on the question sets, their shipped parts, and the answering model."""
-    small = experiment.small()
+    small = experiment.shipped_sets()
     sentences = []
     for name in experiment.printed:
         published = experiment.sets[name]

@@ -40,7 +40,7 @@ def compare_win_rates(
     One row for each other method.
     """
     baseline = experiment.against
-    rates = tally.wins(WIN_CRITERION)
+    rates = tally.win_rates(WIN_CRITERION)
     paper_rates = dict(zip(experiment.rows, experiment.wins[name], strict=True))
     rows = []
     for method in summary.methods:
@@ -58,7 +58,7 @@ def compare_pairwise_rates(
 
     Parameters
     ----------
-    experiment : the experiment for the set (`Experiment.asked`).
+    experiment : the experiment for the set (`Experiment.for_question_set`).
     name : the paper's name of the set.
     summary : figures of the run.
     tally : the judged pairs of its answers.
@@ -69,7 +69,7 @@ def compare_pairwise_rates(
     """
     comparisons = []
     for criterion, paper_rates in experiment.duels.get(name, {}).items():
-        rates = tally.wins(criterion)
+        rates = tally.win_rates(criterion)
         rows = []
         for winner, rates_by_loser in paper_rates.items():
             for loser, paper_rate in rates_by_loser.items():
@@ -111,7 +111,9 @@ def recall_correlations(
         rate = rates_by_method.get(recall.method)
         measured_points.append((recall.here.mean, rate.here.mean if rate else SELF_WIN_RATE))
         printed_points.append((recall.printed, rate.printed if rate else SELF_WIN_RATE))
-    judge_caveat = "" if tally.decides(WIN_CRITERION) else ", by a judge whose verdicts say nothing"
+    judge_caveat = (
+        "" if tally.is_informative(WIN_CRITERION) else ", by a judge whose verdicts say nothing"
+    )
     return [
         f"Win rate by recall at 10, here{judge_caveat}: {pearson_text(measured_points)}.",
         "The same of the values that the paper prints: "
@@ -137,4 +139,4 @@ def pearson_text(points: Sequence[tuple[float | None, float | None]]) -> str:
     if estimate.mean is None:
         return f"no Pearson's r, with {len(pairs)} methods of which both are known, or all alike"
     p_value = float(pearsonr(pairs[:, 0], pairs[:, 1]).pvalue)
-    return f"Pearson's r {estimate.text('{:.2f}'.format)}, p = {p_value:.3f}, n = {estimate.n}"
+    return f"Pearson's r {estimate.format_with_interval('{:.2f}'.format)}, p = {p_value:.3f}, n = {estimate.n}"

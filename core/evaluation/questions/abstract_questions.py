@@ -110,7 +110,7 @@ class AbstractQuestionWriter:
         users = self._ask_list("users", self.recipe.users, about=about)
         flight = ConcurrentWork(lambda: self._chat.at_once, watch)
         lists = dict(
-            flight.each(lambda i: self._questions_by_task(users[i], about), range(len(users)))
+            flight.run_each(lambda i: self._questions_by_task(users[i], about), range(len(users)))
         )
         folded_texts: set[str] = set()
         questions: list[Question] = []
@@ -301,7 +301,7 @@ def sample_passages(corpus: Corpus, size: int = SAMPLED_DOCUMENTS) -> str:
     document_count = min(size, len(corpus))
     lines = []
     for number in range(document_count):
-        document = corpus.at(len(corpus) * number // document_count)
+        document = corpus.document_at(len(corpus) * number // document_count)
         head = f"{document.title}: " if document.title and document.title != document.id else ""
         for i in range(passages_per_document):
             start = len(document.text) * i // passages_per_document

@@ -133,7 +133,7 @@ class LinkedQuestionWriter:
     ) -> list[str]:
         """Return the reply to each pair, with as many concurrent requests as the model takes."""
         flight = ConcurrentWork(lambda: chat.at_once, watch)
-        replies = dict(flight.each(lambda pair: self._ask(chat, pair, flight), pairs))
+        replies = dict(flight.run_each(lambda pair: self._ask(chat, pair, flight), pairs))
         return [replies[pair] for pair in pairs]
 
     def _ask(self, chat: CachedChat, pair: tuple[int, int], watch: Watch = NO_WATCH) -> str:

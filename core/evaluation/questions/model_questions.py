@@ -88,18 +88,18 @@ class ModelQuestionWriter:
     ----------
     chunks : the chunks of the corpus.
     facts : the entities of each chunk.
-    near : returns the chunks (rows) that retrieval ranks nearest to a question.
+    find_nearest_chunks : returns the chunks (rows) that retrieval ranks nearest to a question.
     """
 
     corpus: Corpus
     chunks: Table
     facts: Sequence[Facts]
     chat: CachedChat
-    near: Callable[[str], Sequence[int]]
-    wanted: int
+    find_nearest_chunks: Callable[[str], Sequence[int]]
+    max_questions: int
     seconds: float
     seed: int = 0
-    least: int = 0
+    min_expected: int = 0
     clock: Callable[[], float] = time.monotonic
     _watch: Watch = field(default=NO_WATCH, compare=False)
 
@@ -120,7 +120,7 @@ class ModelQuestionWriter:
         def free_slots() -> int:
             # Each open passage may give a question. Do not begin more than are still needed, so
             # that the result is that of one passage at a time.
-            return self.chat.at_once if len(questions) + begun - counted < self.wanted else 0
+            return self.chat.at_once if len(questions) + begun - counted < self.max_questions else 0
 
         flight = ConcurrentWork(free_slots, watch)
         self._watch = flight
@@ -131,19 +131,20 @@ class ModelQuestionWriter:
                 elapsed = self.clock() - start
                 if elapsed > self.seconds or self._is_hopeless(len(questions), elapsed):
                     return
-                share = max(len(questions) / self.wanted, elapsed / self.seconds)
+                share = max(len(questions) / self.max_questions, elapsed / self.seconds)
                 watch.report(
-                    f"{len(questions):,} of {self.wanted:,} questions written and checked", share
+                    f"{len(questions):,} of {self.max_questions:,} questions written and checked",
+                    share,
                 )
                 begun += 1
                 yield index, row
 
         def write_question(indexed_row: tuple[int, int]) -> Question | str:
-            with processor.held():
+            with processor.hold():
                 return self._write_question(indexed_row[1])
 
         watch.check()
-        for (index, _), passage_result in flight.each(write_question, rows()):
+        for (index, _), passage_result in flight.run_each(write_question, rows()):
             early_results[index] = passage_result
             while counted in early_results:
                 result = early_results.pop(counted)
@@ -164,7 +165,7 @@ class ModelQuestionWriter:
         It is False until the share `MODEL_QUESTION_DEFAULTS.hopeless_time_share` of the time is over.
         """
         is_late = elapsed > MODEL_QUESTION_DEFAULTS.hopeless_time_share * self.seconds
-        return is_late and count * self.seconds < self.least * elapsed
+        return is_late and count * self.seconds < self.min_expected * elapsed
 
     def _order(self) -> list[int]:
         """Return the rows of the chunks that are long enough, in random order."""
@@ -224,7 +225,7 @@ class ModelQuestionWriter:
         Neighbouring chunks of the document may contain parts of the same text.
         """
         document = self.chunks.text("document", row)
-        nearest = dict.fromkeys(self.near(question))
+        nearest = dict.fromkeys(self.find_nearest_chunks(question))
         return [
             other
             for other in nearest

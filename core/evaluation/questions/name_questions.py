@@ -59,9 +59,9 @@ class MadeQuestions:
     """Questions by kind, and the number of rejected candidates by kind and reason."""
 
     questions: dict[str, list[Question]] = field(default_factory=dict)
-    left: dict[str, Counter[str]] = field(default_factory=dict)
+    rejections: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def all(self) -> tuple[Question, ...]:
+    def all_questions(self) -> tuple[Question, ...]:
         """Return all questions, kind by kind."""
         return tuple(chain.from_iterable(self.questions.values()))
 
@@ -95,7 +95,7 @@ def questions_from_names(
     for kind_number, (kind, make) in enumerate(MAKERS_BY_KIND.items()):
         order = np.random.default_rng([seed, kind_number]).permutation(sorted(table.named))
         pool: list[Question] = []
-        rejections = made_questions.left[kind] = Counter[str]()
+        rejections = made_questions.rejections[kind] = Counter[str]()
         for number, row in enumerate(order.tolist()):
             if number % CHECK_EVERY_CANDIDATES == 0:
                 watch.check()
@@ -169,13 +169,16 @@ def make_cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
     """
     if fault := sentence_fault(table, sentence):
         return fault
-    for name in sentence.once:
+    for name in sentence.names_occurring_once:
         if not is_proper_name(name) or _leaks_name(sentence.text, name):
             continue
         if _is_identified(table, sentence, name):
             text = f"Which name is missing in “{_with_gap(sentence.text, name)}”?"
             return Question(text, answers=(name,), hops=1, gold=(table.passage(sentence),))
-    if any(is_proper_name(name) and not _leaks_name(sentence.text, name) for name in sentence.once):
+    if any(
+        is_proper_name(name) and not _leaks_name(sentence.text, name)
+        for name in sentence.names_occurring_once
+    ):
         return NO_RARE_NAME
     return NO_SINGLE_NAME
 
@@ -234,9 +237,11 @@ def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str
         other_names = [name for name in other_sentence.names if fold(name) != fold(joint)]
         if _leaks_name(sentence.text, joint) or not _is_identified(table, sentence, joint):
             reasons.append(NO_RARE_NAME)
-        elif table.where(joint) != {sentence.row, other_sentence.row} or len(other_names) != 1:
+        elif table.rows_with(joint) != {sentence.row, other_sentence.row} or len(other_names) != 1:
             reasons.append(SEVERAL_ANSWERS)
-        elif not is_proper_name(other_names[0]) or spans_of(table.around(sentence), other_names[0]):
+        elif not is_proper_name(other_names[0]) or spans_of(
+            table.surrounding_text(sentence), other_names[0]
+        ):
             reasons.append(NAMES_TOGETHER)
         else:
             text = (
@@ -271,7 +276,7 @@ def sentence_fault(table: SentenceTable, sentence: NamedSentence) -> str:
     has_fit_length = MIN_ASKED_SENTENCE_WORDS <= word_count <= MAX_ASKED_SENTENCE_WORDS
     if not has_fit_length or not COMPLETE_SENTENCE.match(sentence.text):
         return UNFIT_SENTENCE
-    return REPEATED_SENTENCE if len(table.where(sentence.text)) > 1 else ""
+    return REPEATED_SENTENCE if len(table.rows_with(sentence.text)) > 1 else ""
 
 
 def is_proper_name(name: str) -> bool:
@@ -312,7 +317,7 @@ def _rare_names(table: SentenceTable, sentence: NamedSentence, excluded: str) ->
     return [
         name
         for name in others
-        if len(table.where(name)) <= MAX_RARE_SENTENCES
+        if len(table.rows_with(name)) <= MAX_RARE_SENTENCES
         and not spans_of(name, excluded)
         and not spans_of(excluded, name)
     ]
@@ -325,8 +330,8 @@ def _connections(
 
     That sentence is fit for questions as well.
     """
-    for name in filter(is_proper_name, sentence.once):
-        rows = table.where(name)
+    for name in filter(is_proper_name, sentence.names_occurring_once):
+        rows = table.rows_with(name)
         if len(rows) > MAX_JOINT_SENTENCES:
             continue
         for row in sorted(rows - {sentence.row}):
@@ -334,7 +339,7 @@ def _connections(
             if other_sentence is None or sentence_fault(table, other_sentence):
                 continue
             is_elsewhere = set(other_sentence.chunks).isdisjoint(sentence.chunks)
-            if is_elsewhere and fold(name) in map(fold, other_sentence.once):
+            if is_elsewhere and fold(name) in map(fold, other_sentence.names_occurring_once):
                 yield name, other_sentence
 
 
@@ -348,7 +353,7 @@ def _pair_fault(
     """
     if fold(a) == fold(b) or _rows_with_both(table, a, b):
         return NAMES_TOGETHER
-    if spans_of(table.around(first), b) or spans_of(table.around(second), a):
+    if spans_of(table.surrounding_text(first), b) or spans_of(table.surrounding_text(second), a):
         return NAMES_TOGETHER
     for name, sentence in ((a, first), (b, second)):
         if _rows_with_both(table, joint, name) != {sentence.row}:
@@ -358,12 +363,12 @@ def _pair_fault(
 
 def _rows_with_both(table: SentenceTable, a: str, b: str) -> frozenset[int]:
     """Return the rows of the sentences that contain two names."""
-    return table.where(a) & table.where(b)
+    return table.rows_with(a) & table.rows_with(b)
 
 
 def _neighbours(table: SentenceTable, name: str) -> set[str]:
     """Return the names that share a sentence with a name, in lower case."""
-    rows = table.where(name) & table.named.keys()
+    rows = table.rows_with(name) & table.named.keys()
     names = chain.from_iterable(table.named[row].names for row in rows)
     return set(map(fold, names)) - {fold(name)}
 

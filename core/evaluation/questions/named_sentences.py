@@ -43,12 +43,12 @@ class NamedSentence:
     document: int
     chunks: tuple[int, ...]
     names: tuple[str, ...]
-    times: tuple[int, ...]
+    name_counts: tuple[int, ...]
 
     @property
-    def once(self) -> tuple[str, ...]:
+    def names_occurring_once(self) -> tuple[str, ...]:
         """Names that occur once in the sentence."""
-        return tuple(name for name, times in zip(self.names, self.times) if times == 1)
+        return tuple(name for name, times in zip(self.names, self.name_counts) if times == 1)
 
 
 @dataclass(eq=False)
@@ -93,7 +93,7 @@ class SentenceTable:
         for number in range(len(corpus)):
             if number % CHECK_EVERY_DOCUMENTS == 0:
                 watch.check()
-            document = corpus.at(number)
+            document = corpus.document_at(number)
             table._add(number, document.text, rows.get(document.id, []), facts)
         return table
 
@@ -130,12 +130,12 @@ class SentenceTable:
             return document
         return passage_name(document, sentence.text)
 
-    def around(self, sentence: NamedSentence) -> str:
+    def surrounding_text(self, sentence: NamedSentence) -> str:
         """Return the texts of all chunks that contain a sentence, without case and typography."""
         texts = (single_line(self.chunks.text("text", row)) for row in sentence.chunks)
         return fold("\n".join(texts))
 
-    def where(self, name: str) -> frozenset[int]:
+    def rows_with(self, name: str) -> frozenset[int]:
         """Return the rows of all sentences that contain a name as whole words, ignoring case."""
         folded_name = fold(name)
         if folded_name not in self._found:

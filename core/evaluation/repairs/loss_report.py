@@ -116,7 +116,7 @@ def explain_losses(
     excluded = {method, *own_methods(summary)}
     other_methods = [id for id in summary.methods if id not in excluded]
     specs = {spec["id"]: spec for spec in run.spec["instances"]}
-    drawn_by_id = {drawn.question.id: drawn for drawn in store.drawn(run.id)}
+    drawn_by_id = {drawn.question.id: drawn for drawn in store.drawn_questions(run.id)}
     lost_ids = [question for question, end in stages.items() if end not in (END_RIGHT, END_FAILED)]
     explanations = []
     for index, question in enumerate(lost_ids):
@@ -173,7 +173,7 @@ def _measure(summary: RunSummary, method: str) -> str:
     if summary.run.spec["model"]:
         return summary.defaults.answers[0]
     golds = any(row.question.gold for row in summary.rows)
-    return PASSAGE_MEASURE if golds and method in summary.handed_on else "accuracy"
+    return PASSAGE_MEASURE if golds and method in summary.max_passages else "accuracy"
 
 
 def _try_reopen(
@@ -265,9 +265,9 @@ def _smallest_change(
     if not missing:
         return "It found all the evidence; its answer or the room in its prompt differs."
     cut_ranks = [
-        loss.place
+        loss.rank
         for loss in lost.losses
-        if loss.place is not None and loss.retained is not None and loss.place > loss.retained
+        if loss.rank is not None and loss.n_retained is not None and loss.rank > loss.n_retained
     ]
     if len(cut_ranks) == len(missing):
         return f"Keep {max(cut_ranks):,} instead of {len(documents):,}: the rest is in its own ranking."

@@ -90,5 +90,5 @@ def reopen_question(
     own_graph = open_lane_graph(line, ask.source, engine.environment)
     states = list(thaw_all(saved_states, own_graph or ask.source.graph))
     lane = LaneRun(ask, line, engine.environment, states=states, own_graph=own_graph)
-    losses, cause = explainer_of(ask.source).lost(lane)
+    losses, cause = explainer_of(ask.source).run_losses(lane)
     return LostQuestion(drawn, lane, losses, cause)

@@ -92,11 +92,11 @@ class LineRepairs:
         if not self.attempts:
             return "There is no change of one step to try."
         if self.attempts[0].back:
-            return f"{self.brings(self.attempts[0])}."
+            return f"{self.attempt_text(self.attempts[0])}."
         change_count = count_noun(len(self.attempts), "change")
         return f"{change_count} of one step brought none of them back."
 
-    def brings(self, attempt: Attempt) -> str:
+    def attempt_text(self, attempt: Attempt) -> str:
         """Return a text such as `Keep 8 passages: brings 9 of 12 back, tested`."""
         where = "into the prompt" if self.by_model else "back"
         trial_note = "" if attempt.tried == self.within else f" on {attempt.tried:,}"
@@ -123,7 +123,7 @@ class _MethodTrials:
     def found(self) -> LineRepairs:
         """Return the losses with the results of the trials."""
         attempts = [
-            Attempt(spec, change.words, tuple(self.back.get(spec, ())), self.tried[spec])
+            Attempt(spec, change.description, tuple(self.back.get(spec, ())), self.tried[spec])
             for spec, change in self.changes.items()
         ]
 
@@ -155,7 +155,9 @@ class RunRepairs:
         measure_name = correctness_measure(summary, summary.methods)
         if not measure_name:
             raise BadInput("No question here has a correct answer, so losses cannot be found.")
-        drawn_by_id = {drawn.question.id: drawn for drawn in self.store.drawn(self.run.id)}
+        drawn_by_id = {
+            drawn.question.id: drawn for drawn in self.store.drawn_questions(self.run.id)
+        }
         method_trials = []
         for spec in self.run.spec["instances"]:
             job.check()
@@ -225,7 +227,7 @@ class RunRepairs:
 
     def _proposed_changes(self, lost: LostQuestion) -> Iterator[LineChange]:
         """Yield the changes that may help on a question and fit the line."""
-        changes = explainer_of(lost.lane.ask.source).changes(lost.lane, lost.losses)
+        changes = explainer_of(lost.lane.ask.source).propose_changes(lost.lane, lost.losses)
         return (change for change in changes if apply_change(lost.lane.line, change) is not None)
 
     def _run_trials(self, all_trials: Sequence[_MethodTrials], by: str, job: Job) -> None:
@@ -275,7 +277,7 @@ class RunRepairs:
         The graph reader is used if its answers count.
         """
         ask = make_ask(self.engine, plan)
-        return lambda drawn: replace(ask(drawn), reader=not by_model and by != PASSAGE_MEASURE)
+        return lambda drawn: replace(ask(drawn), uses_reader=not by_model and by != PASSAGE_MEASURE)
 
 
 def _is_recovered(outcome: Outcome, by: str, by_model: bool) -> bool:

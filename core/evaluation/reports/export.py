@@ -43,7 +43,7 @@ def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     -------
     CSV with a row of column names.
     """
-    names = names or summary.reported
+    names = names or summary.reported_metrics
     rows: list[list] = [[*METHOD_COLUMNS, *QUESTION_COLUMNS, *ANSWER_COLUMNS, *names, "error"]]
     methods = method_names(summary.run)
     for row in summary.rows:
@@ -58,7 +58,9 @@ def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
         ]
         values = [""] * len(names)
         if outcome:
-            known_names = [name for name in names if not summary.lacks(row.method, name)]
+            known_names = [
+                name for name in names if not summary.max_passages_below_cutoff(row.method, name)
+            ]
             figures = {name: _number(metric(name)(outcome)) for name in known_names}
             values = [figures.get(name, "") for name in names]
         answer_cells = [""] * len(ANSWER_COLUMNS)
@@ -121,8 +123,8 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     names = names or summary.defaults.table
     table = summary.table(names)
     titles = {method: _latex_name(name) for method, name in method_names(summary.run).items()}
-    head = ["Method", *(["Questions"] if summary.unfinished else [])]
-    head += [escape_latex(metric(name).described()["title"]) for name in names]
+    head = ["Method", *(["Questions"] if summary.unfinished_row_counts else [])]
+    head += [escape_latex(metric(name).describe()["title"]) for name in names]
     best = {
         name: _best_mean(name, [figures[name].mean for figures in table.values()]) for name in names
     }
@@ -137,7 +139,7 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     ]
     for method, figures in table.items():
         cells = [_cell(name, figures[name], best[name]) for name in names]
-        done = [summary.done(method)] if summary.unfinished else []
+        done = [summary.done_text(method)] if summary.unfinished_row_counts else []
         lines.append(rf"    {' & '.join([titles[method], *done, *cells])} \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""])
 
@@ -182,7 +184,7 @@ def with_interval(name: str, estimate: Estimate) -> str:
     -------
     A dash without a mean.
     """
-    return estimate.text(lambda value: format_figure(name, value))
+    return estimate.format_with_interval(lambda value: format_figure(name, value))
 
 
 def align_columns(rows: Sequence[Sequence[str]], left_count: int = 1) -> list[str]:
@@ -218,14 +220,16 @@ def _caption(summary: RunSummary, names: Sequence[str]) -> str:
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; "
         "mean with half the 95 % bootstrap interval"
     ]
-    if progress := summary.so_far():
+    if progress := summary.progress_text():
         sentences.append(progress)
     if not spec["model"]:
         sentences.append("no language model answered, so answers are the graph reader's")
-    failures = summary.failed()
+    failures = summary.failure_sentences()
     if failures:
         sentences.append("a failed question scores 0")
-    sentences += [sentence.rstrip(".") for sentence in (*failures, *summary.shallow(names))]
+    sentences += [
+        sentence.rstrip(".") for sentence in (*failures, *summary.missing_depth_sentences(names))
+    ]
     return "; ".join(sentences)
 
 

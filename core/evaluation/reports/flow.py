@@ -94,7 +94,7 @@ class Flow:
         """Number of questions in all bands."""
         return sum(len(band.questions) for band in self.bands)
 
-    def ends(self, side: Literal["before", "after"]) -> dict[str, int]:
+    def count_ends(self, side: Literal["before", "after"]) -> dict[str, int]:
         """Return how many questions end at each stage, in the first or second method."""
         counts = {
             stage: sum(len(band.questions) for band in self.bands if getattr(band, side) == stage)
@@ -102,7 +102,7 @@ class Flow:
         }
         return {stage: count for stage, count in counts.items() if count}
 
-    def words(self, stage: str) -> str:
+    def stage_label(self, stage: str) -> str:
         """Return the label of a stage."""
         return LABELS_BY_MEASURE.get(self.by, {}).get(stage) or STAGE_LABELS[stage]
 
@@ -174,7 +174,7 @@ def end_stages(summary: RunSummary, method: str, by: str) -> dict[str, str]:
     -------
     Stages by question id, without the unknown ones.
     """
-    stages = {row.question.id: row_end_stage(row, by) for row in summary.of(method)}
+    stages = {row.question.id: row_end_stage(row, by) for row in summary.rows_of(method)}
     return {question: end for question, end in stages.items() if end is not None}
 
 
@@ -291,13 +291,16 @@ def flow_layout(run_flow: Flow, labels: Mapping[tuple[str, str], str]) -> dict[s
     scale = FLOW_HEIGHT_PIXELS / run_flow.n
     starts = {}
     sides: dict[str, list[dict[str, Any]]] = {"left": [], "right": []}
-    for side, counts in (("left", run_flow.ends("before")), ("right", run_flow.ends("after"))):
+    for side, counts in (
+        ("left", run_flow.count_ends("before")),
+        ("right", run_flow.count_ends("after")),
+    ):
         top = 0.0
         for stage, count in counts.items():
             sides[side].append(
                 {
                     "stage": stage,
-                    "words": run_flow.words(stage),
+                    "words": run_flow.stage_label(stage),
                     "n": count,
                     "top": top,
                     "height": count * scale,

@@ -66,10 +66,10 @@ def gate_failures(summary: RunSummary, gates: Sequence[Gate]) -> Iterator[str]:
     """
     if not gates:
         return
-    if not summary.rows or summary.unfinished:
+    if not summary.rows or summary.unfinished_row_counts:
         yield (
             "The run is partial, which counts as failed: "
-            f"{summary.so_far() or 'no question is done'}."
+            f"{summary.progress_text() or 'no question is done'}."
         )
     names = method_names(summary.run)
     table = summary.table([gate.metric for gate in gates]) if summary.rows else {}
@@ -88,7 +88,7 @@ def gate_failures(summary: RunSummary, gates: Sequence[Gate]) -> Iterator[str]:
                     f"{names[method].plain} has {gate.metric} {value} (n = {figure.n:,}), which "
                     f"was to be {gate.least:g} or more."
                 )
-            elif failed and not metric(gate.metric).quality:
+            elif failed and not metric(gate.metric).is_quality:
                 yield (
                     f"{names[method].plain} failed in {failed:,} questions, which its "
                     f"{gate.metric} leaves out."

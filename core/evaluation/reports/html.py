@@ -103,9 +103,16 @@ def report_html(summary: RunSummary) -> str:
     run = summary.run
     table = summary.table()
     names = [
-        name for name in summary.reported if any(figures[name].n for figures in table.values())
+        name
+        for name in summary.reported_metrics
+        if any(figures[name].n for figures in table.values())
     ]
-    notes = [*summary.failed(), *summary.faults(), *summary.shallow(names), *summary.brought()]
+    notes = [
+        *summary.failure_sentences(),
+        *summary.answer_fault_sentences(),
+        *summary.missing_depth_sentences(names),
+        *summary.external_result_sentences(),
+    ]
     title = f"Evaluation {run.id}: {len(run.spec['instances'])} methods on {run.spec['set']}"
     body = [
         _facts(summary),
@@ -136,7 +143,7 @@ def _facts(summary: RunSummary) -> str:
         else "no language model answers: answers are the graph reader's",
         "every method timed alone" if spec["cold"] else "methods share steps",
         f"{run.done:,} of {run.total:,} answers done, {run.failed:,} failed",
-        *filter(None, [summary.so_far()]),
+        *filter(None, [summary.progress_text()]),
         time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created)),
     ]
     return f"<p class='facts'>{escape('; '.join(facts))}</p>"
@@ -163,7 +170,7 @@ def _figure_table(
     titles = map(_name_html, method_names(summary.run).values())
     rows = []
     for name in names:
-        texts = metric(name).described()
+        texts = metric(name).describe()
         definition = escape(texts["definition"], quote=True)
         row = [f"<span title='{definition}'>{escape(texts['title'])}</span>"]
         for figures in table.values():
@@ -215,15 +222,15 @@ def _test_table(summary: RunSummary) -> str:
     rows = [
         [
             f"{_name_html(names[test.a])} − {_name_html(names[test.b])}",
-            escape(metric(test.metric).described()["title"]),
+            escape(metric(test.metric).describe()["title"]),
             _figure_html(test.metric, test.estimate),
             f"{test.p:.3g}",
             f"{test.p_holm:.3g}",
             f"{test.n:,}",
         ]
-        for test in summary.compared()
+        for test in summary.paired_tests()
     ]
-    untested = escape(summary.untested())
+    untested = escape(summary.untested_sentence())
     if not rows:
         return f"<p class='note'>{untested}</p>" if untested else ""
     note = (
@@ -249,7 +256,7 @@ def _flow_tables(summary: RunSummary) -> str:
         head += ["", f"Questions, n = {question_flow.n:,}"]
         rows = []
         for band in question_flow.bands:
-            stages = (question_flow.words(stage) for stage in (band.before, band.after))
+            stages = (question_flow.stage_label(stage) for stage in (band.before, band.after))
             rows.append([*map(escape, stages), band.label, f"{len(band.questions):,}"])
         tables.append(_table(head, rows, 3))
     return f"<h2>What changed from one method to another</h2>{''.join(tables)}" if tables else ""
@@ -272,7 +279,7 @@ def _name_html(name: MethodName) -> str:
 
 
 def _metric_html(name: str) -> str:
-    texts = {key: escape(text) for key, text in metric(name).described().items()}
+    texts = {key: escape(text) for key, text in metric(name).describe().items()}
     source = (
         f"<p class='note'>Source: {texts['source']}. Unit: {texts['unit']}; {texts['better']} is "
         "better.</p>"

@@ -58,7 +58,7 @@ def method_titles(run: Run) -> dict[str, str]:
 
 def method_name(method: Method) -> MethodName:
     """Return the name of a method."""
-    return MethodName(method.label, method.number)
+    return MethodName(method.label, method.secondary_name)
 
 
 def _method_name(spec: dict[str, Any], methods: dict[str, Method]) -> MethodName:

@@ -436,7 +436,7 @@ def _axis_range(estimates: Sequence[Estimate]) -> list[float] | None:
 
 
 def _title(name: str) -> str:
-    return metric(name).described()["title"]
+    return metric(name).describe()["title"]
 
 
 def _figure_text(name: str, estimate: Estimate) -> str:
@@ -485,7 +485,7 @@ def add_note(figure: Figure, summary: RunSummary) -> Figure:
     -------
     The same plot.
     """
-    if note := summary.so_far():
+    if note := summary.progress_text():
         lines = wrap(note[:1].upper() + note[1:], PLOT_LAYOUT.note_letters)
         short = lines[0] + (" …" if len(lines) > 1 else "")
         figure.update_layout(

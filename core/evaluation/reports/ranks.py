@@ -47,7 +47,7 @@ def ranking_metric(summary: RunSummary) -> str:
     for which they have values. Metrics of answers come first if a language model gave the answers.
     """
     answer_names = summary.defaults.answers if summary.run.spec["model"] else ()
-    names = (*answer_names, *map(summary.fitting, RETRIEVAL_METRICS))
+    names = (*answer_names, *map(summary.fitting_metric, RETRIEVAL_METRICS))
     # Shape [methods, questions, names].
     values = np.array([summary.values(method, names) for method in summary.methods])
     is_known = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.methods))
@@ -69,7 +69,7 @@ class Ranks:
     def values(self) -> dict[str, np.ndarray]:
         """Values of each compared method, one per question, NaN if there is none."""
         values_by_method = {}
-        compared = (one for one in self.summary.methods if one not in self.summary.adapted)
+        compared = (one for one in self.summary.methods if one not in self.summary.adapted_names)
         for method in compared:
             values = self.summary.values(method, (self.metric,))[:, 0]
             if not np.isnan(values).all():
@@ -77,14 +77,16 @@ class Ranks:
         return values_by_method
 
     @cached_property
-    def common(self) -> np.ndarray:
+    def common_mask(self) -> np.ndarray:
         """Mask of the questions for which all methods have a value, bool [questions]."""
         return np.all([~np.isnan(values) for values in self.values.values()], axis=0)
 
     @cached_property
     def means(self) -> dict[str, float]:
         """Mean value of each method over the common questions."""
-        return {method: float(values[self.common].mean()) for method, values in self.values.items()}
+        return {
+            method: float(values[self.common_mask].mean()) for method, values in self.values.items()
+        }
 
     @cached_property
     def costs(self) -> dict[str, float]:
@@ -96,7 +98,7 @@ class Ranks:
                 costs[method] = float(np.nanmean(values))
         return costs
 
-    def times(self, dear: str, cheap: str) -> float:
+    def noticeable_cost_ratio(self, dear: str, cheap: str) -> float:
         """Return the ratio of two costs, each at least the noticeable minimum.
 
         Parameters
@@ -109,9 +111,9 @@ class Ranks:
         """
         if dear not in self.costs or cheap not in self.costs:
             return 1.0
-        return self.price(dear) / self.price(cheap)
+        return self.noticeable_cost(dear) / self.noticeable_cost(cheap)
 
-    def ratio(self, dear: str, cheap: str) -> float:
+    def cost_ratio(self, dear: str, cheap: str) -> float:
         """Return the ratio of two known costs.
 
         Parameters
@@ -126,7 +128,7 @@ class Ranks:
             return math.inf
         return self.costs[dear] / self.costs[cheap]
 
-    def price(self, method: str) -> float:
+    def noticeable_cost(self, method: str) -> float:
         """Return the mean cost, at least the noticeable minimum; infinite if unknown."""
         return max(NOTICEABLE_COSTS[self.cost], self.costs.get(method, math.inf))
 
@@ -146,7 +148,7 @@ class Ranks:
     @cached_property
     def tests(self) -> dict[tuple[str, str], PairedTest]:
         """Test of every pair, with Holm's correction over all pairs."""
-        tests = self.summary.compared(list(combinations(self.values, 2)), (self.metric,))
+        tests = self.summary.paired_tests(list(combinations(self.values, 2)), (self.metric,))
         return {(test.a, test.b): test for test in tests}
 
     def test(self, a: str, b: str) -> PairedTest:
@@ -160,26 +162,27 @@ class Ranks:
         -------
         The test with the difference a - b.
         """
-        return self.tests[a, b] if (a, b) in self.tests else self.tests[b, a].turned
+        return self.tests[a, b] if (a, b) in self.tests else self.tests[b, a].swapped
 
     @cached_property
     def ranks(self) -> dict[str, int]:
         """Rank of each method: 1 plus the number of methods significantly ahead of it."""
         return {
-            b: 1 + sum(self.test(a, b).ahead for a in self.values if a != b) for b in self.values
+            b: 1 + sum(self.test(a, b).is_significantly_above for a in self.values if a != b)
+            for b in self.values
         }
 
     @cached_property
-    def first(self) -> list[str]:
+    def first_ranked(self) -> list[str]:
         """Methods of rank 1, the recommended one first.
 
         Those that cost about as little as the cheapest come first, ordered by mean value.
         """
         tied = [method for method, rank in self.ranks.items() if rank == 1]
-        min_price = min(map(self.price, tied))
+        min_price = min(map(self.noticeable_cost, tied))
 
         def sort_key(method: str) -> tuple[bool, float, float]:
-            price = self.price(method)
+            price = self.noticeable_cost(method)
             return price >= DEARER_COST_RATIO * min_price, -self.means[method], price
 
         return sorted(tied, key=sort_key)
@@ -187,15 +190,15 @@ class Ranks:
     @cached_property
     def n(self) -> int:
         """Number of common questions."""
-        return int(self.common.sum())
+        return int(self.common_mask.sum())
 
-    def retrieved(self, method: str) -> tuple:
+    def retrieval_facts(self, method: str) -> tuple:
         """Return what an outcome records of a method's retrieval, for each question.
 
         The tuple is empty for a method that retrieves nothing. Methods with equal tuples have equal
         retrieval figures.
         """
-        outcomes = {row.question.id: row.outcome for row in self.summary.of(method)}
+        outcomes = {row.question.id: row.outcome for row in self.summary.rows_of(method)}
         facts = []
         for question in self.summary.questions:
             outcome = outcomes.get(question)
@@ -204,7 +207,7 @@ class Ranks:
             return tuple(map(repr, facts))
         return ()
 
-    def pays(self, pick: str) -> Iterator[tuple[int, PairedTest]]:
+    def leads_by_hops(self, pick: str) -> Iterator[tuple[int, PairedTest]]:
         """Yield the hop counts at which another method of rank 1 is ahead of `pick`.
 
         Each comes with the test on the questions of that hop count, with Holm's correction over
@@ -215,20 +218,20 @@ class Ranks:
         tested_hops: list[int] = []
         tests: list[PairedTest] = []
         for hops in sorted(set(question_hops.tolist()) - {0}):
-            mask = (question_hops == hops) & self.common
+            mask = (question_hops == hops) & self.common_mask
             if not MIN_RANKED_QUESTIONS <= mask.sum() < self.n:
                 continue
-            for method in self.first:
+            for method in self.first_ranked:
                 values = self.values[method][mask], self.values[pick][mask]
                 test = paired_test(self.metric, method, pick, *values) if method != pick else None
                 if test is not None:
                     tested_hops.append(hops)
                     tests.append(test)
         for hops, test in zip(tested_hops, holm_corrected(tests), strict=True):
-            if test.ahead:
+            if test.is_significantly_above:
                 yield hops, test
 
-    def spread(self, a: str, b: str) -> float:
+    def difference_deviation(self, a: str, b: str) -> float:
         """Return the standard deviation of the differences of two methods.
 
         Parameters
@@ -240,11 +243,11 @@ class Ranks:
         The unit of the metric; 0 for a single question.
         """
         if self.n > 1:
-            return float(np.std((self.values[a] - self.values[b])[self.common], ddof=1))
+            return float(np.std((self.values[a] - self.values[b])[self.common_mask], ddof=1))
         return 0.0
 
     @cached_property
-    def top(self) -> tuple[str, str]:
+    def top_two(self) -> tuple[str, str]:
         """The two methods with the highest means."""
         first, second, *_ = sorted(
             self.values, key=lambda method: (-self.means[method], self.costs.get(method, math.inf))
@@ -252,15 +255,17 @@ class Ranks:
         return first, second
 
     @cached_property
-    def needed(self) -> int:
+    def needed_questions(self) -> int:
         """Number of questions that would make the difference of the two highest means significant.
 
         It assumes a difference as large as the observed one. It is 0 if the difference is
         significant already or if the means are equal.
         """
-        first, second = self.top
+        first, second = self.top_two
         gap = self.means[first] - self.means[second]
-        if self.n == 1 or not gap or self.test(first, second).beyond_chance:
+        if self.n == 1 or not gap or self.test(first, second).is_significant:
             return 0
-        standard_errors = DETECTABLE_STANDARD_ERRORS * self.spread(first, second) / gap
+        standard_errors = (
+            DETECTABLE_STANDARD_ERRORS * self.difference_deviation(first, second) / gap
+        )
         return math.ceil(standard_errors**2)

@@ -92,7 +92,7 @@ class _RecommendationText:
             headline = f"{few_text} too little to recommend a method."
             details = [self._power()]
         else:
-            pick = self.ranked.first[0]
+            pick = self.ranked.first_ranked[0]
             headline = self._headline(pick)
             details = [
                 self._why(pick),
@@ -113,7 +113,7 @@ class _RecommendationText:
         )
 
     def _headline(self, pick: str) -> str:
-        tied_count = len(self.ranked.first)
+        tied_count = len(self.ranked.first_ranked)
         name = self.ranked.names[pick]
         if tied_count == 1:
             return (
@@ -121,10 +121,12 @@ class _RecommendationText:
                 f"{'the other' if len(self.ranked.values) == 2 else 'each other method'} "
                 "(statistically significant)."
             )
-        others = self.ranked.first[1:]
+        others = self.ranked.first_ranked[1:]
         if pick not in self.ranked.costs:
             why = "has the highest mean"
-        elif all(self.ranked.times(other, pick) >= DEARER_COST_RATIO for other in others):
+        elif all(
+            self.ranked.noticeable_cost_ratio(other, pick) >= DEARER_COST_RATIO for other in others
+        ):
             why = "is the cheapest"
         else:
             why = "has the highest mean of those that cost as little"
@@ -139,9 +141,11 @@ class _RecommendationText:
     def _why(self, pick: str) -> str:
         """Return figure and cost of the recommended method and of the most expensive other one."""
         words = f"{self._share(pick)}{self._cost_text(pick)}."
-        dearest = max(self.ranked.values, key=lambda one: self.ranked.times(one, pick))
-        if self.ranked.times(dearest, pick) >= DEARER_COST_RATIO:
-            costs = _cost_words(self.ranked.ratio(dearest, pick), "")
+        dearest = max(
+            self.ranked.values, key=lambda one: self.ranked.noticeable_cost_ratio(one, pick)
+        )
+        if self.ranked.noticeable_cost_ratio(dearest, pick) >= DEARER_COST_RATIO:
+            costs = _cost_words(self.ranked.cost_ratio(dearest, pick), "")
             words += (
                 f" {self.ranked.names[dearest]} {costs}{self._cost_text(dearest)}, for "
                 f"{format_share(self.ranked.means[dearest])}."
@@ -151,7 +155,7 @@ class _RecommendationText:
         gaps = [
             f"{self.ranked.names[test.b]} by {format_interval(test)}"
             for test in tests
-            if test.ahead
+            if test.is_significantly_above
         ]
         return words + (f" It is ahead of {_join_names(gaps)}." if gaps else "")
 
@@ -169,23 +173,23 @@ class _RecommendationText:
         """Yield sentences on methods with equal retrieval figures on every question."""
         groups: dict[tuple, list[str]] = {}
         for method in self.ranked.values:
-            if facts := self.ranked.retrieved(method):
+            if facts := self.ranked.retrieval_facts(method):
                 groups.setdefault(facts, []).append(method)
         for group in groups.values():
             if len(group) < 2:
                 continue
-            dear = max(group, key=self.ranked.price)
-            cheap = min(group, key=self.ranked.price)
+            dear = max(group, key=self.ranked.noticeable_cost)
+            cheap = min(group, key=self.ranked.noticeable_cost)
             cost_text = ""
-            if self.ranked.times(dear, cheap) >= DEARER_COST_RATIO:
-                costs = _cost_words(self.ranked.ratio(dear, cheap), self.ranked.names[cheap])
+            if self.ranked.noticeable_cost_ratio(dear, cheap) >= DEARER_COST_RATIO:
+                costs = _cost_words(self.ranked.cost_ratio(dear, cheap), self.ranked.names[cheap])
                 cost_text = f", and {self.ranked.names[dear]} {costs}"
             names = _join_names([self.ranked.names[method] for method in group])
             yield f"{names} agree in every retrieval figure on every question{cost_text}."
 
     def _lead_by_hops(self, pick: str) -> Iterator[str]:
         """Yield sentences on the hop counts at which another method is ahead."""
-        for hops, test in self.ranked.pays(pick):
+        for hops, test in self.ranked.leads_by_hops(pick):
             part = (
                 f"On questions of {hops} hop{'s' * (hops != 1)} ({test.n:,} of {self.ranked.n:,})"
             )
@@ -198,7 +202,7 @@ class _RecommendationText:
         It is empty unless passages are compared at a cut-off and the depths differ.
         """
         summary = self.ranked.summary
-        depths = summary.handed_on
+        depths = summary.max_passages
         has_cutoff = self.ranked.metric.startswith("passage_recall@")
         if not has_cutoff or len({depths.get(method) for method in self.ranked.values}) == 1:
             return ""
@@ -224,8 +228,8 @@ class _RecommendationText:
 
         It also says how many questions would settle the open comparison.
         """
-        first, second = self.ranked.top
-        deviation = self.ranked.spread(first, second)
+        first, second = self.ranked.top_two
+        deviation = self.ranked.difference_deviation(first, second)
         if not deviation:
             if self.ranked.n == 1 or self.ranked.means[first] != self.ranked.means[second]:
                 return ""
@@ -238,16 +242,16 @@ class _RecommendationText:
             f"{format_share(DETECTABLE_STANDARD_ERRORS * deviation / math.sqrt(self.ranked.n))} "
             "cannot be told from chance"
         )
-        if self.ranked.needed <= self.ranked.n:
+        if self.ranked.needed_questions <= self.ranked.n:
             return f"{limit_text}."
         gap = (
             f"{format_share(self.ranked.means[first] - self.ranked.means[second])} between "
             f"{self.ranked.names[first]} and {self.ranked.names[second]}"
         )
-        if self.ranked.needed > MAX_REQUESTED_QUESTIONS:
+        if self.ranked.needed_questions > MAX_REQUESTED_QUESTIONS:
             more = "is too small to be settled by asking more"
         else:
-            more = f"would take about {_round_up(self.ranked.needed):,}"
+            more = f"would take about {_round_up(self.ranked.needed_questions):,}"
         return f"{limit_text}; the {gap} {more}."
 
     def _made_note(self) -> str:
@@ -261,10 +265,10 @@ class _RecommendationText:
     def _further_questions(self) -> int:
         """Return how many further questions to ask, 0 if that does not help or there are none."""
         spec = self.ranked.summary.run.spec
-        is_reachable = self.ranked.n < self.ranked.needed <= MAX_REQUESTED_QUESTIONS
+        is_reachable = self.ranked.n < self.ranked.needed_questions <= MAX_REQUESTED_QUESTIONS
         if "," in spec["set"] or not is_reachable:
             return 0
-        return max(0, min(_round_up(self.ranked.needed), spec["of"]) - spec["sample"])
+        return max(0, min(_round_up(self.ranked.needed_questions), spec["of"]) - spec["sample"])
 
     def _share(self, method: str) -> str:
         share_text = SHARE_MEANINGS.get(self.ranked.metric)
@@ -290,7 +294,7 @@ def format_share(value: float) -> str:
 
 def format_interval(test: PairedTest) -> str:
     """Return a difference with its interval, such as `.21 [.04, .37]`."""
-    return test.estimate.text(format_share)
+    return test.estimate.format_with_interval(format_share)
 
 
 def _cost_words(ratio: float, other: str) -> str:

@@ -129,7 +129,7 @@ def curves(
     cls = operator_class(operator)
     for spec in summary.run.spec["instances"]:
         line = parse_line(spec["line"])
-        operators = [one for one in line.everywhere() if isinstance(one, cls)]
+        operators = [one for one in line.iter_operators() if isinstance(one, cls)]
         values = {getattr(one, _checked_parameter(cls, parameter)) for one in operators}
         if len(values) != 1:
             continue
@@ -151,7 +151,7 @@ def varied_parameters(summary: RunSummary) -> list[tuple[str, str]]:
     """
     values_by_parameter: dict[tuple[str, str], set[Any]] = {}
     for spec in summary.run.spec["instances"]:
-        for operator in parse_line(spec["line"]).everywhere():
+        for operator in parse_line(spec["line"]).iter_operators():
             for name, value in parameter_values(operator).items():
                 values_by_parameter.setdefault((type(operator).__name__, name), set()).add(value)
     return [
@@ -166,7 +166,7 @@ def _operators(line: Line, cls: type[OperatorBase]) -> list[Any]:
 
     For a class of building operators, return those of the builds that the line names.
     """
-    operators = list(line.everywhere())
+    operators = list(line.iter_operators())
     if cls.__name__ not in BUILDING:
         return operators
     graphs = (operator for operator in operators if isinstance(operator, BuiltGraph))
@@ -207,7 +207,7 @@ def _set_parameter(line: Line, cls: type[OperatorBase], parameter: str, value: A
 
     if cls is BuiltGraph and parameter == "build":
         builds.find_build(str(value))  # raises BadParameter if there is no such build
-    return line.changed(change)
+    return line.map_operators(change)
 
 
 def _checked_parameter(cls: type[OperatorBase], parameter: str) -> str:

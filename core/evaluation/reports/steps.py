@@ -84,7 +84,7 @@ def _compared_lines(summary: RunSummary) -> dict[str, Line]:
     lines = {}
     for spec in summary.run.spec["instances"]:
         line = line_of(spec["line"])
-        if line is None or spec["id"] in summary.adapted:
+        if line is None or spec["id"] in summary.adapted_names:
             continue
         if not any(map(is_external, line)):
             lines[spec["id"]] = line

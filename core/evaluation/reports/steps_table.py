@@ -74,7 +74,7 @@ def format_signed(value: float) -> str:
 
 def signed_interval(test: PairedTest) -> str:
     """Return a difference with its interval, such as `+.07 [+.02, +.12]`."""
-    return test.estimate.text(format_signed)
+    return test.estimate.format_with_interval(format_signed)
 
 
 def _cells(effect: StepEffect, scale: tuple[float, float], name: str) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def _cells(effect: StepEffect, scale: tuple[float, float], name: str) -> tuple[s
         sign = "−" if effect.cost < 0 else ""
         cost = f"{sign}{format_figure(name, abs(effect.cost))}"
     difference = signed_interval(effect.test)
-    if effect.test.beyond_chance:
+    if effect.test.is_significant:
         difference = f"<b>{difference}</b>"
     else:
         difference += " <span style='opacity:.8'>not significant</span>"
@@ -110,7 +110,7 @@ def _bar(test: PairedTest, scale: tuple[float, float]) -> str:
     )
     left, right = sorted((zero, difference))
     colour = GREEN if test.difference > 0 else RED
-    opacity = 1 if test.beyond_chance else 0.45
+    opacity = 1 if test.is_significant else 0.45
     bar = (
         f"left:{left:.1f}%;width:{right - left:.1f}%;top:4px;height:8px;background:{colour};"
         f"opacity:{opacity}"

@@ -1,9 +1,9 @@
 """Summary of a run: metrics with intervals, hop counts, funnel, operators, paired tests and fronts.
 
-A failed question counts as 0 in every quality (see `Metric.when_failed`), like a wrong answer, so
+A failed question counts as 0 in every quality (see `Metric.value_if_failed`), like a wrong answer, so
 that no method gains by failing. Costs and sizes are means over the answered questions. A method
-that answered no question has no figures. `RunSummary.answered` gives the number of failures and
-their reasons. A method that never returns k passages has no figure at cut-off k (see `lacks`),
+that answered no question has no figures. `RunSummary.failure_text` gives the number of failures and
+their reasons. A method that never returns k passages has no figure at cut-off k (see `max_passages_below_cutoff`),
 because its figure would not be comparable.
 """
 
@@ -75,24 +75,26 @@ class RunSummary:
             base,
             table=self._usable_metrics(base.table),
             tests=self._usable_metrics(base.tests),
-            fronts=tuple((cost, self.fitting(quality)) for cost, quality in base.fronts),
-            question=self.fitting(base.question),
+            fronts=tuple((cost, self.fitting_metric(quality)) for cost, quality in base.fronts),
+            question=self.fitting_metric(base.question),
         )
 
     def _usable_metrics(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the fitting names of the metrics that some method has."""
-        return tuple(name for name in map(self.fitting, names) if not self._lacked_by_all(name))
+        return tuple(
+            name for name in map(self.fitting_metric, names) if not self._lacked_by_all(name)
+        )
 
     @cached_property
-    def reported(self) -> tuple[str, ...]:
+    def reported_metrics(self) -> tuple[str, ...]:
         """Metrics to choose from, including those of `defaults`."""
         names: list[str] = []
         for name in REPORTED_METRICS:
-            names += (self.fitting(name), name)
+            names += (self.fitting_metric(name), name)
         return tuple(dict.fromkeys(names))
 
     @cached_property
-    def handed_on(self) -> dict[str, int]:
+    def max_passages(self) -> dict[str, int]:
         """Largest number of passages that each method returned for a question.
 
         Methods that returned none are left out.
@@ -104,17 +106,17 @@ class RunSummary:
                 counts[row.method] = max(counts.get(row.method, 0), passages.count)
         return counts
 
-    def fitting(self, name: str) -> str:
+    def fitting_metric(self, name: str) -> str:
         """Return the name of a metric with a cut-off that fits the run.
 
         `passage_recall@4` becomes @3 if a method returns at most 3. Other names stay the same.
         """
-        fewest = min(self.handed_on.values(), default=PASSAGE_RECALL_CUTOFF)
+        fewest = min(self.max_passages.values(), default=PASSAGE_RECALL_CUTOFF)
         if name == f"passage_recall@{PASSAGE_RECALL_CUTOFF}":
             return f"passage_recall@{min(fewest, PASSAGE_RECALL_CUTOFF)}"
         return name
 
-    def lacks(self, method: str, name: str) -> int:
+    def max_passages_below_cutoff(self, method: str, name: str) -> int:
         """Return the most passages that a method returns, if a metric's cut-off exceeds it.
 
         Parameters
@@ -127,13 +129,15 @@ class RunSummary:
         A number of passages; 0 if the cut-off is reached.
         """
         target = metric(name)
-        count = self.handed_on.get(method, 0)
+        count = self.max_passages.get(method, 0)
         return count if target.over_passages and target.k is not None and target.k > count else 0
 
     def _lacked_by_all(self, name: str) -> bool:
-        return bool(self.handed_on) and all(self.lacks(method, name) for method in self.handed_on)
+        return bool(self.max_passages) and all(
+            self.max_passages_below_cutoff(method, name) for method in self.max_passages
+        )
 
-    def shallow(self, names: Sequence[str]) -> list[str]:
+    def missing_depth_sentences(self, names: Sequence[str]) -> list[str]:
         """Return sentences on methods without a figure in some metrics.
 
         These methods never return as many passages as the metric's cut-off.
@@ -141,10 +145,14 @@ class RunSummary:
         names_by_id = method_names(self.run)
         groups: dict[tuple[int, str], list[str]] = {}
         for method in self.methods:
-            targets = [target for target in map(metric, names) if self.lacks(method, target.name)]
+            targets = [
+                target
+                for target in map(metric, names)
+                if self.max_passages_below_cutoff(method, target.name)
+            ]
             lacked = {target.k for target in targets if target.k}
             if lacked:
-                key = self.handed_on[method], ", ".join(f"@{k}" for k in sorted(lacked))
+                key = self.max_passages[method], ", ".join(f"@{k}" for k in sorted(lacked))
                 groups.setdefault(key, []).append(str(names_by_id[method]))
         return [
             f"{join_words(group)} {'hands' if len(group) == 1 else 'hand'} on at most "
@@ -168,13 +176,13 @@ class RunSummary:
         """Ids of the questions that have a row, in the order in which they were asked."""
         return tuple(dict.fromkeys(row.question.id for row in self.rows))
 
-    def of(self, method: str) -> list[StoredRow]:
+    def rows_of(self, method: str) -> list[StoredRow]:
         """Return the rows of a method."""
         return [row for row in self.rows if row.method == method]
 
     def outcomes(self, method: str) -> list[Outcome]:
         """Return the outcomes of the questions that a method answered."""
-        return [row.outcome for row in self.of(method) if row.outcome is not None]
+        return [row.outcome for row in self.rows_of(method) if row.outcome is not None]
 
     def values(self, method: str, names: Sequence[str], with_context: bool = False) -> np.ndarray:
         """Return the values of metrics for a method.
@@ -195,20 +203,20 @@ class RunSummary:
         row_by_question = {question: i for i, question in enumerate(self.questions)}
         chosen_metrics = list(map(metric, names))
         matrix = np.full((len(row_by_question), len(chosen_metrics)), np.nan)
-        for row in self.of(method):
-            if row.outcome is not None and not (with_context and row.outcome.without_context):
+        for row in self.rows_of(method):
+            if row.outcome is not None and not (with_context and row.outcome.has_empty_subgraph):
                 values = [one(row.outcome) for one in chosen_metrics]
                 matrix[row_by_question[row.question.id]] = _with_nan(values)
         if not with_context:
             has_values = ~np.isnan(matrix).all(0)
-            for row in self.of(method):
+            for row in self.rows_of(method):
                 if row.error is not None:
                     values = [
-                        one.when_failed(row.question) if has_value else None
+                        one.value_if_failed(row.question) if has_value else None
                         for one, has_value in zip(chosen_metrics, has_values, strict=True)
                     ]
                     matrix[row_by_question[row.question.id]] = _with_nan(values)
-        matrix[:, [bool(self.lacks(method, name)) for name in names]] = np.nan
+        matrix[:, [bool(self.max_passages_below_cutoff(method, name)) for name in names]] = np.nan
         return matrix
 
     def table(
@@ -227,7 +235,7 @@ class RunSummary:
         -------
         Estimates by method and metric.
         """
-        names = names or self.reported
+        names = names or self.reported_metrics
         all_values = [self.values(method, names, with_context) for method in self.methods]
         figures = estimates(np.concatenate(all_values, axis=1)) if all_values else []
         return {
@@ -304,8 +312,8 @@ class RunSummary:
         return {
             "asked": self.run.spec["sample"],
             "scored": len(outcomes),
-            "failed": sum(row.error is not None for row in self.of(method)),
-            "without_context": sum(outcome.without_context for outcome in outcomes),
+            "failed": sum(row.error is not None for row in self.rows_of(method)),
+            "without_context": sum(outcome.has_empty_subgraph for outcome in outcomes),
             "without_answers": sum(not outcome.golds for outcome in outcomes),
         }
 
@@ -315,37 +323,39 @@ class RunSummary:
         return dict(Counter(answer.by for answer in answers if answer is not None))
 
     @property
-    def unfinished(self) -> dict[str, int]:
+    def unfinished_row_counts(self) -> dict[str, int]:
         """Number of rows of each method, if some method lacks questions; else empty.
 
         Rows of failed questions count too.
         """
-        counts = {method: len(self.of(method)) for method in self.methods}
+        counts = {method: len(self.rows_of(method)) for method in self.methods}
         return counts if any(count < self.run.spec["sample"] for count in counts.values()) else {}
 
-    def done(self, method: str) -> str:
+    def done_text(self, method: str) -> str:
         """Return `13 of 40`: the questions for which a method has a row, answered or failed."""
-        return f"{len(self.of(method)):,} of {self.run.spec['sample']:,}"
+        return f"{len(self.rows_of(method)):,} of {self.run.spec['sample']:,}"
 
-    def so_far(self) -> str:
+    def progress_text(self) -> str:
         """Return the progress of an unfinished run, empty if the run is finished.
 
         An example is `not finished: 13 of 40 questions of A, 12 of 40 of B`.
         """
-        row_counts = self.unfinished
+        row_counts = self.unfinished_row_counts
         if not row_counts:
             return ""
         if len(set(row_counts.values())) == 1:
-            return f"not finished: {self.done(self.methods[0])} questions"
+            return f"not finished: {self.done_text(self.methods[0])} questions"
         names = method_names(self.run)
-        parts = [f"{self.done(method)} questions of {names[method].plain}" for method in row_counts]
+        parts = [
+            f"{self.done_text(method)} questions of {names[method].plain}" for method in row_counts
+        ]
         return f"not finished: {', '.join(parts)}"
 
     def errors(self, method: str) -> dict[str, int]:
         """Return the reasons of failures by pattern with their counts, most frequent first."""
-        return failure_patterns(row.error for row in self.of(method) if row.error is not None)
+        return failure_patterns(row.error for row in self.rows_of(method) if row.error is not None)
 
-    def answered(self, method: str) -> str:
+    def failure_text(self, method: str) -> str:
         """Return `2 of 40 answered, 38 failed: ...` with the reasons, or an empty text.
 
         It is empty if no question failed.
@@ -353,13 +363,13 @@ class RunSummary:
         counts = self.counts(method)
         return answered_text(counts["scored"], counts["failed"], join_reasons(self.errors(method)))
 
-    def failed(self) -> list[str]:
-        """Return `RunSummary.answered` for each method with failures, after its name."""
+    def failure_sentences(self) -> list[str]:
+        """Return `RunSummary.failure_text` for each method with failures, after its name."""
         names = method_names(self.run)
-        sentences = {method: self.answered(method) for method in self.methods}
+        sentences = {method: self.failure_text(method) for method in self.methods}
         return [f"{names[method]}: {text}" for method, text in sentences.items() if text]
 
-    def faults(self) -> list[str]:
+    def answer_fault_sentences(self) -> list[str]:
         """Return a sentence for each method with blank or cut answers.
 
         It gives their number and the reasons.
@@ -376,7 +386,7 @@ class RunSummary:
                 )
         return sentences
 
-    def brought(self) -> list[str]:
+    def external_result_sentences(self) -> list[str]:
         """Return sentences on methods that use documents of a user's program or file.
 
         They say how many of these documents are not in the corpus, and which methods brought their
@@ -426,7 +436,7 @@ class RunSummary:
         }
 
     @property
-    def adapted(self) -> dict[str, str]:
+    def adapted_names(self) -> dict[str, str]:
         """Names by id of the methods that are adaptations.
 
         They are not tested, because an adaptation's failures say nothing about the published
@@ -435,16 +445,16 @@ class RunSummary:
         specs = self.run.spec["instances"]
         return {one["id"]: one["name"] for one in specs if one["name"].endswith(ADAPTED_SUFFIX)}
 
-    def untested(self) -> str:
+    def untested_sentence(self) -> str:
         """Return a sentence that names the adaptations, empty without any."""
-        names = " and ".join(self.adapted.values())
+        names = " and ".join(self.adapted_names.values())
         if not names:
             return ""
         return (
             f"No test is made against {names}: an adaptation is not the method that was published."
         )
 
-    def compared(
+    def paired_tests(
         self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()
     ) -> list[PairedTest]:
         """Return paired tests of metrics.
@@ -463,7 +473,7 @@ class RunSummary:
         names = names or self.defaults.tests
         if pairs is None:
             pairs = [(other, self.methods[0]) for other in self.methods[1:]]
-        pairs = [pair for pair in pairs if not {*pair} & self.adapted.keys()]
+        pairs = [pair for pair in pairs if not {*pair} & self.adapted_names.keys()]
         values = {method: self.values(method, names) for method in {*chain.from_iterable(pairs)}}
         tests: list[PairedTest] = []
         for column, name in enumerate(names):
@@ -505,7 +515,7 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
     -------
     Numbers, texts, lists and dicts alone.
     """
-    names = names or summary.reported
+    names = names or summary.reported_metrics
     run = summary.run
     tables = FigureTables(
         summary.table(names),
@@ -528,16 +538,16 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
         **{name: run.spec[name] for name in SUMMARY_SETTINGS},
         "graphs": [name for name, _ in run.spec["graphs"]],
         "instances": methods,
-        "paired": [dataclasses.asdict(test) for test in summary.compared()],
-        **_without_empty("untested", summary.untested()),
-        **_without_empty("unfinished", summary.so_far()),
-        **_without_empty("shallow", summary.shallow(names)),
+        "paired": [dataclasses.asdict(test) for test in summary.paired_tests()],
+        **_without_empty("untested", summary.untested_sentence()),
+        **_without_empty("unfinished", summary.progress_text()),
+        **_without_empty("shallow", summary.missing_depth_sentences(names)),
         "fronts": [
             {"cost": c, "quality": q, "instances": list(summary.front(tables.whole, c, q))}
             for c, q in summary.fronts
             if {c, q} <= set(names)
         ],
-        "conventions": {name: metric(name).described() for name in names},
+        "conventions": {name: metric(name).describe() for name in names},
     }
 
 
@@ -582,7 +592,7 @@ def _without_empty(key: str, value: Any) -> dict[str, Any]:
 
 
 def _is_looked_up(outcome: Outcome) -> bool:
-    return outcome.looked_up
+    return outcome.is_from_file
 
 
 def _is_answered_by_method(outcome: Outcome) -> bool:

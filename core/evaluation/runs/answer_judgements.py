@@ -44,7 +44,7 @@ def judge_lane(
     if answer is None or not question.answers:
         return [None, None]
     answer_names = []
-    for name, *aliases in map(question.names, question.answers):
+    for name, *aliases in map(question.answer_names, question.answers):
         answer_names.append(f"{name} (or {', '.join(aliases)})" if aliases else name)
     verdicts: list[JudgeVerdict | None] = []
     for judge in ("judge" if plan.judge else "", plan.second_judge):
@@ -103,6 +103,10 @@ def lane_build_cost(lane: LaneRun) -> ReportedBuildCost | None:
             status = build_status(corpus, build_for(corpus, build))
         except HopscopeError:
             return None
-        return read_build_cost(status.report, status.build.line.asks_chat) if status.built else None
+        return (
+            read_build_cost(status.report, status.build.line.uses_chat_model)
+            if status.is_built
+            else None
+        )
 
-    return lane.graph.derived.once("what it cost", build, read_cost)
+    return lane.graph.derived.get_or_make("what it cost", build, read_cost)

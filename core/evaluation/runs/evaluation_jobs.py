@@ -107,7 +107,7 @@ def begin_evaluation(
     BadInput : a graph or build of the plan cannot be used.
     StoreError : the store cannot be used.
     """
-    run = store.begin(plan.spec(dependency_text(engine, plan)), plan.drawn, again)
+    run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn, again)
     return EvaluationRunner(
         plan, store, run.id, engine.environment, make_ask(engine, plan), workers, at_once
     )
@@ -138,7 +138,7 @@ def add_methods(engine, store: Store, run: Run, methods: Sequence[Method]) -> Jo
     earlier_plan = load_plan(store, run)
     plan = replace(earlier_plan, methods=(*earlier_plan.methods, *methods))
     if evaluation_key(earlier_plan.spec(dependency_text(engine, earlier_plan))) == run.key:
-        new_run = store.begin(plan.spec(dependency_text(engine, plan)), plan.drawn)
+        new_run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn)
         store.take_over(run.id, new_run.id, [method.id for method in earlier_plan.methods])
     return evaluate(engine, store, plan)
 

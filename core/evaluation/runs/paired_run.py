@@ -100,5 +100,5 @@ class PairedRun:
 
 def _number(name: str, outcome: Outcome | None, question: Question) -> float:
     """Return a metric's value for one question, NaN if it has none."""
-    number = metric(name).when_failed(question) if outcome is None else metric(name)(outcome)
+    number = metric(name).value_if_failed(question) if outcome is None else metric(name)(outcome)
     return np.nan if number is None else float(number)

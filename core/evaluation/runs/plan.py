@@ -107,7 +107,7 @@ class Plan:
         if len({one.question.id for one in self.drawn}) < len(self.drawn):
             raise BadInput("A question set was named twice, or two questions share an id.")
 
-    def turned(self, index: int) -> list[Method]:
+    def rotated_methods(self, index: int) -> list[Method]:
         """Return the methods in the order in which they are asked a question.
 
         The order rotates with the question's index, so that no method always comes first.
@@ -254,7 +254,7 @@ def make_plan(
         for question in draw_sample(questions, size, seed):
             drawn = replace(question, abstract=question.abstract or abstract)
             drawn_questions.append(DrawnQuestion(drawn, name, source))
-        graphs[source.saved_as or f"{name}: {OWN_GRAPHS}"] = digest
+        graphs[source.saved_name or f"{name}: {OWN_GRAPHS}"] = digest
         set_names.append(name)
         notes.append(note)
         question_count += len(questions)
@@ -352,7 +352,7 @@ def _open_run(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
     if not name.startswith(RUN_PREFIX):
         return None
     run = find_run(name.removeprefix(RUN_PREFIX))
-    run_questions = run.asked()
+    run_questions = run.list_questions()
     if not run_questions:
         raise BadInput(
             f"The finished run “{run.title}” has no question whose text is known; bring its "
@@ -380,7 +380,9 @@ def _open_set(name: str, graph: str, by_name, columns: str, only: str) -> Opened
     if only and is_file:
         opened_set = replace(opened_set, only=only)
     full_name = str(opened_set.file) if is_file else full_set_name(name)
-    if not graph and (opened_set.graphs == "question" or (is_file and opened_set.brings_graphs())):
+    if not graph and (
+        opened_set.graph_scope == "question" or (is_file and opened_set.has_graphs())
+    ):
         with opened_set.file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         return full_name, opened_set.questions(), GraphSource(""), digest, note

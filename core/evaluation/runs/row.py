@@ -92,7 +92,7 @@ def run_methods(
     ------
     A row for each method, as soon as it has run.
     """
-    turn_methods = plan.turned(index) if methods is None else methods
+    turn_methods = plan.rotated_methods(index) if methods is None else methods
     prefixes = PrefixCache() if len(turn_methods) > 1 else NoPrefixCache()
     for method in turn_methods:
         watch.check()
@@ -141,7 +141,7 @@ def run_method(
     outcome = states = error = lane = None
     try:
         lane = LaneRun(ask(plan.drawn[index]), method.line, environment, prefixes)
-        progress = LaneListener(watch=watch.quiet, reached=lambda state: watch.check())
+        progress = LaneListener(watch=watch.without_reports, on_state=lambda state: watch.check())
         lane.retrieve(progress)
         lane.answer(progress)
         outcome = _observe_lane(plan, models, lane, watch)
@@ -254,7 +254,7 @@ def _warm_up_operator(
     """Run an operator once, so that its compiled code is loaded or compiled."""
     operator(
         State(request.question, request.seeds),
-        Context(request.source.graph, environment, request.seed, watch.quiet),
+        Context(request.source.graph, environment, request.seed, watch.without_reports),
     )
 
 

@@ -39,10 +39,10 @@ class Pace:
     """
 
     total: int
-    left: dict[str, int]
+    rows_left: dict[str, int]
     failed: int = 0
-    at_once: float = 1
-    spent: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    concurrency: float = 1
+    seconds_by_method: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, method: str, seconds: float, failed: bool) -> None:
         """Record one more row.
@@ -53,34 +53,34 @@ class Pace:
         seconds : time that it took.
         failed : True if the row has an error.
         """
-        self.left[method] -= 1
+        self.rows_left[method] -= 1
         self.failed += failed
-        self.spent[method].append(seconds)
+        self.seconds_by_method[method].append(seconds)
 
-    def spread_over(self, seconds: float) -> None:
+    def derive_concurrency(self, seconds: float) -> None:
         """Derive the concurrency from the wall-clock seconds in which the recorded rows ran."""
-        total = sum(map(sum, self.spent.values()))
-        self.at_once = max(1.0, total / seconds) if seconds else 1.0
+        total = sum(map(sum, self.seconds_by_method.values()))
+        self.concurrency = max(1.0, total / seconds) if seconds else 1.0
 
     @property
     def done(self) -> int:
         """Number of rows that have run."""
-        return self.total - sum(self.left.values())
+        return self.total - sum(self.rows_left.values())
 
     def seconds_left(self) -> tuple[float, float] | None:
         """Return an interval of the seconds until the end.
 
         It is None if a method with remaining rows has not run yet.
         """
-        rows_left = {method: count for method, count in self.left.items() if count}
-        if not rows_left or not rows_left.keys() <= self.spent.keys():
+        rows_left = {method: count for method, count in self.rows_left.items() if count}
+        if not rows_left or not rows_left.keys() <= self.seconds_by_method.keys():
             return None
         low = high = 0.0
         for method, count in rows_left.items():
-            method_low, method_high = mean_interval(self.spent[method])
+            method_low, method_high = mean_interval(self.seconds_by_method[method])
             low += count * method_low
             high += count * method_high
-        return low / self.at_once, high / self.at_once
+        return low / self.concurrency, high / self.concurrency
 
     def words(self) -> str:
         """Return the progress as a text.
@@ -144,7 +144,7 @@ class EvaluationRunner:
 
         A failed row is saved with its error and tried again by the next run. Raises CapReached.
         """
-        done = self.store.finished(self.run)
+        done = self.store.finished_pairs(self.run)
         rows_left = {method.id: 0 for method in self.plan.methods}
         for _, methods in self._turns(done):
             for method in methods:
@@ -153,17 +153,17 @@ class EvaluationRunner:
         if any(rows_left.values()):
             if not self.workers:  # a worker loads its own models
                 load_models(self.plan, self.environment, self.ask, watch)
-            self.store.mark(self.run, RUN_RUNNING)
+            self.store.set_status(self.run, RUN_RUNNING)
         try:
             if self.workers:
                 self._run_on_workers(watch, done, pace, self.workers)
             else:
                 self._run_here(watch, done, pace)
         except RunCancelled:
-            self.store.mark(self.run, RUN_CANCELLED)
+            self.store.set_status(self.run, RUN_CANCELLED)
             raise
         if pace.done == pace.total:
-            self.store.mark(self.run, RUN_DONE)
+            self.store.set_status(self.run, RUN_DONE)
         watch.report(pace.words(), pace.done / pace.total)
         return self.run
 
@@ -172,14 +172,14 @@ class EvaluationRunner:
         for index, drawn_question in enumerate(self.plan.drawn):
             methods_left = [
                 method
-                for method in self.plan.turned(index)
+                for method in self.plan.rotated_methods(index)
                 if (method.id, drawn_question.question.id) not in done
             ]
             if methods_left:
                 yield index, methods_left
 
     def _save_row(self, row: FinishedRow) -> None:
-        self.store.keep(self.run, row.method, row.question, row.outcome, row.error, row.states)
+        self.store.save_row(self.run, row.method, row.question, row.outcome, row.error, row.states)
 
     def _run_here(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
         """Run the remaining rows in this process.
@@ -195,7 +195,7 @@ class EvaluationRunner:
         open_questions = 0
 
         def free_slots() -> int:
-            return question_slots(server_list) if run_spending.may_begin(open_questions) else 0
+            return question_slots(server_list) if run_spending.can_begin(open_questions) else 0
 
         flight = ConcurrentWork(free_slots, watch)
 
@@ -215,24 +215,24 @@ class EvaluationRunner:
 
         def save_row(row: FinishedRow, row_start: float) -> None:
             self._save_row(row)
-            self.store.spend(self.run, run_spending.account.usage)
+            self.store.save_usage(self.run, run_spending.account.usage)
             with lock:
                 pace.add(row.method, clock() - row_start, row.error is not None)
-                pace.spread_over(clock() - run_start)
+                pace.derive_concurrency(clock() - run_start)
 
         def run_question(turn: tuple[int, list[Method]]) -> None:
             nonlocal open_questions
             account = Account()
             rows = run_methods(self.plan, self.environment, self.ask, *turn, flight)
             try:
-                with processor.held(), charged_to(account, run_spending.account):
+                with processor.hold(), charged_to(account, run_spending.account):
                     for method in turn[1]:
                         flight.check()
                         report_progress(method)
                         row_start = clock()
                         save_row(next(rows), row_start)
             finally:
-                run_spending.ended(account)
+                run_spending.record_piece(account)
                 with lock:
                     open_questions -= 1
 
@@ -241,14 +241,14 @@ class EvaluationRunner:
                 fix_concurrency(server_list, self.at_once),
                 as_fast_as_one(server_list if self.as_fast_as_one else ()),
             ):
-                for _ in flight.each(run_question, turns()):
+                for _ in flight.run_each(run_question, turns()):
                     continue
         finally:
-            self.store.spend(self.run, run_spending.account.usage)
+            self.store.save_usage(self.run, run_spending.account.usage)
         self.estimate = estimate_rest(run_spending, pace.done, pace.total, pace.seconds_left())
         if pace.done < pace.total:
-            self.store.mark(self.run, RUN_CANCELLED)
-            if not run_spending.may_begin(0):
+            self.store.set_status(self.run, RUN_CANCELLED)
+            if not run_spending.can_begin(0):
                 raise cap_error(run_spending, pace.done, pace.total)
 
     def spending(self) -> Spending:
@@ -256,19 +256,21 @@ class EvaluationRunner:
 
         Raises BadInput for a cap in money without suitable prices.
         """
-        done = len(self.store.finished(self.run))
-        usage = self.store.spent(self.run)
+        done = len(self.store.finished_pairs(self.run))
+        usage = self.store.usage(self.run)
         return spending(self.plan, self.environment.models, usage, self.cap, done)
 
     def _run_on_workers(
         self, watch: Watch, done: set[tuple[str, str]], pace: Pace, workers: Workers
     ) -> None:
         """Run the remaining rows over the workers, question by question."""
-        pace.at_once = max(1, workers.count)
+        pace.concurrency = max(1, workers.count)
         watch.report("Starting the workers")
         with closing(spread_turns(self.plan, self._turns(done), workers, watch)) as batches:
             for rows in batches:
                 for row in rows:
                     self._save_row(row)
                     pace.add(row.method, row.seconds, row.error is not None)
-                watch.report(f"{pace.words()}, over {workers.words()}", pace.done / pace.total)
+                watch.report(
+                    f"{pace.words()}, over {workers.description()}", pace.done / pace.total
+                )

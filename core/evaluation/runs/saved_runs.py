@@ -73,7 +73,11 @@ def reopen_comparison(
             f"Nothing that could be opened is kept of question “{question}” in evaluation {run.id}."
         )
     ask = SourceQuestion(
-        source, last_state.question, last_state.seeds, run.spec["seed"], model=run.spec["model"]
+        source,
+        last_state.question,
+        last_state.seeds,
+        run.spec["seed"],
+        uses_model=run.spec["model"],
     )
     return MethodComparison(ask, [_finished_lane(ask, row) for row in rows])
 
@@ -96,7 +100,7 @@ def _finished_lane(ask: SourceQuestion, row: ReopenedRow) -> MethodLane:
         status=JOB_FAILED if row.error else JOB_DONE,
         error=row.error,
         answer=answer or "",
-        model=answer_role(row.method.line) if ask.model else None,
+        model=answer_role(row.method.line) if ask.uses_model else None,
         tried=True,
     )
 
@@ -118,7 +122,7 @@ def load_plan(store: Store, run: Run) -> Plan:
     BadInput, StoreError : a method no longer exists, or the store is damaged.
     """
     methods = tuple(map(_method, run.spec["instances"]))
-    return from_plain(Plan, run.spec, methods=methods, drawn=tuple(store.drawn(run.id)))
+    return from_plain(Plan, run.spec, methods=methods, drawn=tuple(store.drawn_questions(run.id)))
 
 
 def enlarge_plan(store: Store, run: Run, count: int, by_name: Callable[[str], Any]) -> Plan:

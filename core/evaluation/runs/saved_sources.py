@@ -17,7 +17,7 @@ def read_source(text: str) -> AnswerSource:
     >>> read_source("corpus:letters"), read_source("towns")
     (CorpusSource(name='letters'), GraphSource(name='towns'))
     """
-    corpus = text.removeprefix(CorpusSource.marks)
+    corpus = text.removeprefix(CorpusSource.saved_prefix)
     return GraphSource(text) if corpus == text else CorpusSource(corpus)
 
 

@@ -66,7 +66,7 @@ def as_fast_as_one(models: Sequence[Any]) -> Iterator[None]:
     """Limit each server to the concurrency at which a request is as fast as a single one."""
     with ExitStack() as stack:
         for window in _windows(models):
-            stack.enter_context(window.no_slower())
+            stack.enter_context(window.limit_to_single_speed())
         yield
 
 

@@ -51,7 +51,7 @@ def cap_error(run_spending: Spending, done: int, total: int) -> CapReached:
     The error, which the caller raises.
     """
     return CapReached(
-        f"Stopped before the cap: {run_spending.so_far()} are spent, {done:,} of {total:,} answers "
+        f"Stopped before the cap: {run_spending.describe_spent()} are spent, {done:,} of {total:,} answers "
         "done, and the next question may cost more than is left. What is done is saved; with "
         "a higher cap the same evaluation goes on from there."
     )
@@ -119,7 +119,7 @@ def estimate_rest(
         round(total_usage.tokens_in * share),
         round(total_usage.tokens_out * share),
     )
-    has_price = any(price.known for price in run_spending.prices.values())
+    has_price = any(price.is_known for price in run_spending.prices.values())
     return SpendingEstimate(
         done,
         total - done,

@@ -102,7 +102,7 @@ class Store:
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA foreign_keys = ON")
 
-    def begin(
+    def begin_run(
         self, spec: dict[str, Any], questions: Sequence[DrawnQuestion], again: bool = False
     ) -> Run:
         """Return the newest run with this specification, to be resumed, or a new run.
@@ -143,7 +143,7 @@ class Store:
                 record_owner(EVALUATION_OWNER_KIND, str(run_number))
         return self.run(run_number)
 
-    def mark(self, run: int, status: str) -> None:
+    def set_status(self, run: int, status: str) -> None:
         """Set a run's status.
 
         Parameters
@@ -158,7 +158,7 @@ class Store:
         with self._write():
             self._db.execute("UPDATE runs SET status = ? WHERE id = ?", (status, run))
 
-    def keep(
+    def save_row(
         self,
         run: int,
         method: str,
@@ -193,7 +193,7 @@ class Store:
                 (run, method, question, facts, error, blob),
             )
 
-    def spend(self, run: int, usage: Mapping[str, Usage]) -> None:
+    def save_usage(self, run: int, usage: Mapping[str, Usage]) -> None:
         """Save a run's usage of each language model, replacing the earlier figures.
 
         Parameters
@@ -214,7 +214,7 @@ class Store:
             self._db.execute(SPENT_STATEMENT)
             self._db.executemany("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?, ?)", rows)
 
-    def spent(self, run: int) -> dict[str, Usage]:
+    def usage(self, run: int) -> dict[str, Usage]:
         """Return a run's usage of each language model, by name.
 
         It is empty for runs from before usage was recorded.
@@ -226,7 +226,7 @@ class Store:
         )
         return {name: Usage(*counts) for name, *counts in usage_rows}
 
-    def finished(self, run: int) -> set[tuple[str, str]]:
+    def finished_pairs(self, run: int) -> set[tuple[str, str]]:
         """Return the (method, question id) pairs without an error.
 
         These need not be run again.
@@ -259,7 +259,7 @@ class Store:
 
     def rows(self, run: int) -> list[StoredRow]:
         """Return all rows of a run, ordered by question, then by method."""
-        questions = {drawn.question.id: drawn.question for drawn in self.drawn(run)}
+        questions = {drawn.question.id: drawn.question for drawn in self.drawn_questions(run)}
         question_order = {id: index for index, id in enumerate(questions)}
         specs = self.run(run).spec["instances"]
         method_order = {spec["id"]: index for index, spec in enumerate(specs)}
@@ -273,7 +273,7 @@ class Store:
                 rows.append(StoredRow(method, questions[question], outcome, error))
         return rows
 
-    def drawn(self, run: int) -> list[DrawnQuestion]:
+    def drawn_questions(self, run: int) -> list[DrawnQuestion]:
         """Return the questions of a run, in the order in which they are asked."""
         query = "SELECT told FROM questions WHERE run = ? ORDER BY place"
         saved_questions = self._all(query, (run,))
@@ -373,11 +373,11 @@ class Store:
 
     @contextmanager
     def _write(self) -> Iterator[None]:
-        with self._lock, self._rows.errors(), transaction(self._db):
+        with self._lock, self._rows.raise_store_errors(), transaction(self._db):
             yield
 
     def _all(self, query: str, values: tuple = ()) -> list[tuple]:
-        with self._lock, self._rows.errors():
+        with self._lock, self._rows.raise_store_errors():
             return self._db.execute(query, values).fetchall()
 
 
@@ -420,7 +420,7 @@ def _read_outcome(text: str, method: str, question: str) -> Outcome:
 def _drawn_text(drawn: DrawnQuestion) -> str:
     """Return a drawn question as the text that `_read_drawn` reads."""
     question = to_plain(drawn.question)
-    return _marked_text({"question": question, "set": drawn.set, "graph": drawn.source.saved_as})
+    return _marked_text({"question": question, "set": drawn.set, "graph": drawn.source.saved_name})
 
 
 def _read_drawn(text: str) -> DrawnQuestion:

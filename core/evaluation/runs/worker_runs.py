@@ -40,7 +40,7 @@ def spread_turns(
     ------
     One row for each method of a turn.
     """
-    for (index, methods), result in workers.each(partial(run_turn, plan), turns, watch):
+    for (index, methods), result in workers.run_each(partial(run_turn, plan), turns, watch):
         if isinstance(result, LostResult):
             question = plan.drawn[index].question.id
             result = [FinishedRow(one.id, question, error=result.error) for one in methods]

@@ -43,16 +43,16 @@ class SearchConfig:
     calls: int = 200
 
     @property
-    def asks(self) -> bool:
+    def may_ask_model(self) -> bool:
         """True if lines may ask a language model directly.
 
         Only lines for documents do so. Lines on triples name a language model as a ranker.
         """
-        return isinstance(self.space, TextSpace) and self.space.asks
+        return isinstance(self.space, TextSpace) and self.space.may_ask_model
 
     def __post_init__(self) -> None:
         quality_metric = metric(self.quality)
-        if not quality_metric.quality or quality_metric.base == "judge@1":
+        if not quality_metric.is_quality or quality_metric.base == "judge@1":
             raise BadParameter(
                 f"{self.quality} is no quality to search by; take a share such as reader_hit@1 or "
                 "path_recall@32."
@@ -65,7 +65,7 @@ class SearchConfig:
             raise BadParameter("A budget must be more than nothing.")
         if self.trials < 1:
             raise BadParameter("Try at least one method.")
-        if self.asks and self.calls < 1:
+        if self.may_ask_model and self.calls < 1:
             raise BadParameter(
                 "Allow at least one call of a language model, or leave out methods that ask one."
             )
@@ -78,12 +78,12 @@ class SearchConfig:
         spec = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
         del spec["instances"], spec["models"]
         spec |= {
-            "space": self.space.described(),
+            "space": self.space.describe(),
             "models": [[name, models.signature(name)] for name in self.space.models()],
             "quality": self.quality,
             "cost": self.cost,
             "budget": self.budget,
         }
-        if prompts := model_facts(models, self.space.models(), self.asks):
+        if prompts := model_facts(models, self.space.models(), self.may_ask_model):
             spec["prompts"] = prompts
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]

@@ -60,8 +60,8 @@ def search_plot(
     figure = go.Figure()
     front_points = pareto_points(tuple(points))
     _add_front_line(figure, front_points)
-    stopped = [point for point in points if not point.whole]
-    others = [point for point in points if point.whole and point not in front_points]
+    stopped = [point for point in points if not point.is_complete]
+    others = [point for point in points if point.is_complete and point not in front_points]
     for group in (
         MarkerGroup("stopped early", stopped, TRIED_COLOUR, size=7, symbol="circle-open"),
         MarkerGroup("tried", others, TRIED_COLOUR, size=8),
@@ -72,7 +72,7 @@ def search_plot(
     if verdict is not None:
         _add_unseen(figure, verdict, quality, cost)
     _add_budget(figure, budget, cost)
-    title = metric(quality).described()["title"]
+    title = metric(quality).describe()["title"]
     figure.update_xaxes(
         title=f"{metric(cost).title} a question",
         type="log" if cost == "seconds" else "linear",
@@ -98,10 +98,10 @@ def _add_front_line(figure: Figure, front_points: Sequence[SearchPoint]) -> None
     """Add a line along the front, if it has several points."""
     if len(front_points) < 2:
         return
-    rising = sorted(front_points, key=lambda point: point.tried.cost)
+    rising = sorted(front_points, key=lambda point: point.figures.cost)
     figure.add_scatter(
-        x=[point.tried.cost for point in rising],
-        y=[point.tried.quality for point in rising],
+        x=[point.figures.cost for point in rising],
+        y=[point.figures.quality for point in rising],
         mode="lines",
         line={"color": FRONT_COLOUR, "width": 1.5, "dash": "dot", "shape": "hv"},
         hoverinfo="skip",
@@ -112,8 +112,8 @@ def _add_front_line(figure: Figure, front_points: Sequence[SearchPoint]) -> None
 def _add_markers(figure: Figure, group: MarkerGroup, quality: str, cost: str) -> None:
     numbers = [str(point.number) for point in group.points]
     figure.add_scatter(
-        x=[point.tried.cost for point in group.points],
-        y=[point.tried.quality for point in group.points],
+        x=[point.figures.cost for point in group.points],
+        y=[point.figures.quality for point in group.points],
         mode="markers+text" if group.numbered else "markers",
         text=numbers if group.numbered else None,
         textposition="top center",
@@ -154,7 +154,7 @@ class UnseenGroup:
 def _add_unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> None:
     """Add the published lines and the chosen points on unseen questions, with 95 % intervals."""
     found_lines = {}
-    for comparison in verdict.against:
+    for comparison in verdict.comparisons:
         number = str(comparison.point.number)
         found_lines[number] = (number, comparison.figures)
     published_lines = {}
@@ -206,7 +206,7 @@ def _add_unseen_markers(
 
 
 def _hover(point: SearchPoint, quality: str, cost: str) -> str:
-    trial_figures = point.tried
+    trial_figures = point.figures
     words = escape(point.line.words()).replace(" → ", " →<br>")
     end = ""
     if trial_figures.stopped:

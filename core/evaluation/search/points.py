@@ -16,12 +16,12 @@ class SearchPoint:
 
     number: int
     line: Line
-    tried: TrialFigures
+    figures: TrialFigures
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """True if the line was asked all questions within the budget and answered any."""
-        return not self.tried.stopped and self.tried.answered > 0
+        return not self.figures.stopped and self.figures.answered > 0
 
     @property
     def method(self) -> Method:
@@ -39,12 +39,14 @@ def pareto_points(points: tuple[SearchPoint, ...]) -> tuple[SearchPoint, ...]:
 
     Of equal points only the one tried first is included.
     """
-    points_by_name = {str(point.number): point for point in points if point.whole}
+    points_by_name = {str(point.number): point for point in points if point.is_complete}
     figures_by_name = {
-        name: (point.tried.cost, point.tried.quality) for name, point in points_by_name.items()
+        name: (point.figures.cost, point.figures.quality) for name, point in points_by_name.items()
     }
     points_by_figures: dict[tuple[float, float], SearchPoint] = {}
     for name in pareto(figures_by_name):
         points_by_figures.setdefault(figures_by_name[name], points_by_name[name])
     front = points_by_figures.values()
-    return tuple(sorted(front, key=lambda one: (-one.tried.quality, one.tried.cost, one.number)))
+    return tuple(
+        sorted(front, key=lambda one: (-one.figures.quality, one.figures.cost, one.number))
+    )

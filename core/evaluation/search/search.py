@@ -79,7 +79,7 @@ class Search:
         """Return the lines tried so far, in order; empty if the search was never begun."""
         return _points(_study(self.file)) if self.file.exists() else ()
 
-    def calls(self) -> int:
+    def count_calls(self) -> int:
         """Return the number of language-model calls so far."""
         return _call_count(_study(self.file)) if self.file.exists() else 0
 
@@ -102,7 +102,9 @@ class Search:
             return _points(study)
 
     def _is_finished(self, study: optuna.Study) -> bool:
-        is_call_limit_reached = self.config.asks and _call_count(study) >= self.config.calls
+        is_call_limit_reached = (
+            self.config.may_ask_model and _call_count(study) >= self.config.calls
+        )
         return (
             is_call_limit_reached
             or len(_points(study)) >= self.config.trials
@@ -117,7 +119,7 @@ class Search:
         from optuna.samplers import TPESampler
 
         number = len(_finished_trials(study))
-        starts = self.config.space.starts
+        starts = self.config.space.first_suggestions
         study.sampler = TPESampler(
             seed=_proposal_seed(self.config.tuning.seed, number),
             n_startup_trials=RANDOM_LINES,
@@ -128,7 +130,7 @@ class Search:
         trial = study.ask()
         line = self.config.space.line(trial)
         points = _points(study)
-        figures_by_line = {repr(point.line): point.tried for point in points}
+        figures_by_line = {repr(point.line): point.figures for point in points}
         earlier_figures = figures_by_line.get(repr(line))
         try:
             trial_figures = earlier_figures or self._try_line(line, points, study, job)
@@ -146,7 +148,9 @@ class Search:
     def _try_line(
         self, line: Line, points: tuple[SearchPoint, ...], study: optuna.Study, job: Job
     ) -> TrialFigures:
-        known_figures = [(point.tried.quality, point.tried.cost) for point in points if point.whole]
+        known_figures = [
+            (point.figures.quality, point.figures.cost) for point in points if point.is_complete
+        ]
 
         def is_dominated(quality: float, cost: float) -> bool:
             return any(
@@ -160,17 +164,17 @@ class Search:
             (Method(repr(line), "", line),),
             plan.drawn,
             seed=plan.seed,
-            model=config.asks,
+            model=config.may_ask_model,
             cold=True,
         )
-        load_models(trial_plan, self.environment, self.ask, job.quiet)
+        load_models(trial_plan, self.environment, self.ask, job.without_reports)
         # Open the line's graph, which may need a short build, and load its vectors before the timing.
         if plan.drawn[0].source.is_corpus:
             self._open_graph(line, job)
         job.report(
             f"{progress_text}. Now: {shorten(line.words(), MAX_TRIED_LINE_LETTERS)}", job.fraction
         )
-        calls_left = config.calls - _call_count(study) if config.asks else None
+        calls_left = config.calls - _call_count(study) if config.may_ask_model else None
         trial = Trial(
             trial_plan,
             config.quality,
@@ -200,7 +204,7 @@ class Search:
         listener = LaneListener(Watch(job.check, report))
         try:
             # Without the model, this costs no call.
-            first_question = replace(self.ask(self.config.tuning.drawn[0]), model=False)
+            first_question = replace(self.ask(self.config.tuning.drawn[0]), uses_model=False)
             LaneRun(first_question, line, self.environment).retrieve(listener)
         except RunCancelled:
             raise
@@ -218,7 +222,7 @@ class Search:
             f"{len(points):,} of {self.config.trials:,} methods tried",
             f"{len(pareto_points(points)):,} best at their cost",
         ]
-        if self.config.asks:
+        if self.config.may_ask_model:
             parts.append(
                 f"{_call_count(study):,} of {self.config.calls:,} calls of language models"
             )

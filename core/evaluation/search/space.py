@@ -56,7 +56,7 @@ class Alternative:
     name: str
     free: Mapping[str, Range | tuple[Any, ...]]
 
-    def drawn(self, trial: BaseTrial) -> Operator:
+    def draw(self, trial: BaseTrial) -> Operator:
         """Return the operator with the values that a trial suggests."""
         types = {parameter.name: parameter.type for parameter in parameters(self.cls)}
         values = {
@@ -90,11 +90,11 @@ class Space:
         return Line(tuple(filter(None, operators)))
 
     @property
-    def starts(self) -> tuple[dict[str, str], ...]:
+    def first_suggestions(self) -> tuple[dict[str, str], ...]:
         """First suggestions: each operator that retrieves."""
         return tuple({"retrieve": one.name} for one in self.stages["retrieve"])
 
-    def described(self) -> dict[str, list[list[Any]]]:
+    def describe(self) -> dict[str, list[list[Any]]]:
         """Return the space as values for JSON."""
         return describe_stages(self.stages)
 
@@ -107,7 +107,7 @@ class Space:
         if choices in ([], [NO_OPERATOR]):
             return None
         choice = trial.suggest_categorical(stage, choices)
-        return next((one.drawn(trial) for one in self.stages[stage] if one.name == choice), None)
+        return next((one.draw(trial) for one in self.stages[stage] if one.name == choice), None)
 
 
 def load_space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_FILE) -> Space:

@@ -53,12 +53,12 @@ class CompleteLine:
     builds: tuple[str, ...]
     operators: tuple[Alternative, ...]
 
-    def drawn(self, trial: BaseTrial) -> Line:
+    def draw(self, trial: BaseTrial) -> Line:
         """Return the line with the values that a trial suggests."""
         build = self.builds[0]
         if len(self.builds) > 1:
             build = trial.suggest_categorical(f"{self.name}: graph", self.builds)
-        return Line((BuiltGraph(build), *(one.drawn(trial) for one in self.operators)))
+        return Line((BuiltGraph(build), *(one.draw(trial) for one in self.operators)))
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class TextSpace:
     graphs: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
     needs: Mapping[str, Operator]
     whole: tuple[CompleteLine, ...] = ()
-    asks: bool = False  # lines may ask a language model
+    may_ask_model: bool = False  # lines may ask a language model
 
     def line(self, trial: BaseTrial) -> Line:
         """Return a line with the values that a trial suggests."""
@@ -99,7 +99,7 @@ class TextSpace:
         forms = [COMBINED_PARTS, *complete_lines]
         form = trial.suggest_categorical(WAY_CHOICE, forms) if len(forms) > 1 else COMBINED_PARTS
         if form != COMBINED_PARTS:
-            return complete_lines[form].drawn(trial)
+            return complete_lines[form].draw(trial)
         operators: list[Operator] = []
         for part in PROMPT_PARTS:
             operator = self._draw(trial, part, optional=part != REQUIRED_PART)
@@ -110,7 +110,7 @@ class TextSpace:
         return Line((graph, *operators, *filter(None, closing_operators)))
 
     @property
-    def starts(self) -> tuple[dict[str, str], ...]:
+    def first_suggestions(self) -> tuple[dict[str, str], ...]:
         """First suggestions: each operator that retrieves chunks, and each complete line."""
         starts = [
             {WAY_CHOICE: COMBINED_PARTS, REQUIRED_PART: alternative.name}
@@ -118,7 +118,7 @@ class TextSpace:
         ]
         return (*starts, *({WAY_CHOICE: line.name} for line in self.whole))
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return the space as values for JSON."""
         graphs = [[sorted(holds), list(builds)] for holds, builds in self.graphs]
         complete_lines = {
@@ -130,7 +130,7 @@ class TextSpace:
             "graphs": graphs,
             "needs": needs,
             "whole": complete_lines,
-            "asks": self.asks,
+            "asks": self.may_ask_model,
         }
 
     def models(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ class TextSpace:
         alternatives = list(chain.from_iterable(self.stages.values()))
         alternatives += [Alternative(type(one), "", {}) for one in self.needs.values()]
         alternatives += chain.from_iterable(line.operators for line in self.whole)
-        names = [*models_of(alternatives), *(("answer",) if self.asks else ())]
+        names = [*models_of(alternatives), *(("answer",) if self.may_ask_model else ())]
         return tuple(dict.fromkeys(names))
 
     def _suppliers(self, steps: list[Operator], operator: Operator) -> list[Operator]:
@@ -171,7 +171,7 @@ class TextSpace:
         if choices in ([], [NO_OPERATOR]):
             return None
         choice = trial.suggest_categorical(stage, choices) if len(choices) > 1 else choices[0]
-        return next((one.drawn(trial) for one in self.stages[stage] if one.name == choice), None)
+        return next((one.draw(trial) for one in self.stages[stage] if one.name == choice), None)
 
 
 def load_text_space(

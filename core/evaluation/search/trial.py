@@ -123,9 +123,9 @@ class Trial:
     budget : largest mean cost of a question, in the unit of the cost.
     environment : the models, stores and settings.
     ask : prepares a drawn question.
-    dominated : returns True for quality and cost that cannot reach the front. It is called with the
+    is_dominated : returns True for quality and cost that cannot reach the front. It is called with the
         figures that a line would have if all remaining questions were right and free.
-    most_calls : largest number of calls of language models, checked before each question; None for
+    max_calls : largest number of calls of language models, checked before each question; None for
         no limit.
     calls : number of calls so far.
     """
@@ -136,8 +136,8 @@ class Trial:
     budget: float
     environment: Environment
     ask: Callable[[DrawnQuestion], SourceQuestion]
-    dominated: Callable[[float, float], bool] = lambda quality, cost: False
-    most_calls: int | None = None
+    is_dominated: Callable[[float, float], bool] = lambda quality, cost: False
+    max_calls: int | None = None
     calls: int = 0
 
     def __call__(self, line: Line, job: Job) -> TrialFigures:
@@ -178,7 +178,7 @@ class Trial:
 
         def run_question(index: int) -> _QuestionFigures:
             drawn = self.plan.drawn[index]
-            with processor.held():
+            with processor.hold():
                 figures = self._run_question(line, drawn, flight, running_sum.spent)
             with lock:
                 self.calls += figures.calls
@@ -186,7 +186,7 @@ class Trial:
 
         with (
             as_fast_as_one(server_list if self.cost == "seconds" else ()),
-            closing(flight.each(run_question, indices())) as results,
+            closing(flight.run_each(run_question, indices())) as results,
         ):
             for index, figures in results:
                 early_results[index] = figures
@@ -203,7 +203,7 @@ class Trial:
         scores, errors = sums.scores, sums.errors
         quality_metric = metric(self.quality)
         has_answers = any(
-            quality_metric.when_failed(one.question) is not None for one in self.plan.drawn
+            quality_metric.value_if_failed(one.question) is not None for one in self.plan.drawn
         )
         if not (scores or stopped or has_answers):
             raise BadInput(
@@ -228,13 +228,13 @@ class Trial:
         If calls are limited, the open questions are assumed to score 0 and to cost as much as the
         most expensive one so far.
         """
-        if self.most_calls is None:
+        if self.max_calls is None:
             return True
         open_count = started - sums.asked
         if not open_count:
-            return self.calls < self.most_calls
+            return self.calls < self.max_calls
         dearest = sums.dearest
-        if dearest is None or self.calls + open_count * dearest.calls >= self.most_calls:
+        if dearest is None or self.calls + open_count * dearest.calls >= self.max_calls:
             return False
         scores = [*sums.scores, *[0.0] * open_count]
         spent = sums.spent + open_count * dearest.cost
@@ -253,7 +253,7 @@ class Trial:
             return ""
         max_quality = (sum(sums.scores) + questions_left) / (len(sums.scores) + questions_left)
         min_cost = sums.spent / len(self.plan.drawn)
-        return DOMINATED if self.dominated(max_quality, min_cost) else ""
+        return DOMINATED if self.is_dominated(max_quality, min_cost) else ""
 
     def _run_question(
         self, line: Line, item: DrawnQuestion, watch: Watch, spent: float
@@ -286,7 +286,9 @@ class Trial:
             lane = LaneRun(request, line, self.environment)
             lane.retrieve(LaneListener(watch=Watch(check_budget)))
             if quality_metric.known == "gold" or quality_metric.base == "context_recall":
-                lane.ask = replace(request, model=False)  # the metric needs no generated answer
+                lane.ask = replace(
+                    request, uses_model=False
+                )  # the metric needs no generated answer
             lane.answer(LaneListener(watch=Watch(check_budget)))
             outcome = observe(lane.graph, lane.state, source=request.source)
             score = quality_metric(outcome)
@@ -296,7 +298,7 @@ class Trial:
         except BudgetExceeded:
             return _QuestionFigures(None, own_seconds(), calls())
         except Exception as failure:
-            score = quality_metric.when_failed(item.question)
+            score = quality_metric.value_if_failed(item.question)
             return _QuestionFigures(score, 0.0, calls(), error_sentence(failure))
         assert cost is not None  # the cost of a question is always known
         return _QuestionFigures(score, cost, calls())

@@ -59,7 +59,7 @@ def reference_lines(
     for id, method in catalogue.items():
         if not (_retrieves_chunks(method) if is_corpus else TABLE_1_ID.fullmatch(id)):
             continue
-        line = method.line.without("generate")
+        line = method.line.without_stage("generate")
         asks_chat = any(models.info(name).kind == "chat" for name in needed_models(line))
         if not asks_chat and not missing_models(line, models):
             methods.append(method)
@@ -79,12 +79,12 @@ class PointComparison:
     cost: PairedTest
 
     @property
-    def better(self) -> bool:
+    def is_better(self) -> bool:
         """True if the quality is significantly higher at no higher mean cost.
 
         Significance is by the corrected p-value.
         """
-        return self.quality.ahead and self.cost.difference <= 0
+        return self.quality.is_significantly_above and self.cost.difference <= 0
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class SearchVerdict:
     best: Method
     published: Mapping[str, Method]
     figures: Mapping[str, Mapping[str, Estimate]]
-    against: tuple[PointComparison, ...]
+    comparisons: tuple[PointComparison, ...]
     questions: int
     failed: tuple[str, ...] = ()  # for each line with failures, their number and reasons
 
@@ -115,7 +115,7 @@ class SearchVerdict:
         cost = one.cost.metric
         interval = one.quality.estimate.interval("{:.2f}".format)
         number = f"{one.quality.difference:+.2f} {quality} {interval}"
-        verb = "beats" if one.better else "does not beat"
+        verb = "beats" if one.is_better else "does not beat"
         unit = {"seconds": " s", "tokens": " tokens"}[cost]
         point_cost = format_figure(cost, one.figures[cost].mean)
         published_cost = format_figure(cost, self.figures[self.best.id][cost].mean)
@@ -135,19 +135,19 @@ class SearchPlan:
 
     def plan(self, points: Sequence[SearchPoint]) -> Plan:
         """Return the plan of the published lines and these points on the unseen questions."""
-        published = self.on_unseen.methods
+        published = self.unseen_plan.methods
         published_lines = {repr(method.line) for method in published}
         found_methods = [
             point.method for point in points if repr(point.line) not in published_lines
         ]
-        return replace(self.on_unseen, methods=(*published, *found_methods))
+        return replace(self.unseen_plan, methods=(*published, *found_methods))
 
-    def unjudged(self, points: Sequence[SearchPoint]) -> str:
+    def skipped_comparison_reason(self, points: Sequence[SearchPoint]) -> str:
         """Return why a requested comparison with published lines is left out, else an empty text."""
-        if self.unseen is None or not self.search.config.asks:
+        if self.unseen is None or not self.search.config.may_ask_model:
             return ""
         calls = len(self.unseen.drawn) * sum(_asking(one.line) for one in self.plan(points).methods)
-        calls_left = max(0, self.search.config.calls - self.search.calls())
+        calls_left = max(0, self.search.config.calls - self.search.count_calls())
         if calls <= calls_left:
             return ""
         return (
@@ -157,7 +157,7 @@ class SearchPlan:
         )
 
     @property
-    def on_unseen(self) -> Plan:
+    def unseen_plan(self) -> Plan:
         """Plan of the published lines on the unseen questions."""
         assert self.unseen is not None
         return self.unseen
@@ -306,10 +306,14 @@ def start_search(engine, store: Store, planned: SearchPlan) -> Job:
     def search_and_compare(job: Job):
         points = planned.search(job)
         chosen_points = pareto_points(points)[:MAX_COMPARED_POINTS]
-        if planned.unseen is None or not chosen_points or planned.unjudged(chosen_points):
+        if (
+            planned.unseen is None
+            or not chosen_points
+            or planned.skipped_comparison_reason(chosen_points)
+        ):
             return points, None
         plan = planned.plan(chosen_points)
-        run = store.begin(plan.spec(dependency_text(engine, plan)), plan.drawn)
+        run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn)
         runner = EvaluationRunner(
             plan, store, run.id, engine.environment, planned.search.ask, as_fast_as_one=True
         )
@@ -343,7 +347,7 @@ def search_verdict(
     quality = planned.search.config.quality
     cost = planned.search.config.cost
     table = summary.table([quality, cost])
-    published_by_id = {method.id: method for method in planned.on_unseen.methods}
+    published_by_id = {method.id: method for method in planned.unseen_plan.methods}
     ranks = []
     for id in published_by_id:
         mean = table[id][quality].mean
@@ -354,7 +358,7 @@ def search_verdict(
     best = published_by_id[min(ranks)[2]]
     ids = {repr(method.line): id for id, method in published_by_id.items()}
     pairs = [(ids.get(repr(point.line), point.method.id), best.id) for point in chosen]
-    tests = {(test.metric, test.a): test for test in summary.compared(pairs, [quality, cost])}
+    tests = {(test.metric, test.a): test for test in summary.paired_tests(pairs, [quality, cost])}
     comparisons = tuple(
         PointComparison(point, table[a], tests[quality, a], tests[cost, a])
         for point, (a, _) in zip(chosen, pairs)
@@ -365,9 +369,9 @@ def search_verdict(
         best,
         published_by_id,
         figures={id: table[id] for id in published_by_id},
-        against=comparisons,
+        comparisons=comparisons,
         questions=summary.run.spec["sample"],
-        failed=tuple(summary.failed()),
+        failed=tuple(summary.failure_sentences()),
     )
 
 

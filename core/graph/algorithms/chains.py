@@ -117,28 +117,28 @@ class WalkFront:
     took. `code` is the code of the last step.
     """
 
-    previous: np.ndarray  # int64 [n]
-    now: np.ndarray  # int64 [n]
-    walks: np.ndarray  # float64 [n]
-    origin: np.ndarray  # int64 [n]
-    edge: np.ndarray  # int64 [n]
-    before: WalkFront | None = None
+    previous_nodes: np.ndarray  # int64 [n]
+    nodes: np.ndarray  # int64 [n]
+    walk_counts: np.ndarray  # float64 [n]
+    origin_rows: np.ndarray  # int64 [n]
+    edges: np.ndarray  # int64 [n]
+    previous_front: WalkFront | None = None
     code: int = -1
-    cut: bool = False  # True if not all walks were followed
+    is_cut: bool = False  # True if not all walks were followed
 
     def __len__(self) -> int:
-        return len(self.now)
+        return len(self.nodes)
 
     def ends(self, seeds: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
         """Return the end nodes, ascending and without the seeds, and the number of walks to each."""
-        nodes, inverse = np.unique(self.now, return_inverse=True)
-        walks = np.bincount(inverse, self.walks, minlength=len(nodes))
+        nodes, inverse = np.unique(self.nodes, return_inverse=True)
+        walks = np.bincount(inverse, self.walk_counts, minlength=len(nodes))
         retained = ~np.isin(nodes, np.fromiter(seeds, np.int64))
         return nodes[retained], walks[retained]
 
     def paths(self, end_nodes: Sequence[int] | np.ndarray) -> list[Path]:
         """Return the first walk to each of these ends."""
-        nodes, first = np.unique(self.now, return_index=True)
+        nodes, first = np.unique(self.nodes, return_index=True)
         return [
             self._walk_to(int(index))
             for index in first[np.searchsorted(nodes, np.asarray(end_nodes, np.int64))]
@@ -146,12 +146,12 @@ class WalkFront:
 
     def _walk_to(self, index: int) -> Path:
         """Return the walk to one pair."""
-        nodes, edges, forward, front = [int(self.now[index])], [], [], self
-        while front.before is not None:
-            nodes.append(int(front.previous[index]))
-            edges.append(int(front.edge[index]))
+        nodes, edges, forward, front = [int(self.nodes[index])], [], [], self
+        while front.previous_front is not None:
+            nodes.append(int(front.previous_nodes[index]))
+            edges.append(int(front.edges[index]))
             forward.append(not front.code & 1)
-            index, front = int(front.origin[index]), front.before
+            index, front = int(front.origin_rows[index]), front.previous_front
         return Path(tuple(reversed(nodes)), tuple(reversed(edges)), tuple(reversed(forward)))
 
 
@@ -173,7 +173,7 @@ def start_front(graph: KnowledgeGraph, seeds: Iterable[int]) -> WalkFront:
     Examples
     --------
     >>> from core.graph.algorithms.chains import start_front
-    >>> start_front(toy, [2, 0]).now.tolist()
+    >>> start_front(toy, [2, 0]).nodes.tolist()
     [0, 2]
     """
     nodes = np.unique(seed_array(graph, seeds))
@@ -208,7 +208,7 @@ def next_fronts(
     --------
     >>> from core.graph.algorithms.chains import next_fronts, start_front
     >>> steps = next_fronts(toy, start_front(toy, [1]), "both")  # against r0 to A, along r2 to C
-    >>> [(code, front.now.tolist()) for code, front in steps]
+    >>> [(code, front.nodes.tolist()) for code, front in steps]
     [(1, [0]), (4, [2])]
     """
     steps, is_cut = _possible_steps(graph, front, direction, only, limit or MAX_FRONT_STEPS)
@@ -283,12 +283,12 @@ def _possible_steps(
 
     The steps of each node are read once, however many pairs end there.
     """
-    pairs = np.argsort(front.now, kind="stable")  # positions in the front, node by node
-    now = front.now[pairs]
+    pairs = np.argsort(front.nodes, kind="stable")  # positions in the front, node by node
+    now = front.nodes[pairs]
     starts = np.flatnonzero(np.concatenate([[True], now[1:] != now[:-1]]))
     nodes = now[starts]
     sizes = np.diff(starts, append=len(now))
-    walks = np.add.reduceat(front.walks[pairs], starts)
+    walks = np.add.reduceat(front.walk_counts[pairs], starts)
     retained = np.arange(len(nodes))
     if 2 * graph.n_edges > MAX_FRONT_STEPS:
         degrees = graph.degrees(nodes, direction)
@@ -308,7 +308,7 @@ def _possible_steps(
         reverse = np.flatnonzero(is_allowed & (codes == front.code ^ 1))
         origins = _find_pairs(front, nodes[rows[reverse]], ends[reverse])
         reverse, origins = reverse[origins >= 0], origins[origins >= 0]
-        step_walks[reverse] -= front.walks[origins]
+        step_walks[reverse] -= front.walk_counts[origins]
         is_allowed[reverse[sizes[rows[reverse]] == 1]] = False
         second = pairs[np.minimum(starts[rows[reverse]] + 1, len(pairs) - 1)]
         first[reverse] = np.where(first[reverse] == origins, second, first[reverse])
@@ -321,8 +321,8 @@ def _find_pairs(front: WalkFront, now: np.ndarray, previous: np.ndarray) -> np.n
 
     The front is ordered by (previous, now).
     """
-    span = max(int(front.now.max()), int(now.max(initial=0))) + 1
-    keys, targets = front.previous * span + front.now, previous * span + now
+    span = max(int(front.nodes.max()), int(now.max(initial=0))) + 1
+    keys, targets = front.previous_nodes * span + front.nodes, previous * span + now
     index = np.minimum(np.searchsorted(keys, targets), len(keys) - 1)
     return np.where(keys[index] == targets, index, -1)
 
@@ -338,14 +338,14 @@ def _merge_steps(front: WalkFront, steps: _CodedSteps, is_cut: bool) -> WalkFron
     starts = np.flatnonzero(starts_pair)
     first = starts[:MAX_FRONT_PAIRS]
     return WalkFront(
-        previous=nodes[first],
-        now=ends[first],
-        walks=np.add.reduceat(steps.walks, starts)[:MAX_FRONT_PAIRS],
-        origin=steps.rows[first],
-        edge=steps.edges[first],
-        before=front,
+        previous_nodes=nodes[first],
+        nodes=ends[first],
+        walk_counts=np.add.reduceat(steps.walks, starts)[:MAX_FRONT_PAIRS],
+        origin_rows=steps.rows[first],
+        edges=steps.edges[first],
+        previous_front=front,
         code=int(steps.codes[0]),
-        cut=is_cut or front.cut or len(starts) > MAX_FRONT_PAIRS,
+        is_cut=is_cut or front.is_cut or len(starts) > MAX_FRONT_PAIRS,
     )
 
 
@@ -402,7 +402,7 @@ def chains_from(
                     continue
                 if isinstance(after, WalkFront):
                     longer.append((new_chain, after))
-                    after = np.unique(after.now)
+                    after = np.unique(after.nodes)
                 end_nodes = after[~np.isin(after, seeds)]
                 if len(end_nodes):
                     yield new_chain, end_nodes
@@ -425,14 +425,14 @@ def sample_front(front: WalkFront, limit: int | None) -> WalkFront:
         return front
     rows = np.linspace(0, len(front) - 1, limit).astype(np.int64)
     return WalkFront(
-        previous=front.previous[rows],
-        now=front.now[rows],
-        walks=front.walks[rows],
-        origin=front.origin[rows],
-        edge=front.edge[rows],
-        before=front.before,
+        previous_nodes=front.previous_nodes[rows],
+        nodes=front.nodes[rows],
+        walk_counts=front.walk_counts[rows],
+        origin_rows=front.origin_rows[rows],
+        edges=front.edges[rows],
+        previous_front=front.previous_front,
         code=front.code,
-        cut=True,
+        is_cut=True,
     )
 
 

@@ -191,7 +191,7 @@ def _cluster_edges(
     if len(edges) > HIERARCHY_IGRAPH_EDGES:
         from core.graph.large import leiden, make_links  # imports numba
 
-        labels = leiden(make_links(len(nodes), edges, weights), watch.quiet)
+        labels = leiden(make_links(len(nodes), edges, weights), watch.without_reports)
         order = np.argsort(labels, kind="stable")
         return [nodes[rows] for rows in np.split(order, np.cumsum(np.bincount(labels))[:-1])]
     if not len(nodes):

@@ -41,7 +41,7 @@ class NodeCommunities:
     `of[v]` is the community of node `v`.
     """
 
-    of: np.ndarray  # int32 [n]
+    community_of: np.ndarray  # int32 [n]
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -60,11 +60,11 @@ class NodeCommunities:
 
     @cached_property
     def _order(self) -> np.ndarray:
-        return np.argsort(self.of, kind="stable").astype(np.int64)
+        return np.argsort(self.community_of, kind="stable").astype(np.int64)
 
     @cached_property
     def _starts(self) -> np.ndarray:
-        return row_offsets(np.bincount(self.of))
+        return row_offsets(np.bincount(self.community_of))
 
 
 def detect_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:

@@ -37,7 +37,7 @@ class LocalAdjacency:
     >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
     >>> from core.types import Subgraph
     >>> local = LocalAdjacency(toy, Subgraph(np.array([0, 1, 2]), np.array([0, 2])), "out")  # A>B and B>C
-    >>> local.indptr.tolist(), local.neighbours.tolist(), local.lists[0]
+    >>> local.indptr.tolist(), local.neighbours.tolist(), local.step_lists[0]
     ([0, 1, 2, 2], [1, 2], [(1, 0, True)])
     """
 
@@ -73,7 +73,7 @@ class LocalAdjacency:
         index = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
         return np.where(self.nodes[index] == nodes, index, -1)
 
-    def place(self, node: int) -> int:
+    def local_id(self, node: int) -> int:
         """Return the local id of a node, -1 if it is not in the subgraph."""
         return int(self._local_ids(np.array([node], np.int64))[0])
 
@@ -82,7 +82,7 @@ class LocalAdjacency:
         return slice(int(self.indptr[local_id]), int(self.indptr[local_id + 1]))
 
     @cached_property
-    def lists(self) -> Sequence[list[tuple[int, int, bool]]]:
+    def step_lists(self) -> Sequence[list[tuple[int, int, bool]]]:
         """Steps (neighbour, edge, forward) of each local node as tuples, for loops in Python.
 
         Tuples take ten times the memory of the arrays. If there are more than `MAX_TUPLE_STEPS`

@@ -24,7 +24,7 @@ def mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
     >>> len(mediator_steps(toy)), mediator_steps(toy).any()  # every node of the toy has a name
     (14, np.False_)
     """
-    return graph.derived.once("mediating", None, lambda: _mark_mediator_steps(graph))
+    return graph.derived.get_or_make("mediating", None, lambda: _mark_mediator_steps(graph))
 
 
 def _mark_mediator_steps(graph: KnowledgeGraph) -> np.ndarray:

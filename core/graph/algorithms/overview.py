@@ -49,7 +49,7 @@ class Overview:
     joints: tuple[int, ...]
     further: tuple[int, ...]
     edges: tuple[int, ...]
-    whole: bool = False
+    is_whole: bool = False
 
 
 def overview(graph: Any) -> Overview:
@@ -62,7 +62,7 @@ def overview(graph: Any) -> Overview:
 
     >>> from core.graph.algorithms.overview import overview
     >>> found = overview(toy)
-    >>> toy.names(found.hubs), found.edges, found.whole
+    >>> toy.names(found.hubs), found.edges, found.is_whole
     (['A', 'C', 'D', 'B', 'E'], (0, 1, 2, 3, 4, 5, 6), True)
     """
     hubs = busiest_nodes(graph, OVERVIEW.hubs)

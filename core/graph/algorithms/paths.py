@@ -51,7 +51,7 @@ def shortest_paths(
     >>> toy.texts(paths)
     ['B -> r2 -> C', 'B -> r2 -> C -> r3 -> A', 'B -> r2 -> C -> r4 -> D']
     """
-    start = local.place(source)
+    start = local.local_id(source)
     if start < 0:
         return [], False
     depth, previous = _search_breadth_first(local, start, hops, every, parallel, watch)
@@ -92,7 +92,7 @@ def simple_paths(
     >>> toy.texts(paths), more  # E>A>C would be the third
     (['E -> r5 -> A', 'E -> r5 -> A -> r0 -> B'], True)
     """
-    start = local.place(source)
+    start = local.local_id(source)
     if start < 0:
         return [], False
     return _take_paths(_paths_by_length(local, start, hops), cap, watch)
@@ -122,7 +122,7 @@ def _search_breadth_first(
         watch.check()
         fresh = []
         for node in level:
-            for step in local.lists[node]:
+            for step in local.step_lists[node]:
                 neighbour = step[0]
                 if neighbour not in depth:
                     depth[neighbour] = hop
@@ -219,7 +219,7 @@ def _paths_by_length(local: LocalAdjacency, start: int, hops: int) -> Iterator[P
     for hop in range(hops):
         longer: list[tuple[tuple[int, ...], Path]] = []
         for local_ids, path in level:
-            for neighbour, edge, forward in local.lists[local_ids[-1]]:
+            for neighbour, edge, forward in local.step_lists[local_ids[-1]]:
                 if neighbour not in local_ids:
                     new_path = path.extended(names[neighbour], edge, forward)
                     if hop + 1 < hops:

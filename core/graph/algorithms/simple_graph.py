@@ -18,14 +18,14 @@ class SimpleGraph:
     """
 
     indptr: np.ndarray  # int64 [n + 1]
-    near: np.ndarray  # int64
+    neighbour_ids: np.ndarray  # int64
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def of(self, node: int) -> np.ndarray:
+    def neighbours(self, node: int) -> np.ndarray:
         """Return the neighbours of a node."""
-        return self.near[self.indptr[node] : self.indptr[node + 1]]
+        return self.neighbour_ids[self.indptr[node] : self.indptr[node + 1]]
 
     def degrees(self, nodes: np.ndarray) -> np.ndarray:
         """Return the number of neighbours of each node, int64."""
@@ -34,7 +34,7 @@ class SimpleGraph:
     def steps(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return every step from some nodes, in their order: (position of the node, neighbour)."""
         rows, index = row_entries(self.indptr, nodes)
-        return rows, self.near[index]
+        return rows, self.neighbour_ids[index]
 
 
 def simple_graph(graph: KnowledgeGraph) -> SimpleGraph:
@@ -42,10 +42,10 @@ def simple_graph(graph: KnowledgeGraph) -> SimpleGraph:
 
     >>> from core.graph.algorithms.simple_graph import simple_graph
     >>> links = simple_graph(toy)  # A>B A>C C>A and E>A; the loop at D is none
-    >>> links.of(0).tolist(), links.degrees(np.arange(5)).tolist()
+    >>> links.neighbours(0).tolist(), links.degrees(np.arange(5)).tolist()
     ([1, 2, 4], [3, 2, 3, 1, 1])
     """
-    return graph.derived.once("simple", 0, lambda: _make_simple_graph(graph))
+    return graph.derived.get_or_make("simple", 0, lambda: _make_simple_graph(graph))
 
 
 def _make_simple_graph(graph: KnowledgeGraph) -> SimpleGraph:

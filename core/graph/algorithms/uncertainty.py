@@ -37,5 +37,5 @@ def uncertainty(links: SimpleGraph, target: int) -> np.ndarray:
     [2.773, 2.485, 1.386, 0.0, 3.466]
     """
     return least_path_sums(
-        target, np.log1p(links.degrees(np.arange(len(links)))), links.indptr, links.near
+        target, np.log1p(links.degrees(np.arange(len(links)))), links.indptr, links.neighbour_ids
     )

@@ -68,7 +68,7 @@ class OrderedSteps:
     forward: np.ndarray
 
     @classmethod
-    def of(cls, graph: KnowledgeGraph, direction: str) -> OrderedSteps:
+    def from_graph(cls, graph: KnowledgeGraph, direction: str) -> OrderedSteps:
         """Return the steps of a graph in a resolved direction, cached on the graph.
 
         Parameters
@@ -79,15 +79,15 @@ class OrderedSteps:
         -------
         The steps, the same object for the same graph.
         """
-        return graph.derived.once(
+        return graph.derived.get_or_make(
             "ordered steps", direction, lambda: _order_steps(graph, direction)
         )
 
-    def at(self, node: int) -> slice:
+    def rows_of(self, node: int) -> slice:
         """Slice of the steps from a node."""
         return slice(int(self.indptr[node]), int(self.indptr[node + 1]))
 
-    def has_steps(self) -> np.ndarray:
+    def nodes_with_steps(self) -> np.ndarray:
         """Return the nodes that have steps, ascending."""
         return np.flatnonzero(np.diff(self.indptr))
 
@@ -120,10 +120,10 @@ class NeighbourGroups:
 
     indptr: np.ndarray
     starts: np.ndarray
-    places: np.ndarray
+    step_rows: np.ndarray
 
     @classmethod
-    def of(cls, graph: KnowledgeGraph, direction: str) -> NeighbourGroups:
+    def from_graph(cls, graph: KnowledgeGraph, direction: str) -> NeighbourGroups:
         """Return the groups of a graph in a resolved direction, cached on the graph.
 
         Parameters
@@ -134,10 +134,10 @@ class NeighbourGroups:
         -------
         The groups, the same object for the same graph.
         """
-        return graph.derived.once(
+        return graph.derived.get_or_make(
             "grouped steps",
             direction,
-            lambda: _group_neighbours(OrderedSteps.of(graph, direction)),
+            lambda: _group_neighbours(OrderedSteps.from_graph(graph, direction)),
         )
 
 
@@ -196,10 +196,10 @@ def iterate_walks(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[
     ------
     A walk.
     """
-    steps = OrderedSteps.of(graph, graph.resolve(plan.direction))
+    steps = OrderedSteps.from_graph(graph, graph.resolve(plan.direction))
     if plan.strategy == "breadth-first":
         return _breadth_first_walks(steps, node, plan)
-    groups = NeighbourGroups.of(graph, graph.resolve(plan.direction))
+    groups = NeighbourGroups.from_graph(graph, graph.resolve(plan.direction))
     walks = _random_walks(steps, groups, node, _draw_numbers(graph.node_name(node), plan))
     return _distinct_walks(walks) if plan.unique else walks
 
@@ -235,7 +235,7 @@ def _random_walks(
                 break
             group = int(first) + int(group_draw * int(after - first))
             start, end = int(groups.starts[group]), int(groups.starts[group + 1])
-            step = groups.places[start + int(step_draw * (end - start))]
+            step = groups.step_rows[start + int(step_draw * (end - start))]
             nodes.append(int(steps.nodes[step]))
             edges.append(int(steps.edges[step]))
             forward.append(bool(steps.forward[step]))
@@ -249,7 +249,7 @@ def _breadth_first_walks(steps: OrderedSteps, root: int, plan: WalkPlan) -> Iter
     for _ in range(plan.length):
         next_layer = []
         for node in layer:
-            span = steps.at(node)
+            span = steps.rows_of(node)
             for step, neighbour in enumerate(steps.nodes[span].tolist(), span.start):
                 if neighbour in tree:
                     continue

@@ -74,7 +74,7 @@ def random_walks(
         arrays = walk_arguments(graph, direction)
     else:
         local = LocalAdjacency(graph, subgraph, direction)
-        starts = [local_id for seed in starts if (local_id := local.place(int(seed))) >= 0]
+        starts = [local_id for seed in starts if (local_id := local.local_id(int(seed))) >= 0]
         # The arrays of `LocalAdjacency` hold all allowed steps as outgoing ones.
         arrays = (1, local.indptr, local.neighbours, local.indptr, local.neighbours)
     visited = [np.zeros(0, np.int64)]

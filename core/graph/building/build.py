@@ -214,7 +214,7 @@ def _build_in_steps(source: TextSource | NumberSource, target: _BuildTarget, wat
 
 def _add_attributes(file: TripleFile, target: _BuildTarget, watch: Watch) -> None:
     """Add the attributes in a file to its graph, or note that they were not read."""
-    file.warn_of(read_meta(target.folder)["relations"])
+    file.warn_of_single_relation(read_meta(target.folder)["relations"])
     form = format_of(file.path, file.format)
     if file.attributes.large and not format_named(form).delimited and form not in RDF_SYNTAXES:
         file.tally.note(

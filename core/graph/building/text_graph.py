@@ -78,8 +78,8 @@ def assemble(
     node_order = np.array([ids[node] for node in names], np.int64)
     edge_order = np.lexsort((tails, rel, heads))
     tables = (
-        Table.of(**node_columns).taken(node_order) if node_columns else None,
-        Table.of(**edge_columns).taken(edge_order) if edge_columns else None,
+        Table.from_columns(**node_columns).take(node_order) if node_columns else None,
+        Table.from_columns(**edge_columns).take(edge_order) if edge_columns else None,
     )
     return graph_of_parts(
         name,

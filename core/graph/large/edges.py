@@ -34,7 +34,7 @@ class TripleCodec:
         parts = max(1, -(-triples * OUT_EDGE_BYTES // max(1, memory)))
         max_width = 63 - self.tail_bits - self.relation_bits
         self.width = max(0, min(max_width, max(1, nodes // parts).bit_length() - (parts > 1)))
-        self.ranges = ((nodes - 1) >> self.width) + 1
+        self.n_ranges = ((nodes - 1) >> self.width) + 1
 
     def spill(
         self,
@@ -49,12 +49,12 @@ class TripleCodec:
         `keys-BLOCK` holds the triples and `ranges-BLOCK` the positions of the ranges.
         """
         keys = np.empty(len(heads), np.uint64)
-        cuts = np.zeros(self.ranges + 1, np.int64)
+        cuts = np.zeros(self.n_ranges + 1, np.int64)
         _scatter_keys(
             heads, relations, tails, self.width, self.relation_bits, self.tail_bits, keys, cuts
         )
-        write_array(journal.spill(f"keys-{block}"), keys)
-        write_array(journal.spill(f"ranges-{block}"), cuts)
+        write_array(journal.spill_file(f"keys-{block}"), keys)
+        write_array(journal.spill_file(f"ranges-{block}"), cuts)
 
     def unpack(self, keys: np.ndarray, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (heads, relations, tails) of the keys of one range."""
@@ -99,7 +99,7 @@ def sort_range(
     Equal triples are stored once.
     """
     cuts = [
-        read_array(journal.spill(f"ranges-{block}"), np.int64, part, 2).tolist()
+        read_array(journal.spill_file(f"ranges-{block}"), np.int64, part, 2).tolist()
         for block in range(blocks)
     ]
     total = sum(end - start for start, end in cuts)
@@ -133,7 +133,7 @@ def _read_keys(journal: Journal, cuts: list, bounds: tuple[int, int] | None) -> 
     """
     range_keys = []
     for block, (start, end) in enumerate(cuts):
-        keys = read_array(journal.spill(f"keys-{block}"), np.uint64, start, end - start)
+        keys = read_array(journal.spill_file(f"keys-{block}"), np.uint64, start, end - start)
         if bounds is not None:
             keys = _sort_distinct(keys[(keys >= bounds[0]) & (keys < bounds[1])])
         range_keys.append(keys)
@@ -152,7 +152,7 @@ def _piece_bounds(journal: Journal, cuts: list, total: int, limit: int) -> list:
     sample = np.sort(
         np.concatenate(
             [
-                read_array(journal.spill(f"keys-{b}"), np.uint64, s, e - s)[::step]
+                read_array(journal.spill_file(f"keys-{b}"), np.uint64, s, e - s)[::step]
                 for b, (s, e) in enumerate(cuts)
             ]
         )
@@ -171,9 +171,9 @@ class InwardEdges:
 
     def __init__(self, nodes: int, triples: int, memory: int, pieces: int = 0):
         parts = max(1, -(-triples * IN_EDGE_BYTES // max(1, memory)))
-        self.nodes, self.pieces = nodes, pieces
+        self.nodes, self.n_pieces = nodes, pieces
         self.width = max(0, max(1, nodes // parts).bit_length() - (parts > 1))
-        self.ranges = ((nodes - 1) >> self.width) + 1
+        self.n_ranges = ((nodes - 1) >> self.width) + 1
 
     def spill(self, journal: Journal, heads: np.ndarray, tails: np.ndarray, start: int) -> None:
         """Write edges to a further spill file; the first has the id `start`.
@@ -181,13 +181,13 @@ class InwardEdges:
         `in-PIECE` holds rows of (edge, head, tail) by range of tails. An edge id takes two columns.
         """
         rows = np.empty((len(heads), 4), np.uint32)
-        cuts = np.zeros(self.ranges + 2, np.int64)
+        cuts = np.zeros(self.n_ranges + 2, np.int64)
         _scatter_tails(heads, tails, start, self.width, rows, cuts)
-        write_array(journal.spill(f"in-{self.pieces}"), rows.reshape(-1))
-        write_array(journal.spill(f"incuts-{self.pieces}"), cuts)
-        self.pieces += 1
+        write_array(journal.spill_file(f"in-{self.n_pieces}"), rows.reshape(-1))
+        write_array(journal.spill_file(f"incuts-{self.n_pieces}"), cuts)
+        self.n_pieces += 1
 
-    def place(
+    def fill_range(
         self, journal: Journal, part: int, offsets: np.ndarray, edges: np.ndarray, heads: np.ndarray
     ) -> None:
         """Fill one range of tails in the store's arrays `offsets`, `in_edges` and `in_heads`."""
@@ -197,7 +197,7 @@ class InwardEdges:
             _count_tails(rows, first, counts)
         start = int(offsets[first, 1])
         offsets[first + 1 : last + 1, 0] = read_array(
-            journal.spill(OUT_STARTS_FILE), np.int64, first + 1, last - first
+            journal.spill_file(OUT_STARTS_FILE), np.int64, first + 1, last - first
         )
         offsets[first + 1 : last + 1, 1] = start + np.cumsum(counts)
         fill = start + np.cumsum(counts) - counts
@@ -206,11 +206,13 @@ class InwardEdges:
 
     def _read_pieces(self, journal: Journal, part: int):
         """Yield the rows of one range of tails from each piece."""
-        for piece in range(self.pieces):
-            start, end = read_array(journal.spill(f"incuts-{piece}"), np.int64, part, 2).tolist()
+        for piece in range(self.n_pieces):
+            start, end = read_array(
+                journal.spill_file(f"incuts-{piece}"), np.int64, part, 2
+            ).tolist()
             if end > start:
                 yield read_array(
-                    journal.spill(f"in-{piece}"), np.uint32, 4 * start, 4 * (end - start)
+                    journal.spill_file(f"in-{piece}"), np.uint32, 4 * start, 4 * (end - start)
                 ).reshape(-1, 4)
 
 

@@ -48,7 +48,7 @@ def build_large(
     """
     import psutil
 
-    memory = source.memory or psutil.virtual_memory().total // MEMORY_DIVISOR
+    memory = source.memory_bytes or psutil.virtual_memory().total // MEMORY_DIVISOR
     work_folder = folder / UNFINISHED_FOLDER
     watch = with_time_left(watch)
     try:
@@ -63,7 +63,7 @@ def build_large(
         if isinstance(source, TextSource) and build.journal.identity["source"] != source.identity():
             raise BadInput(f"{source.path.name} was changed while it was read; build again.")
     except BaseException as error:
-        if isinstance(error, BadInput) or not source.keep:
+        if isinstance(error, BadInput) or not source.resumes_after_stop:
             # Windows could not remove files that the frames hold open.
             traceback.clear_frames(error.__traceback__)
             shutil.rmtree(work_folder, ignore_errors=True)

@@ -50,15 +50,15 @@ class Journal:
         has_folders = all((self.folder / name).is_dir() for name in (SPILL_FOLDER, STORE_FOLDER))
         return state if is_same_build and has_folders else None
 
-    def done(self, phase: str) -> int:
+    def n_finished(self, phase: str) -> int:
         """Number of finished parts of a phase."""
         return self._state["done"].get(phase, 0)
 
-    def fact(self, key: str, default: Any = None) -> Any:
+    def get_fact(self, key: str, default: Any = None) -> Any:
         """Return the fact recorded under a key."""
         return self._state["facts"].get(key, default)
 
-    def mark(self, phase: str, done: int, **facts: Any) -> None:
+    def record_progress(self, phase: str, done: int, **facts: Any) -> None:
         """Save together that `done` parts of a phase are finished, and facts."""
         self._state["done"][phase] = done
         self._state["facts"] |= facts
@@ -66,11 +66,11 @@ class Journal:
             self._path, lambda temporary: temporary.write_text(json.dumps(self._state), "utf-8")
         )
 
-    def spill(self, name: str) -> FilePath:
+    def spill_file(self, name: str) -> FilePath:
         """Return the path of a file that the finished store does not need."""
         return self.folder / SPILL_FOLDER / name
 
-    def store(self, name: str) -> FilePath:
+    def store_file(self, name: str) -> FilePath:
         """Return the path of a file of the store."""
         return self.folder / STORE_FOLDER / name
 

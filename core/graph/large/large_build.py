@@ -81,29 +81,29 @@ class LargeBuild:
         self.journal = Journal(folder, {"layout": SPILL_VERSION, "source": source.identity()})
         self.numbered = isinstance(source, NumberSource) or source.numbered
 
-        self.share = memory // 2  # memory for one part of a phase
+        self.phase_memory = memory // 2  # memory for one part of a phase
         self._reader = SourceReader(
             source, self.journal, self._watch_phase("read", "Reading triples")
         )
-        if self.journal.fact("seed") is None:
+        if self.journal.get_fact("seed") is None:
             block_bytes = max(1 << 10, min(MAX_BLOCK_BYTES, memory // 64))
             max_names = 0
             if isinstance(source, TextSource) and not source.numbered:
                 max_names = source.text_bytes() // MIN_NAME_BYTES
             parts = 1 << min(
                 MAX_HASH_PARTS.bit_length() - 1,
-                (max_names * RECORD_BYTES // max(1, self.share)).bit_length(),
+                (max_names * RECORD_BYTES // max(1, self.phase_memory)).bit_length(),
             )
             seed = int.from_bytes(os.urandom(8), "little")
-            self.journal.mark("read", 0, seed=seed, block=block_bytes, parts=parts)
-        source.tally.restore(self.journal.fact("tally", {"bad": {}, "dropped": {}}))
+            self.journal.record_progress("read", 0, seed=seed, block=block_bytes, parts=parts)
+        source.tally.restore(self.journal.get_fact("tally", {"bad": {}, "dropped": {}}))
 
     def run(self) -> list[str]:
         """Run all phases, and return the names of the relations."""
-        self._reader.run()
+        self._reader.read_missing_blocks()
         if not self.numbered:
             self._resolve_names()
-        check_counts(*(self.journal.fact(key, 0) for key in ("nodes", "relations", "triples")))
+        check_counts(*(self.journal.get_fact(key, 0) for key in ("nodes", "relations", "triples")))
         relations, relation_ids = self._order_relations()
         if not self.numbered:
             self._collect_names()
@@ -122,7 +122,7 @@ class LargeBuild:
 
         The ids are indexed by the number that the relation had while reading.
         """
-        names = self._reader.relations()
+        names = self._reader.relation_names()
         if self.numbered:
             return names, np.arange(len(names), dtype=np.int32)
         ordered, ids = in_name_order(names)
@@ -143,34 +143,36 @@ class LargeBuild:
 
     def _resolve_names(self) -> None:
         """Find the first appearance of every name."""
-        counts, parts = self.journal.fact("counts", []), self.journal.fact("parts")
-        if not self.journal.fact("ready"):
-            write_array(self.journal.spill("fresh"), np.zeros(sum(counts) // 64 + 1, np.uint64))
+        counts, parts = self.journal.get_fact("counts", []), self.journal.get_fact("parts")
+        if not self.journal.get_fact("ready"):
+            write_array(
+                self.journal.spill_file("fresh"), np.zeros(sum(counts) // 64 + 1, np.uint64)
+            )
             for block, count in enumerate(counts):
-                with open(self.journal.spill(f"first-{block}"), "wb") as stream:
+                with open(self.journal.spill_file(f"first-{block}"), "wb") as stream:
                     stream.truncate(8 * count)
-            self.journal.mark("resolve", 0, ready=True)
-        for part in range(self.journal.done("resolve"), parts):
+            self.journal.record_progress("resolve", 0, ready=True)
+        for part in range(self.journal.n_finished("resolve"), parts):
             self._watch_phase("resolve", "Finding each name's first place").step(part / parts)
-            resolve_names(self.journal, part, counts, self.share)
-            self.journal.mark("resolve", part + 1)
-        nodes = int(cumulate_bits(read_array(self.journal.spill("fresh"), np.uint64))[-1])
-        self.journal.mark("resolve", parts, nodes=nodes)
+            resolve_names(self.journal, part, counts, self.phase_memory)
+            self.journal.record_progress("resolve", part + 1)
+        nodes = int(cumulate_bits(read_array(self.journal.spill_file("fresh"), np.uint64))[-1])
+        self.journal.record_progress("resolve", parts, nodes=nodes)
         self._remove_spills("hash", "more", "cuts")
 
     def _collect_names(self) -> None:
         """Write all names to spill files, by first appearance."""
-        fact = self.journal.fact
+        fact = self.journal.get_fact
         bases = row_offsets(fact("counts"))
-        blocks = self.journal.done("read")
-        if self.journal.done("collect") == blocks:
+        blocks = self.journal.n_finished("read")
+        if self.journal.n_finished("collect") == blocks:
             return
         names = NameFiles(*self._name_files("met"), fact("name_bytes", 0), fact("named", 0))
-        for block in range(self.journal.done("collect"), blocks):
+        for block in range(self.journal.n_finished("collect"), blocks):
             self._watch_phase("collect", "Collecting names").step(block / blocks)
             names.add(*read_new_names(self.journal, block, int(bases[block])))
             names.sync()
-            self.journal.mark(
+            self.journal.record_progress(
                 "collect", block + 1, name_bytes=names.text.length, named=names.ends.length
             )
         names.close()
@@ -181,11 +183,11 @@ class LargeBuild:
 
         The ids are stored by first appearance of the names.
         """
-        if self.journal.done("order"):
+        if self.journal.n_finished("order"):
             return
         kind = "met"
         # Terms of N-Triples get readable names.
-        if isinstance(self.source, TextSource) and self.source.of_terms:
+        if isinstance(self.source, TextSource) and self.source.has_term_names:
             kind = "readable"
             self._watch_phase("order", "Finding readable names").step(0.0)
             readable = NameFiles(*self._name_files(kind))
@@ -193,17 +195,21 @@ class LargeBuild:
                 self.journal,
                 *read_names(*self._name_files("met")),
                 readable,
-                self.journal.fact("seed"),
+                self.journal.get_fact("seed"),
                 self._watch,
             )
             readable.close()
-        nodes, n_ordered = self.journal.fact("nodes"), 0
-        names = NameFiles(self.journal.store(NAMES_FILE), self.journal.store("name_offsets.npy"))
-        order = GrowingArray(self.journal.store("name_order.npy"), np.int32, 0, NPY_HEADER_BYTES)
-        name_ids = np.memmap(self.journal.spill(NAME_IDS_FILE), np.int32, "w+", shape=(nodes,))
+        nodes, n_ordered = self.journal.get_fact("nodes"), 0
+        names = NameFiles(
+            self.journal.store_file(NAMES_FILE), self.journal.store_file("name_offsets.npy")
+        )
+        order = GrowingArray(
+            self.journal.store_file("name_order.npy"), np.int32, 0, NPY_HEADER_BYTES
+        )
+        name_ids = np.memmap(self.journal.spill_file(NAME_IDS_FILE), np.int32, "w+", shape=(nodes,))
         data, offsets = read_names(*self._name_files(kind))
         watch = self._watch_phase("order", "Ordering names")
-        for part in write_in_order(data, offsets, names, self.share, watch):
+        for part in write_in_order(data, offsets, names, self.phase_memory, watch):
             ids = np.arange(n_ordered, n_ordered + len(part), dtype=np.int32)
             name_ids[part] = ids
             order.add(ids)
@@ -211,45 +217,49 @@ class LargeBuild:
         name_ids.flush()
         names.close()
         order.close()
-        self.journal.mark("order", 1)
+        self.journal.record_progress("order", 1)
         self._remove_spills("met", "readable")
 
     def _name_files(self, kind: str) -> tuple[FilePath, FilePath]:
         """Return the spill files of names and of their ends."""
-        return self.journal.spill(f"{kind}-{NAMES_FILE}"), self.journal.spill(f"{kind}-offsets.npy")
+        return self.journal.spill_file(f"{kind}-{NAMES_FILE}"), self.journal.spill_file(
+            f"{kind}-offsets.npy"
+        )
 
     def _make_codec(self) -> TripleCodec:
-        fact = self.journal.fact
+        fact = self.journal.get_fact
         return TripleCodec(fact("nodes"), fact("relations"), fact("triples"), fact("share"))
 
     def _pack_triples(self, relation_ids: np.ndarray) -> None:
         """Replace nodes and relations of every block by their ids, and pack the triples."""
-        blocks = self.journal.done("read")
-        if self.journal.fact("share") is None:
+        blocks = self.journal.n_finished("read")
+        if self.journal.get_fact("share") is None:
             # The memory is recorded, because the ranges of later phases depend on it.
-            self.journal.mark("number", 0, share=self.share)
+            self.journal.record_progress("number", 0, share=self.phase_memory)
         codec = self._make_codec()
-        if not self.numbered and self.journal.done("number") < blocks:
-            fresh = read_array(self.journal.spill("fresh"), np.uint64)
+        if not self.numbered and self.journal.n_finished("number") < blocks:
+            fresh = read_array(self.journal.spill_file("fresh"), np.uint64)
             base = cumulate_bits(fresh)
-            name_ids = np.memmap(self.journal.spill(NAME_IDS_FILE), np.int32, "r")
-        for block in range(self.journal.done("number"), blocks):
+            name_ids = np.memmap(self.journal.spill_file(NAME_IDS_FILE), np.int32, "r")
+        for block in range(self.journal.n_finished("number"), blocks):
             self._watch_phase("number", "Numbering nodes").step(block / blocks)
-            relations = relation_ids[read_array(self.journal.spill(f"kinds-{block}"), np.int32)]
+            relations = relation_ids[
+                read_array(self.journal.spill_file(f"kinds-{block}"), np.int32)
+            ]
             if self.numbered:
                 heads, tails = (
-                    read_array(self.journal.spill(f"{key}-{block}"), np.int32)
+                    read_array(self.journal.spill_file(f"{key}-{block}"), np.int32)
                     for key in ("heads", "tails")
                 )
             else:
                 heads, tails = number_block(self.journal, block, fresh, base, name_ids)
             codec.spill(self.journal, block, heads, relations, tails)
-            self.journal.mark("number", block + 1)
+            self.journal.record_progress("number", block + 1)
         self._remove_spills("heads", "tails", "kinds", "codes", "order", "first")
 
     def _sort_by_head(self) -> None:
         """Write the columns of the edges in their order, and spill the edges by tail."""
-        fact, codec = self.journal.fact, self._make_codec()
+        fact, codec = self.journal.get_fact, self._make_codec()
         lengths = fact("lengths", {"heads": 0, "relations": 0, "tails": 0, "starts": 0})
         dtypes = {
             "heads": np.int32,
@@ -258,27 +268,27 @@ class LargeBuild:
         }
         columns = {
             key: GrowingArray(
-                self.journal.store(f"{key}.npy"), dtype, lengths[key], NPY_HEADER_BYTES
+                self.journal.store_file(f"{key}.npy"), dtype, lengths[key], NPY_HEADER_BYTES
             )
             for key, dtype in dtypes.items()
         }
         columns["starts"] = GrowingArray(
-            self.journal.spill(OUT_STARTS_FILE), np.int64, lengths["starts"]
+            self.journal.spill_file(OUT_STARTS_FILE), np.int64, lengths["starts"]
         )
         if not lengths["starts"]:
             columns["starts"].add(np.zeros(1, np.int64))
         inward = InwardEdges(fact("nodes"), fact("triples"), fact("share"), fact("pieces", 0))
-        blocks = self.journal.done("read")
-        for part in range(self.journal.done("out"), codec.ranges):
-            self._watch_phase("out", "Sorting triples by head").step(part / codec.ranges)
+        blocks = self.journal.n_finished("read")
+        for part in range(self.journal.n_finished("out"), codec.n_ranges):
+            self._watch_phase("out", "Sorting triples by head").step(part / codec.n_ranges)
             sort_range(self.journal, codec, part, blocks, columns, inward, fact("share"))
             for column in columns.values():
                 column.sync()
-            self.journal.mark(
+            self.journal.record_progress(
                 "out",
                 part + 1,
                 lengths={key: column.length for key, column in columns.items()},
-                pieces=inward.pieces,
+                pieces=inward.n_pieces,
             )
         for column in columns.values():
             column.close()
@@ -286,7 +296,7 @@ class LargeBuild:
 
     def _sort_by_tail(self) -> None:
         """Write the offsets of the nodes and the edges in the order of their tails."""
-        fact = self.journal.fact
+        fact = self.journal.get_fact
         nodes, edges = fact("nodes"), fact("lengths")["tails"]
         inward = InwardEdges(nodes, fact("triples"), fact("share"), fact("pieces"))
         shapes = {
@@ -294,44 +304,49 @@ class LargeBuild:
             "in_edges": (edge_dtype(edges), (edges,)),
             "in_heads": (np.int32, (edges,)),
         }
-        if not self.journal.done("in"):
+        if not self.journal.n_finished("in"):
             for key, (dtype, shape) in shapes.items():
-                np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "w+", dtype, shape)
+                np.lib.format.open_memmap(self.journal.store_file(f"{key}.npy"), "w+", dtype, shape)
         maps = {
-            key: np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "r+") for key in shapes
+            key: np.lib.format.open_memmap(self.journal.store_file(f"{key}.npy"), "r+")
+            for key in shapes
         }
-        for part in range(self.journal.done("in"), inward.ranges):
-            self._watch_phase("in", "Sorting triples by tail").step(part / inward.ranges)
-            inward.place(self.journal, part, maps["offsets"], maps["in_edges"], maps["in_heads"])
+        for part in range(self.journal.n_finished("in"), inward.n_ranges):
+            self._watch_phase("in", "Sorting triples by tail").step(part / inward.n_ranges)
+            inward.fill_range(
+                self.journal, part, maps["offsets"], maps["in_edges"], maps["in_heads"]
+            )
             for values in maps.values():
                 release_map(values)
-            self.journal.mark("in", part + 1)
+            self.journal.record_progress("in", part + 1)
         self._remove_spills("in", "incuts", "starts")
 
     def _fold_names(self) -> None:
         """Write the folded names, by which a large graph is searched."""
-        if self.journal.fact("nodes") >= DISK_SEARCH_NAMES and not self.journal.done("fold"):
+        if self.journal.get_fact("nodes") >= DISK_SEARCH_NAMES and not self.journal.n_finished(
+            "fold"
+        ):
             data, offsets = read_names(
-                self.journal.store(NAMES_FILE), self.journal.store("name_offsets.npy")
+                self.journal.store_file(NAMES_FILE), self.journal.store_file("name_offsets.npy")
             )
             write_folded(
                 data,
                 offsets,
                 self.journal.folder / STORE_FOLDER,
-                self.share,
+                self.phase_memory,
                 self._watch_phase("fold", "Ordering names without case"),
             )
-            self.journal.mark("fold", 1)
+            self.journal.record_progress("fold", 1)
 
     def _write_empty_names(self) -> None:
         """Write the empty name files of a store of numbered nodes."""
-        np.save(self.journal.store("name_order.npy"), np.empty(0, np.int32))
-        np.save(self.journal.store("name_offsets.npy"), np.zeros(1, np.int64))
-        self.journal.store(NAMES_FILE).touch()
+        np.save(self.journal.store_file("name_order.npy"), np.empty(0, np.int32))
+        np.save(self.journal.store_file("name_offsets.npy"), np.zeros(1, np.int64))
+        self.journal.store_file(NAMES_FILE).touch()
 
     def _remove_spills(self, *keys: str) -> None:
         """Remove the spill files with these names, whatever number follows the name."""
-        for path in list(self.journal.spill("x").parent.iterdir()):
+        for path in list(self.journal.spill_file("x").parent.iterdir()):
             if path.name.rpartition("-")[0] in keys:
                 path.unlink()
 

@@ -50,9 +50,9 @@ def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: i
         ("order", order),
         ("cuts", cuts),
     ):
-        write_array(journal.spill(f"{key}-{number}"), values)
-    write_array(journal.spill(f"hash-{number}"), hashes[order])
-    write_array(journal.spill(f"more-{number}"), second_hashes[order])
+        write_array(journal.spill_file(f"{key}-{number}"), values)
+    write_array(journal.spill_file(f"hash-{number}"), hashes[order])
+    write_array(journal.spill_file(f"more-{number}"), second_hashes[order])
     return len(order)
 
 
@@ -74,12 +74,12 @@ def read_new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray
 
     `base` is the position of the block's first name.
     """
-    order = read_array(journal.spill(f"order-{number}"), np.int32)
-    firsts = read_array(journal.spill(f"first-{number}"), np.int64)
+    order = read_array(journal.spill_file(f"order-{number}"), np.int32)
+    firsts = read_array(journal.spill_file(f"first-{number}"), np.int64)
     is_new = np.empty(len(order), np.bool_)
     is_new[order] = firsts == base + order
-    sizes = read_array(journal.spill(f"sizes-{number}"), np.int32).astype(np.int64)
-    data = read_array(journal.spill(f"bytes-{number}"), np.uint8)
+    sizes = read_array(journal.spill_file(f"sizes-{number}"), np.int32).astype(np.int64)
+    data = read_array(journal.spill_file(f"bytes-{number}"), np.uint8)
     out = np.empty(int(sizes[is_new].sum()), np.uint8)
     copy_parts(data, (np.cumsum(sizes) - sizes)[is_new], sizes[is_new], out)
     return out, sizes[is_new]
@@ -93,11 +93,11 @@ def number_block(
     `fresh` marks first positions with one bit each, and `base` is its `cumulate_bits`. `name_ids`
     holds the id of each name by its number.
     """
-    order = read_array(journal.spill(f"order-{number}"), np.int32)
-    firsts = read_array(journal.spill(f"first-{number}"), np.int64)
+    order = read_array(journal.spill_file(f"order-{number}"), np.int32)
+    firsts = read_array(journal.spill_file(f"first-{number}"), np.int64)
     ids = np.empty(len(order), np.int32)
     _fill_ids(firsts, order, fresh, base, name_ids, ids)
-    codes = read_array(journal.spill(f"codes-{number}"), np.int32)
+    codes = read_array(journal.spill_file(f"codes-{number}"), np.int32)
     return ids[codes[::2]], ids[codes[1::2]]
 
 
@@ -123,12 +123,12 @@ def resolve_names(journal: Journal, part: int, counts: list[int], memory: int) -
     """
     bases = row_offsets(counts)
     cuts = [
-        read_array(journal.spill(f"cuts-{block}"), np.int64, part, 2)
+        read_array(journal.spill_file(f"cuts-{block}"), np.int64, part, 2)
         for block in range(len(counts))
     ]
     total = int(sum(end - start for start, end in cuts))
     turns = 1 << max(0, (total * RECORD_BYTES // max(1, memory)).bit_length())
-    fresh = np.memmap(journal.spill("fresh"), np.uint64, "r+")
+    fresh = np.memmap(journal.spill_file("fresh"), np.uint64, "r+")
     for turn in range(turns):
         records = [
             _read_records(journal, block, cuts[block], bases[block], turns, turn)
@@ -141,11 +141,11 @@ def resolve_names(journal: Journal, part: int, counts: list[int], memory: int) -
         start_record = 0
         for block, (_, _, _, in_turn) in enumerate(records):
             start, end = cuts[block].tolist()
-            with open(journal.spill(f"first-{block}"), "r+b") as stream:
+            with open(journal.spill_file(f"first-{block}"), "r+b") as stream:
                 block_firsts = np.empty(end - start, np.int64)
                 if turns > 1:  # earlier turns have filled in some
                     block_firsts = read_array(
-                        journal.spill(f"first-{block}"), np.int64, start, end - start
+                        journal.spill_file(f"first-{block}"), np.int64, start, end - start
                     )
                 size = int(np.count_nonzero(in_turn))
                 block_firsts[in_turn] = firsts[start_record : start_record + size]
@@ -165,10 +165,11 @@ def _read_records(
     Their hashes, second hashes and positions, and a mask of them within the part.
     """
     start, size = int(bounds[0]), int(bounds[1] - bounds[0])
-    hashes = read_array(journal.spill(f"hash-{block}"), np.uint64, start, size)
-    second_hashes = read_array(journal.spill(f"more-{block}"), np.uint32, start, size)
+    hashes = read_array(journal.spill_file(f"hash-{block}"), np.uint64, start, size)
+    second_hashes = read_array(journal.spill_file(f"more-{block}"), np.uint32, start, size)
     positions = (
-        read_array(journal.spill(f"order-{block}"), np.int32, start, size).astype(np.int64) + base
+        read_array(journal.spill_file(f"order-{block}"), np.int32, start, size).astype(np.int64)
+        + base
     )
     in_turn = (second_hashes & np.uint32(turns - 1)) == turn
     if turns == 1:  # masking would copy the arrays

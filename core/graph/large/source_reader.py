@@ -28,30 +28,30 @@ class SourceReader:
         self.numbered = isinstance(source, NumberSource) or source.numbered
         self._relation_count = 0  # number of relations that are not excluded
 
-    def run(self) -> None:
+    def read_missing_blocks(self) -> None:
         """Read the blocks that have not been read yet."""
-        if self.journal.fact("read"):
+        if self.journal.get_fact("read"):
             return
         if isinstance(self.source, NumberSource):
             self._read_numbers(self.source)
         else:
             self._read_text(self.source)
-        self.journal.mark("read", self.journal.done("read"), read=True)
+        self.journal.record_progress("read", self.journal.n_finished("read"), read=True)
 
     def _read_numbers(self, source: NumberSource) -> None:
-        fact = self.journal.fact
-        for columns in source.read(fact("triples", 0)):
+        fact = self.journal.get_fact
+        for columns in source.read_from(fact("triples", 0)):
             self._watch.check()
-            self._spill_numbers(self.journal.done("read"), columns)
+            self._spill_numbers(self.journal.n_finished("read"), columns)
             self._watch.step(fact("triples") / max(1, source.count))
 
     def _spill_numbers(self, number: int, columns: tuple[np.ndarray, ...], **facts) -> None:
         """Write the columns of a block, and record its counts and further facts."""
-        fact = self.journal.fact
+        fact = self.journal.get_fact
         for key, values in zip(("heads", "kinds", "tails"), columns):
-            write_array(self.journal.spill(f"{key}-{number}"), values)
+            write_array(self.journal.spill_file(f"{key}-{number}"), values)
         n_heads, n_relations, n_tails = (int(values.max(initial=-1)) + 1 for values in columns)
-        self.journal.mark(
+        self.journal.record_progress(
             "read",
             number + 1,
             nodes=max(fact("nodes", 0), n_heads, n_tails),
@@ -61,19 +61,21 @@ class SourceReader:
         )
 
     def _read_text(self, source: TextSource) -> None:
-        fact = self.journal.fact
+        fact = self.journal.get_fact
         ids = self._read_relation_ids()
-        output = GrowingArray(self.journal.spill("relations"), np.uint8, fact("relation_bytes", 0))
+        output = GrowingArray(
+            self.journal.spill_file("relations"), np.uint8, fact("relation_bytes", 0)
+        )
         counts = fact("counts", [])
         for block in source.blocks(BlockPosition(**fact("place", {})), fact("block"), self._watch):
             self._watch.check()
-            number = self.journal.done("read")
+            number = self.journal.n_finished("read")
             facts: dict[str, Any] = {"place": vars(block.after), "tally": source.tally.state()}
             if self.numbered:
-                self._spill_numbers(number, source.numbers(block), **facts)
+                self._spill_numbers(number, source.parse_id_columns(block), **facts)
                 continue
             block, relation_ids = self._drop_excluded(source, block, ids, output)
-            write_array(self.journal.spill(f"kinds-{number}"), relation_ids)
+            write_array(self.journal.spill_file(f"kinds-{number}"), relation_ids)
             counts.append(spill_names(self.journal, number, block, fact("parts"), fact("seed")))
             facts |= {
                 "counts": counts,
@@ -81,7 +83,7 @@ class SourceReader:
                 "relation_bytes": output.length,
                 "relations": self._relation_count,
             }
-            self.journal.mark("read", number + 1, **facts)
+            self.journal.record_progress("read", number + 1, **facts)
         output.close()
 
     def _drop_excluded(
@@ -92,7 +94,7 @@ class SourceReader:
         Returns the block and the relation ids of its triples. New relations get an id in `ids` and
         are appended to `output`.
         """
-        codes, block_relations = code_relations(block, self.journal.fact("seed"))
+        codes, block_relations = code_relations(block, self.journal.get_fact("seed"))
         new_relations = [relation for relation in block_relations if relation not in ids]
         for relation in new_relations:
             self._assign_id(source, relation, ids)
@@ -111,7 +113,9 @@ class SourceReader:
                 np.bincount(codes, minlength=len(block_relations)).tolist(),
             ):
                 if id < 0:
-                    source.tally.drop(source.pattern(source.called(relation)), count)
+                    source.tally.drop(
+                        source.exclusion_pattern(source.relation_name(relation)), count
+                    )
             is_included = relation_ids[codes] >= 0
             cells = np.repeat(is_included, 3)
             block = Block(
@@ -126,7 +130,7 @@ class SourceReader:
 
     def _assign_id(self, source: TextSource, relation: str, ids: dict[str, int]) -> None:
         """Give a relation the next id, or -1 if it is excluded."""
-        is_excluded = bool(source.pattern(source.called(relation)))
+        is_excluded = bool(source.exclusion_pattern(source.relation_name(relation)))
         ids[relation] = -1 if is_excluded else self._relation_count
         self._relation_count += not is_excluded
 
@@ -136,8 +140,8 @@ class SourceReader:
         Keys are the relations' texts in the file.
         """
         source = self.source
-        path = self.journal.spill("relations")
-        size = self.journal.fact("relation_bytes", 0)
+        path = self.journal.spill_file("relations")
+        size = self.journal.get_fact("relation_bytes", 0)
         assert isinstance(source, TextSource)  # numbered relations have no names
         ids: dict[str, int] = {}
         self._relation_count = 0
@@ -145,10 +149,10 @@ class SourceReader:
             self._assign_id(source, json.loads(line), ids)
         return ids
 
-    def relations(self) -> list[str]:
+    def relation_names(self) -> list[str]:
         """Return the names of the relations by their ids."""
         source = self.source
         if isinstance(source, NumberSource) or source.numbered:
-            return [str(number) for number in range(self.journal.fact("relations"))]
+            return [str(number) for number in range(self.journal.get_fact("relations"))]
         ids = self._read_relation_ids()
-        return [source.called(relation) for relation, id in ids.items() if id >= 0]
+        return [source.relation_name(relation) for relation, id in ids.items() if id >= 0]

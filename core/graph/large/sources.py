@@ -40,9 +40,9 @@ class NumberSource:
 
     key: tuple
     count: int
-    read: Callable[[int], Iterator[IdColumns]]
-    memory: int | None = None
-    keep: bool = True
+    read_from: Callable[[int], Iterator[IdColumns]]
+    memory_bytes: int | None = None
+    resumes_after_stop: bool = True
     tally: Tally = field(default_factory=Tally, compare=False)
 
     def identity(self) -> list:
@@ -71,12 +71,12 @@ class TextSource:
         return self.file.numbered
 
     @property
-    def memory(self) -> int | None:
+    def memory_bytes(self) -> int | None:
         """Memory in bytes for the build; None for the default share."""
         return self.file.memory
 
     @property
-    def keep(self) -> bool:
+    def resumes_after_stop(self) -> bool:
         """True if the next build continues a stopped one."""
         return self.file.keep
 
@@ -127,7 +127,7 @@ class TextSource:
         )
 
     @property
-    def of_terms(self) -> bool:
+    def has_term_names(self) -> bool:
         """True if names are derived from RDF terms, not read from labels or tables."""
         if self.numbered or not format_named(self.form).terms:
             return False
@@ -140,23 +140,23 @@ class TextSource:
         """True if the reader names the resources of an RDF file by their labels."""
         return uses_labels(self.file.source(NO_WATCH, self.tally, self.form))
 
-    def called(self, relation: str) -> str:
+    def relation_name(self, relation: str) -> str:
         """Return the name of a relation, given its text in the file.
 
         Call it in the order in which the relations appear, because names are made unique in that
         order.
         """
-        if not self.of_terms:
+        if not self.has_term_names:
             return relation
         if relation not in self._names:
             self._names[relation] = self._namer.name(relation, name_candidates(term_of(relation)))
         return self._names[relation]
 
-    def pattern(self, name: str) -> str:
+    def exclusion_pattern(self, name: str) -> str:
         """Return the first pattern that excludes this relation name, or an empty text."""
         return matching_pattern(name, self.file.drop) if self.file.drop else ""
 
-    def numbers(self, block: Block) -> IdColumns:
+    def parse_id_columns(self, block: Block) -> IdColumns:
         """Parse the head, relation and tail ids of a block.
 
         Lines with other parts are skipped and counted, if the reader may skip lines.

@@ -34,10 +34,12 @@ def write_term_names(
 ) -> None:
     """Append a readable name for each term to `names`, in the order of the terms."""
     all_hashes = [hashes for *_, hashes in _find_ends(data, offsets, seed, watch)]
-    write_array(journal.spill("ends-hashed"), np.concatenate([*all_hashes, np.empty(0, np.uint64)]))
+    write_array(
+        journal.spill_file("ends-hashed"), np.concatenate([*all_hashes, np.empty(0, np.uint64)])
+    )
     del all_hashes
     shared_names = _name_shared_ends(
-        read_array(journal.spill("ends-hashed"), np.uint64), data, offsets, seed, watch
+        read_array(journal.spill_file("ends-hashed"), np.uint64), data, offsets, seed, watch
     )
     for first, text, starts, lengths, _ in _find_ends(data, offsets, seed, watch):
         shared_terms = []

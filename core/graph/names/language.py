@@ -32,7 +32,7 @@ def graph_language(graph: KnowledgeGraph) -> Detection:
     'en'
     """
     source = graph if graph.edited_from is None else graph.edited_from.graph
-    return source.derived.once(
+    return source.derived.get_or_make(
         LANGUAGE_SHELF, None, lambda: _read_choice(source) or _detect_language(source)
     )
 
@@ -80,7 +80,7 @@ def choose_language(graph: KnowledgeGraph, code: str) -> Detection:
         raise StoreError(
             f"The language cannot be saved in {file}: {error.strerror or error}."
         ) from None
-    shelf = graph.derived.shelf(LANGUAGE_SHELF)
+    shelf = graph.derived.cache_of(LANGUAGE_SHELF)
     with shelf.lock:
         shelf.values.clear()
         shelf.latest = None

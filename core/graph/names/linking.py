@@ -99,7 +99,7 @@ class LinkedName:
     """A mention in a question with its node, and alternative nodes, the most likely first."""
 
     mention: Mention
-    others: tuple[int, ...] = ()
+    alternatives: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,9 @@ def link_names(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> 
     """
     bracketed = []
     for match in BRACKETED_MENTION.finditer(question):
-        node = vocabulary.choose(match[1])
+        node = vocabulary.choose_node(match[1])
         if node is not None:
-            others = [other for other in vocabulary.nodes(match[1]) if other != node]
+            others = [other for other in vocabulary.find_nodes(match[1]) if other != node]
             mention = Mention(match.start(1), match.end(1), match[1], node)
             bracketed.append(LinkedName(mention, tuple(others[: LINKING.max_alternatives])))
     if bracketed:
@@ -140,7 +140,7 @@ def link_names(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> 
     words = words_of(question)
     scorer = _CandidateScorer(graph, vocabulary, question, words)
     candidates: list[_LinkCandidate] = []
-    for spelt in vocabulary.spelt(question, words):
+    for spelt in vocabulary.find_spelled_names(question, words):
         candidates += [scorer.candidate(spelt, node) for node in spelt.nodes]
     candidates.sort(key=lambda candidate: candidate.order)
     chosen = _choose_candidates(
@@ -215,8 +215,8 @@ class _CandidateScorer:
         self.common_words, self.asking_words = COMMON_QUESTION_WORDS, ASKING_WORDS
         own_language = language(self.code)
         if own_language is not None:
-            self.common_words |= frozenset(map(bare_word, own_language.common))
-            self.asking_words |= own_language.asks.keys()
+            self.common_words |= frozenset(map(bare_word, own_language.stop_words))
+            self.asking_words |= own_language.kinds_by_question_phrase.keys()
         self.stems = relation_stems(graph.relation_names, self.code)
         self.question_has_capitals = any(letter.isupper() for letter in question[1:])
         self.all_stems = frozenset().union(*self.stems) if self.stems else frozenset()
@@ -422,7 +422,7 @@ def _foreign_stems(name: str, foreign: Language) -> frozenset[str]:
     words = bare_word(spaced_words(name)).split()
     if not foreign.spaced:
         return frozenset(words)
-    common = frozenset(map(bare_word, foreign.common))
+    common = frozenset(map(bare_word, foreign.stop_words))
     return frozenset(
         stem(word, foreign.code) for word in words if len(word) > 2 and word not in common
     )

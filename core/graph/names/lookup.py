@@ -30,7 +30,7 @@ class NameLookup:
     def __init__(self, graph: KnowledgeGraph):
         self.graph = graph
 
-    def exact(self, name: str) -> tuple[int, ...]:
+    def find_exact(self, name: str) -> tuple[int, ...]:
         """Return the nodes with this name, exactly or in another spelling, ascending.
 
         Equal names are tried first, then names that differ in case and typography, then names that
@@ -38,25 +38,25 @@ class NameLookup:
         large for memory). There are none if the name is unknown.
 
         >>> from core.graph.names.lookup import name_lookup
-        >>> name_lookup(toy).exact("a"), name_lookup(toy).exact("F")
+        >>> name_lookup(toy).find_exact("a"), name_lookup(toy).find_exact("F")
         ((0,), ())
         """
         return (
             self.graph.nodes_named(name)
-            or self.vocabulary.nodes(name)
-            or self.vocabulary.keyed(name)
+            or self.vocabulary.find_nodes(name)
+            or self.vocabulary.find_by_key(name)
         )
 
-    def alike(self, name: str) -> tuple[int, ...]:
+    def find_alike(self, name: str) -> tuple[int, ...]:
         """Return the nodes that `exact` finds, else those whose names differ in accents.
 
         In a graph that is too large for memory, names that differ in accents are not found.
 
         >>> from core.graph.names.lookup import name_lookup
-        >>> name_lookup(story).alike("TÍM"), name_lookup(toy).alike("F")
+        >>> name_lookup(story).find_alike("TÍM"), name_lookup(toy).find_alike("F")
         ((4,), ())
         """
-        return self.exact(name) or self.vocabulary.alike(name)
+        return self.find_exact(name) or self.vocabulary.find_alike(name)
 
     def find(self, name: str) -> int:
         """Return the node with this name; of several, the one with the most edges.
@@ -70,7 +70,7 @@ class NameLookup:
         >>> name_lookup(toy).find("C")
         2
         """
-        nodes = self.exact(name) or self.alike(name.strip())
+        nodes = self.find_exact(name) or self.find_alike(name.strip())
         if not nodes:
             nearest = [self.graph.node_name(node) for node, _ in self.search(name, 3)]
             raise UnknownEntity(name, tuple(nearest))
@@ -81,7 +81,7 @@ class NameLookup:
 
         Names that begin with the text come first, then those that contain it at the start of a
         word, then those that contain it anywhere, then those with a similar spelling (rapidfuzz
-        `ratio`). Case is ignored.
+        `cost_ratio`). Case is ignored.
 
         Returns
         -------
@@ -112,27 +112,29 @@ class NameLookup:
                 best[name] = max(best.get(name, (value, -node)), (value, -node))
         return [-node for _, node in sorted(best.values(), reverse=True)[:k]]
 
-    def links(self, question: str) -> list[LinkedName]:
+    def find_links(self, question: str) -> list[LinkedName]:
         """Return the nodes that a question names, with alternatives.
 
         They are in the order of the text. See `core.graph.names.linking`.
         """
         return link_names(self.graph, self.vocabulary, question)
 
-    def mentions(self, question: str) -> list[Mention]:
+    def find_mentions(self, question: str) -> list[Mention]:
         """Return the nodes that a question names, in the order of the text.
 
         >>> from core.graph.names.lookup import name_lookup
-        >>> [mention.node for mention in name_lookup(toy).mentions("from [E] to [B]")]
+        >>> [mention.node for mention in name_lookup(toy).find_mentions("from [E] to [B]")]
         [4, 1]
         """
-        return [link.mention for link in self.links(question)]
+        return [link.mention for link in self.find_links(question)]
 
     @property
     def vocabulary(self) -> Vocabulary:
         """Search structures of the names, in their different spellings."""
         graph = self.graph
-        vocabulary: Vocabulary = graph.derived.once("names", None, lambda: _make_vocabulary(graph))
+        vocabulary: Vocabulary = graph.derived.get_or_make(
+            "names", None, lambda: _make_vocabulary(graph)
+        )
         return vocabulary
 
 

@@ -109,11 +109,11 @@ class Vocabulary:
         for node, name in enumerate(self.folded):
             self._nodes[name] = self._nodes.get(name, ()) + (node,)
 
-    def nodes(self, name: str) -> tuple[int, ...]:
+    def find_nodes(self, name: str) -> tuple[int, ...]:
         """Return the nodes with this name, ignoring case and typography, ascending."""
         return self._nodes.get(fold(name), ())
 
-    def keyed(self, name: str) -> tuple[int, ...]:
+    def find_by_key(self, name: str) -> tuple[int, ...]:
         """Return the nodes with this name, ignoring case, typography and punctuation, ascending."""
         import pyarrow.compute as pc
 
@@ -124,7 +124,7 @@ class Vocabulary:
         nodes = np.flatnonzero(matches.to_numpy(zero_copy_only=False)).tolist()
         return tuple(node for node in nodes if name_key(self._all_names[node]) == key)
 
-    def alike(self, name: str) -> tuple[int, ...]:
+    def find_alike(self, name: str) -> tuple[int, ...]:
         """Return the nodes with this name, ignoring case, typography and accents, ascending."""
         return self._unaccented.get(strip_accents(name), ())
 
@@ -168,19 +168,19 @@ class Vocabulary:
         nodes, best = top_k(np.arange(len(scores)), np.round(scores, 4), k)
         return list(zip(nodes.tolist(), best.tolist()))
 
-    def choose(self, text: str) -> int | None:
+    def choose_node(self, text: str) -> int | None:
         """Return the node that a piece of text names, or None.
 
         Of several, it is the one with the same case, then the one with the most edges.
         """
-        nodes = self.nodes(text)
+        nodes = self.find_nodes(text)
         if not nodes:
             return None
         return min(
             nodes, key=lambda node: (self.names[node] != text, -int(self.degrees[node]), node)
         )
 
-    def spelt(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
+    def find_spelled_names(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
         """Return the names that parts of a question spell.
 
         Case is ignored, and typing errors are allowed.
@@ -240,7 +240,7 @@ class Vocabulary:
             if _is_inside_word(text, first):
                 continue
             start, end = offsets[first], end_offset(offsets, last)
-            nodes = self.nodes(question[start:end])
+            nodes = self.find_nodes(question[start:end])
             if nodes:
                 names_at[start, end] = SpelledName(start, end, nodes)
         return list(names_at.values())

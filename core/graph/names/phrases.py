@@ -28,11 +28,11 @@ class Phrase:
     tie: str
     head_type: str = ""
 
-    def along(self, what: str) -> str:
+    def describe_tails(self, what: str) -> str:
         """Return the phrase for the tails of `what`: `the director of X`."""
         return f"the {self.noun} of {what}"
 
-    def against(self, what: str, things: str) -> str:
+    def describe_heads(self, what: str, things: str) -> str:
         """Return the phrase for the heads of `what`: `the films directed by X`."""
         return f"the {things} {self.tie} {what}"
 
@@ -116,9 +116,9 @@ def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str
     for code in chain:
         phrase = phrases[code >> 1]
         if code & 1:
-            text = phrase.against(text, plural(head_types[code >> 1]))
+            text = phrase.describe_heads(text, plural(head_types[code >> 1]))
         else:
-            text = phrase.along(text)
+            text = phrase.describe_tails(text)
     return text
 
 

@@ -25,7 +25,9 @@ def seeds_of(graph: KnowledgeGraph, text: str, entities: Sequence[str] = ()) -> 
     lookup = name_lookup(graph)
     if entities:
         return tuple(dict.fromkeys(lookup.find(entity) for entity in entities))
-    nodes = tuple(dict.fromkeys(mention.node for mention in lookup.mentions(check_question(text))))
+    nodes = tuple(
+        dict.fromkeys(mention.node for mention in lookup.find_mentions(check_question(text)))
+    )
     if not nodes:
         names = tuple(graph.node_name(node) for node, _ in lookup.search(text, 3))
         raise UnknownEntity(

@@ -54,17 +54,17 @@ class SortedNames(Vocabulary):
         self._lock = threading.RLock()
         self._data, self._ends, self._order = folded_files(graph)
 
-    def nodes(self, name: str) -> tuple[int, ...]:
+    def find_nodes(self, name: str) -> tuple[int, ...]:
         """Return the nodes with this name, ignoring case and typography, ascending."""
         first, last = self._find_range(_encode(fold(name)), is_exact=True)
         return tuple(self._order[first:last].tolist())
 
-    def keyed(self, name: str) -> tuple[int, ...]:
+    def find_by_key(self, name: str) -> tuple[int, ...]:
         """Return no nodes, because names without punctuation are not stored."""
         return ()
 
-    def alike(self, name: str) -> tuple[int, ...]:
-        return self.nodes(name)
+    def find_alike(self, name: str) -> tuple[int, ...]:
+        return self.find_nodes(name)
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
         """Return the nearest names as (node, score in 0..100), ordered by (-score, node).
@@ -97,7 +97,7 @@ class SortedNames(Vocabulary):
                 if int(self._ends[low + 1] - self._ends[low]) == len(part):
                     yield start, end
 
-    def spelt(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
+    def find_spelled_names(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
         """Return the names that parts of a question spell, ignoring case.
 
         Runs of few words that are no names are also searched by spelling.
@@ -180,16 +180,16 @@ class NumberedNames(Vocabulary):
         self.graph, self.names, self.degrees = graph, _LazyNames(graph), _LazyDegrees(graph)
         self._lock = threading.RLock()
 
-    def nodes(self, name: str) -> tuple[int, ...]:
+    def find_nodes(self, name: str) -> tuple[int, ...]:
         """Return the node with this number."""
         return self.graph.nodes_named(fold(name))
 
-    def keyed(self, name: str) -> tuple[int, ...]:
+    def find_by_key(self, name: str) -> tuple[int, ...]:
         """Return the node with this number, written with thousands separators or a decimal zero."""
         return self.graph.nodes_named(name_key(name))
 
-    def alike(self, name: str) -> tuple[int, ...]:
-        return self.nodes(name)
+    def find_alike(self, name: str) -> tuple[int, ...]:
+        return self.find_nodes(name)
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
         """Return the smallest numbers that begin with these digits, as (node, score).
@@ -211,15 +211,15 @@ class NumberedNames(Vocabulary):
 
     def _name_spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
         for start, end in zip(bounds, bounds[1:]):
-            if self.nodes(text[start:end]):
+            if self.find_nodes(text[start:end]):
                 yield start, end
 
-    def spelt(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
+    def find_spelled_names(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
         """Return the numbers in the question."""
         return self._exact_names(question)
 
     def __contains__(self, word: str) -> bool:
-        return bool(self.nodes(word))
+        return bool(self.find_nodes(word))
 
 
 def _encode(text: str) -> bytes:

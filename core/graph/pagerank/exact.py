@@ -36,7 +36,7 @@ def exact_pagerank(problem: PageRankProblem, tolerance: float = EXACT_TOLERANCE)
     )
     nodes = np.flatnonzero(scores > 0.0)
     total = scores[nodes].sum()
-    nodes, scores = problem.ranked(nodes, scores[nodes])
+    nodes, scores = problem.rank_nodes(nodes, scores[nodes])
     return PageRankResult(nodes, scores / total, note="Solved for the whole graph.")
 
 
@@ -63,7 +63,7 @@ def solve(
         run_rounds = partial(
             _power_iterate_weighted, estimate, residual, damping, tolerance, rounds, links
         )
-    elif links.way == 3:
+    elif links.mask == 3:
         state = np.empty((3, n)), np.full(2, -1.0)
         run_rounds = partial(
             kernels.conjugate_gradient,

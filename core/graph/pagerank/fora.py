@@ -63,7 +63,7 @@ def fora(
     >>> toy.names(found.nodes)
     ['A', 'C', 'B']
     """
-    problem.unweighted("fora")
+    problem.check_unweighted("fora")
     min_delta, delta = 1.0 / max(1, problem.graph.n_nodes), 1.0 / problem.keep
     with borrow_work() as work:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
@@ -73,7 +73,7 @@ def fora(
             problem.watch.check()
             rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
             # With this threshold of residuals, pushing and walking cost the same.
-            bar = 1.0 / sqrt(max(1, problem.steps) * rate)
+            bar = 1.0 / sqrt(max(1, problem.n_steps) * rate)
             enqueue(work.table, bar, int(work.table.state[SLOT_COUNT]))
             _push(work, problem, bar, budget // 2)
             nodes, scores, walk_edges = add_walk_ends(work, problem, rate)
@@ -86,7 +86,7 @@ def fora(
             if settled or total * 2 > budget:
                 break
             delta = max(min_delta, delta / FORA_DELTA_DIVISOR)
-    best, values = problem.ranked(nodes, scores)
+    best, values = problem.rank_nodes(nodes, scores)
     guarantee_text = "before its guarantee held"
     if settled:
         guarantee_text = f"each within {epsilon:.0%} of its value with probability 1 - 1/n"

@@ -34,14 +34,14 @@ class PushResult:
     """
 
     scores: np.ndarray
-    left: float
+    residual_mass: float
     steps: int
 
-    def note(self, noun: str) -> str:
+    def describe_end(self, noun: str) -> str:
         """Return a sentence about how far the push went; `noun` names the results."""
         return (
             f"PageRank was pushed until the best {noun} had settled, after {self.steps:,} steps; "
-            f"{self.left:.1%} of the weight was left to push, and scores may be off by as much "
+            f"{self.residual_mass:.1%} of the weight was left to push, and scores may be off by as much "
             "together."
         )
 
@@ -76,7 +76,7 @@ def push_everywhere(
     base = common * len(alike) * alike_scores if len(alike) else estimate
     degrees = np.zeros(len(shares))
     for side, indptr in ((1, links.out_indptr), (2, links.in_indptr)):
-        degrees += np.diff(indptr) if links.way & side else 0.0
+        degrees += np.diff(indptr) if links.mask & side else 0.0
     queue = np.empty(len(shares), np.int64)
     is_queued = np.zeros(len(shares), bool)
     steps = 0

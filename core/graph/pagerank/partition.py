@@ -38,7 +38,7 @@ def partition(problem: PageRankProblem) -> PageRankResult:
     if refusal := clustering_refusal(problem.graph):
         raise BadInput(f"{refusal} Choose another method of PageRank.")
     communities = problem.clusters(problem.graph, problem.watch)
-    labels = np.unique(communities.of[problem.seeds]).tolist()
+    labels = np.unique(communities.community_of[problem.seeds]).tolist()
     nodes = np.sort(np.concatenate([communities.members(label) for label in labels]))
     edges = induced_edges(problem.graph, nodes)
     links = _subgraph_links(problem, nodes, edges)
@@ -51,7 +51,7 @@ def partition(problem: PageRankProblem) -> PageRankResult:
         problem.watch,
     )
     total = float(scores[scores > 0.0].sum())
-    best, values = problem.ranked(nodes, np.maximum(scores, 0.0))
+    best, values = problem.rank_nodes(nodes, np.maximum(scores, 0.0))
     note = f"The clusters of the seeds hold {len(nodes):,} nodes and {len(edges):,} edges."
     return PageRankResult(best, values / total, len(edges), True, note)
 
@@ -61,7 +61,7 @@ def _subgraph_links(problem: PageRankProblem, nodes: np.ndarray, edges: np.ndarr
     heads, _, tails = problem.graph.triples(edges)
     heads, tails = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
     outward, inward = np.argsort(heads, kind="stable"), np.argsort(tails, kind="stable")
-    mask = problem.links.way
+    mask = problem.links.mask
     arrays = (
         mask,
         row_offsets(np.bincount(heads, minlength=len(nodes))),

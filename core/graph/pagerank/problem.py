@@ -26,7 +26,7 @@ class Adjacency(NamedTuple):
     all edges have the same weight.
     """
 
-    way: int
+    mask: int
     out_indptr: np.ndarray
     tails: np.ndarray
     in_indptr: np.ndarray
@@ -105,21 +105,21 @@ class PageRankProblem:
         return Adjacency(*arrays, weights, weights[graph.in_edges], np.asarray(out + into))
 
     @property
-    def steps(self) -> int:
+    def n_steps(self) -> int:
         """Number of steps of the graph in this direction."""
         return self.graph.n_edges * (2 if self.direction == "both" else 1)
 
     @property
-    def flow(self) -> float:
+    def total_weight(self) -> float:
         """Sum of the weights of all steps."""
-        return float(self.steps if self.weights is None else np.sum(self.links.strength))
+        return float(self.n_steps if self.weights is None else np.sum(self.links.strength))
 
-    def unweighted(self, method: str) -> None:
+    def check_unweighted(self, method: str) -> None:
         """Raise BadParameter if there are weights, which this method does not support."""
         if self.weights is not None:
             raise BadParameter(f"PageRank by {method} takes no weights; exact and auto do.")
 
-    def ranked(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def rank_nodes(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the best `keep` of the nodes with a score above zero.
 
         If these are too few, the nodes nearest to the seeds follow, with the mass that flows to

@@ -52,7 +52,7 @@ def rbs(
     >>> toy.names(rbs(pose_problem(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
     ['A', 'C']
     """
-    problem.unweighted("rbs")
+    problem.check_unweighted("rbs")
     delta, min_delta, edges = 1.0 / problem.keep, 1.0 / max(1, problem.graph.n_nodes), 0
     while True:
         problem.watch.check()
@@ -63,7 +63,7 @@ def rbs(
         if settled or edges * RBS_DELTA_DIVISOR > budget:
             break
         delta = max(min_delta, delta / RBS_DELTA_DIVISOR)
-    best, values = problem.ranked(nodes, scores)
+    best, values = problem.rank_nodes(nodes, scores)
     guarantee_text = "before its guarantee held"
     if settled:
         guarantee_text = f"each within {epsilon:.0%} of its value with probability 11/12"

@@ -56,10 +56,10 @@ class SweepLayout:
     """
 
     nodes: np.ndarray  # the node at each place
-    place: np.ndarray  # place of each node; for a leaf that of its neighbour
-    leaf: np.ndarray  # bool, for each node: True if it is a leaf
-    alone: np.ndarray  # bool, for each node: True if it has no links
-    split: int  # the first place of the second colour
+    place_of: np.ndarray  # place of each node; for a leaf that of its neighbour
+    is_leaf: np.ndarray  # bool, for each node: True if it is a leaf
+    is_isolated: np.ndarray  # bool, for each node: True if it has no links
+    second_colour_start: int  # the first place of the second colour
     degree: np.ndarray  # float64 for each place, including leaves, at least one
     # (indptr, near): linked places of each place, without leaves.
     rows: tuple[np.ndarray, np.ndarray]
@@ -67,7 +67,7 @@ class SweepLayout:
     leaves: tuple[np.ndarray, np.ndarray, np.ndarray]
     inverses: dict[float, np.ndarray] = field(default_factory=dict)  # by damping
     # Work arrays that no thread uses at present.
-    spare: list[tuple[np.ndarray, ...]] = field(default_factory=list)
+    spare_work: list[tuple[np.ndarray, ...]] = field(default_factory=list)
 
     def inverse(self, damping: float) -> np.ndarray:
         """Return 1 / the coefficient of each place's q in its own equation.
@@ -84,10 +84,10 @@ class SweepLayout:
             self.inverses[damping] = coefficients
         return coefficients
 
-    def borrow(self) -> tuple[np.ndarray, ...]:
+    def borrow_work(self) -> tuple[np.ndarray, ...]:
         """Return work arrays: values, mass (zeros), scores, active places by colour, and seen."""
         try:
-            return self.spare.pop()
+            return self.spare_work.pop()
         except IndexError:
             size = len(self.nodes)
             return (
@@ -101,7 +101,7 @@ class SweepLayout:
 
 def sweep_layout(graph: Graph) -> SweepLayout:
     """Return the layout of a graph, cached on the graph."""
-    return graph.derived.once("half-sweep layout", None, lambda: _make_layout(graph))
+    return graph.derived.get_or_make("half-sweep layout", None, lambda: _make_layout(graph))
 
 
 def half_sweeps(damping: float) -> int:
@@ -143,10 +143,10 @@ def relax_graph(
     leaf_sources: dict[int, float] = {}
     seed_shares = list(zip(seeds.tolist(), shares.tolist()))
     for seed, share in seed_shares:
-        restart_mass -= damping * share if layout.alone[seed] else 0.0
+        restart_mass -= damping * share if layout.is_isolated[seed] else 0.0
     for seed, share in seed_shares:
-        seed_place, source = int(layout.place[seed]), (1.0 - damping) * share / restart_mass
-        if layout.leaf[seed]:
+        seed_place, source = int(layout.place_of[seed]), (1.0 - damping) * share / restart_mass
+        if layout.is_leaf[seed]:
             leaf_sources[seed], source = source, damping * source
         bonus[seed_place] = bonus.get(seed_place, 0.0) + omega * source
     starts = sorted(bonus)
@@ -154,13 +154,13 @@ def relax_graph(
     if graph.n_nodes > RELAXATION.small_graph_nodes:
         counted_nodes = min(max(keep, 1), RELAXATION.max_settled_nodes)
         tolerance = max(tolerance, RELAXATION.settled_change * (1.0 - recall) * counted_nodes)
-    values, mass, scores, active, seen = work = layout.borrow()
+    values, mass, scores, active, seen = work = layout.borrow_work()
     relax(
         values,
         mass,
         active,
         seen,
-        layout.split,
+        layout.second_colour_start,
         np.array(starts),
         np.array([bonus[place] for place in starts]),
         omega,
@@ -176,8 +176,8 @@ def relax_graph(
     for seed, source in leaf_sources.items():
         others = ids != seed
         ids = np.append(ids[others], seed)
-        best = np.append(best[others], damping * max(0.0, values[layout.place[seed]]) + source)
-    layout.spare.append(work)
+        best = np.append(best[others], damping * max(0.0, values[layout.place_of[seed]]) + source)
+    layout.spare_work.append(work)
     return ids, best
 
 

@@ -177,7 +177,7 @@ def cheapest_method(problem: PageRankProblem) -> str:
     if can_relax and problem.direction == "both" and n_edges <= PAGERANK_CHOICE.max_relaxed_edges:
         return "relaxation"
     push_steps = PAGERANK_CHOICE.push_steps_per_node * problem.keep
-    is_push_slower = problem.steps // PAGERANK_CHOICE.push_step_divisor < push_steps
+    is_push_slower = problem.n_steps // PAGERANK_CHOICE.push_step_divisor < push_steps
     if is_push_slower and n_edges <= PAGERANK_CHOICE.max_solved_edges:
         return "exact"
     return "push"
@@ -223,5 +223,5 @@ def _best_by_relaxation(problem: PageRankProblem) -> PageRankResult:
     if len(nodes) >= problem.keep:
         return PageRankResult(*top_k(nodes, round_scores(scores), problem.keep), note=note)
     total = scores.sum()
-    nodes, scores = problem.ranked(nodes, scores)
+    nodes, scores = problem.rank_nodes(nodes, scores)
     return PageRankResult(nodes, scores / total, note=note)

@@ -56,12 +56,12 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
     >>> toy.names(topppr(pose_problem(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
     ['A', 'C']
     """
-    problem.unweighted("topppr")
+    problem.check_unweighted("topppr")
     with borrow_work() as work:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
             add_residual(work.table, seed, share)
         rate = walk_rate(FORA_EPSILON, 1.0 / problem.keep, problem.graph.n_nodes)
-        bar = 1.0 / sqrt(max(1, problem.steps) * rate)
+        bar = 1.0 / sqrt(max(1, problem.n_steps) * rate)
         enqueue(work.table, bar, int(work.table.state[SLOT_COUNT]))
         drain_queue(work, problem, bar, budget // 2)
         count = int(work.table.state[SLOT_COUNT])
@@ -83,7 +83,7 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
         if settled or 2 * search.edges > budget:
             break
         walks, backward_bar = search.n_walks, backward_bar / BACKWARD_BAR_DIVISOR
-    nodes, scores = problem.ranked(search.nodes, search.scores)
+    nodes, scores = problem.rank_nodes(search.nodes, search.scores)
     edges = search.edges
     total_mass = float(search.start.sum()) + search.residual_sum * search.ended_share
     return PageRankResult(

@@ -70,7 +70,7 @@ class Attributes:
         fresh = Attributes(self.wanted, large=self.large)
         self.__dict__.update(fresh.__dict__)
 
-    def node(self, name: str, row: Mapping[str, Any], *used: str) -> None:
+    def take_node(self, name: str, row: Mapping[str, Any], *used: str) -> None:
         """Take the attributes of a node from a row.
 
         The row's keys are in lower case. The keys in `used` gave the node's name and are left out.
@@ -78,7 +78,7 @@ class Attributes:
         if self.wanted and (values := self._take("nodes", row, used)):
             self.nodes[name] = {**values, **self.nodes.get(name, {})}
 
-    def edge(self, row: Mapping[str, Any], *used: str) -> None:
+    def take_edge(self, row: Mapping[str, Any], *used: str) -> None:
         """Take the attributes of the next triple from a row.
 
         The row's keys are in lower case. The keys in `used` gave the parts of the triple and are
@@ -102,7 +102,7 @@ class Attributes:
         """Discard the attributes of a triple that is skipped."""
         self._current = {}
 
-    def first(self, count: int) -> dict[str, list[Any]]:
+    def first_rows(self, count: int) -> dict[str, list[Any]]:
         """Return the attributes of the first triples, column by column.
 
         A missing weight is None. This is for a preview before the graph is built.
@@ -144,7 +144,8 @@ class Attributes:
         if not nodes and not edge_columns:
             return NONE
         return Columns(
-            Table.of(**nodes) if nodes else None, Table.of(**edge_columns) if edge_columns else None
+            Table.from_columns(**nodes) if nodes else None,
+            Table.from_columns(**edge_columns) if edge_columns else None,
         )
 
     def sentences(self) -> Iterator[str]:
@@ -175,7 +176,7 @@ class Attributes:
         if (weights <= 0).any():
             yield "Weights of zero or less count as next to none."
 
-    def same_relation(self, relation: str) -> str:
+    def single_relation_warning(self, relation: str) -> str:
         """Return a warning about a graph with only one relation, with other attributes of edges.
 
         It is empty if edges have no other attributes.

@@ -75,7 +75,7 @@ class DelimitedBlocks:
     def read(self, position: BlockPosition) -> Iterator[Block]:
         """Yield the blocks from a position on."""
         self._detect_layout()
-        with self.source.opened() as source:
+        with self.source.open_text() as source:
             source.skip(position.offset)
             texts = whole_lines(source, self.size)
             if position.quoted:
@@ -93,11 +93,11 @@ class DelimitedBlocks:
 
     def _detect_layout(self) -> None:
         """Detect the layout of the file from its first lines, as `delimited.read` does."""
-        with self.source.opened() as source:
+        with self.source.open_text() as source:
             first = first_lines(_decoded_lines(source))
         layout = detect_layout(self.source, first)
         self._form, self._header_columns = layout.form, layout.columns
-        self._n_opening_lines = layout.before
+        self._n_opening_lines = layout.n_opening_lines
         separator = FORMAT_SEPARATORS[layout.form]
         cells = chain.from_iterable(text.split(separator) for _, text in first)
         if layout.form not in QUOTED_FORMATS and any(cell_names(cell) != [cell] for cell in cells):

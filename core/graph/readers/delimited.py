@@ -101,9 +101,9 @@ class DelimitedLayout:
 
     form: str
     columns: ColumnNumbers | None
-    header: int = 0
-    before: int = 0
-    beside: Mapping[int, str] = field(default_factory=dict)
+    n_header_columns: int = 0
+    n_opening_lines: int = 0
+    attribute_columns: Mapping[int, str] = field(default_factory=dict)
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
@@ -129,20 +129,20 @@ def read(source: TripleSource) -> Iterator[Triple]:
     texts = source.lines()
     first = first_lines(texts)
     layout = detect_layout(source, first)
-    lines = (line for line in chain(first, texts) if line[0] > layout.before)
+    lines = (line for line in chain(first, texts) if line[0] > layout.n_opening_lines)
     has_rows = False
     n_quoted_lines = 0
     for number, row in _split_rows(source, lines, layout.form):
         has_rows = True
-        if layout.header and not source.columns and len(row) > layout.header:
-            _report_wide_row(source, number, row, layout.header)
+        if layout.n_header_columns and not source.columns and len(row) > layout.n_header_columns:
+            _report_wide_row(source, number, row, layout.n_header_columns)
             continue
         if layout.form == "tab" and any(map(_is_quoted, row)):
             n_quoted_lines += 1
         try:
             triple = triple_of(source.path, number, row, layout.form, layout.columns)
         except BadInput as error:
-            source.bad("wrong columns or an empty name", number, error)
+            source.report_bad_line("wrong columns or an empty name", number, error)
             continue
         for row_triple in triples_of_row(source, number, triple):
             _pass_attributes(source, row, layout)
@@ -163,7 +163,7 @@ def _report_wide_row(source: TripleSource, number: int, row: list[str], n_named:
     hint = ""
     if any('"' in name for name in row):
         hint = " Names in double quotes may hold tabs: read the file as tab-quoted."
-    source.bad(
+    source.report_bad_line(
         "more columns than the header",
         number,
         f"found {len(row)} columns, where the header has {n_named}.{hint}",
@@ -177,8 +177,10 @@ def _is_quoted(name: str) -> bool:
 
 def _pass_attributes(source: TripleSource, row: list[str], layout: DelimitedLayout) -> None:
     """Pass the edge attributes in a row to the source."""
-    if layout.beside:
-        source.attributes.edge({key: row[i] for i, key in layout.beside.items() if i < len(row)})
+    if layout.attribute_columns:
+        source.attributes.take_edge(
+            {key: row[i] for i, key in layout.attribute_columns.items() if i < len(row)}
+        )
 
 
 def triples_of_row(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
@@ -187,7 +189,7 @@ def triples_of_row(source: TripleSource, number: int, triple: Triple) -> Iterato
         return iter((triple,))
     cells = [cell_names(name) for name in triple]
     if not all(cells):
-        source.bad("wrong columns or an empty name", number, "a list in it is empty.")
+        source.report_bad_line("wrong columns or an empty name", number, "a list in it is empty.")
         return iter(())
     return name_combinations(source, cells)
 
@@ -209,7 +211,7 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
             continue
         row = _split_line(text, separator)
         if len(row) < 2 or not row[0].strip() or not row[1].strip():
-            source.bad(
+            source.report_bad_line(
                 "no two ends", number, f"expected the two ends of a link, found “{shorten(text)}”."
             )
             continue
@@ -220,7 +222,7 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
         link = (row[0].strip(), DEFAULT_RELATION, row[1].strip())
         for triple in triples_of_row(source, number, link):
             if weight:
-                source.attributes.edge({"weight": weight})
+                source.attributes.take_edge({"weight": weight})
             yield triple
 
 
@@ -329,7 +331,7 @@ def detect_layout(source: TripleSource, first: list[tuple[int, str]]) -> Delimit
     rows = [_cells(text, form) for _, text in first]
     known_columns = _known_header_columns(source, rows)
     if known_columns is None and not _is_header(source, rows):
-        return DelimitedLayout(form, columns, before=before)
+        return DelimitedLayout(form, columns, n_opening_lines=before)
     part_columns = columns or known_columns or (1, 2, 3)
     attribute_positions = _report_header(source, rows[0], part_columns)
     if known_columns is None and not source.header:
@@ -696,7 +698,7 @@ def _quoted_rows(
         except StopIteration:
             return
         except csv.Error as error:
-            source.bad("bad quotes", at, bad_quotes_error(source.path, at, error, form))
+            source.report_bad_line("bad quotes", at, bad_quotes_error(source.path, at, error, form))
             continue
         yield at, row
 

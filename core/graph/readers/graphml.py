@@ -74,7 +74,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
         hyperedges.
     """
     content = _GraphmlContent(source.name)
-    with source.opened_raw() as stream:
+    with source.open_raw() as stream:
         _parse(stream, content)
     yield from _triples(source, content)
 
@@ -344,15 +344,15 @@ def _triples(source: TripleSource, content: _GraphmlContent) -> Iterator[Triple]
             candidates = [name, f"{name} (id)", id]
         names[id] = namer.name(id, candidates)
     for id, about in content.of_nodes.items():
-        source.attributes.node(names[id], *about)
+        source.attributes.take_node(names[id], *about)
     for edge_number, (head, relation, tail, source.line) in enumerate(content.edges):
         unknown = next((end for end in (head, tail) if end not in names), None)
         if unknown is None:
             if edge_number in content.of_edges:
-                source.attributes.edge(*content.of_edges[edge_number])
+                source.attributes.take_edge(*content.of_edges[edge_number])
             yield names[head], relation, names[tail]
         else:
-            source.bad(
+            source.report_bad_line(
                 "an edge to an unknown node",
                 source.line,
                 f"this edge names the node “{shorten(unknown)}”, which the file does not hold.",

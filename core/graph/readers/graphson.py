@@ -52,7 +52,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
             nodes.append(_vertex(content))
             edges += _outgoing(content)
         else:
-            source.bad(
+            source.report_bad_line(
                 "no vertex",
                 number,
                 BadInput(

@@ -65,7 +65,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
         try:
             triples, is_known = _of_row(source, where, row)
         except BadInput as error:
-            source.bad("no list of triples", number, error)
+            source.report_bad_line("no list of triples", number, error)
             continue
         has_known_row = has_known_row or is_known
         keys.update(row.keys())
@@ -112,7 +112,7 @@ def _of_row(source: TripleSource, where: str, row: JsonRow) -> tuple[Iterable[Tr
         raise BadInput(f"{source.name}, {where}: head, relation or tail is empty.")
     for part, key in zip(names, keys):
         if isinstance(row[key], Mapping):
-            source.attributes.node(part[0], _fold_keys(row[key]))
+            source.attributes.take_node(part[0], _fold_keys(row[key]))
     return _with_attributes(source, name_combinations(source, names), row, keys), True
 
 
@@ -124,7 +124,7 @@ def _with_attributes(
     The `keys` of the triple itself are left out.
     """
     for triple in triples:
-        source.attributes.edge(_fold_keys(row), *(key.casefold() for key in keys))
+        source.attributes.take_edge(_fold_keys(row), *(key.casefold() for key in keys))
         yield triple
 
 
@@ -224,7 +224,7 @@ def _read_links_file(source: TripleSource) -> tuple[list[JsonRow], list[JsonRow]
     graph_keys = ("nodes", *LINK_LIST_KEYS, "elements", "directed", "multigraph")
     if not any(f'"{key}"' in start for key in graph_keys):
         return None
-    with source.opened() as stream:
+    with source.open_text() as stream:
         data = read_whole(stream, MAX_LINKS_FILE_BYTES + 1)
     try:
         content = json.loads(data.decode("utf-8")) if len(data) <= MAX_LINKS_FILE_BYTES else None
@@ -378,12 +378,12 @@ def link_triples(
                 fault = (
                     f"link {number:,} lacks an end, or names a node that the file does not hold."
                 )
-                source.bad("a link to an unknown node", number, fault)
+                source.report_bad_line("a link to an unknown node", number, fault)
                 continue
             fields = _fold_keys(link)
             key = _first_filled(fields, EDGE_LABELS)
             relation_keys[key] += 1
-            source.attributes.edge(fields, *end_keys, key)
+            source.attributes.take_edge(fields, *end_keys, key)
             ignored_keys.update(name for name in fields if name not in (*read_keys, key))
             yield end_names[0], _text(fields[key]) if key else DEFAULT_RELATION, end_names[1]
     finally:
@@ -402,7 +402,7 @@ def _name_nodes(source: TripleSource, nodes: Sequence[JsonRow]) -> dict[str, str
         label = _first_text(row, NODE_LABELS)
         names[id] = namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
         names.setdefault(f"#{position}", names[id])  # D3 may refer to nodes by position
-        source.attributes.node(names[id], _fold_keys(row), _first_filled(row, NODE_LABELS))
+        source.attributes.take_node(names[id], _fold_keys(row), _first_filled(row, NODE_LABELS))
     return names
 
 

@@ -77,7 +77,7 @@ def _network(
     source: TripleSource, title: str, parse: Callable[[bytes], Any], xml: bool = False
 ) -> Iterator[Triple]:
     """Yield the edges of the graph that `parse` returns for the bytes of a file."""
-    with source.opened_raw() if xml else source.opened() as stream:
+    with source.open_raw() if xml else source.open_text() as stream:
         data = read_whole(stream, MAX_NETWORK_FILE_BYTES + 1)
     if len(data) > MAX_NETWORK_FILE_BYTES:
         raise BadInput(
@@ -116,7 +116,7 @@ def open_columnar(source: TripleSource) -> tuple[list[str], Iterator[list[list[A
 
     def batches() -> Iterator[list[list[Any]]]:
         with closing(table):
-            for share, columns in table.lists(table.names, source.most):
+            for share, columns in table.read_lists(table.names, source.most):
                 source.watch.step(min(1.0, share))
                 yield columns
 
@@ -151,7 +151,7 @@ def _table(source: TripleSource) -> Iterator[Triple]:
             source.line += 1
             empty_part = next((what for what, part in zip(TRIPLE_PARTS, cells) if not part), None)
             if empty_part:
-                source.bad(
+                source.report_bad_line(
                     "an empty name",
                     source.line,
                     f"the {empty_part} is empty; expected head, relation and tail.",
@@ -160,7 +160,7 @@ def _table(source: TripleSource) -> Iterator[Triple]:
             row_values = [values[row] for values in attribute_values]
             for triple in name_combinations(source, cells):
                 if attribute_positions:
-                    source.attributes.edge(dict(zip(attribute_positions.values(), row_values)))
+                    source.attributes.take_edge(dict(zip(attribute_positions.values(), row_values)))
                 yield triple
 
 
@@ -174,7 +174,7 @@ def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
         try:
             triples = row_triples(source.name, where, row)
         except BadInput as error:
-            source.bad("no list of triples", number, error)
+            source.report_bad_line("no list of triples", number, error)
             continue
         yield from triples
 

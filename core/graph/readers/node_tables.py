@@ -69,9 +69,9 @@ def name_ends(
     try:
         for file, (head, relation, tail) in triples:
             yield (
-                node_names.name(head, file.spaces[0]),
+                node_names.name_of(head, file.spaces[0]),
                 relation,
-                node_names.name(tail, file.spaces[1]),
+                node_names.name_of(tail, file.spaces[1]),
             )
         is_complete = True
     finally:
@@ -87,8 +87,10 @@ class NodeNames:
     by_id: dict[tuple[str, str], str] = field(default_factory=dict)  # (space, id) -> name
     # label -> name of the first node that has it
     by_label: dict[str, str] = field(default_factory=dict)
-    unknown: dict[str, str] = field(default_factory=dict)  # an end that no table has -> its name
-    used: set[str] = field(default_factory=set)  # names of nodes with edges
+    unknown_ends: dict[str, str] = field(
+        default_factory=dict
+    )  # an end that no table has -> its name
+    used_names: set[str] = field(default_factory=set)  # names of nodes with edges
 
     def __post_init__(self) -> None:
         self._namer = Namer()
@@ -97,22 +99,22 @@ class NodeNames:
                 replace(
                     self.source,
                     path=path,
-                    watch=self.source.watch.quiet,
+                    watch=self.source.watch.without_reports,
                     format="auto",
                     columns=None,
                     line=0,
                 )
             )
 
-    def name(self, end: str, space: str = "") -> str:
+    def name_of(self, end: str, space: str = "") -> str:
         """Return the name of an edge's end, by the rules of `name_ends`."""
         node_name = self.by_id.get((space, end)) or self.by_id.get(("", end))
         node_name = node_name or self.by_label.get(end)
         if node_name is None:
-            if end not in self.unknown:
-                self.unknown[end] = self._namer.name(f"? {space} {end}", (end, f"{end} (id)"))
-            return self.unknown[end]
-        self.used.add(node_name)
+            if end not in self.unknown_ends:
+                self.unknown_ends[end] = self._namer.name(f"? {space} {end}", (end, f"{end} (id)"))
+            return self.unknown_ends[end]
+        self.used_names.add(node_name)
         return node_name
 
     def sentences(self, is_whole: bool) -> Iterator[str]:
@@ -120,16 +122,16 @@ class NodeNames:
 
         `is_whole` is True if all edges were read.
         """
-        if self.unknown:
+        if self.unknown_ends:
             ids_text = ", ".join(
-                f"“{shorten(end, 30)}”" for end in islice(self.unknown, MAX_SHOWN_IDS)
-            ) + " …" * (len(self.unknown) > MAX_SHOWN_IDS)
-            is_single = len(self.unknown) == 1
+                f"“{shorten(end, 30)}”" for end in islice(self.unknown_ends, MAX_SHOWN_IDS)
+            ) + " …" * (len(self.unknown_ends) > MAX_SHOWN_IDS)
+            is_single = len(self.unknown_ends) == 1
             words = UNKNOWN_IDS_WORDS
             if is_single:
                 words = "id of edges is not in the table of nodes, and is called as it is"
-            yield f"{len(self.unknown):,} {words}: {ids_text}."
-        idle = len(self.by_id) - len(self.used)
+            yield f"{len(self.unknown_ends):,} {words}: {ids_text}."
+        idle = len(self.by_id) - len(self.used_names)
         if idle > 0 and is_whole:
             have, are = ("has", "is") if idle == 1 else ("have", "are")
             yield (
@@ -147,7 +149,7 @@ class NodeNames:
             label = one_line_text(row.get(keys[1])) if keys[1] else ""
             id = id or label
             if not id:
-                table.bad(
+                table.report_bad_line(
                     "a node without an id",
                     table.line,
                     f"the column “{keys[0]}” is empty; expected the node's id.",
@@ -162,7 +164,7 @@ class NodeNames:
             self.by_id[space, id] = name
             if label:
                 self.by_label.setdefault(label, name)
-            self.source.attributes.node(name, row, keys[1] or keys[0])
+            self.source.attributes.take_node(name, row, keys[1] or keys[0])
         if keys is None:
             raise BadInput(f"{table.name} holds no nodes.")
 

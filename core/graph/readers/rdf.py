@@ -209,7 +209,7 @@ class _LiteralAttributes:
             parts = [values[iri] for iri in DESCRIPTION_IRIS if iri in values][:1]
             other_iris = sorted(iri for iri in values if iri not in (*TYPE_IRIS, *DESCRIPTION_IRIS))
             parts += [f"{names.relation_of(iri)}: {values[iri]}" for iri in other_iris]
-            source.attributes.node(
+            source.attributes.take_node(
                 names.node(thing), {"type": ", ".join(types), "description": "; ".join(parts)}
             )
 
@@ -410,9 +410,11 @@ def _open_file(
     XML is opened as bytes, since it names its encoding itself.
     """
     opened_source = (
-        source if path == source.path else replace(source, path=path, watch=source.watch.quiet)
+        source
+        if path == source.path
+        else replace(source, path=path, watch=source.watch.without_reports)
     )
-    return opened_source.opened_raw() if syntax == "rdfxml" else opened_source.opened()
+    return opened_source.open_raw() if syntax == "rdfxml" else opened_source.open_text()
 
 
 def _check_entities(source: TripleSource, path: FilePath) -> None:

@@ -76,7 +76,7 @@ class TripleSource:
         """
         return decode_if_certain(self.path, self.tally.note, self.encoding, self.most, strict=True)
 
-    def opened(self) -> AbstractContextManager[UnpackedBytes]:
+    def open_text(self) -> AbstractContextManager[UnpackedBytes]:
         """Open the text of the file as UTF-8.
 
         Raises
@@ -86,7 +86,7 @@ class TripleSource:
         """
         return open_unpacked(self.text, self.watch, self.most)
 
-    def opened_raw(self) -> AbstractContextManager[UnpackedBytes]:
+    def open_raw(self) -> AbstractContextManager[UnpackedBytes]:
         """Open the bytes of the file, unpacked.
 
         This is for XML, which names its encoding itself.
@@ -109,20 +109,20 @@ class TripleSource:
             If the file cannot be read, or for bytes that are not UTF-8, unless such lines may be
             left out.
         """
-        with self.opened() as stream:
+        with self.open_text() as stream:
             for data in stream.lines():
                 self.line = stream.line
                 try:
                     text = data.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError as error:
-                    self.bad(
+                    self.report_bad_line(
                         "not UTF-8", self.line, not_utf8_error(self.name, self.line, error.start)
                     )
                     continue
                 if text.strip():
                     yield self.line, text
 
-    def bad(self, why: str, line: int, fault: BadInput | str) -> None:
+    def report_bad_line(self, why: str, line: int, fault: BadInput | str) -> None:
         """Count a bad line under the reason `why`, or raise `fault` if it may not be left out.
 
         `fault` is a sentence about the line or the error itself.

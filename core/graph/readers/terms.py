@@ -29,7 +29,7 @@ class TermBlocks:
 
     def read(self, position: BlockPosition) -> Iterator[Block]:
         """Yield the blocks from a position on."""
-        with self.source.opened() as source:
+        with self.source.open_text() as source:
             source.skip(position.offset)
             for text in whole_lines(source, self.size):
                 block = self._read_block(text, position)
@@ -75,7 +75,7 @@ class TermBlocks:
             fault = fault_of(self.source.name, number, error)
         except BadInput as error:
             fault = error
-        self.source.bad("not N-Triples", number, fault)
+        self.source.report_bad_line("not N-Triples", number, fault)
         return []
 
 

@@ -99,16 +99,16 @@ class TripleFile:
         finally:
             for sentence in self.attributes.sentences():
                 self.tally.note(sentence)
-            self.warn_of(relations)
+            self.warn_of_single_relation(relations)
 
-    def warn_of(self, relations: Iterable[str]) -> None:
+    def warn_of_single_relation(self, relations: Iterable[str]) -> None:
         """Make the tally warn if there is only one relation, but edges have other attributes."""
         all_relations = tuple(relations)
         if len(all_relations) != 1:
             return
         relation = all_relations[0]
         if self.attributes.count != 1 or relation == DEFAULT_RELATION:
-            sentence = self.attributes.same_relation(relation)
+            sentence = self.attributes.single_relation_warning(relation)
             if sentence:
                 self.tally.warn(sentence)
 

@@ -155,13 +155,13 @@ def _cut_tables(
     """
     tables: dict[str, dict[str, list]] = {}
     for name, table in columns.tables().items():
-        part, part_columns = table.taken(rows[name]), dict[str, list]()
+        part, part_columns = table.take(rows[name]), dict[str, list]()
         for column in part.names:
             if COLUMN_TYPES[column] == "string":
                 part_columns[column] = [text or "" for text in part.texts(column)]
             elif COLUMN_TYPES[column] == "ids":
                 retained_ids = rows["nodes" if column in NODE_ID_COLUMNS else "chunks"]
-                part_columns[column] = _renumber(part.lists(column), retained_ids)
+                part_columns[column] = _renumber(part.id_lists(column), retained_ids)
             else:
                 part_columns[column] = part.numbers(column).tolist()
         tables[name] = part_columns
@@ -198,7 +198,7 @@ def _thaw_columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Colu
             value_type = str if COLUMN_TYPES[column] == "string" else int | float
             if not all(isinstance(value, value_type) for value in values):
                 raise ValueError(f"the column {column} does not hold what it should")
-        tables[name] = Table.of(**columns)
+        tables[name] = Table.from_columns(**columns)
     return Columns(**tables)
 
 

@@ -101,12 +101,12 @@ def export_graph(
 def unwritten_sentences(graph: KnowledgeGraph, format: str) -> list[str]:
     """Return sentences about the contents of this graph that the format cannot hold."""
     sentences, edges = [], graph.columns.edges
-    if graph.columns.of_texts:
+    if graph.columns.has_texts:
         sentences.append(
             "Texts, communities and reports of the documents are not written; nodes and edges are."
         )
     if format == "turtle" and edges is not None:
-        columns = [words for name, words in EDGE_COLUMN_WORDS.items() if edges.has(name)]
+        columns = [words for name, words in EDGE_COLUMN_WORDS.items() if edges.has_column(name)]
         if columns:
             sentences.append(
                 f"Of edges {', '.join(columns)} are not written: a triple of RDF has none."

@@ -73,13 +73,13 @@ def edge_columns(graph: KnowledgeGraph) -> list[str]:
 
 
 def _existing_columns(table: Table | None, names: tuple[str, ...]) -> list[str]:
-    return [name for name in names if table is not None and table.has(name)]
+    return [name for name in names if table is not None and table.has_column(name)]
 
 
 def _columns(table: Table | None, names: list[str], ids: np.ndarray) -> dict[str, list]:
     if table is None or not names:
         return {}
-    part, columns = table.taken(ids), dict[str, list]()
+    part, columns = table.take(ids), dict[str, list]()
     for name in names:
         if name == "weight":
             columns[name] = part.numbers(name).tolist()

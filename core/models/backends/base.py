@@ -27,7 +27,7 @@ class Backend:
     kinds: ClassVar[tuple[str, ...]] = ()  # kinds of models that it can be
 
     @property
-    def lacks(self) -> str:
+    def missing_required_key(self) -> str:
         """A required key that the row lacks; empty if it has all."""
         return ""
 

@@ -120,7 +120,7 @@ class OpenAI(Backend):
         client = self.client(row.name)
         profile = self.profile(row.name)
         if profile is not None:
-            client.thinks = client.thinks or profile.thinks
+            client.is_reasoning_model = client.is_reasoning_model or profile.thinks
             client.leave_out(*profile.refuses)
         return client
 
@@ -205,7 +205,7 @@ class VLLM(Backend):
         return (self.base,) if self.base else ()
 
     @property
-    def place(self) -> str:
+    def weights_source(self) -> str:
         """Folder of the weights, or their name on the model hub."""
         if self.get:
             return str(weights.weights_folder(self.weights))
@@ -213,7 +213,7 @@ class VLLM(Backend):
 
     @property
     def _is_adapter_folder(self) -> bool:
-        return (Path(self.place) / vllm.ADAPTER_CONFIG_FILE).is_file()
+        return (Path(self.weights_source) / vllm.ADAPTER_CONFIG_FILE).is_file()
 
     def missing(self, row: ModelRow, rows: Rows) -> str:
         reason = missing_folder(row, self.get, self.weights) if self.get else ""
@@ -225,7 +225,7 @@ class VLLM(Backend):
                 return f"{row.name}: its base “{self.base}” is not declared as a model of vLLM."
             if not self._is_adapter_folder:
                 return (
-                    f"{row.name}: {self.place} is no folder of a LoRA adapter: it holds no "
+                    f"{row.name}: {self.weights_source} is no folder of a LoRA adapter: it holds no "
                     f"{vllm.ADAPTER_CONFIG_FILE}."
                 )
             return base.settings.missing(base, rows)
@@ -236,7 +236,7 @@ class VLLM(Backend):
         base = rows[self.base] if self.base else row
         assert isinstance(base.settings, VLLM)  # checked by `missing`
         server = vllm.shared_server(base.name)
-        server.launch_as(base.settings.launch(base, rows))
+        server.set_launch(base.settings.launch(base, rows))
         return vllm.VLLMChat(server, row.name, base.settings.context, self.at_once, self.thoughts)
 
     def launch(self, row: ModelRow, rows: Rows) -> vllm.ServerLaunch:
@@ -261,16 +261,18 @@ class VLLM(Backend):
             "--quantization": self.quantization,
             "--reasoning-parser": self.reasoning,
         }
-        arguments = [self.place]
+        arguments = [self.weights_source]
         for flag, value in values_by_flag.items():
             arguments += [flag, value] if value else []
         arguments.append("--enable-prefix-caching")
         if adapters:
-            rank = vllm.find_lora_rank([Path(adapter.place) for adapter in adapters.values()])
+            rank = vllm.find_lora_rank(
+                [Path(adapter.weights_source) for adapter in adapters.values()]
+            )
             arguments += ["--enable-lora", "--max-loras", str(len(adapters))]
             arguments += ["--max-lora-rank", str(rank), "--lora-modules"]
             for name, adapter in adapters.items():
-                arguments.append(json.dumps({"name": name, "path": adapter.place}))
+                arguments.append(json.dumps({"name": name, "path": adapter.weights_source}))
         arguments += shlex.split(self.options)
         stamps = [settings.stamp(rows) for settings in (self, *adapters.values())]
         return vllm.ServerLaunch(tuple(arguments), environment, repr(stamps))
@@ -281,7 +283,7 @@ class VLLM(Backend):
     def stamp(self, rows: Rows) -> str:
         base = rows.get(self.base)
         inner = repr((base.settings, base.settings.stamp(rows))) if base else ""
-        return inner + (weights.weights_stamp(self.place) if self.get or self.base else "")
+        return inner + (weights.weights_stamp(self.weights_source) if self.get or self.base else "")
 
     def figures(self) -> str:
         return weights.training_figures(weights.weights_folder(self.weights)) if self.get else ""

@@ -69,9 +69,9 @@ class MiniLM(Backend):
         return fetch_advice(row) if self.fetchable else missing_package(row, self.package)
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        return minilm.MiniLMEncoder(self.place(), files=vector_file())
+        return minilm.MiniLMEncoder(self.weights_folder(), files=vector_file())
 
-    def place(self) -> Path:
+    def weights_folder(self) -> Path:
         """Return the folder of its weights. Raises ModelUnavailable."""
         if self.folder:
             return weights.weights_folder(self.folder)

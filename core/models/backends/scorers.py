@@ -81,7 +81,7 @@ class Cross(Backend):
     get: str = ""
 
     @property
-    def lacks(self) -> str:
+    def missing_required_key(self) -> str:
         return "" if self.weights or (self.package and self.change) else "weights"
 
     def missing(self, row: ModelRow, rows: Rows) -> str:

@@ -42,12 +42,12 @@ class ChatRequest:
     max_tokens: int
     seed: int
     temperature: float
-    thoughts: int = 0
+    reasoning_tokens: int = 0
 
     @property
-    def room(self) -> int:
+    def token_limit(self) -> int:
         """Token limit of reasoning and reply together."""
-        return self.max_tokens + self.thoughts
+        return self.max_tokens + self.reasoning_tokens
 
     def key(self, weights: str = "") -> str:
         """Return the cache key of the reply; `weights` identifies the model's weights."""
@@ -62,7 +62,7 @@ class ChatRequest:
         """
         return {
             "messages": list(self.messages),
-            "max_tokens": self.room,
+            "max_tokens": self.token_limit,
             "seed": self.seed,
             "temperature": self.temperature,
             "stream": True,
@@ -81,12 +81,14 @@ class ChatClient(ABC):
     """A chat model; subclasses implement `_write_reply`."""
 
     streams = True  # true if replies arrive in pieces
-    thinks = False  # true once a reply contained reasoning
-    begun = False  # true if the last reply began inside reasoning, without an opening tag
-    gathers: type[ReplyCollector] = ReplyCollector  # class that collects a reply's pieces
+    is_reasoning_model = False  # true once a reply contained reasoning
+    starts_in_reasoning = (
+        False  # true if the last reply began inside reasoning, without an opening tag
+    )
+    collector_class: type[ReplyCollector] = ReplyCollector  # class that collects a reply's pieces
     # True if the same request always gets the same reply. A reply that was cut off is then saved
     # too, since another request would be cut off in the same way.
-    steady = False
+    is_deterministic = False
 
     def __init__(self, name: str, context: int, thoughts: int = 0):
         """Set the name, the context window and the token budget for reasoning.
@@ -101,12 +103,12 @@ class ChatClient(ABC):
         """
         self.name = name
         self.context = context
-        self.thinks = bool(thoughts)
-        self.thoughts = thoughts or DEFAULT_THOUGHT_TOKENS
+        self.is_reasoning_model = bool(thoughts)
+        self.reasoning_tokens = thoughts or DEFAULT_THOUGHT_TOKENS
         self._replies = ReplyCache()
         self._weights = ""
 
-    def keep_in(self, store: SavedReplies, weights: str) -> None:
+    def save_replies_to(self, store: SavedReplies, weights: str) -> None:
         """Save replies on disk, keyed by the model's weights.
 
         Parameters
@@ -155,7 +157,7 @@ class ChatClient(ABC):
         )
         key = request.key(self._weights)
         find_cached = partial(
-            self._replies.find, key, on_text, schema, self.steady, fewest_tokens(messages)
+            self._replies.find, key, on_text, schema, self.is_deterministic, fewest_tokens(messages)
         )
         watch.check()
 
@@ -164,12 +166,14 @@ class ChatClient(ABC):
             cached_reply = find_cached()
             if cached_reply is not None:
                 return cached_reply
-            return self._replies.keep(
-                key, self._request_reply(request, on_text, watch), self.steady
+            return self._replies.save(
+                key, self._request_reply(request, on_text, watch), self.is_deterministic
             )
 
         reply = find_cached() or self._run_cancellable(find_or_request, watch)
-        is_final = reply.usable or (reply.cut and self.steady)  # it is not requested again
+        is_final = reply.is_usable or (
+            reply.is_cut and self.is_deterministic
+        )  # it is not requested again
         record_reply(reply.thought, is_final)
         return reply
 
@@ -198,14 +202,14 @@ class ChatClient(ABC):
         The second request follows if reasoning used up the tokens of the first. Later requests
         have the budget from the start.
         """
-        if self.thinks:
+        if self.is_reasoning_model:
             return self._request_once(self._with_thoughts(request), on_text, watch)
         reply = self._request_once(request, on_text, watch)
-        self.thinks = bool(reply.thought)
+        self.is_reasoning_model = bool(reply.thought)
         if not reply.thought or reply.finish not in ("thinking", "length"):
             return reply
         reasoning_request = self._with_thoughts(request)
-        if not reasoning_request.thoughts:
+        if not reasoning_request.reasoning_tokens:
             return reply
         try:
             # Text of the first reply was shown already, so that of the second is not.
@@ -213,7 +217,7 @@ class ChatClient(ABC):
                 reasoning_request, None if reply.text else on_text, watch
             )
         except ModelFailed:  # for example if the server's context is smaller than assumed
-            self.thinks = False
+            self.is_reasoning_model = False
             return reply
         return replace(second_reply, seconds=second_reply.seconds + reply.seconds)
 
@@ -225,25 +229,29 @@ class ChatClient(ABC):
             - request.max_tokens
             - TEMPLATE_MARGIN_TOKENS
         )
-        return replace(request, thoughts=max(0, min(self.thoughts, free_tokens)))
+        return replace(request, reasoning_tokens=max(0, min(self.reasoning_tokens, free_tokens)))
 
     def _request_once(
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> ChatReply:
         self._prepare()
-        max_answer_tokens = request.max_tokens if request.thoughts else None
+        max_answer_tokens = request.max_tokens if request.reasoning_tokens else None
         on_stream = on_text if self.streams else None
-        collector = self.gathers(
-            request.room, max_answer_tokens, request.schema, on_stream, self.begun
+        collector = self.collector_class(
+            request.token_limit,
+            max_answer_tokens,
+            request.schema,
+            on_stream,
+            self.starts_in_reasoning,
         )
         start = time.perf_counter()
         with count_time("model"):
             self._write_reply(request, collector, watch)
         reply_seconds = time.perf_counter() - start - collector.waited
-        reply = replace(collector.ended(reply_seconds), waited=collector.waited)
+        reply = replace(collector.make_reply(reply_seconds), waited=collector.waited)
         charge(self.name, Usage(1, reply.tokens_in, reply.tokens_out))
-        if collector.begun is not None:
-            self.begun = collector.begun
+        if collector.starts_in_reasoning is not None:
+            self.starts_in_reasoning = collector.starts_in_reasoning
         if on_text and reply.text and not self.streams:
             on_text(reply.text)
         return reply
@@ -285,7 +293,7 @@ class LocalChat(ChatClient):
     `_start` makes the engine at the first use. It answers one request at a time.
     """
 
-    steady = True
+    is_deterministic = True
 
     def __init__(self, name: str, context: int):
         super().__init__(name, context)
@@ -307,7 +315,7 @@ class LocalChat(ChatClient):
 
     def close(self) -> None:
         """Free the engine after the running requests have ended; the next use loads it again."""
-        with self._running.emptied(), self._loading:
+        with self._running.hold_all(), self._loading:
             self._engine = None
 
     def _prepare(self) -> None:

@@ -28,7 +28,7 @@ class EventStream(openai.Stream[object]):
     rejects chunks with numbers of very many digits.
     """
 
-    done = False  # true after the end mark
+    has_ended = False  # true after the end mark
 
     def __iter__(self) -> Iterator[Any]:
         data = b""
@@ -36,7 +36,7 @@ class EventStream(openai.Stream[object]):
             if line.startswith(b"data:"):
                 data = b"\n".join(filter(None, (data, line[5:].strip())))
                 if data.startswith(END_MARK):
-                    self.done = True
+                    self.has_ended = True
                     return
                 try:  # parsed now, as the blank line after it may never come
                     chunk = read_json(data.decode("utf-8"))
@@ -138,17 +138,17 @@ def limit_silence(
                 piece = next(pieces, None)
             except Exception:
                 if is_over:
-                    yield StreamPiece(miscounted=True)
+                    yield StreamPiece(has_invalid_counts=True)
                     return
                 raise
             if piece is None:
                 return
             now = time.monotonic()
-            if piece.says:
+            if piece.has_content:
                 last_arrival = now
             elif not is_over and now - last_arrival > silence:
                 raise ReplyOverdueError(silence)
-            if piece.finish is not None or (is_over and piece.says):
+            if piece.finish is not None or (is_over and piece.has_content):
                 is_over = True
                 closing.cancel()
                 closing = _shut_soon(response)

@@ -30,7 +30,7 @@ class JsonReply:
     """
 
     value: dict[str, Any]
-    whole: bool = True
+    is_whole: bool = True
 
 
 def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
@@ -63,7 +63,7 @@ def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
             return JsonReply(value)
     complete_parts = {name: _read_complete_part(text, name) for name in fields}
     partial_object = {name: part for name, part in complete_parts.items() if part is not None}
-    return JsonReply(partial_object, whole=False) if partial_object else None
+    return JsonReply(partial_object, is_whole=False) if partial_object else None
 
 
 def json_lists(text: str) -> list[list[Any]]:

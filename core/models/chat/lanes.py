@@ -43,8 +43,8 @@ class ObjectRepeatCollector(ReplyCollector):
         self._is_stopped = False
         self._restart()
 
-    def ended(self, seconds: float) -> ChatReply:
-        reply = super().ended(seconds)
+    def make_reply(self, seconds: float) -> ChatReply:
+        reply = super().make_reply(seconds)
         return replace(reply, finish="repeat") if self._is_stopped else reply
 
     def _restart(self) -> None:
@@ -102,8 +102,8 @@ class LlamaLanes(LlamaChat):
     """
 
     side_by_side = True
-    cached = True
-    gathers = ObjectRepeatCollector
+    has_prompt_cache = True
+    collector_class = ObjectRepeatCollector
 
     def __init__(self, path: Path, name: str, context: int, lanes: int):
         super().__init__(path, name, context)

@@ -118,7 +118,7 @@ class LlamaChat(LocalChat):
     """
 
     # True if the beginning that a prompt shares with an earlier one is computed once.
-    cached = False
+    has_prompt_cache = False
 
     def __init__(self, path: Path, name: str, context: int = 4096):
         super().__init__(name, context)
@@ -142,7 +142,7 @@ class LlamaChat(LocalChat):
     def _write_reply(
         self, request: ChatRequest, collector: ReplyCollector, watch: Watch = NO_WATCH
     ) -> None:
-        body = {**request.body(), "return_progress": True, "cache_prompt": self.cached}
+        body = {**request.body(), "return_progress": True, "cache_prompt": self.has_prompt_cache}
         grammar = choice_grammar(request.schema)
         if grammar is not None:
             body["grammar"] = grammar

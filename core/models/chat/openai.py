@@ -66,13 +66,13 @@ class OpenAIChat(OpenAIServer, ChatClient):
     timeout : seconds without content after which a request fails.
     key : the API key itself.
     at_once : concurrent requests; 0 for as many as make replies arrive faster.
-    thoughts : token budget for reasoning, for a model that is known to reason.
+    reasoning_tokens : token budget for reasoning, for a model that is known to reason.
     """
 
     side_by_side = True
     # True if the server's token counts are compared with the prompts, to detect cut prompts.
-    holds_counts = True
-    counts = False  # true if its last reply reported the tokens of the prompt
+    checks_token_counts = True
+    has_token_counts = False  # true if its last reply reported the tokens of the prompt
 
     def __init__(
         self,
@@ -97,9 +97,9 @@ class OpenAIChat(OpenAIServer, ChatClient):
         """Names of the request parts that the server refused and that are now left out."""
         return self._refusals.names
 
-    def allowed(self, body: dict[str, Any]) -> dict[str, Any]:
+    def remove_refused_parts(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return a request without the parts that the server refuses."""
-        return self._refusals.allowed(body)
+        return self._refusals.remove_refused_parts(body)
 
     def leave_out(self, *names: str) -> None:
         """Leave out parts of requests from now on, as if the server had refused them.
@@ -108,9 +108,9 @@ class OpenAIChat(OpenAIServer, ChatClient):
         """
         self._refusals.add(names)
 
-    def keep_refusals_in(self, store: SavedRefusals) -> None:
+    def save_refusals_to(self, store: SavedRefusals) -> None:
         """Save on disk which parts the server refuses."""
-        self._refusals.keep_in(store)
+        self._refusals.save_to(store)
 
     @property
     def at_once(self) -> int:
@@ -125,10 +125,12 @@ class OpenAIChat(OpenAIServer, ChatClient):
         send_state = _SendState(self.pauses())
         try:
             while not send_state.is_answered:
-                self._send_once(self._refusals.allowed(body), collector, watch, send_state)
+                self._send_once(
+                    self._refusals.remove_refused_parts(body), collector, watch, send_state
+                )
         except Exception as error:
             self._refusals.forget(send_state.refused_parts)  # leaving them out did not help
-            failure = self.failure(error, collector.text)
+            failure = self.to_model_failure(error, collector.text)
             if failure is None:
                 raise
             raise failure from error
@@ -141,12 +143,12 @@ class OpenAIChat(OpenAIServer, ChatClient):
         The next attempt follows after a pause, or leaves out what the server refuses.
         """
         start = time.perf_counter()
-        with self.window.place(watch, send_state.was_sent) as slot:
+        with self.window.hold_slot(watch, send_state.was_sent) as slot:
             collector.waited += time.perf_counter() - start
             start = time.perf_counter()
             try:
                 used = self._stream(body, collector, watch)
-                slot.answered()
+                slot.report_answered()
                 send_state.is_answered = True
                 start = time.perf_counter()
                 self._check_whole(used, body, watch)
@@ -155,7 +157,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
             except Exception as error:
                 passing = self._find_retry_reason(error, body, collector, send_state)
         if passing is not None and not send_state.pauses.wait(
-            passing.why, passing.headers, watch, passing.tries
+            passing.reason, passing.headers, watch, passing.max_pauses
         ):
             raise passing.error
         collector.waited += time.perf_counter() - start
@@ -179,22 +181,22 @@ class OpenAIChat(OpenAIServer, ChatClient):
         ):
             raise error
         send_state.was_sent = True
-        passing = self.passing(error)
+        passing = self.find_passing_error(error)
         if passing is not None:
-            if passing.busy:
+            if passing.is_busy:
                 # If other requests were answered since, the count of attempts begins again.
-                if self.window.answers > send_state.answers:
+                if self.window.reply_count > send_state.answers:
                     send_state.pauses = self.pauses()
-                    send_state.answers = self.window.answers
-                self.window.refused(send_state.pauses.coming(passing.headers))
+                    send_state.answers = self.window.reply_count
+                self.window.shrink_after_refusal(send_state.pauses.next_pause(passing.headers))
             return passing
         if (
             isinstance(error, openai.APITimeoutError | TimeoutError)
-            and self.window.crowded
+            and self.window.has_concurrent_requests
             and not send_state.was_overdue
         ):
             send_state.was_overdue = True
-            self.window.overdue()
+            self.window.shrink_after_timeout()
             return None
         if not isinstance(error, openai.APIStatusError):
             raise error
@@ -216,11 +218,11 @@ class OpenAIChat(OpenAIServer, ChatClient):
         miscounted = False
         with self._open_stream(body) as stream:
             for piece in self._reply_pieces(stream, watch):
-                reported_counts = piece.used or reported_counts
-                miscounted = miscounted or piece.miscounted
+                reported_counts = piece.token_counts or reported_counts
+                miscounted = miscounted or piece.has_invalid_counts
                 if _add_piece(piece, collector):
                     break
-            if collector.finish is None and stream.done:
+            if collector.finish is None and stream.has_ended:
                 collector.finish = "stop"
         if collector.finish is None:
             raise ValueError("the connection ended before the reply did")
@@ -236,7 +238,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         self, counts: tuple[int, int] | None, messages: Messages, collector: ReplyCollector
     ) -> None:
         """Record the tokens of prompt and reply, estimated if the server does not report them."""
-        self.counts = counts is not None and counts[0] > 0
+        self.has_token_counts = counts is not None and counts[0] > 0
         if counts is None:
             prompt_tokens = max(fewest_tokens(messages), estimate_tokens(messages))
             counts = prompt_tokens, estimate_text_tokens("".join(collector.pieces))
@@ -246,10 +248,12 @@ class OpenAIChat(OpenAIServer, ChatClient):
         self, counts: tuple[int, int] | None, body: dict[str, Any], watch: Watch = NO_WATCH
     ) -> None:
         """Raise PromptCut if the server read only a part of the prompt."""
-        if not self.holds_counts or counts is None:
+        if not self.checks_token_counts or counts is None:
             return
         count_read_tokens = partial(self._count_read_tokens, body=body, watch=watch)
-        evidence = self._whole_prompts.cut(counts[0], body["messages"], count_read_tokens)
+        evidence = self._whole_prompts.find_cut_evidence(
+            counts[0], body["messages"], count_read_tokens
+        )
         if evidence:
             raise PromptCut(
                 f"The server at {self.url} {evidence}: it cut the prompt and did not say so. "
@@ -266,12 +270,14 @@ class OpenAIChat(OpenAIServer, ChatClient):
         read_tokens = 0
         try:
             limit_key = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
-            probe_body = self._refusals.allowed({**body, "messages": list(messages), limit_key: 1})
+            probe_body = self._refusals.remove_refused_parts(
+                {**body, "messages": list(messages), limit_key: 1}
+            )
             with self._open_stream(probe_body) as stream:
                 for piece in self._reply_pieces(stream, watch):
-                    read_tokens = piece.used[0] if piece.used else read_tokens
+                    read_tokens = piece.token_counts[0] if piece.token_counts else read_tokens
         except Exception as error:
-            if self.failure(error) is None:
+            if self.to_model_failure(error) is None:
                 raise
             return 0
         charge(self.name, Usage(1, read_tokens, 1))
@@ -307,9 +313,9 @@ class OpenAIChat(OpenAIServer, ChatClient):
         if kind == "text/html":
             raise ValueError("it sent a web page; is the address right? It usually ends in /v1")
         if kind == "application/json":
-            yield StreamPiece.whole(read_whole_json(response))
+            yield StreamPiece.from_json(read_whole_json(response))
             return
-        pieces = map(StreamPiece.of, stream)
+        pieces = map(StreamPiece.from_chunk, stream)
         yield from limit_silence(pieces, response, self.timeout, watch)
 
 

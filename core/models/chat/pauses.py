@@ -37,7 +37,7 @@ class RetryPauses:
         self._next_pause = PAUSE_DEFAULTS.first_seconds
         self._n_pauses = 0
 
-    def coming(self, headers: Mapping[str, str]) -> float:
+    def next_pause(self, headers: Mapping[str, str]) -> float:
         """Return the seconds of the next pause, by the headers of the answer."""
         seconds = retry_after(headers)
         return self._next_pause if seconds is None else max(seconds, PAUSE_DEFAULTS.check_seconds)
@@ -62,7 +62,7 @@ class RetryPauses:
         -------
         True after a pause. False without a pause if it would be too long, or after `tries` pauses.
         """
-        pause = self.coming(headers)
+        pause = self.next_pause(headers)
         if pause > self._seconds_left or self._n_pauses >= tries:
             return False
         self._seconds_left -= pause

@@ -86,7 +86,7 @@ class ServerProfile:
     refuses: tuple[str, ...] = ()
 
     @property
-    def limited(self) -> bool:
+    def is_limited(self) -> bool:
         """True if some prompt was too long for the server, so that `reads` is its limit."""
         return self.longer in (OUTCOME_REFUSED, OUTCOME_CUT)
 
@@ -188,8 +188,8 @@ class _ServerMeasurement:
             log_probabilities=log_probabilities,
             system_role=system_role,
             seed=seed,
-            thinks=bool(first_reply.thought) or self.chat.thinks,
-            counts=self.chat.counts,
+            thinks=bool(first_reply.thought) or self.chat.is_reasoning_model,
+            counts=self.chat.has_token_counts,
             tokens_a_second=self.max_speed,
             refuses=self.chat.refuses,
         )
@@ -203,7 +203,7 @@ class _ServerMeasurement:
         """Return the reply to messages, and record its speed."""
         reply = self.chat.reply(messages, max_tokens=max_tokens, watch=self.watch, **options)
         if (
-            self.chat.counts
+            self.chat.has_token_counts
             and reply.tokens_out >= CHAT_PROFILE.min_timed_reply_tokens
             and reply.seconds > 0
         ):
@@ -220,7 +220,7 @@ class _ServerMeasurement:
         with_system = self._request_reply([system, *user_messages("Say: ready")], max_tokens=8)
         if "system role" in self.chat.refuses:
             return False
-        return not self.chat.counts or with_system.tokens_in > without_system.tokens_in
+        return not self.chat.has_token_counts or with_system.tokens_in > without_system.tokens_in
 
     def _measure_seed(self) -> str:
         """Return `ServerProfile.seed`."""
@@ -258,7 +258,7 @@ class _ServerMeasurement:
 
     def _returns_log_probabilities(self) -> bool:
         try:
-            body = self.chat.allowed(
+            body = self.chat.remove_refused_parts(
                 {"model": self.chat.model, "messages": user_messages("Say: yes"), "max_tokens": 4}
             )
             reply = self.chat.client().chat.completions.create(
@@ -266,7 +266,7 @@ class _ServerMeasurement:
             )
             return bool(reply.choices[0].logprobs and reply.choices[0].logprobs.content)
         except Exception as error:
-            if self.chat.failure(error) is None and not isinstance(
+            if self.chat.to_model_failure(error) is None and not isinstance(
                 error, AttributeError | IndexError | TypeError
             ):
                 raise
@@ -319,7 +319,7 @@ class _ServerMeasurement:
         )
         for attempt, question in enumerate(questions):
             # Comparing counts costs requests of the same length, so it is left to the second try.
-            self.chat.holds_counts = bool(attempt)
+            self.chat.checks_token_counts = bool(attempt)
             try:
                 reply = self._request_reply(
                     user_messages(f"{beginning}\n\n{question}"), max_tokens=16
@@ -333,7 +333,7 @@ class _ServerMeasurement:
             is_recalled = SECRET in (reply.text + reply.thought).lower()
             # If the model never recalled the password, it may be too weak for the question. Its
             # token count alone then decides, after it was compared with the prompt.
-            if is_recalled or (attempt and self.chat.counts and not self.has_recalled):
+            if is_recalled or (attempt and self.chat.has_token_counts and not self.has_recalled):
                 self.has_recalled = self.has_recalled or is_recalled
                 self.filler_tokens = reply.tokens_in / (repetitions + 1)
                 return OUTCOME_READ, reply.tokens_in
@@ -349,7 +349,7 @@ class _ServerMeasurement:
                     return int(size) if size else 0
             return 0
         except Exception as error:
-            if self.chat.failure(error) is None and not isinstance(
+            if self.chat.to_model_failure(error) is None and not isinstance(
                 error, AttributeError | TypeError | ValueError
             ):
                 raise

@@ -40,14 +40,14 @@ class RequestPart:
     ----------
     name : its name for the user.
     words : pattern of its names in error messages.
-    there : returns whether a request has it.
-    without : returns the request without it.
+    is_in : returns whether a request has it.
+    remove_from : returns the request without it.
     """
 
     name: str
     words: re.Pattern[str]
-    there: Callable[[Body], bool]
-    without: Callable[[Body], Body]
+    is_in: Callable[[Body], bool]
+    remove_from: Callable[[Body], Body]
 
 
 def _optional_key(name: str, words: re.Pattern[str]) -> RequestPart:
@@ -114,7 +114,7 @@ class Refusals:
 
     >>> from core.models.chat.refusals import Refusals
     >>> refusals, body = Refusals(), {"messages": [], "seed": 0, "max_tokens": 9}
-    >>> refusals.learn(422, "Extra inputs are not permitted: seed", body), refusals.allowed(body)
+    >>> refusals.learn(422, "Extra inputs are not permitted: seed", body), refusals.remove_refused_parts(body)
     ('seed', {'messages': [], 'max_tokens': 9})
     >>> too_long = "max_tokens is too large: 9000. This model's maximum context length is 4096."
     >>> refusals.learn(400, too_long, body)
@@ -125,7 +125,7 @@ class Refusals:
         self._refused_parts: list[RequestPart] = []
         self._store: SavedRefusals | None = None
 
-    def keep_in(self, store: SavedRefusals) -> None:
+    def save_to(self, store: SavedRefusals) -> None:
         """Add the saved refusals, and save new ones from now on."""
         self.add(store.names())
         self._store = store
@@ -135,11 +135,11 @@ class Refusals:
         """Names of the refused parts, in the order in which they were found."""
         return tuple(part.name for part in self._refused_parts)
 
-    def allowed(self, body: Body) -> Body:
+    def remove_refused_parts(self, body: Body) -> Body:
         """Return a request without the refused parts."""
         for part in self._refused_parts:
-            if part.there(body):
-                body = part.without(body)
+            if part.is_in(body):
+                body = part.remove_from(body)
         return body
 
     def learn(self, status: int, message: str, body: Body) -> str:
@@ -161,7 +161,7 @@ class Refusals:
         if status not in REFUSAL_STATUSES or TOO_LONG_PATTERN.search(message):
             return ""
         refused_parts = [
-            part for part in REFUSABLE_PARTS if part.there(body) and part.words.search(message)
+            part for part in REFUSABLE_PARTS if part.is_in(body) and part.words.search(message)
         ]
         if not refused_parts and status in (400, 422) and "response_format" in body:
             refused_parts = [REFUSABLE_PARTS[0]]  # response_format
@@ -186,7 +186,7 @@ class Refusals:
 
     def _save(self) -> None:
         if self._store is not None:
-            self._store.keep(self.names)
+            self._store.save(self.names)
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class SavedRefusals:
             return ()
         return tuple(name for name in names if isinstance(name, str))
 
-    def keep(self, names: Iterable[str]) -> None:
+    def save(self, names: Iterable[str]) -> None:
         """Save the parts, replacing the earlier ones."""
         try:
             with hold_change_lock(self.file):

@@ -25,7 +25,7 @@ class RepeatDetector:
         self._position = 0  # up to which the text was scanned
         self._tokens: list[tuple[str, int, int]] = []  # with start and end positions
         # End of the first occurrence of the repeated text, and words until it was detected.
-        self.found: tuple[int, int] | None = None
+        self.repetition: tuple[int, int] | None = None
 
     def add(self, piece: str) -> bool:
         """Add a piece; return whether the reply now repeats itself."""
@@ -37,18 +37,18 @@ class RepeatDetector:
         return self._scan(len(self._text) + 1)
 
     @property
-    def once(self) -> str:
+    def text_once(self) -> str:
         """The reply with the repeated text only once."""
-        if self.found is None:
+        if self.repetition is None:
             return self._text
-        return self._text[: self.found[0]].rstrip().rstrip(",;:-•*|/").rstrip()
+        return self._text[: self.repetition[0]].rstrip().rstrip(",;:-•*|/").rstrip()
 
     def _scan(self, limit: int) -> bool:
         """Scan new tokens that end before `limit`; return whether the text repeats itself.
 
         A token that ends at the limit may continue in the next piece.
         """
-        while self.found is None:
+        while self.repetition is None:
             match = TOKEN.search(self._text, self._position)
             if match is None or match.end() >= limit:
                 break
@@ -66,7 +66,7 @@ class RepeatDetector:
                 continue
             self._tokens.append((match.group().casefold(), match.start(), match.end()))
             self._find_repetition()
-        return self.found is not None
+        return self.repetition is not None
 
     def _find_repetition(self) -> None:
         """Record a repetition if the text ends in one."""
@@ -88,4 +88,4 @@ class RepeatDetector:
         while index >= period and self._tokens[index][0] == self._tokens[index - period][0]:
             index -= 1
         n_words = sum(1 for token, _, _ in self._tokens if WORD_CHARACTER.match(token))
-        self.found = self._tokens[index][2], n_words
+        self.repetition = self._tokens[index][2], n_words

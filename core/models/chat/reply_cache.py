@@ -68,10 +68,10 @@ class ReplyCache:
             record_saved_time(reply.seconds)
         return replace(reply, cached=True)
 
-    def keep(self, key: str, reply: ChatReply, allow_cut: bool = False) -> ChatReply:
+    def save(self, key: str, reply: ChatReply, allow_cut: bool = False) -> ChatReply:
         """Save a usable reply, and return it.
 
-        The disk gets no model name, by which `SavedReplies.measured` averages the durations of
+        The disk gets no model name, by which `SavedReplies.mean_cost` averages the durations of
         replies: single replies say nothing of the speed of builds.
 
         Parameters
@@ -84,13 +84,13 @@ class ReplyCache:
         -------
         The reply.
         """
-        if not (reply.usable or (allow_cut and reply.cut)):
+        if not (reply.is_usable or (allow_cut and reply.is_cut)):
             return reply
         with self._lock:
             self._replies[key] = reply
         if self.on_disk is not None:
             try:
-                self.on_disk.keep(key, "", reply)
+                self.on_disk.save(key, "", reply)
             except StoreError as error:
                 log.warning("A reply was not kept. %s", error)
         return reply
@@ -113,7 +113,7 @@ class ReplyCache:
         except StoreError as error:
             log.warning("Kept replies were not read. %s", error)
             return None
-        if reply is None or not (reply.usable or reply.cut):
+        if reply is None or not (reply.is_usable or reply.is_cut):
             return None
         with self._lock:
             self._replies[key] = reply

@@ -40,7 +40,7 @@ class ReplyCollector:
     max_answer : token limit of the answer, if a part of `room` is for reasoning.
     schema : JSON schema of the answer.
     on_text : receives the text by which the answer grows.
-    begun : true if replies of this model begin inside their reasoning.
+    starts_in_reasoning : true if replies of this model begin inside their reasoning.
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class ReplyCollector:
         return self._thoughts.answer
 
     @property
-    def begun(self) -> bool | None:
+    def starts_in_reasoning(self) -> bool | None:
         """True if the reply began inside its reasoning; None if that is not known."""
-        return self._thoughts.begun
+        return self._thoughts.starts_in_reasoning
 
     def add(self, piece: str) -> bool:
         """Add a piece of text; return whether the reply is to be stopped.
@@ -103,9 +103,9 @@ class ReplyCollector:
         self._thought_field += piece
         return self._thought_repeats.add(piece)
 
-    def ended(self, seconds: float) -> ChatReply:
+    def make_reply(self, seconds: float) -> ChatReply:
         """Return the complete reply, with repeated text only once."""
-        is_whole = self.finish in (None, "stop") and self._thought_repeats.found is None
+        is_whole = self.finish in (None, "stop") and self._thought_repeats.repetition is None
         self._grow(self._thoughts.end(complete=is_whole))
         thoughts = (self._thought_field.strip(), self._thoughts.thought.strip())
         reply = ChatReply(
@@ -117,14 +117,23 @@ class ReplyCollector:
             seconds=seconds,
             detail=self.tool or self.refusal,
         )
-        if self._repeats is not None and self._repeats.end() and self._repeats.found is not None:
+        if (
+            self._repeats is not None
+            and self._repeats.end()
+            and self._repeats.repetition is not None
+        ):
             reply = replace(
-                reply, text=self._repeats.once, finish="repeat", words=self._repeats.found[1]
+                reply,
+                text=self._repeats.text_once,
+                finish="repeat",
+                words=self._repeats.repetition[1],
             )
-        elif self._thought_repeats.found is not None and not self.text.strip():
-            reply = replace(reply, text="", finish="repeat", words=self._thought_repeats.found[1])
+        elif self._thought_repeats.repetition is not None and not self.text.strip():
+            reply = replace(
+                reply, text="", finish="repeat", words=self._thought_repeats.repetition[1]
+            )
         elif self.finish == "length":
-            is_answer_cut = not self._thoughts.thinking and bool(reply.text.strip())
+            is_answer_cut = not self._thoughts.is_in_reasoning and bool(reply.text.strip())
             limit = self._max_answer if is_answer_cut else None
             reply = replace(reply, limit=limit or self._room)
         return clean_reply(reply, self._schema)
@@ -136,7 +145,9 @@ class ReplyCollector:
 
     def _finish_reason(self) -> str:
         """Return how the reply ended, a key of `core.models.base.FINISHES`."""
-        is_thought_cut = self._thoughts.thinking or (self._thought_field and not self.text.strip())
+        is_thought_cut = self._thoughts.is_in_reasoning or (
+            self._thought_field and not self.text.strip()
+        )
         if self.finish == "length" and is_thought_cut:
             return "thinking"
         finish = FINISH_REASONS.get(self.finish or "", "stop")

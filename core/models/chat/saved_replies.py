@@ -36,7 +36,7 @@ REPLIES_SCHEMA = Schema(
         f"{', '.join(f'{name} {how}' for name, how in ADDED_REPLY_COLUMNS.items())}) without rowid",
     ),
     {"replies": ADDED_REPLY_COLUMNS},
-    again=True,
+    is_recomputable=True,
 )
 
 
@@ -86,9 +86,9 @@ class SavedReplies:
         self._lock = threading.Lock()
         self._shipped_replies: dict[str, ChatReply] | None = None
 
-    def held(self) -> AbstractContextManager[None]:
+    def hold_open(self) -> AbstractContextManager[None]:
         """Keep the file open within the block, which speeds up many single look-ups."""
-        return self._rows.held()
+        return self._rows.keep_open()
 
     def find(
         self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0
@@ -127,7 +127,7 @@ class SavedReplies:
         -------
         Replies by key; keys without a reply are left out.
         """
-        with self._rows.reading() as base:
+        with self._rows.open_for_reading() as base:
             rows = select_by_keys(base, "replies", ("key", *SAVED_REPLY_FIELDS), keys)
             saved_replies = {
                 key: clean_reply(
@@ -140,13 +140,13 @@ class SavedReplies:
             key: replace(all_shipped[key], cached=True) for key in keys if key in all_shipped
         }
         for key, reply in saved_replies.items():
-            is_usable = reply.usable and not is_prompt_cut(reply.tokens_in, keys[key])
+            is_usable = reply.is_usable and not is_prompt_cut(reply.tokens_in, keys[key])
             # A usable reply of the user goes before a shipped one, an unusable one after it.
             if is_usable or (not usable and key not in replies):
                 replies[key] = reply
         return replies
 
-    def keep(self, key: str, model: str, reply: ChatReply) -> None:
+    def save(self, key: str, model: str, reply: ChatReply) -> None:
         """Save a reply permanently.
 
         Parameters
@@ -165,7 +165,7 @@ class SavedReplies:
             ("key", "model", *SAVED_REPLY_FIELDS),
         )
 
-    def measured(self, model: str, limit: int = 200) -> tuple[float, float, float] | None:
+    def mean_cost(self, model: str, limit: int = 200) -> tuple[float, float, float] | None:
         """Return the mean cost of a model's replies.
 
         Parameters
@@ -255,13 +255,13 @@ class CachedChat:
 
     Attributes
     ----------
-    used : keys of all replies that were returned. The replies that a build depends on can thus be
+    used_keys : keys of all replies that were returned. The replies that a build depends on can thus be
         shipped.
     """
 
     def __init__(self, chat: Callable[[], Chat], model: str, replies: SavedReplies):
         self._chat, self.model, self.replies = chat, model, replies
-        self.used: dict[str, None] = {}
+        self.used_keys: dict[str, None] = {}
         self._shares = TimeShares()
         self._asked_chat: Chat | None = None
 
@@ -324,7 +324,7 @@ class CachedChat:
                     raise
         if reply is None:
             self._asked_chat = chat
-            with self._shares.work() as share:
+            with self._shares.count_running() as share:
                 reply = chat.reply(
                     messages,
                     schema=schema,
@@ -336,13 +336,13 @@ class CachedChat:
                 )
                 shared_seconds = (reply.seconds + reply.waited) * share()
             reply = clean_reply(replace(reply, seconds=shared_seconds, waited=0.0), schema)
-            self.replies.keep(key, self.model, reply)
+            self.replies.save(key, self.model, reply)
         elif on_text and reply.text:
             on_text(reply.text)
-        self.used[key] = None
+        self.used_keys[key] = None
         return reply
 
-    def saved(
+    def find_saved(
         self,
         prompts: Iterable[Messages],
         schema: dict[str, Any] | None = None,

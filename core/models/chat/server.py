@@ -38,17 +38,17 @@ class PassingError:
     Parameters
     ----------
     error : the error.
-    why : the event, in words that follow "The server".
+    reason : the event, in words that follow "The server".
     headers : headers of the answer, which may say when to send the request again.
-    tries : largest number of pauses.
-    busy : true if the server has too many requests.
+    max_pauses : largest number of pauses.
+    is_busy : true if the server has too many requests.
     """
 
     error: Exception
-    why: str
+    reason: str
     headers: Mapping[str, str]
-    tries: int = PAUSE_DEFAULTS.max_busy_pauses
-    busy: bool = False
+    max_pauses: int = PAUSE_DEFAULTS.max_busy_pauses
+    is_busy: bool = False
 
 
 class OpenAIServer:
@@ -132,7 +132,9 @@ class OpenAIServer:
         """Return new pauses for one request."""
         return RetryPauses(f"The server at {self.url}")
 
-    def waited(self, error: Exception, pauses: RetryPauses, watch: Watch = NO_WATCH) -> bool:
+    def wait_if_temporary(
+        self, error: Exception, pauses: RetryPauses, watch: Watch = NO_WATCH
+    ) -> bool:
         """Pause after an error if it is temporary.
 
         Parameters
@@ -145,12 +147,12 @@ class OpenAIServer:
         -------
         True if the request is to be sent again.
         """
-        passing = self.passing(error)
+        passing = self.find_passing_error(error)
         return passing is not None and pauses.wait(
-            passing.why, passing.headers, watch, passing.tries
+            passing.reason, passing.headers, watch, passing.max_pauses
         )
 
-    def passing(self, error: Exception) -> PassingError | None:
+    def find_passing_error(self, error: Exception) -> PassingError | None:
         """Return an error as a `PassingError` if it is temporary, else None."""
         import openai
 
@@ -158,7 +160,7 @@ class OpenAIServer:
             if QUOTA_PATTERN.search(f"{extract_error_message(error.body)} {error.code}"):
                 return None
             return PassingError(
-                error, f"is busy ({error.status_code})", error.response.headers, busy=True
+                error, f"is busy ({error.status_code})", error.response.headers, is_busy=True
             )
         if (
             isinstance(error, openai.APIConnectionError)
@@ -167,7 +169,7 @@ class OpenAIServer:
             return PassingError(error, "dropped the connection", {}, PAUSE_DEFAULTS.max_drop_pauses)
         return None
 
-    def failure(self, error: Exception, partial_reply: str = "") -> ModelFailed | None:
+    def to_model_failure(self, error: Exception, partial_reply: str = "") -> ModelFailed | None:
         """Convert a server's error to one with a sentence for the user.
 
         Parameters

@@ -38,28 +38,28 @@ class StreamPiece:
     ----------
     text : text of the reply.
     finish : finish reason of the protocol; None before the end.
-    used : tokens of the prompt and of the reply, if the server reports them.
+    token_counts : tokens of the prompt and of the reply, if the server reports them.
     thought : reasoning text.
     tool : name of a tool that is called.
     refusal : words of a refusal.
-    miscounted : true if the piece has invalid token counts.
+    has_invalid_counts : true if the piece has invalid token counts.
     """
 
     text: str = ""
     finish: str | None = None
-    used: tuple[int, int] | None = None
+    token_counts: tuple[int, int] | None = None
     thought: str = ""
     tool: str = ""
     refusal: str = ""
-    miscounted: bool = False
+    has_invalid_counts: bool = False
 
     @property
-    def says(self) -> bool:
+    def has_content(self) -> bool:
         """True if it contains any part of the reply."""
         return bool(self.text or self.thought or self.tool or self.refusal or self.finish)
 
     @classmethod
-    def whole(cls, answer: Any) -> StreamPiece:
+    def from_json(cls, answer: Any) -> StreamPiece:
         """Convert a reply that came as one JSON object.
 
         Raises ValueError if it is no reply, with the server's message if there is one.
@@ -74,10 +74,12 @@ class StreamPiece:
             raise ValueError(
                 f"it says: {detail}" if detail else "it sent an object that is no reply"
             ) from None
-        return cls.of({"choices": [{"finish_reason": finish, "delta": message}], "usage": usage})
+        return cls.from_chunk(
+            {"choices": [{"finish_reason": finish, "delta": message}], "usage": usage}
+        )
 
     @classmethod
-    def of(cls, chunk: Any) -> StreamPiece:
+    def from_chunk(cls, chunk: Any) -> StreamPiece:
         """Convert a chunk of a stream. Raises ValueError if it is no part of a chat reply."""
         try:
             deltas, finishes = _read_choices(chunk)
@@ -92,11 +94,11 @@ class StreamPiece:
         return cls(
             text="".join(text for text, _ in contents),
             finish=finishes[-1] if finishes else None,
-            used=used,
+            token_counts=used,
             thought=_read_first_field(deltas, THOUGHT_FIELDS) + content_thought,
             tool=_find_tool_name(deltas),
             refusal=_read_first_field(deltas, ("refusal",)),
-            miscounted=bool(usage) and used is None,
+            has_invalid_counts=bool(usage) and used is None,
         )
 
 

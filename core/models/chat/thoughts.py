@@ -89,9 +89,9 @@ class ThoughtSeparator:
 
     def __init__(self, begun: bool = False) -> None:
         self.thought = self.answer = ""
-        self.thinking = begun  # true if the text so far ends inside reasoning
+        self.is_in_reasoning = begun  # true if the text so far ends inside reasoning
         # True if the text began inside reasoning; None if that is not known.
-        self.begun: bool | None = None
+        self.starts_in_reasoning: bool | None = None
         self._is_expected = begun  # true while it is only assumed that the text is reasoning
         self._held_text = ""  # the end of the text, in which a mark may have begun
         self._has_started = False  # true after the first words were checked
@@ -141,10 +141,10 @@ class ThoughtSeparator:
                 held_text = ""
             elif not complete and not self.answer.strip() and OPENING_CUT.fullmatch(held_text):
                 held_text = ""
-                self.thinking = True
+                self.is_in_reasoning = True
         added_text = self._add_text(held_text)
         if self._is_expected and complete:
-            self.begun = None if self._opening else False
+            self.starts_in_reasoning = None if self._opening else False
             return self._take_thought_as_answer("")
         self._drop_opening()
         return added_text
@@ -152,13 +152,13 @@ class ThoughtSeparator:
     def _check_start(self, text: str, last: bool = False) -> bool:
         """Look for opening words; return whether the text is long enough to decide."""
         beginning = text.lstrip()
-        for opening in () if self.thinking else OPENING_WORDS:
+        for opening in () if self.is_in_reasoning else OPENING_WORDS:
             for words in opening.words:
                 if words.startswith(beginning) and not last:
                     return False  # decided by the next letter
                 if beginning.startswith(words):
                     self._opening = words
-                    self.thinking = True
+                    self.is_in_reasoning = True
                     is_glued = beginning[len(words) :][:1].isalpha()
                     self._is_expected = not (opening.glued and is_glued)
         self._has_started = True
@@ -175,7 +175,7 @@ class ThoughtSeparator:
     @property
     def _is_opened_by_words(self) -> bool:
         """True inside reasoning that words opened."""
-        return bool(self._opening) and self.thinking
+        return bool(self._opening) and self.is_in_reasoning
 
     def _drop_opening(self) -> None:
         """Remove the opening words from the reasoning."""
@@ -187,7 +187,7 @@ class ThoughtSeparator:
         """Treat the expected reasoning, followed by `text`, as the answer."""
         text = self.thought + text
         self.thought = ""
-        self.thinking = self._is_expected = False
+        self.is_in_reasoning = self._is_expected = False
         return self._add_text(text)
 
     def _add_text(self, text: str) -> str:
@@ -198,7 +198,7 @@ class ThoughtSeparator:
             return ""
         if self._is_expected and (self.thought + text).lstrip().startswith(JSON_STARTS):
             return self._take_thought_as_answer(text)
-        if self.thinking:
+        if self.is_in_reasoning:
             self.thought += text
             return ""
         if self.thought and not self.answer.strip():
@@ -209,7 +209,7 @@ class ThoughtSeparator:
 
     def _in_quotes(self) -> bool:
         """Return whether the text so far ends inside quotes of JSON."""
-        inside = not self.thinking and self.answer.lstrip().startswith(JSON_STARTS)
+        inside = not self.is_in_reasoning and self.answer.lstrip().startswith(JSON_STARTS)
         return inside and len(QUOTE.findall(self.answer)) % 2 == 1
 
     def _process_mark(self, mark: re.Match[str]) -> bool:
@@ -274,7 +274,7 @@ class ThoughtSeparator:
                 self._switch(closing=True, sure=True)
         elif first_word in OTHER_ROLES:
             self._end_reply()
-        elif token and message and self._channel not in ("", "final") and self.thinking:
+        elif token and message and self._channel not in ("", "final") and self.is_in_reasoning:
             self._switch(closing=True, sure=True)  # a message without a channel
 
     def _end_reply(self) -> None:
@@ -286,26 +286,29 @@ class ThoughtSeparator:
 
         With `sure`, it always may.
         """
-        if closing and not self.thinking:
+        if closing and not self.is_in_reasoning:
             if not sure and self.answer.lstrip().startswith(JSON_STARTS):
                 return False
             self._take_answer_as_thought(sure)
-        elif not (closing or self.thinking or sure) and self.answer.rpartition("\n")[2].strip():
+        elif (
+            not (closing or self.is_in_reasoning or sure)
+            and self.answer.rpartition("\n")[2].strip()
+        ):
             return False  # an opening mark within a line
         if self._is_expected:
-            self.begun = None if self._opening else closing
+            self.starts_in_reasoning = None if self._opening else closing
             self._is_expected = False
         if closing:
             self._drop_opening()
         elif self.thought:
             self.thought = self.thought.rstrip() + "\n"
-        self.thinking = not closing
+        self.is_in_reasoning = not closing
         return True
 
     def _take_answer_as_thought(self, sure: bool) -> None:
         """Treat the answer so far as reasoning, after a closing mark without an opening one."""
         if self.answer.strip() or not sure:
-            self.begun = not self.thought
+            self.starts_in_reasoning = not self.thought
         self.thought += self.answer
         self.answer = ""
 
@@ -335,4 +338,4 @@ def separate_thought(text: str, complete: bool = True) -> tuple[str, str, bool]:
     thoughts = ThoughtSeparator()
     thoughts.add(text)
     thoughts.end(complete)
-    return thoughts.thought.strip(), thoughts.answer, thoughts.thinking
+    return thoughts.thought.strip(), thoughts.answer, thoughts.is_in_reasoning

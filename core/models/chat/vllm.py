@@ -138,10 +138,10 @@ class VLLMServer:
         self._last_end: tuple[ServerEndpoint | None, str] = (None, "")
 
     @property
-    def running(self) -> bool:
-        return self._process is not None and self._process.running
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.is_running
 
-    def launch_as(self, launch: ServerLaunch) -> None:
+    def set_launch(self, launch: ServerLaunch) -> None:
         """Use these settings from the next request on.
 
         That request restarts a server with other settings.
@@ -157,7 +157,7 @@ class VLLMServer:
         with self._lock:
             if (
                 self._process is not None
-                and self._process.running
+                and self._process.is_running
                 and self._endpoint
                 and self._running_launch == self._launch
             ):
@@ -174,7 +174,7 @@ class VLLMServer:
     def fault(self, endpoint: ServerEndpoint | None) -> str:
         """Return a sentence on why the server at an endpoint is lost; empty if it runs."""
         process = self._process
-        if process is not None and endpoint == self._endpoint and not process.crashed():
+        if process is not None and endpoint == self._endpoint and not process.has_crashed():
             return ""
         with self._lock:
             if endpoint == self._endpoint:
@@ -202,11 +202,11 @@ class VLLMServer:
             ) from error
         self._process = process
         self._running_launch = self._launch
-        if not process.wait(START_TIMEOUT_SECONDS):
+        if not process.wait_until_healthy(START_TIMEOUT_SECONDS):
             ending = (
                 f"was not ready within {START_TIMEOUT_SECONDS / 60:g} minutes"
-                if process.running
-                else process.end()
+                if process.is_running
+                else process.describe_end()
             )
             self._stop()
             raise ModelFailed(
@@ -221,7 +221,7 @@ class VLLMServer:
         endpoint = self._endpoint
         self._process = self._endpoint = None
         if process is not None:
-            self._last_end = endpoint, how if process.running else process.end()
+            self._last_end = endpoint, how if process.is_running else process.describe_end()
             process.stop()
 
 
@@ -270,7 +270,7 @@ class VLLMChat(OpenAIChat):
 
     @property
     def loaded(self) -> bool:
-        return self.server.running
+        return self.server.is_running
 
     @property
     def device(self) -> str:

@@ -32,7 +32,9 @@ class WholePrompts:
         self._max_tokens = 0
         self._min_tokens_per_byte = float("inf")
 
-    def cut(self, read: int, messages: Messages, reads: Callable[[Messages], int]) -> str:
+    def find_cut_evidence(
+        self, read: int, messages: Messages, reads: Callable[[Messages], int]
+    ) -> str:
         """Return the evidence that the server cut a prompt, in words for a message.
 
         Parameters

@@ -57,7 +57,7 @@ class WindowSlot:
         self._clock = clock
         self._start = clock()
 
-    def answered(self) -> None:
+    def report_answered(self) -> None:
         """Report that the reply has arrived."""
         self._report(self._clock() - self._start)
 
@@ -73,7 +73,7 @@ class Window(Slots):
 
     If the server reports that it is busy, the window shrinks to the requests in progress, and then
     grows in small steps. If a reply is late, it is halved. This is additive increase and
-    multiplicative decrease (AIMD) with a doubling start. Within `no_slower` the window grows only
+    multiplicative decrease (AIMD) with a doubling start. Within `limit_to_single_speed` the window grows only
     as long as replies take no longer than a single one.
 
     Parameters
@@ -84,7 +84,7 @@ class Window(Slots):
     """
 
     # Also the time between two checks if a busy server may be asked again.
-    look_seconds = 0.5
+    check_seconds = 0.5
 
     def __init__(
         self, fixed: int = 0, timeout: float = 120.0, clock: Callable[[], float] = time.monotonic
@@ -97,11 +97,11 @@ class Window(Slots):
         self._step = WINDOW.max_requests
         self._hold = WINDOW.first_hold_windows
         self._closed_until = 0.0
-        self._n_unhurried = 0  # callers inside `no_slower`
+        self._n_unhurried = 0  # callers inside `limit_to_single_speed`
         # True after the window grew for the first time, and after the server was late or busy.
         self._has_grown = self._shrunk = False
         self._sent: float | None = None  # time of the first request
-        self.answers = 0  # replies so far
+        self.reply_count = 0  # replies so far
         # The smaller window for comparison; None while the size stays the same.
         self._previous_level: _Level | None = None
         self._begin(climbing=True)
@@ -109,7 +109,7 @@ class Window(Slots):
     @property
     def limit(self) -> int:
         """Number of requests that may be at the server now."""
-        if self._fixed_limit or self.answers or self._shrunk or self._sent is None:
+        if self._fixed_limit or self.reply_count or self._shrunk or self._sent is None:
             return self._fixed_limit or self._limit
         # A long first reply, perhaps to another user, must not delay other requests.
         n_early = int((self._clock() - self._sent) / WINDOW.early_request_seconds)
@@ -124,7 +124,7 @@ class Window(Slots):
         return limit + min(WINDOW.max_prepared_pieces, limit) + 1
 
     @property
-    def crowded(self) -> bool:
+    def has_concurrent_requests(self) -> bool:
         """True if more than one request is at the server."""
         return self._at_work > 1
 
@@ -139,7 +139,7 @@ class Window(Slots):
             self._fixed_limit = previous
 
     @contextmanager
-    def no_slower(self) -> Iterator[None]:
+    def limit_to_single_speed(self) -> Iterator[None]:
         """Limit concurrent requests within the block, to keep replies as fast as a single one.
 
         This is for comparing durations. The limit is measured anew, and larger ones are not tried
@@ -159,7 +159,7 @@ class Window(Slots):
                 self._n_unhurried -= 1
 
     @contextmanager
-    def place(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[WindowSlot]:
+    def hold_slot(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[WindowSlot]:
         """Hold a slot of the window within the block, as soon as one is free.
 
         Parameters
@@ -178,7 +178,7 @@ class Window(Slots):
         finally:
             self.release()
 
-    def refused(self, pause: float) -> None:
+    def shrink_after_refusal(self, pause: float) -> None:
         """Shrink the window because the server is busy.
 
         Called while holding the slot of the refused request. If no other request is at the server,
@@ -190,7 +190,7 @@ class Window(Slots):
             if not others:
                 self._closed_until = self._clock() + pause
 
-    def overdue(self) -> None:
+    def shrink_after_timeout(self) -> None:
         """Shrink the window because a reply is late. Called while holding its slot."""
         with self._lock:
             self._shrink(max(1, self._at_work // 2))
@@ -213,11 +213,11 @@ class Window(Slots):
 
     def _until_a_look(self) -> float:
         pause = self._closed_until - self._clock()
-        return min(self.look_seconds, pause) if pause > 0 else self.look_seconds
+        return min(self.check_seconds, pause) if pause > 0 else self.check_seconds
 
     def _report_reply(self, epoch: object, seconds: float) -> None:
         with self._lock:
-            self.answers += 1
+            self.reply_count += 1
             if epoch is self._epoch and not self._fixed_limit:
                 self._add_reply(seconds)
         self._let_in()
@@ -316,6 +316,6 @@ class Window(Slots):
             return
         self._step = 2 * max(self._step, new_limit - level.limit)
         self._limit = new_limit
-        # Inside `no_slower`, all windows are compared with the first one.
+        # Inside `limit_to_single_speed`, all windows are compared with the first one.
         reference = self._previous_level if self._n_unhurried else None
         self._begin(True, reference or level)

@@ -64,7 +64,7 @@ class ComputeMode:
         return f"{PROGRAM_TITLES[self.program]} {self.precision}"
 
     @property
-    def here(self) -> bool:
+    def is_installed(self) -> bool:
         """True if its program is installed."""
         return all(importlib.util.find_spec(package) for package in PROGRAM_PACKAGES[self.program])
 
@@ -80,7 +80,7 @@ class ComputeMode:
 
     def forward(self, folder: Path) -> ForwardPass:
         """Return the forward pass of a folder's model. Raises ModelUnavailable."""
-        if not self.here:
+        if not self.is_installed:
             raise ModelUnavailable(library_message("The encoder", self.program))
         program_class = OpenVINO if self.program == "openvino" else Torch
         return program_class(folder, thread_count(), self.precision)
@@ -111,7 +111,7 @@ class ModeSpeeds:
     speeds: tuple[ModeSpeed, ...]
 
     @property
-    def chosen(self) -> ComputeMode:
+    def best_mode(self) -> ComputeMode:
         """The fastest mode whose cosines differ by at most `COMPUTE_MODES.max_cosine_loss`.
 
         Another program than OpenVINO must be `COMPUTE_MODES.min_other_speedup` times as fast.
@@ -122,10 +122,10 @@ class ModeSpeeds:
                 return speed.rate * COMPUTE_MODES.min_other_speedup
             return speed.rate
 
-        return max(self.near, key=weighted_rate).way
+        return max(self.exact_speeds, key=weighted_rate).way
 
     @property
-    def near(self) -> list[ModeSpeed]:
+    def exact_speeds(self) -> list[ModeSpeed]:
         """The modes within `COMPUTE_MODES.max_cosine_loss` of single precision."""
         return [speed for speed in self.speeds if speed.is_exact]
 
@@ -137,7 +137,7 @@ class ModeSpeeds:
             for speed in self.speeds
         )
         return (
-            f"{self.chosen.words} is used; texts a second and core, measured {self.measured}: "
+            f"{self.best_mode.words} is used; texts a second and core, measured {self.measured}: "
             f"{rates}"
         )
 
@@ -182,11 +182,11 @@ def _automatic_mode(precision: str | None) -> ComputeMode:
 
     Measurements are used only if no precision is given.
     """
-    has_card = has_graphics_card() and ComputeMode("torch", "").here and device() != "cpu"
+    has_card = has_graphics_card() and ComputeMode("torch", "").is_installed and device() != "cpu"
     mode_speeds = None if has_card or precision else saved_speeds()
-    if mode_speeds is not None and mode_speeds.chosen.here:
-        return mode_speeds.chosen
-    program = "openvino" if ComputeMode("openvino", "").here and not has_card else "torch"
+    if mode_speeds is not None and mode_speeds.best_mode.is_installed:
+        return mode_speeds.best_mode
+    program = "openvino" if ComputeMode("openvino", "").is_installed and not has_card else "torch"
     return ComputeMode(program, _choose_precision(program, precision))
 
 
@@ -227,7 +227,7 @@ def saved_speeds() -> ModeSpeeds | None:
             for row in entry["speeds"]
         ]
         mode_speeds = ModeSpeeds(entry["measured"], tuple(speeds))
-        return mode_speeds if mode_speeds.near else None
+        return mode_speeds if mode_speeds.exact_speeds else None
     except (KeyError, TypeError):
         return None
 
@@ -256,7 +256,7 @@ def measure_modes(folder: Path, watch: Watch = NO_WATCH) -> ModeSpeeds:
     ]
     speeds.sort(key=lambda speed: -speed.rate)
     mode_speeds = ModeSpeeds(time.strftime("%Y-%m-%d"), tuple(speeds))
-    if not mode_speeds.near:
+    if not mode_speeds.exact_speeds:
         raise HopscopeError("No program that computes the encoder could be measured here.")
     entries = _read_entries()
     entries.pop(_machine(), None)  # to add this computer at the end, as the latest
@@ -299,7 +299,7 @@ def _measure_in_subprocess(folder: str, watch: Watch = NO_WATCH) -> list[tuple]:
 def _available_modes() -> list[ComputeMode]:
     precisions = ("f32", "bf16") if computes_in_bfloat16() else ("f32",)
     modes = [ComputeMode(*pair) for pair in product(PROGRAM_PACKAGES, precisions)]
-    return [mode for mode in modes if mode.here]
+    return [mode for mode in modes if mode.is_installed]
 
 
 def _draw_texts(folder: Path) -> np.ndarray:

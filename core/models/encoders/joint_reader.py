@@ -206,7 +206,7 @@ class JointReader:
 
         def batches() -> Iterator[tuple[list[str], np.ndarray]]:
             number = 0
-            while number < MIN_ROUND_BATCHES or not self._turn.wanted:
+            while number < MIN_ROUND_BATCHES or not self._turn.has_waiting:
                 batch = self._next_batch(forward.batch)
                 if batch is None:
                     return

@@ -87,7 +87,7 @@ class MiniLMEncoder:
         self._running = Slots()
         self._cache_lock = threading.Lock()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
-        self.computed = 0  # texts whose vectors were computed, not found in memory or on disk
+        self.computed_count = 0  # texts whose vectors were computed, not found in memory or on disk
         # Time of computing vectors, now or when they were saved, and the length of their texts.
         self._total_seconds = 0.0
         self._total_characters = 0
@@ -103,7 +103,7 @@ class MiniLMEncoder:
         return self._forward.device if self._forward else ""
 
     @cached_property
-    def way(self) -> ComputeMode:
+    def mode(self) -> ComputeMode:
         """Program and precision of the computation. Raises ModelUnavailable."""
         return choose_mode(self.backend, self.precision)
 
@@ -125,7 +125,7 @@ class MiniLMEncoder:
             tokenizer.no_padding()
             tokenizer.enable_truncation(MAX_TEXT_TOKENS)
             self._tokenizer = tokenizer
-            self._forward = self.way.forward(self.folder)
+            self._forward = self.mode.forward(self.folder)
 
     def encode(
         self, texts: Sequence[str], watch: Watch = NO_WATCH, received: Received | None = None
@@ -259,7 +259,7 @@ class MiniLMEncoder:
     def on_disk(self) -> SavedVectors | None:
         """Return the vectors of this encoder on disk; None if none are saved."""
         if self._files is not None and self._saved_vectors is None:
-            identity = f"{weights_digest(self.folder)} {MAX_TEXT_TOKENS} {self.way.identity}"
+            identity = f"{weights_digest(self.folder)} {MAX_TEXT_TOKENS} {self.mode.identity}"
             self._saved_vectors = SavedVectors(self._files, identity)
         return self._saved_vectors
 
@@ -281,7 +281,7 @@ class MiniLMEncoder:
     def _finish_batch(self, texts: list[str], means: np.ndarray, seconds: float) -> np.ndarray:
         """Round and cache the vectors of a batch, and return them."""
         vectors = to_half_precision(means)
-        self.computed += len(texts)
+        self.computed_count += len(texts)
         self._cache(dict(zip(texts, vectors)), seconds)
         return vectors
 
@@ -330,5 +330,5 @@ class MiniLMEncoder:
             results.append(tokens.copy())
 
         self._forward_pass().run(enumerate(batches), done, watch, True)
-        self.computed += sum(map(len, batches))
+        self.computed_count += sum(map(len, batches))
         return results

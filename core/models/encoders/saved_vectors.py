@@ -52,7 +52,7 @@ VECTORS_SCHEMA = Schema(
         "vector blob not null)",
     ),
     application=0x48565458,
-    again=True,
+    is_recomputable=True,
 )
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -92,16 +92,16 @@ class VectorFileUse:
     texts : number of saved texts.
     size : bytes in use.
     limit : size limit in bytes.
-    asked : number of texts that this process looked up.
-    found : number of texts that it found.
+    lookup_count : number of texts that this process looked up.
+    hit_count : number of texts that it found.
     note : a sentence on a problem; empty if there is none.
     """
 
     texts: int
     size: int
     limit: int
-    asked: int
-    found: int
+    lookup_count: int
+    hit_count: int
     note: str
 
 
@@ -120,7 +120,7 @@ class VectorFile:
     def __init__(self, file: Path, limit: int):
         self.file = file
         self.limit = limit
-        self.asked = self.found = 0
+        self.lookup_count = self.hit_count = 0
         self.note = ""
         self._lock = threading.RLock()
         self._process_id = 0  # of the process that opened the database
@@ -151,8 +151,8 @@ class VectorFile:
 
         rows = self._run_safely(find_rows) or {}
         with self._lock:
-            self.asked += len(keys)
-            self.found += len(rows)
+            self.lookup_count += len(keys)
+            self.hit_count += len(rows)
         return rows
 
     def save(self, rows: Mapping[bytes, tuple[np.ndarray, float]]) -> None:
@@ -162,7 +162,7 @@ class VectorFile:
         """
 
         def write(base: SqliteDatabase) -> None:
-            if not base.saves:
+            if not base.is_writable:
                 return
             with transaction(base):
                 base.executemany(
@@ -178,7 +178,7 @@ class VectorFile:
             self._run_safely(write)
 
     @contextmanager
-    def growing(self) -> Iterator[None]:
+    def lift_limit(self) -> Iterator[None]:
         """Lift the size limit within the block, for a build.
 
         Otherwise the least recently used vectors would be removed meanwhile, and a build that
@@ -197,26 +197,26 @@ class VectorFile:
         """Remove all saved vectors. Raises StoreError if that is impossible."""
         with self._lock:
             base = self._open()
-            if base is None or not base.saves:
+            if base is None or not base.is_writable:
                 raise StoreError(
                     self.note
                     or f"{self.file} cannot be written, so that nothing in it can be removed."
                 )
-            with self._rows.errors():
+            with self._rows.raise_store_errors():
                 base.execute("delete from vectors")
                 base.execute("vacuum")
                 base.execute("pragma wal_checkpoint(truncate)")
-            self.asked = self.found = 0
+            self.lookup_count = self.hit_count = 0
             self.note = ""
 
-    def facts(self) -> VectorFileUse:
+    def measure_use(self) -> VectorFileUse:
         """Return size and use of the file."""
 
         def measure(base: SqliteDatabase) -> tuple[int, int]:
             return base.execute("select count(*) from vectors").fetchone()[0], _used_bytes(base)
 
         texts, size = self._run_safely(measure) or (0, 0)
-        return VectorFileUse(texts, size, self.limit, self.asked, self.found, self.note)
+        return VectorFileUse(texts, size, self.limit, self.lookup_count, self.hit_count, self.note)
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -232,7 +232,7 @@ class VectorFile:
         if damaged_keys:
             self.note = f"{len(damaged_keys):,} saved vectors were damaged and are computed again."
             log.warning("%s: %s", self.file, self.note)
-        if not base.saves or not (older_keys or damaged_keys):
+        if not base.is_writable or not (older_keys or damaged_keys):
             return
         # If another process writes, or the disk is full, the rows stay as they are.
         with suppress(sqlite3.OperationalError), transaction(base):
@@ -260,7 +260,7 @@ class VectorFile:
 
     def _shrink(self, base: SqliteDatabase) -> None:
         """Shrink the file to its size limit after a build."""
-        if self._n_builds or not base.saves or _used_bytes(base) <= self.limit:
+        if self._n_builds or not base.is_writable or _used_bytes(base) <= self.limit:
             return
         with transaction(base):
             self._remove_oldest(base)

@@ -87,7 +87,7 @@ class AdaptiveRerank(Operator):
             items = tuple(sorted(nodes, key=lambda node: -reranking.scores[node]))
             scores = tuple(reranking.scores[node] for node in items)
             recorder.frames.append(Frame(title, Ranking("node", items, scores), len(nodes)))
-        order = reranking.order(first_scores if self.backfill else {})
+        order = reranking.rank_nodes(first_scores if self.backfill else {})
         recorder.notes.append(
             f"{len(reranking.scores):,} read; the best: {best_names(ctx.graph, order)}."
         )
@@ -110,7 +110,7 @@ class AdaptiveRanking:
     scores: Mapping[int, float]
     batches: tuple[tuple[str, tuple[int, ...]], ...]
 
-    def order(self, first_scores: Mapping[int, float]) -> Ranking:
+    def rank_nodes(self, first_scores: Mapping[int, float]) -> Ranking:
         """Return the nodes by score, then the unread nodes of `first_scores`.
 
         Of equal scores those of a later batch come first, as in the authors' library.

@@ -134,7 +134,7 @@ def cached_similarity(
     graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray
 ) -> NodeSimilarity:
     """Return the similarity function of a question, cached for the next round of a loop."""
-    return graph.derived.once(
+    return graph.derived.get_or_make(
         "likeness", (id(index), vector.tobytes()), lambda: SimilarityCache(index, vector)
     )
 
@@ -168,4 +168,4 @@ def structure_scores(node_ids: np.ndarray, links: SimpleGraph) -> tuple[np.ndarr
     """
     from core.graph.kernels import structural_scores  # imported here because it loads numba
 
-    return structural_scores(node_ids, links.indptr, links.near)
+    return structural_scores(node_ids, links.indptr, links.neighbour_ids)

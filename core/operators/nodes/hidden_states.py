@@ -40,7 +40,7 @@ def read_hidden_states(
         unit = "document" if has_chunk_nodes(ctx.graph) else "node"
         task = Task(state.question.text, unit, ctx.seed, ctx.watch)
         texts = node_labels(ctx.graph, new_nodes)
-        vectors, head = reranker.head.enter(reranker.hidden(task, texts))
+        vectors, head = reranker.head.apply_first_weights(reranker.hidden(task, texts))
     recorder.usage += Usage(texts=len(new_nodes))
     if old_states is None:
         return HiddenStates(model, tuple(new_nodes), vectors, head)

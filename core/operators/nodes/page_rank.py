@@ -81,8 +81,8 @@ class SimilarPageRank(Operator):
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.watch)
-        index.fits(state.vector)
-        vectors = index.of(np.arange(len(index))).astype(np.float64)
+        index.check_dimension(state.vector)
+        vectors = index.vectors_of(np.arange(len(index))).astype(np.float64)
         cosines = np.round(vectors @ state.vector.astype(np.float64), 6)
         seeds = self._choose_seeds(state, ctx, cosines, recorder)
         if not len(seeds):
@@ -135,7 +135,7 @@ class SimilarPageRank(Operator):
             return weighted_pagerank(graph, shares, self.damping, True, ctx.watch)
         nodes = np.arange(graph.n_nodes)
         even = np.full(len(nodes), 1 / len(nodes))
-        start_state = graph.derived.once(
+        start_state = graph.derived.get_or_make(
             "PageRank from everywhere",
             self.damping,
             lambda: weighted_pagerank(graph, even, self.damping, True, ctx.watch),
@@ -143,7 +143,7 @@ class SimilarPageRank(Operator):
         result = push_everywhere(
             links, shares, nodes, start_state, self.damping, slice(None), self.keep, ctx.watch
         )
-        recorder.notes.append(result.note(f"{self.keep:,} nodes"))
+        recorder.notes.append(result.describe_end(f"{self.keep:,} nodes"))
         return result.scores
 
     def words(self) -> str:

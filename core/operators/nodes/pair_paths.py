@@ -115,13 +115,13 @@ def simple_paths_between(links: SimpleGraph, source: int, target: int) -> Iterat
 
     The neighbours of both nodes meet in the middle.
     """
-    ahead = links.of(source).tolist()
-    behind = set(links.of(target).tolist())
+    ahead = links.neighbours(source).tolist()
+    behind = set(links.neighbours(target).tolist())
     for first_node in ahead:
         if first_node == target:
             yield (source, target)
             continue
-        for second_node in links.of(first_node).tolist():
+        for second_node in links.neighbours(first_node).tolist():
             if second_node in behind and second_node != source and second_node != target:
                 yield (source, first_node, second_node, target)
         if first_node in behind:

@@ -21,14 +21,14 @@ class LoopReplay:
     Attributes
     ----------
     nodes : the nodes, best first.
-    came : for each node, the round in which it was added; 0 for the start.
-    not_ranked : number of neighbours that the loop would have added, but that the original run did
+    round_by_node : for each node, the round in which it was added; 0 for the start.
+    unavailable_count : number of neighbours that the loop would have added, but that the original run did
         not read.
     """
 
     nodes: Ranking
-    came: dict[int, int]
-    not_ranked: int
+    round_by_node: dict[int, int]
+    unavailable_count: int
 
 
 def replay_loop(
@@ -67,7 +67,7 @@ def replay_loop(
     >>> alike = lambda nodes: np.zeros(len(nodes))
     >>> replay = replay_loop(hidden, (0,), simple_graph(toy), alike, alpha=0.0, batch=2, budget=4)
     >>> # A, then B and C; D and E were never read
-    >>> toy.names(replay.nodes.items), replay.came, replay.not_ranked
+    >>> toy.names(replay.nodes.items), replay.round_by_node, replay.unavailable_count
     (['C', 'A', 'B'], {0: 0, 1: 1, 2: 1}, 2)
     """
     read_nodes = frozenset(hidden.nodes)
@@ -114,7 +114,7 @@ def node_origins(
         if new_nodes and index:
             number += 1
         for node in new_nodes:
-            neighbours = set(links.of(node).tolist())
+            neighbours = set(links.neighbours(node).tolist())
             source_node = next((one for one in order if one in neighbours), None)
             score = ranking.score(ranking.positions[node]) if ranking.scores else None
             origins[node] = (number, source_node, score)

@@ -124,4 +124,6 @@ def smooth_states(
     from core.graph.kernels import mix_neighbour_states  # imported here because it loads numba
 
     lonely_factor = 1.0 if lonely == "keep" else 1.0 - alpha
-    return mix_neighbour_states(states, rows, nodes, links.indptr, links.near, alpha, lonely_factor)
+    return mix_neighbour_states(
+        states, rows, nodes, links.indptr, links.neighbour_ids, alpha, lonely_factor
+    )

@@ -138,10 +138,10 @@ class BeamSearch(Operator):
             ctx.seed,
             ctx.watch,
             tuple(ctx.graph.names(state.seeds)),
-            read=self.read,
+            max_read=self.read,
             recall=self.recall,
-            best=self.width if self.prune == "top" else self.limit,
-            earlier={} if self.recall < 1 else None,
+            n_best=self.width if self.prune == "top" else self.limit,
+            earlier_scores={} if self.recall < 1 else None,
         )
         found: PathScores = {}
         for seed in dict.fromkeys(state.seeds):
@@ -244,7 +244,9 @@ class BeamSearch(Operator):
         """
         origins: dict[Path, Path] = {}
         for path in beam:
-            for row, edge, forward in local.lists[local.place(path.end)][: self.fanout or None]:
+            for row, edge, forward in local.step_lists[local.local_id(path.end)][
+                : self.fanout or None
+            ]:
                 node = int(local.nodes[row])
                 if self.revisit or node not in path.nodes:
                     origins.setdefault(path.extended(node, edge, forward), path)
@@ -291,9 +293,9 @@ class BeamSearch(Operator):
             task,
             unit="path",
             groups=chain_groups(ctx.graph, paths.items),
-            read=0,
+            max_read=0,
             recall=1.0,
-            earlier=None,
+            earlier_scores=None,
         )
         chooser = ctx.models.chooser(self.rank)
         choice = recorder.choice(chooser.choose(rank_task, ctx.graph.texts(paths.items), 0))

@@ -74,7 +74,7 @@ def find_neighbours(
         operator.steps,
         operator.direction,
         ctx.watch,
-        ctx.environment.solved(ctx.graph.digest),
+        ctx.environment.solved_questions(ctx.graph.digest),
     )
     ctx.watch.report(f"Looking among {len(all_cases):,} solved questions")
     masked_question = mask_entities(ctx.graph, state.question.text, state.seeds)
@@ -83,7 +83,7 @@ def find_neighbours(
     question_key = text_key(state.question)
     neighbours = (
         (index, cosine)
-        for index, cosine in all_cases.nearest(vector)
+        for index, cosine in all_cases.rank_cases(vector)
         if cosine >= operator.alike
         and all_cases.fits[index] >= MIN_SOLUTION_F1
         and not all_cases.keys[index].startswith(question_key)
@@ -179,11 +179,11 @@ class CaseMemory(Operator):
             return {}
         return {
             chain: self.ranking**COSINE_EXPONENT * float(np.exp(LIKENESS_FACTOR * score))
-            for chain, score, _ in self._chain_ranking().ranked(state, ctx, Recorder())
+            for chain, score, _ in self._chain_ranking().rank_chains(state, ctx, Recorder())
         }
 
     def stamp(self, graph, environment: Environment) -> str:
-        return own_stamp(self.source, environment.solved(graph.digest))
+        return own_stamp(self.source, environment.solved_questions(graph.digest))
 
     def words(self) -> str:
         return f"case memory, {self.size:,} solved questions a set"
@@ -226,7 +226,7 @@ class PredictHops(Operator):
             return state.replace(hops=min(votes, key=lambda hops: (-votes[hops], hops)))
         ranked_chains = ChainRanking(
             self.steps, price=self.price, encoder=self.encoder, direction=self.direction
-        ).ranked(state, ctx, recorder)
+        ).rank_chains(state, ctx, recorder)
         reason = "There is no solved question on this graph"
         if len(cases):
             reason = f"None of {len(cases):,} solved questions is like this one"
@@ -234,7 +234,7 @@ class PredictHops(Operator):
         return state.replace(hops=len(ranked_chains[0][0]) if ranked_chains else None)
 
     def stamp(self, graph, environment: Environment) -> str:
-        return own_stamp(self.source, environment.solved(graph.digest))
+        return own_stamp(self.source, environment.solved_questions(graph.digest))
 
     def words(self) -> str:
         return "hops predicted"
@@ -320,8 +320,8 @@ def _chain_weights(
     A chain that is not in the index gets the smallest likeness of the others.
     """
     index, question = chains_in_words(state, ctx, recorder, operator)
-    indexed = [chain for chain in chains if chain in index.place]
-    rows = [index.place[chain] for chain in indexed]
+    indexed = [chain for chain in chains if chain in index.position_of]
+    rows = [index.position_of[chain] for chain in indexed]
     scores = score_chains(state, ctx, index, question, rows, operator.price).tolist()
     score_by_chain = dict(zip(indexed, scores))
     lowest = min(scores, default=0.0)

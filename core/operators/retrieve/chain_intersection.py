@@ -113,19 +113,19 @@ class EntityChains:
     Attributes
     ----------
     texts : the chains in words, aligned with `chains`.
-    alike : similarity of the question and the chains.
+    similarity : similarity of the question and the chains.
     fronts : cache of `front`.
     """
 
     seed: int
     chains: list[Chain]
     texts: list[str]
-    alike: TokenSimilarity
+    similarity: TokenSimilarity
     fronts: dict[Chain, WalkFront | None]
     ctx: Context
     direction: str
 
-    def front(self, chain: Chain) -> WalkFront | None:
+    def walk_front(self, chain: Chain) -> WalkFront | None:
         """Return the walks along a chain, cached; None if there is none."""
         if chain not in self.fronts:
             self.fronts[chain] = walk_chain(
@@ -144,7 +144,7 @@ class MeetingChains:
     other : the entity of the constraint.
     chain : the chain to the answers.
     constraint : the chain from the other entity to the node at which both meet.
-    at : number of steps of `chain` before that node.
+    meeting_step : number of steps of `chain` before that node.
     words : both chains in words.
     """
 
@@ -152,33 +152,33 @@ class MeetingChains:
     other: EntityChains
     chain: Chain
     constraint: Chain
-    at: int
+    meeting_step: int
     words: str
 
     @property
-    def ways(self) -> tuple[Chain, Chain]:
+    def chains_to_answers(self) -> tuple[Chain, Chain]:
         """The chains from each of the two entities to the answers."""
-        return self.chain, self.constraint + self.chain[self.at :]
+        return self.chain, self.constraint + self.chain[self.meeting_step :]
 
     @cached_property
-    def shared(self) -> np.ndarray:
+    def meeting_nodes(self) -> np.ndarray:
         """The nodes at which the chains meet, ascending, without the two entities."""
-        main_front = self.main.front(self.chain[: self.at])
-        other_front = self.other.front(self.constraint)
+        main_front = self.main.walk_front(self.chain[: self.meeting_step])
+        other_front = self.other.walk_front(self.constraint)
         if main_front is None or other_front is None:
             return np.empty(0, np.int64)
-        common_nodes = np.intersect1d(main_front.now, other_front.now)
+        common_nodes = np.intersect1d(main_front.nodes, other_front.nodes)
         return common_nodes[~np.isin(common_nodes, (self.main.seed, self.other.seed))]
 
     @cached_property
-    def onward(self) -> WalkFront | None:
+    def front_to_answers(self) -> WalkFront | None:
         """The walks along the rest of the chain, from the shared nodes."""
-        if not len(self.shared):
+        if not len(self.meeting_nodes):
             return None
         return walk_chain(
             self.main.ctx.graph,
-            self.shared,
-            self.chain[self.at :],
+            self.meeting_nodes,
+            self.chain[self.meeting_step :],
             self.main.direction,
             self.main.ctx.watch,
         )
@@ -189,10 +189,11 @@ class MeetingChains:
 
         They are ordered by (-number of walks from the shared nodes, id).
         """
-        if self.onward is None:
+        if self.front_to_answers is None:
             return np.empty(0, np.int64)
         return named_nodes(
-            self.main.ctx.graph, ranked_ends(self.onward, (self.main.seed, self.other.seed))
+            self.main.ctx.graph,
+            ranked_ends(self.front_to_answers, (self.main.seed, self.other.seed)),
         )
 
     def paths(self, max_paths: int) -> list[Path]:
@@ -200,12 +201,12 @@ class MeetingChains:
 
         There are at most `max_paths` paths, in the order of the answers.
         """
-        parts = ((self.main, self.chain[: self.at]), (self.other, self.constraint))
+        parts = ((self.main, self.chain[: self.meeting_step]), (self.other, self.constraint))
         joined_paths: list[Path] = []
-        assert self.onward is not None  # there are ends
-        for onward_path in self.onward.paths(self.ends[: max(0, max_paths) // 2]):
+        assert self.front_to_answers is not None  # there are ends
+        for onward_path in self.front_to_answers.paths(self.ends[: max(0, max_paths) // 2]):
             for side, chain in parts:
-                front = side.front(chain)
+                front = side.walk_front(chain)
                 assert front is not None  # the chains have met
                 (first_part,) = front.paths([onward_path.nodes[0]])
                 joined_paths.append(
@@ -237,8 +238,8 @@ def _find_meetings(
     used_chains: set[Chain] = set()
     for meeting, score in _pair_chains(sides):
         ctx.watch.check()
-        if used_chains.isdisjoint(meeting.ways) and len(meeting.ends):
-            used_chains.update(meeting.ways)
+        if used_chains.isdisjoint(meeting.chains_to_answers) and len(meeting.ends):
+            used_chains.update(meeting.chains_to_answers)
             meetings.append((meeting, score))
             if len(meetings) == operator.chains:
                 break
@@ -249,7 +250,7 @@ def _rank_entity_chains(
     ctx: Context, index: ChainIndex, question: np.ndarray, seed: int, operator: ChainIntersection
 ) -> EntityChains:
     rows = np.array(rows_of_chains(ctx, index, (seed,), operator), np.int64)
-    alike = index.alike(question, rows)
+    alike = index.compare_tokens(question, rows)
     best = np.argsort(-np.round(alike.f1(), 9), kind="stable")[: operator.beam]
     return EntityChains(
         seed,
@@ -275,7 +276,7 @@ def _pair_chains(sides: Sequence[EntityChains]) -> Iterator[tuple[MeetingChains,
         other_rows = np.arange(len(lengths))
         for main_row, chain in enumerate(main.chains):
             steps = len(chain) + lengths
-            alike = main.alike[np.full(len(steps), main_row)].beside(other.alike)
+            alike = main.similarity[np.full(len(steps), main_row)].combine(other.similarity)
             scores = np.round(alike.f1() - STEP_PRICE * steps, 9)
             # if both chains end at the answer, their order does not matter
             for meeting_step in range(1, len(chain) + (main_index < other_index)):

@@ -259,7 +259,7 @@ def _walk_to_ends(
     """Return the paths to these ends along one chain of an entity."""
     ballot, row = ballots[ballot_chain[0]], ballot_chain[1]
     front = walk_chain(ctx.graph, (ballot.seed,), ballot.chains[row], operator.direction, ctx.watch)
-    reached = [end for end in ends if end in front.now] if front is not None else []
+    reached = [end for end in ends if end in front.nodes] if front is not None else []
     paths = front.paths(reached) if front is not None and reached else []
     ranking = Ranking("path", tuple(paths), tuple(votes[end] for end in reached))
     recorder.frames.append(Frame(ballot.texts[row], ranking, len(ballot.ends[row])))

@@ -75,7 +75,7 @@ class ChainRanking(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        chosen_chains = self.ranked(state, ctx, recorder)
+        chosen_chains = self.rank_chains(state, ctx, recorder)
         if chosen_chains:
             best = "; ".join(
                 f"{words} ({score:.2f})" for _, score, words in chosen_chains[: self.chains]
@@ -84,7 +84,7 @@ class ChainRanking(Operator):
             recorder.sizes["chains"] = len(chosen_chains)
         return walk_chains(state, ctx, recorder, chosen_chains, self)
 
-    def ranked(
+    def rank_chains(
         self, state: State, ctx: Context, recorder: Recorder
     ) -> list[tuple[Chain, float, str]]:
         """Return the chains at the seeds as (chain, score, words), best first."""
@@ -111,9 +111,9 @@ def chains_in_words(
     """
     encoder = ctx.models.encoder(operator.encoder)
     index = chain_index(ctx.graph, encoder, operator.steps, operator.direction, ctx.watch)
-    if index.found > len(index):
+    if index.n_found > len(index):
         recorder.notes.append(
-            f"Only the {len(index):,} shortest and commonest of {index.found:,} chains are known."
+            f"Only the {len(index):,} shortest and commonest of {index.n_found:,} chains are known."
         )
     recorder.usage += Usage(texts=1)
     masked_question = mask_entities(ctx.graph, state.question.text, state.seeds)
@@ -134,10 +134,10 @@ def rows_of_chains(
         operator.steps,
         operator.direction,
         MAX_PAIRS_CONTINUED,
-        index.beginnings.__contains__,
+        index.prefixes.__contains__,
         ctx.watch,
     )
-    return [index.place[chain] for chain, _ in seed_chains if chain in index.place]
+    return [index.position_of[chain] for chain, _ in seed_chains if chain in index.position_of]
 
 
 def score_chains(
@@ -190,7 +190,7 @@ def walk_chains(
         end_nodes = named_nodes(ctx.graph, ranked_ends(front, state.seeds))
         new_paths = front.paths(end_nodes[: operator.keep - len(paths)])
         paths |= dict.fromkeys(new_paths, score)
-        if front.cut:
+        if front.is_cut:
             recorder.notes.append(
                 f"{words}: more walks than can be followed; the ends are those of the first."
             )

@@ -164,7 +164,7 @@ def _row_of_question(file_run: FileRun, state: State, ctx: Context) -> RunRow:
             f"The finished run “{file_run.title}” is on “{file_run.source_name}”, and this is "
             f"“{ctx.graph.name}”."
         )
-    row = file_run.row(state.question)
+    row = file_run.find_row(state.question)
     if row is None:
         raise BadInput(
             f"The finished run “{file_run.title}” does not have the question "

@@ -199,7 +199,7 @@ def with_documents(
     documents = reply.documents
     placement = place_documents(graph, state.question.text, documents, search)
     recorder.notes += [*reply.notes, *placement.notes]
-    recorder.sizes |= {NAMED_DOCUMENTS: len(documents), UNPLACED_DOCUMENTS: placement.unplaced}
+    recorder.sizes |= {NAMED_DOCUMENTS: len(documents), UNPLACED_DOCUMENTS: placement.n_unplaced}
     if not documents:
         recorder.notes.append("The reply names no documents.")
     order = _ranking_of_scores("chunk", placement.rows)

@@ -129,12 +129,12 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
     They are ordered by (hops from a seed to the nearest edge, -edges, name). Relations that no path
     from a seed reaches come last.
     """
-    distances = {local.place(seed): 0 for seed in seeds if local.place(seed) >= 0}
+    distances = {local.local_id(seed): 0 for seed in seeds if local.local_id(seed) >= 0}
     level = list(distances)
     while level:
         next_level: dict[int, None] = {}
         for node in level:
-            for neighbour, _, _ in local.lists[node]:
+            for neighbour, _, _ in local.step_lists[node]:
                 if neighbour not in distances:
                     next_level[neighbour] = None
         distance = distances[level[0]] + 1
@@ -219,7 +219,7 @@ def follow_plan(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Pa
         ctx.watch.check()
         longer: list[Path] = []
         for path in paths:
-            for neighbour, edge, forward in local.lists[local.place(path.end)]:
+            for neighbour, edge, forward in local.step_lists[local.local_id(path.end)]:
                 if names[local.relation_of[edge]] == relation and len(longer) <= cap:
                     longer.append(path.extended(int(local.nodes[neighbour]), edge, forward))
         paths = longer

@@ -57,7 +57,7 @@ class CommunityReports(Operator):
         )
         seeds_by_community: dict[int, list[int]] = {}
         for seed in dict.fromkeys(state.seeds):
-            seeds_by_community.setdefault(int(partition.of[seed]), []).append(seed)
+            seeds_by_community.setdefault(int(partition.community_of[seed]), []).append(seed)
         selected = list(seeds_by_community.items())[: self.keep]
         reports = []
         n_written = 0
@@ -67,9 +67,9 @@ class CommunityReports(Operator):
                 f"Community report {number} of {len(selected)}", (number - 1) / len(selected)
             )
             ctx.watch.check()
-            report = stored_reports.get(community, ctx.seed, ctx.watch)
+            report = stored_reports.get_report(community, ctx.seed, ctx.watch)
             recorder.usage += report.usage
-            n_written += report.fresh
+            n_written += report.is_new
             if report.note and report.note not in recorder.notes:
                 recorder.notes.append(report.note)
             names = tuple(ctx.graph.names(seeds))

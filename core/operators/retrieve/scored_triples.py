@@ -76,15 +76,15 @@ class NameVectors:
     encoder: str
     recorder: Recorder
 
-    def nodes(self, nodes: np.ndarray) -> np.ndarray:
+    def node_vectors(self, nodes: np.ndarray) -> np.ndarray:
         """Return the vectors of nodes' names, float32 [n, d]."""
         encoder = self.ctx.models.encoder(self.encoder)
         index = open_vectors(vector_folder(self.ctx.graph, encoder, "nodes"))
-        if index is not None and index.exact:
+        if index is not None and index.is_exact:
             return index.index.reconstruct_batch(nodes.astype(np.int64))
-        return self.texts(self.ctx.graph.names(nodes))
+        return self.text_vectors(self.ctx.graph.names(nodes))
 
-    def texts(self, texts: list[str]) -> np.ndarray:
+    def text_vectors(self, texts: list[str]) -> np.ndarray:
         """Return the vectors of texts, float32 [n, d]."""
         self.recorder.usage += Usage(texts=len(texts))
         return self.ctx.models.encoder(self.encoder).encode(texts, self.ctx.watch)
@@ -105,6 +105,6 @@ def triple_features(
     head_rows, tail_rows, _ = np.split(node_rows, [len(heads), 2 * len(heads)])
     distances = directional_distances(head_rows, tail_rows, np.isin(nodes, seeds))
     relation_texts = [relation_words(graph.relation_names[kind]) for kind in relation_kinds]
-    vectors = read.texts([question, *relation_texts])
+    vectors = read.text_vectors([question, *relation_texts])
     rows = (head_rows, relation_rows, tail_rows)
-    return vectors[0], read.nodes(nodes), vectors[1:], distances, rows
+    return vectors[0], read.node_vectors(nodes), vectors[1:], distances, rows

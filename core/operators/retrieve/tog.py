@@ -125,7 +125,7 @@ class ThinkOnGraph(Operator):
     def _lacks_model(self, ctx: Context) -> bool:
         """Return whether this needs a language model on documents, and none may be asked."""
         needs_model = (self.model, self.exhausted) != NO_MODEL_SETTINGS
-        return needs_model and not ctx.answering and ctx.graph.columns.of_texts
+        return needs_model and not ctx.answering and ctx.graph.columns.has_texts
 
     def words(self) -> str:
         by = "" if self.model == RATE_BY_MODEL else f", {short_name(self.model)}"
@@ -141,8 +141,8 @@ class _QuestionWalk:
         self.recorder = recorder
         self.task = Task(state.question.text, "relation", ctx.seed, ctx.watch)
         self.rng = ctx.rng(state.question.text, operator)
-        self.nodes = set(state.seeds)
-        self.edges: set[int] = set()
+        self.read_nodes = set(state.seeds)
+        self.read_edges: set[int] = set()
 
     def take_hops(self, seeds: Sequence[int]) -> tuple[list[list[ScoredPath]], bool]:
         """Search from the seeds.
@@ -192,7 +192,7 @@ class _QuestionWalk:
 
         It is False on documents if no language model may be asked.
         """
-        if not self.ctx.answering and self.ctx.graph.columns.of_texts:
+        if not self.ctx.answering and self.ctx.graph.columns.has_texts:
             return False
         verdict, usage, clause = are_paths_sufficient(
             self.ctx.models.chat(self.operator.role), self.task, self.ctx.graph.texts(paths)
@@ -204,7 +204,7 @@ class _QuestionWalk:
     def subgraph_read(self) -> Subgraph:
         """Return the part of the graph that was read."""
         return Subgraph(
-            np.array(sorted(self.nodes), np.int64), np.array(sorted(self.edges), np.int64)
+            np.array(sorted(self.read_nodes), np.int64), np.array(sorted(self.read_edges), np.int64)
         )
 
     def _rate_relations(self, chain: Path, start: str) -> Iterator[tuple[float, EntitiesBehind]]:
@@ -251,8 +251,8 @@ class _QuestionWalk:
             if note not in self.recorder.notes:
                 self.recorder.notes.append(note)
             nodes, edges = nodes[drawn], edges[drawn]
-        self.nodes.update(nodes.tolist())
-        self.edges.update(edges.tolist())
+        self.read_nodes.update(nodes.tolist())
+        self.read_edges.update(edges.tolist())
         if n_entities == 1:
             return [(relation_score, steps[0])]
         names = self.ctx.graph.names(step[0] for step in steps)

@@ -127,7 +127,7 @@ class TreePaths(Operator):
         """
         frontier = []
         for path in beam:
-            for neighbour, edge, forward in local.lists[local.place(path.end)]:
+            for neighbour, edge, forward in local.step_lists[local.local_id(path.end)]:
                 node = int(local.nodes[neighbour])
                 if node not in (reached if self.reading == "code" else path.nodes):
                     frontier.append(path.extended(node, edge, forward))
@@ -144,7 +144,11 @@ class TreePaths(Operator):
         node without any step.
         """
         if self.reading == "code":
-            return [path for path in beam if len(path) and not local.lists[local.place(path.end)]]
+            return [
+                path
+                for path in beam
+                if len(path) and not local.step_lists[local.local_id(path.end)]
+            ]
         extended = {(path.nodes[:-1], path.edges[:-1]) for path in frontier}
         return [path for path in beam if len(path) and (path.nodes, path.edges) not in extended]
 

@@ -121,9 +121,9 @@ class NodesThenWalks(Operator):
             return state
         reports = tuple(WrittenReport("Walk", text) for text in verbalise(ranking.items))
         recorder.usage += verbalise.usage
-        if verbalise.silent:
+        if verbalise.n_failed:
             recorder.notes.append(
-                f"Of {verbalise.silent} walks the language model told nothing; the template says "
+                f"Of {verbalise.n_failed} walks the language model told nothing; the template says "
                 "them."
             )
         return state.replace(reports=reports)

@@ -64,8 +64,8 @@ class CommunitiesOfNodes(Operator):
         table = _communities(ctx.graph, recorder)
         if table is None or state.nodes is None:
             return state.replace(communities=Ranking("community", (), ()))
-        communities_of_node = ctx.graph.derived.once(
-            "communities of", None, lambda: table.lists("members").inverse(ctx.graph.n_nodes)
+        communities_of_node = ctx.graph.derived.get_or_make(
+            "communities of", None, lambda: table.id_lists("members").invert(ctx.graph.n_nodes)
         )
         counts = np.zeros(len(table), np.int64)
         for node in state.nodes.items:
@@ -113,8 +113,8 @@ class CommunitiesAtLevel(Operator):
         table = _communities(ctx.graph, recorder)
         if table is None:
             return state.replace(communities=Ranking("community", (), ()))
-        occurrence = ctx.graph.derived.once(
-            "occurrence", None, lambda: _chunk_counts(ctx.graph, table.lists("members"))
+        occurrence = ctx.graph.derived.get_or_make(
+            "occurrence", None, lambda: _chunk_counts(ctx.graph, table.id_lists("members"))
         )
         ids = np.flatnonzero(_levels(table) <= self.level)
         ratings = _ratings(table)
@@ -142,11 +142,15 @@ def _communities(graph: KnowledgeGraph, recorder: Recorder) -> Table | None:
 
 
 def _levels(table: Table) -> np.ndarray:
-    return table.numbers("level") if table.has("level") else np.zeros(len(table), np.int32)
+    return table.numbers("level") if table.has_column("level") else np.zeros(len(table), np.int32)
 
 
 def _ratings(table: Table) -> np.ndarray:
-    return table.numbers("rating").astype(float) if table.has("rating") else np.zeros(len(table))
+    return (
+        table.numbers("rating").astype(float)
+        if table.has_column("rating")
+        else np.zeros(len(table))
+    )
 
 
 def _as_fractions(values: np.ndarray) -> np.ndarray:

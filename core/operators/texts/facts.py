@@ -118,7 +118,7 @@ def ends_of_facts(
     scores = _scores_of_facts(ctx, edges, vector, encoder, recorder)
     links = _passage_links(graph)
     # the links from passages end at entities, so they count the passages of each entity
-    n_passages = graph.derived.once(
+    n_passages = graph.derived.get_or_make(
         LINKS_CACHE_KEY,
         "passages of entities",
         lambda: np.bincount(
@@ -144,7 +144,7 @@ def _scores_of_facts(
     graph = ctx.graph
     alike = similarity_edges(graph)
     index = vector_index(graph, ctx.models.encoder(encoder), "relations", ctx.watch)
-    if index.approximate:
+    if index.approximation_note:
         high = float(index.nearest(vector, 1, alike)[1][0])
         low = -float(index.nearest(-vector, 1, alike)[1][0])
         recorder.notes.append(
@@ -177,7 +177,7 @@ def _scaled_cosines(
 
 def facts_of(graph: KnowledgeGraph) -> np.ndarray:
     """Return the edges that a text states: all except those of similar names."""
-    return graph.derived.once(
+    return graph.derived.get_or_make(
         "edges that a text tells",
         None,
         lambda: np.setdiff1d(np.arange(graph.n_edges), similarity_edges(graph), assume_unique=True),
@@ -190,7 +190,7 @@ def similarity_edges(graph: KnowledgeGraph) -> np.ndarray:
     if SIMILAR_TO not in names:
         return np.empty(0, np.int64)
     number = names.index(SIMILAR_TO)
-    return graph.derived.once(
+    return graph.derived.get_or_make(
         "edges of alike names",
         None,
         lambda: np.flatnonzero(graph.triples(np.arange(graph.n_edges))[1] == number),
@@ -205,7 +205,7 @@ def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray
     facts = facts_of(graph)
     rows = chunks_of(graph, "edges")
     heads, _, tails = graph.triples(facts)
-    passages = rows.joined(facts)
+    passages = rows.concat_rows(facts)
     counts = rows.counts[facts]
     n = max(1, graph.n_nodes)
     # each pair encoded as one number
@@ -239,7 +239,7 @@ def _page_rank(
     passages = np.arange(graph.n_nodes, len(shares))
     even = np.zeros(len(shares))
     even[passages] = 1.0 / len(passages)
-    start_state = graph.derived.once(
+    start_state = graph.derived.get_or_make(
         LINKS_CACHE_KEY, ("everywhere", damping), lambda: solve_shares(even)
     )
     push = push_everywhere(
@@ -252,13 +252,13 @@ def _page_rank(
         EXACT_PASSAGES,
         ctx.watch,
     )
-    recorder.notes.append(push.note(f"{EXACT_PASSAGES:,} passages"))
+    recorder.notes.append(push.describe_end(f"{EXACT_PASSAGES:,} passages"))
     return push.scores
 
 
 def _passage_links(graph: KnowledgeGraph) -> Adjacency:
     """Return the links of the graph of entities and passages, computed once."""
-    return graph.derived.once(LINKS_CACHE_KEY, "links", lambda: _make_passage_links(graph))
+    return graph.derived.get_or_make(LINKS_CACHE_KEY, "links", lambda: _make_passage_links(graph))
 
 
 def _make_passage_links(graph: KnowledgeGraph) -> Adjacency:

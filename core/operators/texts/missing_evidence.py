@@ -113,10 +113,10 @@ def chunk_neighbour_lookup(graph: KnowledgeGraph):
 
     The rows are ascending. The list is empty for a chunk that is no node.
     """
-    rows: dict[int, int] = graph.derived.once(
+    rows: dict[int, int] = graph.derived.get_or_make(
         "rows of nodes", None, lambda: chunk_nodes(graph, range(graph.n_nodes))
     )
-    nodes = graph.derived.once(
+    nodes = graph.derived.get_or_make(
         "nodes of rows", None, lambda: {row: node for node, row in rows.items()}
     )
 

@@ -51,7 +51,7 @@ class LinkNames(Operator):
         best_scores: dict[int, float] = {}
         searched_names = []
         for name in state.names or ():
-            matches = name_lookup(graph).alike(name) if self.spelt and graph.n_nodes else ()
+            matches = name_lookup(graph).find_alike(name) if self.spelt and graph.n_nodes else ()
             if matches:
                 best_scores[min(matches, key=lambda node: (-graph.degree(node), node))] = 1.0
             else:
@@ -76,7 +76,7 @@ class LinkNames(Operator):
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, "nodes", ctx.watch)
         recorder.usage += Usage(texts=len(names))
-        recorder.notes.extend(filter(None, (index.source, index.approximate)))
+        recorder.notes.extend(filter(None, (index.source, index.approximation_note)))
         nearest_rows = [index.nearest(vector, 1) for vector in encoder.encode(names, ctx.watch)]
         return [
             (int(ids[0]), float(scores[0]))

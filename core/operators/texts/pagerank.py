@@ -222,7 +222,9 @@ def pagerank_problem(
     )
     return replace(
         problem,
-        arranged=graph.derived.once("arranged for PageRank", weighted, lambda: problem.links),
+        arranged=graph.derived.get_or_make(
+            "arranged for PageRank", weighted, lambda: problem.links
+        ),
     )
 
 

@@ -225,7 +225,7 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
     """
     if not ctx.graph.n_nodes or has_chunk_nodes(ctx.graph):
         return ()
-    nodes = [mention.node for mention in name_lookup(ctx.graph).mentions(text)]
+    nodes = [mention.node for mention in name_lookup(ctx.graph).find_mentions(text)]
     return tuple(dict.fromkeys(ctx.graph.names(nodes)))[:MAX_NAMES]
 
 

@@ -136,7 +136,7 @@ def _incident_edges(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
     """
     from core.graph.algorithms.traversal import mark_edges_at  # loads numba
 
-    graph.check_sound()
+    graph.check_digests()
     marked = np.zeros(graph.n_edges, bool)
     mark_edges_at(nodes, graph.out_indptr, graph.in_indptr, graph.in_edges, marked)
     if not alike:
@@ -152,7 +152,7 @@ def _chunk_score_sums(
     The sums are float64. `rows` are the chunks of each edge, `n` is the number of chunks.
     """
     if len(edges) <= MAX_EDGES_UNCOMPILED:
-        lists = rows.taken(edges)
+        lists = rows.take(edges)
         chunk_sums = np.bincount(lists.ids, np.repeat(scores, lists.counts), n)
         return chunk_sums, np.bincount(lists.ids, minlength=n) > 0
     from core.graph.algorithms.traversal import add_to_rows  # loads numba

@@ -62,7 +62,7 @@ class VectorHits(Operator):
     encoder: str
 
     @property
-    def of(self) -> ItemKind:
+    def item_kind(self) -> ItemKind:
         """Kind of the texts whose vectors are searched."""
         return self.field  # type: ignore[return-value]
 
@@ -71,14 +71,14 @@ class VectorHits(Operator):
 
     def _search(self, state: State, ctx: Context, recorder: Recorder) -> Ranking:
         kind = KIND_BY_FIELD[self.field]
-        total = count(ctx.graph, self.of)
+        total = count(ctx.graph, self.item_kind)
         if not total:
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
             return Ranking(kind, (), ())
         if state.vector is None:
             recorder.notes.append("There is nothing to search by.")
             return Ranking(kind, (), ())
-        index = searchable_vectors(self.encoder, self.of, ctx)
+        index = searchable_vectors(self.encoder, self.item_kind, ctx)
         ctx.watch.report("Searching vectors")
         n_searched = min(total, max(self.keep, MAX_HITS_BEFORE_CUT))
         ids, scores = index.nearest(state.vector, n_searched, self._excluded_ids(ctx.graph))
@@ -88,12 +88,12 @@ class VectorHits(Operator):
         recorder.before_cut = order
         searched = f"{total:,} {self.field}"
         if isinstance(index, PartialVectors):
-            recorder.partly = index.words
+            recorder.partly = index.encoded_share_text
             searched = f"{len(index):,} of {searched}, as the others are still being encoded"
         recorder.notes.append(
             f"The nearest of {searched}: {best_names(ctx.graph, hits) or 'none near enough'}."
         )
-        recorder.notes.extend(filter(None, (index.source, index.approximate)))
+        recorder.notes.extend(filter(None, (index.source, index.approximation_note)))
         return hits
 
     def _excluded_ids(self, graph: Graph) -> np.ndarray:
@@ -164,7 +164,7 @@ class VectorRelations(VectorHits):
     )
 
     @property
-    def of(self) -> ItemKind:
+    def item_kind(self) -> ItemKind:
         return "relations" if self.reading == "paper" else "relation-names"
 
     def _excluded_ids(self, graph: Graph) -> np.ndarray:

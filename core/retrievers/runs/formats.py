@@ -52,7 +52,7 @@ class RunKeys:
     references: tuple[str, ...] = ()
     prompt: tuple[str, ...] = ()
 
-    def read(self, row: Row) -> RunRow:
+    def read_row(self, row: Row) -> RunRow:
         """Convert an object to a row of a run."""
 
         def first(keys: Iterable[str]) -> Any:
@@ -95,21 +95,21 @@ class RunFormat:
     Parameters
     ----------
     written_by : the programs that write it.
-    taken, left : the parts of a file that are read, and those that are not.
+    read_parts, ignored_parts : the parts of a file that are read, and those that are not.
     fits : for a format made of objects, returns whether an object has this format.
     read : for a format made of objects, converts these to rows.
     """
 
     title: str
     written_by: str
-    taken: str
-    left: str
+    read_parts: str
+    ignored_parts: str
     fits: Callable[[Row], bool] = _is_line
     read: Callable[[Iterable[Row]], Iterator[RunRow]] = _no_rows
 
 
 def _by_keys(keys: RunKeys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
-    return lambda rows: map(keys.read, rows)
+    return lambda rows: map(keys.read_row, rows)
 
 
 def _has(*required: str, any_of: Sequence[str] = ()) -> Callable[[Row], bool]:
@@ -408,9 +408,9 @@ def _collect_rows(name: str, format: str, rows: Iterable[RunRow], notes: list[st
         if not any(key):
             nameless += 1
             continue
-        empty += not row.holds
+        empty += not row.has_results
         repeated += key in rows_by_question
-        if row.holds:
+        if row.has_results:
             rows_by_question.setdefault(key, row)
     if not rows_by_question:
         raise BadInput(

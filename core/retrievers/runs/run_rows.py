@@ -69,7 +69,7 @@ class RunRow:
     odd: int = 0
 
     @property
-    def holds(self) -> bool:
+    def has_results(self) -> bool:
         """True if the run has a result for the question, and not only judgements."""
         return bool(self.documents or self.paths) or self.answer is not None
 

@@ -73,15 +73,15 @@ class FileRun:
         """The graph or corpus that the questions are asked of."""
         return SOURCE_KINDS[self.source_kind](self.source_name)
 
-    def row(self, question: Question) -> RunRow | None:
+    def find_row(self, question: Question) -> RunRow | None:
         """Return the row of a question; None if the run has none.
 
         It is found by the question's text, else by its id among the rows without a text.
         """
         run_row = _find_row(self.name, self.digest, question.id, _comparable_text(question.text))
-        return run_row if run_row is not None and run_row.holds else None
+        return run_row if run_row is not None and run_row.has_results else None
 
-    def asked(self) -> tuple[Question, ...]:
+    def list_questions(self) -> tuple[Question, ...]:
         """Return the questions of the run as they are in the source's question sets.
 
         Questions that are in no set get the known answers of the file. Rows with an id alone are
@@ -113,7 +113,7 @@ class FileRun:
         )
         return tuple(_unpack_row(data) for (data,) in packed_rows)
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """Return the contents in a sentence.
 
         An example is: 40 questions, 40 with documents, 38 with answers. Of these 37 in the question
@@ -160,7 +160,7 @@ def save_run_file(
     _check_kind(path.name, parsed_run.rows, source)
     run_rows = _judge(parsed_run.rows, _relevant(qrels, source)) if qrels else parsed_run.rows
     rows, n_known = _match_rows(run_rows, _known_questions(source))
-    rows_with_results = [row for row in rows if row.holds]
+    rows_with_results = [row for row in rows if row.has_results]
     name = _free_name(path.name)
     notes = [*parsed_run.notes, *_unknown_notes(rows_with_results, n_known, source)]
     if qrels:
@@ -247,7 +247,7 @@ def remove_saved_run(name: str) -> None:
     """
     find_run(name)
     check_may_change(RUN_OWNED_AS, name)
-    with _file().writing() as database:
+    with _file().open_for_writing() as database:
         database.execute("DELETE FROM rows WHERE run = ?", (name,))
         database.execute("DELETE FROM runs WHERE name = ?", (name,))
     forget_owner(RUN_OWNED_AS, name)
@@ -270,7 +270,7 @@ def _read_runs(file: Path, mtime: int, size: int, log_mtime: int) -> dict[str, F
 
 
 def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
-    with _file().writing() as database:
+    with _file().open_for_writing() as database:
         database.execute("INSERT INTO runs VALUES (?, ?)", (run.name, json.dumps(to_plain(run))))
         packed_rows = (
             (run.name, index, row.id, _comparable_text(row.question), _pack_row(row))
@@ -332,8 +332,8 @@ def _judgement_notes(rows: Sequence[RunRow], source: AnswerSource) -> list[str]:
     They count the judged questions that the run lacks, the questions that are not judged, and the
     relevant documents that the corpus lacks.
     """
-    missing = sum(not row.holds for row in rows)
-    unjudged = sum(row.holds and not row.gold for row in rows)
+    missing = sum(not row.has_results for row in rows)
+    unjudged = sum(row.has_results and not row.gold for row in rows)
     documents = source.documents
     gold = set[str]().union(*(row.gold for row in rows))
     unknown_documents = sum(id not in documents for id in gold) if documents else 0
@@ -389,7 +389,9 @@ def _match_rows(rows: Iterable[RunRow], questions: Iterable[Question]) -> tuple[
         id = id_in_corpus(row.id, by_id)
         if not row.question and id in by_id:
             row = replace(row, id=id, question=by_id[id].text)
-        known_count += row.holds and bool(row.question) and _comparable_text(row.question) in texts
+        known_count += (
+            row.has_results and bool(row.question) and _comparable_text(row.question) in texts
+        )
         matched_rows.append(row)
     return matched_rows, known_count
 

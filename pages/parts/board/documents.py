@@ -47,8 +47,8 @@ class DocumentView:
     It is computed once for each state of a lane.
     """
 
-    documents, source_word = True, tr("documents")
-    ways: tuple[str, ...] = ()  # buttons in the panel of a node
+    is_on_documents, source_word = True, tr("documents")
+    node_buttons: tuple[str, ...] = ()  # buttons in the panel of a node
 
     def __init__(self, comparison: MethodComparison, positions: Mapping[Any, Position]):
         self._comparison = comparison
@@ -59,11 +59,11 @@ class DocumentView:
         self._shared_data: tuple[Any, dict[str, Any]] | None = None
 
     @property
-    def places(self) -> dict[Any, Position]:
+    def positions(self) -> dict[Any, Position]:
         """Positions of the nodes, for the picture of an edited graph."""
-        return self._picture.places
+        return self._picture.positions
 
-    def share(self, verdict: ComparisonVerdict) -> dict[str, Any]:
+    def shared_data(self, verdict: ComparisonVerdict) -> dict[str, Any]:
         """Return the data that all lanes share: picture, paths, fates, stories and keys.
 
         Hits are handled as paths of one node. Every path has its `fates` in each lane. The data is
@@ -101,10 +101,12 @@ class DocumentView:
             )
         return self._shared_data[1]
 
-    def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
+    def comparison_data(self, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the remaining data of the whole comparison: marked words, and evidence by lane."""
         question = self._comparison.ask.question
-        answer_names = [name for answer in question.answers for name in question.names(answer)]
+        answer_names = [
+            name for answer in question.answers for name in question.answer_names(answer)
+        ]
         evidence = {}
         for i, lane in enumerate(self._comparison.lanes):
             if lane.retrieved and lane.state.paths is not None:
@@ -122,11 +124,11 @@ class DocumentView:
             "evidence": evidence,
         }
 
-    def state(self, lane: MethodLane) -> State:
+    def shown_state(self, lane: MethodLane) -> State:
         """Return the state of a lane that is shown."""
         return lane.state
 
-    def lane(self, i: int, lane: MethodLane, shared: dict[str, Any]) -> dict[str, Any]:
+    def lane_data(self, i: int, lane: MethodLane, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the data of one lane."""
         data = self._cached_data(i, lane)
         state = lane.state
@@ -249,7 +251,7 @@ def _merge_notes(comparison: MethodComparison, lane: MethodLane) -> list[str]:
     if origin is None or not uses_mended_graph(lane.method.line):
         return []
     try:
-        edits = comparison.ask.source.mends.edits
+        edits = comparison.ask.source.merges.edits
     except StoreError:
         return [tr("merges cannot be read")]
     absent = len(unmatched_edits(origin.graph, edits))

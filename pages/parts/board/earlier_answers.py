@@ -20,7 +20,7 @@ def beside_data(difference: EditComparison | None) -> dict[str, Any] | None:
     """
     if difference is None:
         return None
-    if difference.same:
+    if difference.is_unchanged:
         return {"text": difference.text, "tone": "same", "said": "", "count": ""}
     tone = "changed"
     count = ""

@@ -44,24 +44,24 @@ class DrawnPaths:
     Attributes
     ----------
     best : for each lane its best paths; None if the lane seeks no paths.
-    missed : for each lane the paths to known answers that it lost.
+    lost : for each lane the paths to known answers that it lost.
     stories : for each lane its replays.
     paths, fates : data of each path, and its fate in each lane, by key.
-    walked : the path of each key.
+    path_by_key : the path of each key.
     keys : the key of each path, by the `id` of a graph object and the path in it.
     """
 
     best: list[list[Data] | None]
-    missed: list[list[Data]]
+    lost: list[list[Data]]
     stories: list[list[Data]]
     paths: dict[str, Data]
     fates: dict[str, dict[str, Data]]
-    walked: dict[str, Path]
+    path_by_key: dict[str, Path]
     keys: dict[tuple[int, Path], str]
 
-    def of(self, entries: Sequence[Sequence[Data] | None]) -> list[list[Path]]:
+    def paths_of_entries(self, entries: Sequence[Sequence[Data] | None]) -> list[list[Path]]:
         """Return the paths of each lane's entries."""
-        return [[self.walked[entry["key"]] for entry in part or ()] for part in entries]
+        return [[self.path_by_key[entry["key"]] for entry in part or ()] for part in entries]
 
 
 class PathsDrawing:
@@ -197,7 +197,7 @@ class PathsDrawing:
                     fates_by_lane[f"lane-{i}"] = {
                         "fate": end.kind,
                         "text": end.text,
-                        "place": end.place if end.cause is Cause.FOUND else None,
+                        "place": end.rank if end.cause is Cause.FOUND else None,
                     }
         return fates_by_lane
 

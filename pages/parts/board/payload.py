@@ -66,11 +66,11 @@ class Board:
         self._drawn_previews: list[Preview | None] = [None] * len(comparison.lanes)
         view = DocumentView if comparison.ask.source.is_corpus else TripleView
         self.view: DocumentView | TripleView = view(
-            self._shown, {} if earlier is None else earlier.view.places
+            self._shown, {} if earlier is None else earlier.view.positions
         )
         self._cached_verdict: tuple[tuple, ComparisonVerdict] | None = None
 
-    def at(self, version: int) -> dict[str, Any]:
+    def payload_of_version(self, version: int) -> dict[str, Any]:
         """Return the data of this version of the job, or of a later one.
 
         All viewers share it, so it must not be changed.
@@ -87,7 +87,7 @@ class Board:
 
     def _payload(self) -> dict[str, Any]:
         try:
-            return self._draw(self.comparison.now)
+            return self._draw(self.comparison.snapshot)
         finally:
             self._shown.lanes.clear()  # Otherwise states that the comparison freed would stay.
 
@@ -100,7 +100,7 @@ class Board:
         ]
         self._drawn_previews = [lane.preview for lane in self._shown.lanes]
         verdict = self._verdict(comparison)
-        shared = view.share(verdict)
+        shared = view.shared_data(verdict)
         versions = [lane.version for lane in self._shown.lanes]
         if versions != self._versions:
             self._versions = versions
@@ -113,18 +113,18 @@ class Board:
         ]
         return {
             "question": comparison.ask.question.text,
-            "documents": view.documents,
+            "documents": view.is_on_documents,
             "verdict": {
                 "text": verdict.text,
-                "pending": verdict.pending,
+                "pending": verdict.pending_text,
                 "repair": repair_data(comparison),
             }
             if verdict.text
             else None,
-            "edits": [edit.words for edit in comparison.ask.source.edits],
+            "edits": [edit.description for edit in comparison.ask.source.edits],
             "without": edit_effect_text(comparison),
             "lanes": lanes,
-            **view.whole(shared),
+            **view.comparison_data(shared),
             **{name: shared[name] for name in ("layout", "paths", "fates")},
         }
 
@@ -138,7 +138,7 @@ class Board:
         is_due = time.monotonic() >= self._next_preview_at
         if preview is not None and lane.preview is not None and not is_due:
             lane = dataclasses.replace(lane, preview=preview)
-        return lane.shown
+        return lane.as_shown
 
     def _verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
         """Return the sentences as they are now, made again when a lane has advanced."""
@@ -166,7 +166,7 @@ class Board:
         Later parts override earlier ones.
         """
         lane, shown_lane = comparison.lanes[i], self._shown.lanes[i]
-        data = self.view.lane(i, shown_lane, shared)
+        data = self.view.lane_data(i, shown_lane, shared)
         text = None
         if explanation is not None:
             tone = self.view.tone(explanation, data)
@@ -191,11 +191,11 @@ class Board:
         self, comparison: MethodComparison, lane: MethodLane, shown_lane: MethodLane
     ) -> dict[str, Any]:
         """Return the data of a lane that graphs and documents have in common."""
-        state, preview = self.view.state(shown_lane), shown_lane.preview
+        state, preview = self.view.shown_state(shown_lane), shown_lane.preview
         prompt = prompt_dict(state)
         return {
             "title": tr(lane.method.label),
-            "number": lane.method.number,
+            "number": lane.method.secondary_name,
             "subtitle": lane.method.line.plain_words(),
             "terms": lane.method.line.words(),
             "status": lane.status,
@@ -245,7 +245,7 @@ def idle_board(methods: Iterable[Method], documents: bool = False) -> dict[str, 
         {
             "id": f"lane-{i}",
             "title": tr(method.label),
-            "number": method.number,
+            "number": method.secondary_name,
             "subtitle": method.line.plain_words(),
             "terms": method.line.words(),
             "status": "idle",

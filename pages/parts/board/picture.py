@@ -35,7 +35,7 @@ def answer_nodes(comparison: MethodComparison, answers: Sequence[str] | None = N
     question = comparison.ask.question
     nodes: set[int] = set()
     for answer in question.answers if answers is None else answers:
-        nodes.update(gold_nodes(comparison.graph, *question.names(answer)))
+        nodes.update(gold_nodes(comparison.graph, *question.answer_names(answer)))
     return nodes
 
 
@@ -62,7 +62,7 @@ class Picture:
         self._node_data: dict[int, dict[str, Any]] = {}
 
     @property
-    def places(self) -> dict[tuple[str, int], Position]:
+    def positions(self) -> dict[tuple[str, int], Position]:
         """Positions by the digest of the graph without edits and the node id in it.
 
         Nodes that were drawn earlier are included, in case they return.

@@ -27,11 +27,11 @@ def finished_board(comparison: MethodComparison, key: str) -> Board:
     The panel of a node leads to the page Graphs if its graph exists. `key` names the view, whose
     layout is kept for the session.
     """
-    drawing = Session.finished.of(key, lambda: Board(comparison))
+    drawing = Session.finished.get_or_compute(key, lambda: Board(comparison))
     graph = comparison.graph
     board_data = {
         **drawing.payload(),
-        "ways": ["walk"] if drawing.view.ways and graph.name in datasets() else [],
+        "ways": ["walk"] if drawing.view.node_buttons and graph.name in datasets() else [],
         "repairs": False,
     }
     clicks = board(show_thumbs(comparison, board_data), key="finished_board")

@@ -100,25 +100,25 @@ def _path_fates(paths: Sequence[Mapping[str, Any]]) -> dict[Key, Data]:
 
 def _found_fate(hit: Hit, n_shown: dict[str, int], retained_rows: frozenset[int] | None) -> Data:
     if hit.kind == "chunk" and retained_rows is not None and hit.item not in retained_rows:
-        return _fate("dropped", too_late_text(hit.place, len(retained_rows)))
+        return _fate("dropped", too_late_text(hit.rank, len(retained_rows)))
     kind = "node" if hit.kind == "summary" else hit.kind
-    if kind in n_shown and hit.place > n_shown[kind]:
+    if kind in n_shown and hit.rank > n_shown[kind]:
         return _fate(
             "dropped",
             tr(
                 "dropped: rank {place:,}; the prompt has room for only {kind:,}",
-                place=hit.place,
+                place=hit.rank,
                 kind=n_shown[kind],
             ),
         )
-    return _fate("found", tr("found: rank {place:,}", place=hit.place))
+    return _fate("found", tr("found: rank {place:,}", place=hit.rank))
 
 
 def _missing_fate(key: Key, kinds: set[str], lane: MethodLane, hands_on_chunks: bool) -> Data:
     kind = key.kind
     if hands_on_chunks and kind == "chunk":
         return _fate("never", tr("never reached"))
-    if not kinds and lane.graph.columns.of_texts:
+    if not kinds and lane.graph.columns.has_texts:
         return _fate("never", tr("reads no documents"))
     plural = KIND_PLURALS[HIT_KINDS[kind]]
     cut = next(
@@ -195,9 +195,7 @@ def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[
     A document may be whole in one graph and split in another. Its passage is the one that a lane
     found, else one in the graph of a lane, else the first one in `graph`.
     """
-    found_first = sorted(
-        (fate for fate in fates if fate.chunk), key=lambda fate: fate.place is None
-    )
+    found_first = sorted((fate for fate in fates if fate.chunk), key=lambda fate: fate.rank is None)
     chunk_of_document = {fate.document: fate.chunk for fate in reversed(found_first)}
     table, titles = graph.columns.chunks, {}
     for document in dict.fromkeys(documents):
@@ -212,7 +210,7 @@ def chunk_rows_by_id(graph) -> dict[str, int]:
     """Return the row of each passage by its id."""
     table = graph.columns.chunks
     count = range(len(table) if table is not None else 0)
-    return graph.derived.once(
+    return graph.derived.get_or_make(
         "rows of chunks",
         None,
         lambda: {id: row for row, id in enumerate(hit_names(graph, "chunk", count))},

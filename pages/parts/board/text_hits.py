@@ -46,13 +46,13 @@ class Hit:
     ----------
     item : row in the graph's table.
     key : the same in every lane.
-    place : rank, from 1.
+    rank : rank, from 1.
     """
 
     kind: str
     item: int
     key: Key
-    place: int
+    rank: int
     score: float | None
 
 
@@ -108,7 +108,7 @@ def _keyed_hits(graph, hits: Ranking) -> Iterable[Hit]:
     # triples share one graph, whose ids identify the items.
     names = (
         hit_names(graph, hits.kind, hits.items)
-        if graph.columns.of_texts
+        if graph.columns.has_texts
         else list(map(str, hits.items))
     )
     levels = None
@@ -139,7 +139,7 @@ def node_keys(graph, nodes: Sequence[int]) -> dict[int, Key]:
 
 def _has_column(graph, what: str, column: str) -> bool:
     table = getattr(graph.columns, what)
-    return table is not None and table.has(column)
+    return table is not None and table.has_column(column)
 
 
 def tables(lane: MethodLane, gold: Sequence[str], n_shown: dict[str, int]) -> list[dict[str, Any]]:
@@ -154,7 +154,7 @@ def tables(lane: MethodLane, gold: Sequence[str], n_shown: dict[str, int]) -> li
         if retained_rows is not None and hit.kind == "chunk" and hit.item not in retained_rows:
             continue
         kind = "node" if hit.kind == "summary" else hit.kind
-        beyond = kind in n_shown and hit.place > n_shown[kind]
+        beyond = kind in n_shown and hit.rank > n_shown[kind]
         rows_by_kind.setdefault(hit.kind, []).append(
             {**_row(lane.graph, hit, passages), "unread": beyond}
         )
@@ -184,7 +184,7 @@ def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
         return row | data | {"text": "" if text == data["title"] else text}
     name = hit_names(graph, kind, [hit.item])[0]
     if hit.kind == "community":
-        members = graph.columns.communities.lists("members")[hit.item]
+        members = graph.columns.communities.id_lists("members")[hit.item]
         names = graph.names(members[:MAX_NAMED_MEMBERS].tolist())
         extra_text = ""
         if len(members) > len(names):
@@ -247,7 +247,7 @@ def add_lost_rows(tables: HitTables, lane: MethodLane, fates: Sequence[Fate]) ->
     if not tables:
         return tables
     lost_fates = [fate for fate in fates if fate.chunk and not _is_hit(fate)]
-    lost_fates.sort(key=lambda fate: (fate.place is None, fate.place or 0))
+    lost_fates.sort(key=lambda fate: (fate.rank is None, fate.rank or 0))
     lost = [_lost_row(lane, fate) for fate in lost_fates]
     if lost and not any(table["kind"] == "passage" for table in tables):
         tables = [{"kind": "passage", "rows": []}, *tables]
@@ -256,7 +256,7 @@ def add_lost_rows(tables: HitTables, lane: MethodLane, fates: Sequence[Fate]) ->
 
 def _is_hit(fate: Fate) -> bool:
     """Return whether a passage is among the hits, whose row then shows its fate."""
-    return fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.retained is None)
+    return fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.n_retained is None)
 
 
 def _lost_row(lane: MethodLane, fate: Fate) -> dict[str, Any]:

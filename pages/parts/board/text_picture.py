@@ -67,7 +67,7 @@ class TextPicture:
         self._positions: dict[int, Position] = {}
 
     @property
-    def places(self) -> dict[str, Position]:
+    def positions(self) -> dict[str, Position]:
         """Positions by key.
 
         Nodes that were drawn earlier are included, in case they return.
@@ -197,7 +197,7 @@ def _take_turns(
     """Yield the next best path and hit of each lane in turn."""
     kinds = list(HIT_KINDS)
     by_place = [
-        sorted(hits, key=lambda hit: (hit.place, kinds.index(hit.kind))) for hits in lane_hits
+        sorted(hits, key=lambda hit: (hit.rank, kinds.index(hit.kind))) for hits in lane_hits
     ]
     for row in zip_longest(*map(zip_longest, paths, by_place)):
         for lane, turn in zip(lanes, row):
@@ -363,7 +363,7 @@ def _passage_keys(lane: MethodLane, hit: Hit) -> list[Key]:
 
 def _member_keys(lane: MethodLane, hit: Hit) -> list[Key]:
     """Return the keys of the members of a community."""
-    members = lane.graph.columns.communities.lists("members")[hit.item]
+    members = lane.graph.columns.communities.id_lists("members")[hit.item]
     return [Key("node", name) for name in lane.graph.names(members.tolist())]
 
 

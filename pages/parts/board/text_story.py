@@ -150,7 +150,9 @@ def _adaptive_origins(
         for node in frame.ranking.items:
             scored_neighbours = []
             if frame.title.endswith(NEIGHBOURS_TITLE):
-                scored_neighbours = [other for other in links.of(node).tolist() if other in scores]
+                scored_neighbours = [
+                    other for other in links.neighbours(node).tolist() if other in scores
+                ]
             origins[node] = (
                 number,
                 max(scored_neighbours, key=lambda other: (scores[other], -other), default=None),

@@ -31,8 +31,8 @@ class TripleView:
     The layout is kept as long as the retrieved lanes stay the same.
     """
 
-    documents, source_word = False, tr("graph")
-    ways: tuple[str, ...] = ("walk", "start")  # buttons in the panel of a node
+    is_on_documents, source_word = False, tr("graph")
+    node_buttons: tuple[str, ...] = ("walk", "start")  # buttons in the panel of a node
 
     def __init__(self, comparison: MethodComparison, positions: Mapping[Any, Position]):
         self._comparison = comparison
@@ -43,23 +43,23 @@ class TripleView:
         self._picture = Picture(comparison, relation_table(comparison.graph.name), positions)
 
     @property
-    def places(self) -> dict[Any, Position]:
+    def positions(self) -> dict[Any, Position]:
         """Positions of the nodes, for the picture of an edited graph."""
-        return self._picture.places
+        return self._picture.positions
 
-    def share(self, verdict: ComparisonVerdict) -> dict[str, Any]:
+    def shared_data(self, verdict: ComparisonVerdict) -> dict[str, Any]:
         """Return the data that all lanes share: layout, paths and fates.
 
         For each lane it has the best paths, the paths to lost answers, and the replays.
         """
         versions = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
-        key = (counts_by_model(self._comparison), verdict.named, versions)
+        key = (counts_by_model(self._comparison), verdict.named_answers, versions)
         if key != self._shared_key:
-            self._shared = self._draw(verdict.named)
+            self._shared = self._draw(verdict.named_answers)
             self._shared_key = key
         return self._shared
 
-    def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
+    def comparison_data(self, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the remaining data of the whole comparison: evidence by lane."""
         evidence = {}
         for i, lane in enumerate(self._comparison.lanes):
@@ -67,14 +67,14 @@ class TripleView:
                 evidence[f"lane-{i}"] = self._words.supported_words(i, lane, shared["keys"])
         return {"evidence": evidence}
 
-    def state(self, lane: MethodLane) -> State:
+    def shown_state(self, lane: MethodLane) -> State:
         """Return the state of a lane that is shown."""
         return retrieved_state(lane)
 
-    def lane(self, i: int, lane: MethodLane, shared: dict[str, Any]) -> dict[str, Any]:
+    def lane_data(self, i: int, lane: MethodLane, shared: dict[str, Any]) -> dict[str, Any]:
         """Return the data of one lane."""
         graph = self._comparison.graph
-        state = self.state(lane)
+        state = self.shown_state(lane)
         answers = self._comparison.ask.question.answers
         by_model = lane_counts_by_model(self._comparison, lane)
         stages = self._stages(state, by_model)
@@ -146,16 +146,16 @@ class TripleView:
         ]
         hits = _hits(comparison)
         layout = self._picture.layout(
-            list(drawn_paths.walked.values()),
-            drawn_paths.of(drawn_paths.best),
-            drawn_paths.of(drawn_paths.missed),
+            list(drawn_paths.path_by_key.values()),
+            drawn_paths.paths_of_entries(drawn_paths.best),
+            drawn_paths.paths_of_entries(drawn_paths.lost),
             named_answers,
             hits.values(),
         )
         return {
             "keys": drawn_paths.keys,
             "best": [part or [] for part in drawn_paths.best],
-            "missed": drawn_paths.missed,
+            "missed": drawn_paths.lost,
             "stories": drawn_paths.stories,
             "layout": layout,
             "drawn": [node["id"] for node in layout["nodes"]],

@@ -47,13 +47,13 @@ class DatabaseForm:
 
     Attributes
     ----------
-    address, dropped : the address of the database, read and as it was typed.
+    address, typed_address : the address of the database, read and as it was typed.
     variable : name of the environment variable that has the key; empty for none.
     number : how many forms were sent in this session, this one included.
     """
 
     address: Address
-    dropped: str
+    typed_address: str
     query: str
     literals: str
     variable: str
@@ -75,7 +75,7 @@ def database_step(upload: ImportInput, importer: Importer, current: AnswerSource
         return
     limit, secret = _draw_form(upload.path)
     sent_form = session.database_asked
-    if sent_form is None or sent_form.dropped != upload.path:
+    if sent_form is None or sent_form.typed_address != upload.path:
         return
     with shown_errors():
         key = secret or ("" if shared() else sent_form.address.key(sent_form.variable))
@@ -147,7 +147,7 @@ def _draw_preview(upload: ImportInput, form: DatabaseForm, key: str, limit: int)
     @contextmanager
     def open_copy(job: Job, triples: int) -> Iterator[TripleFile]:
         limits = CopyLimits(triples, watch=Watch(job.check, partial(_report, job)))
-        with upload.laid_down() as (folder, _):
+        with upload.written_files() as (folder, _):
             yield copy_graph(
                 form.address, folder, limits, key=key, query=form.query, literals=form.literals
             )

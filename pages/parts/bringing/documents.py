@@ -58,7 +58,7 @@ def _start_reading(upload: ImportInput, target: TargetCorpus, columns: Columns |
     name = target.name()
 
     def work(job: Job) -> ImportOutcome:
-        with upload.laid_down() as (_, paths):
+        with upload.written_files() as (_, paths):
             result = import_documents(
                 name, paths, target.title, columns=columns, watch=job, encoding=upload.encoding
             )
@@ -73,17 +73,17 @@ def documents_outcome(result: CorpusImport) -> ImportOutcome:
     The corpus is shown next.
     """
     corpus = result.corpus
-    parts = [tr("{documents} added", documents=many(result.added, "document"))]
-    if result.changed:
-        parts.append(tr("{changed:,} changed", changed=result.changed))
-    if result.known:
-        parts.append(tr("{known:,} already there", known=result.known))
-    counts = result.more or f"{', '.join(parts)}."
+    parts = [tr("{documents} added", documents=many(result.n_added, "document"))]
+    if result.n_changed:
+        parts.append(tr("{changed:,} changed", changed=result.n_changed))
+    if result.n_unchanged:
+        parts.append(tr("{known:,} already there", known=result.n_unchanged))
+    counts = result.summary or f"{', '.join(parts)}."
     return ImportOutcome(
         f"{corpus.title}: {counts}",
         result.notes,
-        then=partial(_show_corpus, corpus),
-        ways=partial(_next_step_buttons, result),
+        on_shown=partial(_show_corpus, corpus),
+        draw_next_steps=partial(_next_step_buttons, result),
     )
 
 
@@ -104,7 +104,7 @@ def _next_step_buttons(result: CorpusImport) -> None:
     if missing_documents:
         words = tr(
             "{on_missing} They are still in {title}.",
-            on_missing=result.on_missing(),
+            on_missing=result.missing_sentence(),
             title=corpus.title,
         )
         st.warning(plain(words), icon=":material/rule:")

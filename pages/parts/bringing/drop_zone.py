@@ -185,7 +185,7 @@ def _choose_importer(upload: ImportInput) -> Importer | None:
         job.report(tr("Recognising the format"))
         if is_address(upload.path):
             return recognise(upload.path), []
-        with upload.laid_down() as (_, paths):
+        with upload.written_files() as (_, paths):
             return _recognise(paths, upload.encoding)
 
     recognitions: list[Recognition]
@@ -334,11 +334,11 @@ def cases_step(upload: ImportInput, importer: Importer, current: AnswerSource) -
 
 
 def _load_cases(upload: ImportInput, job: Job) -> ImportOutcome:
-    with upload.laid_down() as (_, paths):
+    with upload.written_files() as (_, paths):
         result = load(paths[0].read_bytes())
-    more = tr("; {known:,} were here already", known=result.known) if result.known else ""
+    more = tr("; {known:,} were here already", known=result.n_known) if result.n_known else ""
     words = tr("{cases} added{more}.", cases=many(len(result.added), "case"), more=more)
-    return ImportOutcome(words, ways=_go_to_cases)
+    return ImportOutcome(words, draw_next_steps=_go_to_cases)
 
 
 def _go_to_cases() -> None:

@@ -49,12 +49,14 @@ def run_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> 
 
 def _import_run(upload: ImportInput, source: AnswerSource, qrels: Any, job: Job) -> ImportOutcome:
     job.report(tr("Reading the run"))
-    with upload.laid_down() as (folder, paths):
+    with upload.written_files() as (folder, paths):
         qrels_path: str | Path = save_upload(qrels, folder / "qrels") if qrels is not None else ""
         run = save_run_file(paths[0], source, qrels=qrels_path)
     title = f"{run.title}, {format_title(run.format)}"
-    words = tr("{title}: {words} It is now listed as a method.", title=title, words=run.words())
-    return ImportOutcome(words, then=partial(_choose, run), ways=partial(_run_buttons, source))
+    words = tr("{title}: {words} It is now listed as a method.", title=title, words=run.describe())
+    return ImportOutcome(
+        words, on_shown=partial(_choose, run), draw_next_steps=partial(_run_buttons, source)
+    )
 
 
 def _choose(run: FileRun) -> None:
@@ -110,7 +112,7 @@ def draw_saved_runs(source: AnswerSource) -> None:
             with st.container(gap=None):
                 st.text(run.title)
                 st.caption(
-                    plain(" ".join([f"{format_title(run.format)}: {run.words()}", *run.notes]))
+                    plain(" ".join([f"{format_title(run.format)}: {run.describe()}", *run.notes]))
                 )
             refusal = change_refusal(RUN_OWNED_AS, run.name)
             st.button(

@@ -59,7 +59,7 @@ def _open_files(upload: ImportInput, reading_options: Mapping[str, str]) -> Iter
     column_text = reading_options["columns"]
     columns = parse_column_numbers(column_text) if column_text else None
     options = {**reading_options, "columns": columns, "encoding": upload.encoding}
-    with upload.laid_down() as (folder, paths):
+    with upload.written_files() as (folder, paths):
         yield graph_files(paths, folder, most=MAX_UNPACKED_GRAPH_BYTES, keep=False, **options)
 
 

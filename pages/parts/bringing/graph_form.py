@@ -56,13 +56,13 @@ class TriplesPreview:
     Attributes
     ----------
     triples : the first triples.
-    said : further columns of these triples.
+    attribute_columns : further columns of these triples.
     nodes : name, type and description of some nodes.
     notes, warnings : sentences on how the source is read.
     """
 
     triples: list[tuple[str, str, str]] = field(default_factory=list)
-    said: dict[str, list[Any]] = field(default_factory=dict)
+    attribute_columns: dict[str, list[Any]] = field(default_factory=dict)
     nodes: list[tuple[str, str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -85,7 +85,7 @@ def preview_source(source: TripleFile, watch: Watch = NO_WATCH) -> TriplesPrevie
         notes.append(PARTIAL_PREVIEW_NOTE)
     return TriplesPreview(
         triples,
-        attribute_columns.first(min(MAX_PREVIEW_TRIPLES, len(triples))),
+        attribute_columns.first_rows(min(MAX_PREVIEW_TRIPLES, len(triples))),
         nodes,
         notes,
         warnings,
@@ -105,7 +105,9 @@ def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direc
         return None
     head = preview.triples[:MAX_PREVIEW_TRIPLES]
     st.caption(tr("The first {triples}:", triples=many(len(head), "triple")))
-    preview_columns = {column.capitalize(): values for column, values in preview.said.items()}
+    preview_columns = {
+        column.capitalize(): values for column, values in preview.attribute_columns.items()
+    }
     st.dataframe(
         {
             tr("Head"): [triple[0] for triple in head],
@@ -207,9 +209,11 @@ def begin_adding(name: str, work: Callable[[Job], list[str]]) -> None:
 
     def add(job: Job) -> ImportOutcome:
         notes = work(job)
-        engine().forget(name)
+        engine().drop_graph(name)
         sentence = tr("The graph {name} is ready.", name=name)
-        return ImportOutcome(sentence, tuple(notes), ways=partial(_open_graph_button, name))
+        return ImportOutcome(
+            sentence, tuple(notes), draw_next_steps=partial(_open_graph_button, name)
+        )
 
     start_import(f"add-{name}", add)
 

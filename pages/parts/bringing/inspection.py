@@ -26,16 +26,16 @@ class ImportOutcome:
 
     Parameters
     ----------
-    words : a sentence on what was imported.
+    sentence : a sentence on what was imported.
     notes : sentences on what was guessed or left out.
-    then : called once, when the page is drawn after the end.
-    ways : draws the buttons of the next steps.
+    on_shown : called once, when the page is drawn after the end.
+    draw_next_steps : draws the buttons of the next steps.
     """
 
-    words: str
+    sentence: str
     notes: tuple[str, ...] = ()
-    then: Callable[[], None] | None = None
-    ways: Callable[[], None] | None = None
+    on_shown: Callable[[], None] | None = None
+    draw_next_steps: Callable[[], None] | None = None
 
 
 def inspect_upload(
@@ -84,7 +84,7 @@ def start_import(key: str, work: Callable[[Job], ImportOutcome]) -> None:
 
 def is_bringing() -> bool:
     """Return whether the last import is running."""
-    return session.bring_job is not None and not session.bring_job.ended
+    return session.bring_job is not None and not session.bring_job.has_ended
 
 
 def follow_bringing() -> None:
@@ -99,14 +99,14 @@ def follow_bringing() -> None:
     if job.status != JOB_DONE:
         return
     outcome: ImportOutcome = job.result
-    if outcome.then is not None and session.bring_done is not job:
+    if outcome.on_shown is not None and session.bring_done is not job:
         session.bring_done = job
-        outcome.then()
+        outcome.on_shown()
         st.rerun()
-    st.success(plain(outcome.words), icon=":material/check_circle:")
+    st.success(plain(outcome.sentence), icon=":material/check_circle:")
     for text in outcome.notes[:MAX_SHOWN_NOTES]:
         st.warning(plain(text), icon=":material/rule:")
     if len(outcome.notes) > MAX_SHOWN_NOTES:
         st.caption(tr("And {more:,} more notes.", more=len(outcome.notes) - MAX_SHOWN_NOTES))
-    if outcome.ways is not None:
-        outcome.ways()
+    if outcome.draw_next_steps is not None:
+        outcome.draw_next_steps()

@@ -44,19 +44,19 @@ class ChosenQuestions:
     `graphs` is the number of rows with graphs of their own.
     """
 
-    dropped: ImportInput
+    upload: ImportInput
     format: str
     columns: str
-    found: QuestionFile
-    graphs: int
+    question_file: QuestionFile
+    n_own_graphs: int
 
     @property
-    def how(self) -> dict[str, str]:
+    def reader_options(self) -> dict[str, str]:
         """Options of the reader as keyword arguments."""
         return {
             "format": self.format,
             "columns": self.columns,
-            "encoding": self.dropped.encoding,
+            "encoding": self.upload.encoding,
         }
 
 
@@ -99,7 +99,7 @@ def _read_questions(
     }
 
     def work(job: Job) -> tuple[QuestionFile, int]:
-        with upload.laid_down() as (_, paths):
+        with upload.written_files() as (_, paths):
             question_file = read_question_file(
                 paths[0], watch=job.part(text=tr("Reading the file")), **reading_options
             )
@@ -114,7 +114,7 @@ def _read_questions(
 
 
 def _draw_preview(choice: ChosenQuestions, on_documents: bool) -> None:
-    questions = choice.found.questions
+    questions = choice.question_file.questions
     head = questions[:MAX_PREVIEW_QUESTIONS]
     n_answered = sum(bool(question.answers) for question in questions)
     counts = [tr("{count:,} with answers", count=n_answered)]
@@ -124,11 +124,11 @@ def _draw_preview(choice: ChosenQuestions, on_documents: bool) -> None:
     else:
         n_linked = sum(bool(question.entities) for question in questions)
         counts.insert(0, tr("{count:,} with entities", count=n_linked))
-    if choice.graphs:
-        counts.append(tr("{graphs:,} with graphs of their own", graphs=choice.graphs))
+    if choice.n_own_graphs:
+        counts.append(tr("{graphs:,} with graphs of their own", graphs=choice.n_own_graphs))
     end = "." if len(head) == len(questions) else tr(". The first {head}:", head=len(head))
     st.caption(f"{many(len(questions), 'question')}, {', '.join(counts)}{end}")
-    if note := choice.found.note():
+    if note := choice.question_file.note():
         st.caption(plain(note))
     st.dataframe(_preview_columns(head, on_documents), hide_index=True)
 
@@ -171,13 +171,13 @@ def _draw_corpus_form(choice: ChosenQuestions, corpus: str) -> None:
 
 
 def _save_corpus_set(choice: ChosenQuestions, corpus: str) -> ImportOutcome:
-    with choice.dropped.laid_down() as (_, paths):
-        saved = import_question_set(corpus, paths[0], **choice.how)
+    with choice.upload.written_files() as (_, paths):
+        saved = import_question_set(corpus, paths[0], **choice.reader_options)
     words = tr(
         "{questions} saved: {answered:,} with correct answers, {gold:,} with evidence.",
-        questions=many(saved.number, "question"),
-        answered=saved.answered,
-        gold=saved.gold,
+        questions=many(saved.n_questions, "question"),
+        answered=saved.n_with_answers,
+        gold=saved.n_with_gold,
     )
     return ImportOutcome(words, saved.notes)
 
@@ -187,13 +187,13 @@ def _draw_graph_form(choice: ChosenQuestions, graph: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         title = st.text_input(
             tr("Title"),
-            value=choice.dropped.name.split(".")[0][:MAX_SET_TITLE_CHARACTERS],
-            key=f"questions_title_{choice.dropped.id}",
+            value=choice.upload.name.split(".")[0][:MAX_SET_TITLE_CHARACTERS],
+            key=f"questions_title_{choice.upload.id}",
             max_chars=MAX_SET_TITLE_CHARACTERS,
             width=260,
             help=tr("On the command line: its letters, digits and dashes."),
         )
-        if choice.graphs:
+        if choice.n_own_graphs:
             graphs = st.selectbox(
                 tr("Ask each question on"),
                 list(ASKED_GRAPH_CHOICES),
@@ -217,23 +217,23 @@ def _misfit_text(graph: str, choice: ChosenQuestions) -> str:
     Empty if all fit. Without the name of a graph, each question is asked on the graph of its own
     row.
     """
-    questions = choice.found.questions
+    questions = choice.question_file.questions
     if not graph:
-        return rows_fit(len(questions), choice.graphs).words(OWN_GRAPHS_WORDS)
+        return rows_fit(len(questions), choice.n_own_graphs).words(OWN_GRAPHS_WORDS)
 
     def compare_names() -> str:
         with st.spinner(tr("Looking up the names")):
             opened_graph = result_of(lambda: engine().graph(graph))
         return "" if opened_graph is None else measure_fit(opened_graph, questions).words(graph)
 
-    key = (graph, choice.dropped.id, *choice.how.values())
-    return Session.questions_fit.of(key, compare_names)
+    key = (graph, choice.upload.id, *choice.reader_options.values())
+    return Session.questions_fit.get_or_compute(key, compare_names)
 
 
 def _save_graph_set(choice: ChosenQuestions, title: str, graph: str, graphs: str) -> ImportOutcome:
-    with choice.dropped.laid_down() as (_, paths):
+    with choice.upload.written_files() as (_, paths):
         question_set = add_question_set(
-            paths[0], clean_name(title), title, graph, graphs=graphs, **choice.how
+            paths[0], clean_name(title), title, graph, graphs=graphs, **choice.reader_options
         )
     words = tr(
         "{title} is saved, with {questions}. Its name on the command line is {name}.",
@@ -241,7 +241,9 @@ def _save_graph_set(choice: ChosenQuestions, title: str, graph: str, graphs: str
         questions=many(len(question_set.questions()), "question"),
         name=question_set.name,
     )
-    return ImportOutcome(words, ways=partial(draw_set_buttons, question_set, graph, "kept"))
+    return ImportOutcome(
+        words, draw_next_steps=partial(draw_set_buttons, question_set, graph, "kept")
+    )
 
 
 def draw_added_questions() -> None:

@@ -24,12 +24,12 @@ MAX_CORPUS_NAME_CHARACTERS = 40
 class TargetCorpus:
     """Choice of a corpus by its name, or by a new title."""
 
-    chosen: str
+    existing_name: str
     title: str
 
     def name(self) -> str:
         """Return the name of the corpus. Raises BadInput if a new title is blank or in use."""
-        return self.chosen or name_for_title(self.title)
+        return self.existing_name or name_for_title(self.title)
 
 
 def own_corpora() -> dict[str, Corpus]:

@@ -26,7 +26,7 @@ def index_step(upload: ImportInput, importer: Importer, current: AnswerSource) -
     """Draw the contents of an index, and the button that opens it."""
 
     def work(job: Job) -> IndexSummary:
-        with upload.laid_down() as (_, paths):
+        with upload.written_files() as (_, paths):
             return preview_index(paths[0], job)
 
     summary: IndexSummary | None = inspect_upload("index_looked", (upload.id,), work).result
@@ -79,15 +79,15 @@ def _open_index(upload: ImportInput, name: str, title: str) -> None:
     """Start to open the index under that name."""
 
     def work(job: Job) -> ImportOutcome:
-        with upload.laid_down() as (_, paths):
+        with upload.written_files() as (_, paths):
             corpus, summary = open_index(paths[0], name, title, job)
         words = tr(
             "{counted}, opened from an index of {taken}.",
-            counted=summary.counted,
+            counted=summary.counts_text,
             taken=summary.title,
         )
         notes = tuple(summary.sentences())
-        result = CorpusImport(corpus, corpus.n_documents, 0, 0, notes=notes, more=words)
+        result = CorpusImport(corpus, corpus.n_documents, 0, 0, notes=notes, summary=words)
         return documents_outcome(result)
 
     start_import(f"bring-{name}-index", work)

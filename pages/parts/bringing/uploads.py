@@ -36,7 +36,7 @@ class ImportInput:
     encoding: str = ""
 
     @contextmanager
-    def laid_down(self) -> Iterator[tuple[Path, list[Path]]]:
+    def written_files(self) -> Iterator[tuple[Path, list[Path]]]:
         """Write uploads into a temporary folder, and yield the folder and the paths of the files."""
         folder = Path(tempfile.mkdtemp()) if save_fault() else temporary_folder()
         try:

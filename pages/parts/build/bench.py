@@ -49,71 +49,71 @@ class Bench:
 
     Attributes
     ----------
-    picked : the selected block (by key) or slot.
-    trouble : the error of the last edit.
+    selection : the selected block (by key) or slot.
+    rejected_change : the error of the last edit.
     as_text : whether the line is shown as text.
-    held : whether all changes are compared with the same earlier line.
-    wanted : the line of the address that was loaded last.
-    over : request for the run on more questions: `over` starts it, `cancel-over` ends it.
-    done : the last edit of the browser that was applied.
+    holds_baseline : whether all changes are compared with the same earlier line.
+    address_line : the line of the address that was loaded last.
+    sample_request : request for the run on more questions: `over` starts it, `cancel-over` ends it.
+    last_edit : the last edit of the browser that was applied.
     palette : the palette drawn last, after its draft, and its position and kind of source.
     """
 
     history: History = field(default_factory=History)
-    picked: int | Slot | None = None
-    trouble: RejectedChange | None = None
+    selection: int | Slot | None = None
+    rejected_change: RejectedChange | None = None
     as_text: bool = False
-    held: bool = False
-    wanted: str = ""
-    over: str = ""
-    done: LastEdit = LastEdit()
+    holds_baseline: bool = False
+    address_line: str = ""
+    sample_request: str = ""
+    last_edit: LastEdit = LastEdit()
     palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = None
 
     @classmethod
-    def of(cls, line: OperatorLine[Any]) -> Bench:
+    def of_line(cls, line: OperatorLine[Any]) -> Bench:
         """Return an editor of a line without history, with its first block selected."""
-        return cls(History(Draft.of(line)), picked=1)
+        return cls(History(Draft.from_line(line)), selection=1)
 
     @property
     def draft(self) -> Draft:
-        return self.history.now
+        return self.history.draft
 
     @property
-    def chosen(self) -> int | Slot:
+    def selected_position(self) -> int | Slot:
         """The selected block or slot.
 
         The default slot if it does not exist any more.
         """
-        if isinstance(self.picked, Slot) and find_row(self.draft, self.picked) is not None:
-            return self.picked
-        if isinstance(self.picked, int) and self.draft.find(self.picked) is not None:
-            return self.picked
+        if isinstance(self.selection, Slot) and find_row(self.draft, self.selection) is not None:
+            return self.selection
+        if isinstance(self.selection, int) and self.draft.find(self.selection) is not None:
+            return self.selection
         return default_slot(self.draft)
 
     @property
     def line(self) -> Any:
         """The line; None if it is incomplete."""
-        return None if brick_faults(self.draft) else self.draft.complete()
+        return None if brick_faults(self.draft) else self.draft.runnable_line()
 
     def load(self, line: OperatorLine[Any]) -> None:
         """Replace the present line by another one."""
-        self._commit(Draft.of(line))
-        self.picked = None
+        self._commit(Draft.from_line(line))
+        self.selection = None
 
-    def read(self, text: str) -> None:
+    def load_text(self, text: str) -> None:
         """Replace the line by that of a text, which need not be complete.
 
         Raises BadParameter if the text is no line.
         """
         self._commit(parse_draft(text[:MAX_LINE_CHARACTERS], self.draft.grammar))
-        self.picked = None
+        self.selection = None
 
-    def hear(self, message: Mapping[str, Any], check: TextCheck) -> bool:
+    def apply_message(self, message: Mapping[str, Any], check: TextCheck) -> bool:
         """Apply the new edits of a message, and return whether there were any.
 
         `check` raises an error for an unknown model.
         """
-        edits, self.done = new_edits(message, self.done)
+        edits, self.last_edit = new_edits(message, self.last_edit)
         for edit in edits:
             self._apply(edit, check)
         return bool(edits)
@@ -121,7 +121,7 @@ class Bench:
     def _apply(self, message: Mapping[str, Any], check: TextCheck) -> None:
         """Apply one edit; its error becomes `trouble`."""
         action = message.get("do")
-        self.trouble = None
+        self.rejected_change = None
         try:
             if action == "choose":
                 self._choose(message)
@@ -132,35 +132,35 @@ class Bench:
             elif action == "as-text":
                 self.as_text = bool(message.get("on"))
             elif action == "hold":
-                self.held = bool(message.get("on"))
+                self.holds_baseline = bool(message.get("on"))
             elif action in ("over", "cancel-over"):
-                self.over = action
+                self.sample_request = action
             elif action == "text":
-                self.read(str(message.get("text", "")))
+                self.load_text(str(message.get("text", "")))
             else:
                 self._change(message, check)
         except BadParameter as error:
             key, name = message.get("key"), str(message.get("name", ""))
             text = str(message.get("text", message.get("value", "")))[:MAX_LINE_CHARACTERS]
-            self.trouble = RejectedChange(
+            self.rejected_change = RejectedChange(
                 str(error), key if action == "set" and type(key) is int else None, name, text
             )
 
     def _follow_change(self, old_draft: Draft) -> None:
         """Select the block that was restored, or the position of the one that was removed."""
-        new_keys = {brick.key for brick in self.draft.each()}
-        old_keys = {brick.key for brick in old_draft.each()}
+        new_keys = {brick.key for brick in self.draft.iter_bricks()}
+        old_keys = {brick.key for brick in old_draft.iter_bricks()}
         if new_keys - old_keys:
-            self.picked = min(new_keys - old_keys)
+            self.selection = min(new_keys - old_keys)
         elif old_keys - new_keys:
-            self.picked = slot_before(old_draft, min(old_keys - new_keys))
+            self.selection = slot_before(old_draft, min(old_keys - new_keys))
 
     def _choose(self, message: Mapping[str, Any]) -> None:
         key, slot = message.get("key"), message.get("slot")
         if type(key) is int:
-            self.picked = key
+            self.selection = key
         else:
-            self.picked = parse_slot(slot) if isinstance(slot, str) else None
+            self.selection = parse_slot(slot) if isinstance(slot, str) else None
 
     def _change(self, message: Mapping[str, Any], check: TextCheck) -> None:
         change, draft = parse_change(message), self.draft
@@ -170,15 +170,15 @@ class Bench:
         if isinstance(change, BrickInsertion | BrickCopy):
             # The new step is selected, or the slot after it if the user goes on adding steps.
             next_slot = _next_slot(draft, change) if message.get("onward") is True else None
-            self.picked = next_slot or draft.following
+            self.selection = next_slot or draft.next_key
         elif isinstance(change, BrickRemoval):
-            self.picked = slot_before(draft, change.key) or self.picked
+            self.selection = slot_before(draft, change.key) or self.selection
         elif isinstance(change, BrickMove | BrickReplacement):
-            self.picked = change.key
+            self.selection = change.key
         self._commit(changed_draft)
 
     def _commit(self, draft: Draft) -> None:
-        self.history, self.trouble = self.history.then(draft), None
+        self.history, self.rejected_change = self.history.add(draft), None
 
 
 def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
@@ -187,10 +187,12 @@ def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
     None for other positions, and after a step that answers.
     """
     grammar = draft.grammar
-    if isinstance(change, BrickCopy) or grammar.operators[change.name].stage == grammar.last:
+    if isinstance(change, BrickCopy) or grammar.operators[change.name].stage == grammar.last_stage:
         return None
     row, slot = find_row(draft, change.slot), change.slot
-    return replace(slot, at=slot.at + 1) if row is not None and len(row) == slot.at else None
+    return (
+        replace(slot, index=slot.index + 1) if row is not None and len(row) == slot.index else None
+    )
 
 
 def _check_value(draft: Draft, change: ValueChange, check: TextCheck) -> None:

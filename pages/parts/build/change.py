@@ -88,12 +88,12 @@ def _facts(*figures: LaneFigures, documents: bool) -> list[Data]:
             _alive_count(new),
             lambda count: f"{count:,}",
             1,
-            tr(" of {of:,}", of=new.of),
+            tr(" of {of:,}", of=new.n_targets),
         ),
         _fact(
             tr("First answer right"),
-            old.first_right if old else None,
-            new.first_right,
+            old.is_first_right if old else None,
+            new.is_first_right,
             lambda is_right: tr("yes") if is_right else tr("no"),
             1,
         ),
@@ -105,7 +105,7 @@ def _facts(*figures: LaneFigures, documents: bool) -> list[Data]:
             -1,
         ),
         _fact(
-            tr("Tokens") if new.asked else tr("Prompt tokens"),
+            tr("Tokens") if new.asked_model else tr("Prompt tokens"),
             old.tokens if old else None,
             new.tokens,
             lambda count: f"{count:,}",
@@ -120,7 +120,7 @@ def _alive_count(figures: LaneFigures | None) -> int | None:
 
     None if unknown.
     """
-    if figures is None or figures.alive is None or not figures.of:
+    if figures is None or figures.alive is None or not figures.n_targets:
         return None
     return len(figures.alive)
 

@@ -17,6 +17,6 @@ def draw_bricks(bench: Bench, data: dict[str, Any], said: SessionKey[Any] = Sess
     """
 
     def apply_message() -> None:
-        bench.hear((said.value or {}).get("said") or {}, check_expression)
+        bench.apply_message((said.value or {}).get("said") or {}, check_expression)
 
     component("bricks")(key=said.name, data=data, on_said_change=apply_message)

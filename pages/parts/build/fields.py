@@ -87,10 +87,15 @@ def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
     if curve is None or curve.value != value:
         return None
     points = [
-        {"value": option, "alive": n_alive, "now": option == value, "next": option == curve.next}
+        {
+            "value": option,
+            "alive": n_alive,
+            "now": option == value,
+            "next": option == curve.next_value,
+        }
         for option, n_alive in zip(curve.values, curve.alive)
     ]
-    return {"of": curve.of, "points": points}
+    return {"of": curve.n_targets, "points": points}
 
 
 def _field(parameter: Parameter, value: Any, trouble: RejectedChange | None) -> dict[str, Any]:
@@ -156,7 +161,7 @@ def check_expression(expression: str, parameter: Parameter) -> None:
 
 def chooser_titles() -> dict[str, str]:
     """Return the titles of all roles and models that can rank or select, by name."""
-    infos = engine().models.declared()
+    infos = engine().models.list_models()
     roles = {role: _role_words(role) for role in ("encoder", "reranker", "cross-encoder", "choose")}
     return roles | {info.name: tr(info.title) for info in infos}
 
@@ -167,12 +172,12 @@ def chat_titles() -> dict[str, str]:
         role: _role_words(role) for role, model_kind in ROLE_KINDS.items() if model_kind == "chat"
     }
     return roles | {
-        info.name: tr(info.title) for info in engine().models.declared() if info.kind == "chat"
+        info.name: tr(info.title) for info in engine().models.list_models() if info.kind == "chat"
     }
 
 
 def _role_words(role: str) -> str:
     """Return a role in words, with the model that fills it now."""
-    titles = [tr(info.title) for info in engine().models.declared() if role in info.roles]
+    titles = [tr(info.title) for info in engine().models.list_models() if role in info.roles]
     words = EXPRESSION_ROLES[role]
     return f"{words}: {titles[0].split(',')[0]}" if titles else words

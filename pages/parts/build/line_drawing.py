@@ -123,7 +123,7 @@ def line_data(
     documents : False offers steps that begin at a graph of texts last.
     refusal : returns why an operator with its defaults cannot be used at any position.
     """
-    draft, position = bench.draft, bench.chosen
+    draft, position = bench.draft, bench.selected_position
     draft_faults = brick_faults(draft)
     chosen_brick = draft.find(position) if isinstance(position, int) else None
     form = None
@@ -142,15 +142,19 @@ def line_data(
         "start": START_WORDS[draft.grammar],
         **_line_text(bench),
         "complete": bench.line is not None,
-        "undo": bool(bench.history.before),
-        "redo": bool(bench.history.after),
-        **bench.done._asdict(),
+        "undo": bool(bench.history.earlier),
+        "redo": bool(bench.history.later),
+        **bench.last_edit._asdict(),
     }
 
 
 def _line_text(bench: Bench) -> dict[str, Any]:
     """Return the line as text, with the error of typed text."""
-    trouble = bench.trouble if bench.trouble is not None and bench.trouble.key is None else None
+    trouble = (
+        bench.rejected_change
+        if bench.rejected_change is not None and bench.rejected_change.key is None
+        else None
+    )
     return {
         "text": bench.draft.text,
         "typed": trouble.typed if trouble is not None else None,
@@ -164,7 +168,7 @@ def _form(brick: Brick, bench: Bench, curves: Mapping[str, Curve]) -> dict[str, 
         "key": brick.key,
         "title": block_title(brick),
         "sentence": block_sentence(brick),
-        **block_fields(brick, bench.trouble, curves),
+        **block_fields(brick, bench.rejected_change, curves),
     }
 
 
@@ -252,23 +256,27 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
                 arm_words=_arm_words(slot.arm),
             )
         return tr("as the first step")
-    if slot.at == 0:
+    if slot.index == 0:
         return tr("before {heading}{inside}", heading=block_title(row[0]), inside=inside)
-    if slot.at == len(row):
+    if slot.index == len(row):
         return tr("after {heading}{inside}", heading=block_title(row[-1]), inside=inside)
     return tr(
         "between {before} and {after}{inside}",
-        before=block_title(row[slot.at - 1]),
-        after=block_title(row[slot.at]),
+        before=block_title(row[slot.index - 1]),
+        after=block_title(row[slot.index]),
         inside=inside,
     )
 
 
 def _cached_palette(bench: Bench, documents: bool, refusal: Callable[[Any], str]) -> dict[str, Any]:
     """Return the palette of the selected position, computed again when line or position change."""
-    key = bench.chosen, documents
+    key = bench.selected_position, documents
     if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != key:
-        bench.palette = bench.draft, key, _palette(bench.draft, bench.chosen, documents, refusal)
+        bench.palette = (
+            bench.draft,
+            key,
+            _palette(bench.draft, bench.selected_position, documents, refusal),
+        )
     return bench.palette[2]
 
 
@@ -335,8 +343,12 @@ def _stage_order(draft: Draft, position: Slot | int, documents: bool) -> list[st
         near_stages = [first.stage] if first is not None else []
     else:
         row = find_row(draft, position) or ()
-        start = stages.index(row[position.at - 1].stage) if position.at else 0
-        end = stages.index(row[position.at].stage) if position.at < len(row) else len(stages) - 1
+        start = stages.index(row[position.index - 1].stage) if position.index else 0
+        end = (
+            stages.index(row[position.index].stage)
+            if position.index < len(row)
+            else len(stages) - 1
+        )
         near_stages = list(stages[start : end + 1])
     ordered = [*near_stages, *(stage for stage in stages if stage not in near_stages)]
     if documents or near_stages == ["graph"]:
@@ -428,7 +440,7 @@ def _usage_text(cls: type[Any]) -> str:
         titles = [
             method.name
             for method in published_methods().values()
-            if cls in map(type, method.line.everywhere())
+            if cls in map(type, method.line.iter_operators())
         ]
     text = ", ".join(titles[:MAX_SHOWN_USES])
     if len(titles) > MAX_SHOWN_USES:

@@ -95,8 +95,8 @@ def _step_outcome(step: StepOutcome, targets: Sequence[Target], answer: str) -> 
     ]
     tokens = step.usage.tokens_in + step.usage.tokens_out
     cost = f"{step.seconds:.2f} s"
-    if step.saved >= MIN_SAVED_SECONDS:
-        cost += tr(" + {saved:.2f} s reused", saved=step.saved)
+    if step.saved_seconds >= MIN_SAVED_SECONDS:
+        cost += tr(" + {saved:.2f} s reused", saved=step.saved_seconds)
     if step.usage.calls:
         cost += tr(" · {tokens:,} tokens", tokens=tokens)
     n_alive = None
@@ -117,7 +117,8 @@ def _step_outcome(step: StepOutcome, targets: Sequence[Target], answer: str) -> 
         "alive": n_alive,
         "of": len(targets),
         "alive_words": alive_words,
-        "lost": step.where or (tr("{lost} is lost", lost=step.lost[0]) if step.lost else ""),
+        "lost": step.best_rank_words
+        or (tr("{lost} is lost", lost=step.lost[0]) if step.lost else ""),
         "lost_more": max(0, len(step.lost) - 1),
         "notes": list(step.notes),
     }

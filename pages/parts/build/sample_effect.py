@@ -40,7 +40,7 @@ def handle_sample_click(bench: Bench, comparison: MethodComparison | None) -> No
 
     An error is stored as `trouble` of the trials.
     """
-    action, bench.over = bench.over, ""
+    action, bench.sample_request = bench.sample_request, ""
     job = sample_job()
     try:
         if action == "cancel-over" and job is not None:
@@ -48,7 +48,7 @@ def handle_sample_click(bench: Bench, comparison: MethodComparison | None) -> No
         elif action == "over" and comparison is not None and len(comparison.lanes) > 1:
             _start(comparison)
     except HopscopeError as error:
-        trials().trouble = str(error)
+        trials().error_text = str(error)
 
 
 def _start(comparison: MethodComparison) -> None:
@@ -56,7 +56,7 @@ def _start(comparison: MethodComparison) -> None:
     ask = comparison.ask
     name = question_set(ask.source, ask.question.text)
     old_job = sample_job()
-    if old_job is not None and not old_job.ended and not old_job.needed_by:
+    if old_job is not None and not old_job.has_ended and not old_job.cancel_refusal:
         old_job.cancel()  # It compares other lines.
     plan = make_plan(
         [lane.method for lane in comparison.lanes],
@@ -64,7 +64,7 @@ def _start(comparison: MethodComparison) -> None:
         SAMPLE_QUESTIONS,
         engine().graph,
         seed=SAMPLE_SEED,
-        model=ask.model,
+        model=ask.uses_model,
     )
     key = sample_key(comparison)
     both_lines = PairedRun(plan, engine().environment, make_ask(engine(), plan))
@@ -100,7 +100,7 @@ def sample_key(comparison: MethodComparison) -> str:
         ask.source.name,
         ask.source.graph.digest,
         lines,
-        ask.model,
+        ask.uses_model,
         engine().models.signature(),
     ]
     return hashlib.sha256(
@@ -131,8 +131,8 @@ def sample_data(comparison: MethodComparison) -> Data | None:
     both_lines: PairedRun = job.both  # type: ignore[attr-defined]
     rows = [_row(pair) for pair in both_lines.differences() if pair.before or pair.now]
     sample_fields: Data = {"rows": rows, "text": job.text, "fraction": job.fraction or 0.0}
-    if not job.ended:
-        return {**sample_fields, "state": "running", "mine": not job.needed_by}
+    if not job.has_ended:
+        return {**sample_fields, "state": "running", "mine": not job.cancel_refusal}
     questions_text = tr(
         "{outcomes:,} questions of {set}",
         outcomes=len(both_lines.outcomes),
@@ -180,14 +180,14 @@ def _row(pair: MetricDifference) -> Data:
     info, test = metric(pair.metric), pair.test
     is_share = info.unit == "share"
     percent = " %" if is_share else ""
-    if test.beyond_chance:
+    if test.is_significant:
         is_better = (test.difference > 0) == (info.better == "higher")
         tone, chance = ("good" if is_better else "bad"), ""
     else:
         tone = "same"
         chance = tr("may be chance") if test.difference else tr("no difference")
     return {
-        "label": tr(info.described()["title"]),
+        "label": tr(info.describe()["title"]),
         "before": _format_value(pair.before, info.unit) + percent,
         "now": _format_value(pair.now, info.unit) + percent,
         "difference": tr(

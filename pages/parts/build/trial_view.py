@@ -58,7 +58,7 @@ def draw_question_row(bench: Bench) -> bool:
             persist_state="session",
             help=tr("Off: the prompt is written and the answer is read from the graph. Faster."),
         )
-        if job is not None and not job.ended:
+        if job is not None and not job.has_ended:
             button(
                 tr("Cancel"),
                 partial(cancel_or_leave, job, "build"),
@@ -101,7 +101,7 @@ def _version() -> tuple[int | None, ...] | None:
     None if none is running.
     """
     jobs = (trial_job(), sample_job())
-    versions = tuple(None if job is None or job.ended else job.version for job in jobs)
+    versions = tuple(None if job is None or job.has_ended else job.version for job in jobs)
     return None if versions == (None, None) else versions
 
 
@@ -133,14 +133,14 @@ def _draw_line(bench: Bench, job: Job | None) -> None:
             page_source().is_corpus,
         )
         data["change"] = change
-        data["running"] = job is not None and not job.ended
-        draw_bricks(bench, {**data, "held": bench.held})
+        data["running"] = job is not None and not job.has_ended
+        draw_bricks(bench, {**data, "held": bench.holds_baseline})
 
 
 def _steps(job: Job) -> Sequence[StepOutcome]:
     """Return the outcome of each step so far."""
     lane = job.comparison.lanes[-1]
-    return Session.try_outcomes.of(
+    return Session.try_outcomes.get_or_compute(
         (job.key, len(lane.states), lane.status), lambda: step_outcomes(job.comparison, lane)
     )
 
@@ -148,10 +148,10 @@ def _steps(job: Job) -> Sequence[StepOutcome]:
 def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
     """Return the effect of the parameter values of a block at the top level."""
     keys = [brick.key for brick in bench.draft.bricks]
-    if key not in keys or not job.ended:
+    if key not in keys or not job.has_ended:
         return {}
     index = keys.index(key)
-    return Session.try_curves.of(
+    return Session.try_curves.get_or_compute(
         (job.key, index, job.status),
         lambda: curves(job.comparison, job.comparison.lanes[-1], index),
     )
@@ -162,12 +162,12 @@ def _change(job: Job) -> dict[str, Any] | None:
 
     Until it is known, that of the previous change.
     """
-    if not job.ended:
+    if not job.has_ended:
         return session.change[1] if session.change is not None else None
     runs = trials()
-    effect = Session.change.of(
-        (job.key, repr(runs.before), job.status),
-        lambda: change_data(job.comparison, runs.before, runs.now),
+    effect = Session.change.get_or_compute(
+        (job.key, repr(runs.line_before), job.status),
+        lambda: change_data(job.comparison, runs.line_before, runs.line),
     )
     return None if effect is None else {**effect, "over": sample_data(job.comparison)}
 
@@ -179,14 +179,14 @@ def _is_same_question() -> bool:
 
 def draw_compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> None:
     """Draw the link to Compare with this line and a usual method."""
-    baseline = page_source().usual_methods[0]
+    baseline = page_source().default_methods[0]
     spec = method_of_line(line, catalogue).id if line is not None else baseline
     link = Permalink(
         question=session.try_question,
         lanes=tuple(dict.fromkeys((spec, baseline))),
         source=page_source(),
         model=session.try_model,
-        typed=True,
+        is_typed=True,
     )
     st.link_button(
         tr("Compare"),
@@ -217,7 +217,7 @@ def _draw_question() -> None:
         tr("Question"),
         key=Session.try_question.name,
         persist_state="session",
-        placeholder=words_of(source).ask,
+        placeholder=words_of(source).question_placeholder,
         label_visibility="collapsed",
     )
     if sets:
@@ -236,7 +236,7 @@ def _question_text(source: AnswerSource, set_name: str, seed: int) -> str:
     Empty if the set cannot be read. The choice of a set shows the error.
     """
     try:
-        return source.draw(set_name, seed).text
+        return source.draw_question(set_name, seed).text
     except HopscopeError:
         return ""
 

@@ -42,32 +42,32 @@ class Trials:
 
     Attributes
     ----------
-    now, before : the present line, and the line before the last change.
+    line, line_before : the present line, and the line before the last change.
     started_for : the input of the last job, which is started only once.
-    whole : the line and question whose expensive steps were requested.
-    trouble : the error of asking the question.
-    waits : number of operators at the end of the line that were not run yet.
-    done : finished lanes, by whether a language model is asked for answers.
+    requested_whole : the line and question whose expensive steps were requested.
+    error_text : the error of asking the question.
+    n_waiting : number of operators at the end of the line that were not run yet.
+    done_comparisons : finished lanes, by whether a language model is asked for answers.
     """
 
-    now: Line | None = None
-    before: Line | None = None
+    line: Line | None = None
+    line_before: Line | None = None
     started_for: tuple = ()
-    whole: tuple = ()
-    trouble: str = ""
-    waits: int = 0
-    done: dict[bool, MethodComparison] = field(default_factory=dict)
+    requested_whole: tuple = ()
+    error_text: str = ""
+    n_waiting: int = 0
+    done_comparisons: dict[bool, MethodComparison] = field(default_factory=dict)
 
-    def known(self, line: Line, ask: SourceQuestion) -> bool:
+    def has_run(self, line: Line, ask: SourceQuestion) -> bool:
         """Return whether the line was run to its end on this question."""
-        done_lanes = self.done.get(ask.model)
+        done_lanes = self.done_comparisons.get(ask.uses_model)
         return (
             done_lanes is not None
-            and done_lanes.ask.same(ask)
+            and done_lanes.ask.has_same_results(ask)
             and any(repr(lane.method.line) == repr(line) for lane in done_lanes.lanes)
         )
 
-    def note(self, job: Job | None) -> None:
+    def store_done_lanes(self, job: Job | None) -> None:
         """Store the lanes of a job that are done, for reuse."""
         if job is None:
             return
@@ -76,8 +76,8 @@ class Trials:
         if not done_lanes:
             return
         ask = comparison.ask
-        earlier = self.done.get(ask.model)
-        if earlier is not None and earlier.ask.same(ask):
+        earlier = self.done_comparisons.get(ask.uses_model)
+        if earlier is not None and earlier.ask.has_same_results(ask):
             done_lanes = [*earlier.lanes, *done_lanes]
         lanes: dict[str, MethodLane] = {}
         for lane in done_lanes:
@@ -85,7 +85,7 @@ class Trials:
             lanes.pop(repr(lane.method.line), None)
             lanes[repr(lane.method.line)] = lane
         latest = list(lanes.values())[-MAX_RETAINED_LANES:]
-        self.done[ask.model] = MethodComparison(ask, latest, comparison.mends)
+        self.done_comparisons[ask.uses_model] = MethodComparison(ask, latest, comparison.mends)
 
 
 def trials() -> Trials:
@@ -110,7 +110,7 @@ def runs_without_click(bench: Bench) -> bool:
     This is so if the graph is open, or if the line was changed or run on this page.
     """
     is_open = engine().is_open(page_source().graph_name)
-    return is_open or bool(bench.history.before) or bool(session.try_job)
+    return is_open or bool(bench.history.earlier) or bool(session.try_job)
 
 
 def can_start_now() -> bool:
@@ -128,25 +128,25 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
     Return whether it was started.
     """
     runs, line, text = trials(), bench.line, question_text()
-    runs.note(trial_job())
+    runs.store_done_lanes(trial_job())
     if line is None or not text:
         return False
     run_key = (repr(line), text, page_source(), session.try_model)
     if run_all:
-        runs.whole = run_key
-    start_key = (*run_key, runs.whole == run_key)
+        runs.requested_whole = run_key
+    start_key = (*run_key, runs.requested_whole == run_key)
     if (
         start_key == runs.started_for
         and not run_all
-        and (trial_job() is not None or runs.trouble or runs.waits)
+        and (trial_job() is not None or runs.error_text or runs.n_waiting)
     ):
         return False
-    runs.started_for, runs.trouble = start_key, ""
-    _set_previous_line(runs, line, bench.held)
+    runs.started_for, runs.error_text = start_key, ""
+    _set_previous_line(runs, line, bench.holds_baseline)
     try:
-        _start(runs, line, catalogue, Question(text), runs.whole == run_key)
+        _start(runs, line, catalogue, Question(text), runs.requested_whole == run_key)
     except HopscopeError as error:
-        runs.trouble = str(error)
+        runs.error_text = str(error)
         del session.try_job
     return True
 
@@ -158,10 +158,10 @@ def _set_previous_line(runs: Trials, line: Line, is_held: bool) -> None:
     """
     job = trial_job()
     is_done = job is not None and job.comparison.lanes[-1].status == JOB_DONE
-    is_changed = runs.now is not None and repr(runs.now) != repr(line)
-    if is_changed and not is_held and (is_done or runs.before is None):
-        runs.before = runs.now
-    runs.now = line
+    is_changed = runs.line is not None and repr(runs.line) != repr(line)
+    if is_changed and not is_held and (is_done or runs.line_before is None):
+        runs.line_before = runs.line
+    runs.line = line
 
 
 def _start(
@@ -175,24 +175,29 @@ def _start(
     question = known_question(typed.text) or typed
     source = _opened_source(question)
     with_model = session.try_model
-    ask = engine().ask(source, question, model=with_model)
+    ask = engine().prepare_question(source, question, model=with_model)
     runs_whole = (
-        run_all or runs.known(line, ask) or engine().at_once(line, source, with_model) == len(line)
+        run_all
+        or runs.has_run(line, ask)
+        or engine().free_prefix_length(line, source, with_model) == len(line)
     )
     lacks_answer = with_model and not runs_whole
     if lacks_answer:
-        ask = replace(ask, model=False)
-    lines = {repr(part): part for part in (runs.before, line) if part is not None}
+        ask = replace(ask, uses_model=False)
+    lines = {repr(part): part for part in (runs.line_before, line) if part is not None}
     parts = [_runnable_part(runs, part, ask, run_all) for part in lines.values()]
-    runs.waits = len(line) - len(parts[-1])
+    runs.n_waiting = len(line) - len(parts[-1])
     if lacks_answer and line.operators[-1].stage == "generate":
-        runs.waits += 1
+        runs.n_waiting += 1
     if not len(parts[-1]):
         del session.try_job
         return
     distinct = {repr(part): method_of_line(part, methods) for part in parts if len(part)}
     job = engine().compare(
-        ask, list(distinct.values()), waiter=waiter("build"), before=runs.done.get(ask.model)
+        ask,
+        list(distinct.values()),
+        waiter=waiter("build"),
+        before=runs.done_comparisons.get(ask.uses_model),
     )
     session.try_job = job.key
     job.wait(QUICK_RUN_SECONDS)
@@ -207,9 +212,9 @@ def _opened_source(question: Question) -> AnswerSource:
 
 def _runnable_part(runs: Trials, line: Line, ask: SourceQuestion, run_all: bool) -> Line:
     """Return the part of a line that may be run."""
-    if run_all or runs.known(line, ask):
+    if run_all or runs.has_run(line, ask):
         return line
-    return Line(line.operators[: engine().at_once(line, ask.source, ask.model)])
+    return Line(line.operators[: engine().free_prefix_length(line, ask.source, ask.uses_model)])
 
 
 def waiting_steps_text(line: Line, job: Job | None) -> str:
@@ -218,7 +223,7 @@ def waiting_steps_text(line: Line, job: Job | None) -> str:
     Empty if no step waits.
     """
     runs = trials()
-    if not runs.waits or runs.now is None or repr(runs.now) != repr(line):
+    if not runs.n_waiting or runs.line is None or repr(runs.line) != repr(line):
         return ""
     lane: MethodLane | None = job.comparison.lanes[-1] if job is not None else None
     waiting = [step for step in line if needs_consent(step, engine().models, session.try_model)]
@@ -264,7 +269,9 @@ def _model_title(operator: Operator) -> str:
 def _last_cost(runs: Trials, operator: Operator) -> str:
     """Return the cost of the operator in its last run on this page, in words."""
     last_step = None
-    for lane in chain.from_iterable(comparison.lanes for comparison in runs.done.values()):
+    for lane in chain.from_iterable(
+        comparison.lanes for comparison in runs.done_comparisons.values()
+    ):
         for step in lane.state.trace:
             if step.operator == type(operator).__name__ and step.usage.calls:
                 last_step = step
@@ -280,5 +287,5 @@ def _last_cost(runs: Trials, operator: Operator) -> str:
 
 def draw_run_error() -> None:
     """Draw the error of asking the question, if there is one."""
-    if trials().trouble:
-        st.error(plain(trials().trouble))
+    if trials().error_text:
+        st.error(plain(trials().error_text))

@@ -84,7 +84,7 @@ def draw_casebook() -> None:
 
 def case_facts(case: Case) -> str:
     """Return the facts of a case in one line."""
-    labels = list(map(tr, case.labels))
+    labels = list(map(tr, case.method_labels))
     separator = "; " if any("," in label for label in labels) else ", "
     facts = [separator.join(labels), case_link(case).source.title]
     if case.example:

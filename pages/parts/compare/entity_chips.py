@@ -100,7 +100,7 @@ def _uncertain_link(graph: Any, link: Any, entities: list[str]) -> dict[str, Any
 
     None if it is certain.
     """
-    names = graph.names((link.mention.node, *link.others))
+    names = graph.names((link.mention.node, *link.alternatives))
     chosen_name = next((name for name in names if name in entities), None)
     if chosen_name is None:
         return None
@@ -119,7 +119,9 @@ def _uncertain_link(graph: Any, link: Any, entities: list[str]) -> dict[str, Any
 
 def _entity_links(graph: Any, text: str) -> list[Any]:
     """Return the entity links of a question, computed once per question."""
-    return Session.chips_links.of((graph.digest, text), lambda: name_lookup(graph).links(text))
+    return Session.chips_links.get_or_compute(
+        (graph.digest, text), lambda: name_lookup(graph).find_links(text)
+    )
 
 
 def _listed_names(graph: Any, names: list[str]) -> list[dict[str, str]]:
@@ -148,7 +150,7 @@ def _best_node(graph: Any, name: str) -> int | None:
 
     None if there is none.
     """
-    nodes = name_lookup(graph).exact(name)
+    nodes = name_lookup(graph).find_exact(name)
     return max(nodes, key=lambda node: (graph.degree(node), -node), default=None)
 
 

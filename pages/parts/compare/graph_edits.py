@@ -145,12 +145,12 @@ def draw_edits() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="edits"):
         for edit_index, edit in enumerate(edits):
             button(
-                plain(capitalised(edit.words)),
+                plain(capitalised(edit.description)),
                 partial(_undo_edit, edit),
                 icon="undo",
                 key=f"edit-{edit_index}",
                 help=tr("Put it back and ask again")
-                if edit.removes
+                if edit.is_removal
                 else tr("Undo it and ask again"),
             )
         if len(edits) > 1:
@@ -181,7 +181,7 @@ def add_earlier_answers(board: dict[str, Any], on_screen: ScreenComparison) -> d
         return board
     lanes = []
     for index, difference in enumerate(compare_edited(job.comparison, edited)):
-        edited.change(index, beside=difference)
+        edited.change_lane(index, beside=difference)
         lanes.append({**board["lanes"][index], "beside": beside_data(difference)})
     effect = None if has_running((job, on_screen.job)) else edit_effect_text(edited)
     return {**board, "lanes": lanes, "without": effect}
@@ -189,4 +189,4 @@ def add_earlier_answers(board: dict[str, Any], on_screen: ScreenComparison) -> d
 
 def has_running(jobs: Iterable[Job | None]) -> bool:
     """Return whether any of the jobs is running."""
-    return any(job is not None and not job.ended for job in jobs)
+    return any(job is not None and not job.has_ended for job in jobs)

@@ -56,8 +56,10 @@ def _kinds_to_measure(on_screen: ScreenComparison, lane: MethodLane) -> list[boo
     if lane.status != JOB_DONE:
         return []
     comparison = on_screen.comparison
-    has_ended = on_screen.job is not None and on_screen.job.ended and not comparison.repairing
-    can_measure = {False: has_ended, True: comparison.ask.model}
+    has_ended = (
+        on_screen.job is not None and on_screen.job.has_ended and not comparison.is_repairing
+    )
+    can_measure = {False: has_ended, True: comparison.ask.uses_model}
     measured_kinds = {influence.by_model for influence in lane.influences}
     return [
         by_model
@@ -84,7 +86,7 @@ def _measure(
         for by_model in kinds:
             lane = comparison.lanes[index]
             influence = measure_influence(lane, environment, by_model, Watch(job.check, report))
-            comparison.change(index, influences=with_influence(lane.influences, influence))
+            comparison.change_lane(index, influences=with_influence(lane.influences, influence))
     finally:
         if screen_job is not None:
             screen_job.touch()
@@ -115,12 +117,12 @@ def add_measurements(board: dict[str, Any], on_screen: ScreenComparison) -> dict
 def _measure_offers(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
     for lane in on_screen.comparison.lanes:
         job, kinds = _job(on_screen, lane), _kinds_to_measure(on_screen, lane)
-        if job is not None and not job.ended:
+        if job is not None and not job.has_ended:
             yield {"measure": {"running": True, "text": job.text, "share": job.fraction}}
         elif kinds:
             cost = tr("No language model is asked.")
             if True in kinds:
-                cost = f"{capitalised(influence_cost(lane).text)}."
+                cost = f"{capitalised(influence_cost(lane).description)}."
             error = split_command(job.error)[0] if job is not None and job.error else None
             yield {
                 "measure": {

@@ -61,7 +61,7 @@ def restore_lanes() -> None:
     old_kind = session.lanes_for
     if old_kind != kind:
         session.lanes_of_kind = {**session.lanes_of_kind, old_kind: session.lanes}
-        session.lanes = session.lanes_of_kind.get(kind, list(source.usual_lanes))
+        session.lanes = session.lanes_of_kind.get(kind, list(source.default_lanes))
         session.lanes_for = kind
 
 
@@ -162,7 +162,9 @@ def _draw_steps(lane: int, comparison: MethodComparison | None) -> None:
             return
         _draw_source(method)
         old_line = method.line
-    bench = Session.lane_bench.of((lane, repr(old_line)), lambda: Bench.of(old_line))
+    bench = Session.lane_bench.get_or_compute(
+        (lane, repr(old_line)), lambda: Bench.of_line(old_line)
+    )
     outcomes_by_key, extra_outcomes = _outcomes(comparison, bench, method)
     data = line_data(
         bench,
@@ -177,7 +179,7 @@ def _draw_steps(lane: int, comparison: MethodComparison | None) -> None:
 
 def _draw_source(method: Method) -> None:
     """Draw the paper of the method, and notes on the choices that the paper leaves open."""
-    heading = " · ".join(filter(None, (tr(method.label), method.number)))
+    heading = " · ".join(filter(None, (tr(method.label), method.secondary_name)))
     st.markdown(f"**{plain(heading)}**")
     for text in (method.paper, method.notes):
         if text:

@@ -30,7 +30,7 @@ def draw_partial_lanes(on_screen: ScreenComparison) -> None:
 
     A button asks again. Nothing is drawn if everything was searched.
     """
-    if on_screen.job is None or not on_screen.job.ended:
+    if on_screen.job is None or not on_screen.job.has_ended:
         return
     lanes = [lane for lane in on_screen.comparison.lanes if lane.state.partly]
     if not lanes:
@@ -55,7 +55,7 @@ def draw_partial_lanes(on_screen: ScreenComparison) -> None:
                 tr("Cancelled. What was encoded is kept; asking again goes on from there."),
                 share=True,
             )
-        if any(not job.ended for job in jobs.values()):
+        if any(not job.has_ended for job in jobs.values()):
             caption(
                 "Once all are encoded, the question is asked again. “Search again” searches "
                 "those that are encoded by now."
@@ -66,7 +66,7 @@ def draw_partial_lanes(on_screen: ScreenComparison) -> None:
 
 def _jobs(digest: str) -> list[Job]:
     """Return the jobs that encode vectors of a graph."""
-    return engine().preparing.of(f"index-{digest}-vectors-")
+    return engine().preparing.with_key_prefix(f"index-{digest}-vectors-")
 
 
 def _all_encoded(on_screen: ScreenComparison, jobs: Mapping[str, Job]) -> bool:
@@ -78,7 +78,7 @@ def _all_encoded(on_screen: ScreenComparison, jobs: Mapping[str, Job]) -> bool:
     old_keys = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
     session.encoded_for = (
         on_screen.key,
-        frozenset(key for key, job in jobs.items() if not job.ended) | old_keys,
+        frozenset(key for key, job in jobs.items() if not job.has_ended) | old_keys,
     )
     awaited_jobs = [jobs[key] for key in session.encoded_for[1] if key in jobs]
     if (
@@ -103,7 +103,7 @@ def draw_missing_graphs(on_screen: ScreenComparison) -> None:
     again.
     """
     corpus = on_screen.comparison.ask.source.corpus
-    if on_screen.job is None or not on_screen.job.ended or corpus is None:
+    if on_screen.job is None or not on_screen.job.has_ended or corpus is None:
         return
     missing = _missing_builds(on_screen.comparison, corpus)
     if missing:
@@ -127,4 +127,4 @@ def _missing_builds(comparison: MethodComparison, corpus: Corpus) -> list[GraphB
     """Return the missing builds that failed lanes need."""
     specs = [build_of(lane.line) for lane in comparison.lanes if lane.status == JOB_FAILED]
     required = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
-    return [build for build in required if not build_status(corpus, build).serves]
+    return [build for build in required if not build_status(corpus, build).can_be_opened]

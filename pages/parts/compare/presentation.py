@@ -145,7 +145,7 @@ def _draw_lanes(
 ) -> None:
     """Draw the lanes, and update them while their job runs."""
     job = on_screen.job
-    running = job is not None and (not job.ended or on_screen.comparison.repairing)
+    running = job is not None and (not job.has_ended or on_screen.comparison.is_repairing)
 
     @st.fragment(run_every=1.0 if running else None)
     def follow() -> None:
@@ -155,7 +155,7 @@ def _draw_lanes(
         clicks = board(data, key="presented_board")
         if clicks.repair is not None:
             repair(on_screen.comparison, int(clicks.repair))
-        if job is not None and running and job.ended and not on_screen.comparison.repairing:
+        if job is not None and running and job.has_ended and not on_screen.comparison.is_repairing:
             st.rerun()
         if running:
             wait_for_news(on_screen)

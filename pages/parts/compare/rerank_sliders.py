@@ -52,15 +52,15 @@ class RerankedDocument:
 
     Attributes
     ----------
-    place : its new rank, from 1.
-    was : its rank in the lane; None if the lane did not find it.
-    gold : whether it is a gold document.
+    rank : its new rank, from 1.
+    old_rank : its rank in the lane; None if the lane did not find it.
+    is_gold : whether it is a gold document.
     """
 
-    place: int
-    was: int | None
+    rank: int
+    old_rank: int | None
     title: str
-    gold: bool
+    is_gold: bool
 
 
 def fastinsight_settings(lane: MethodLane) -> FastInsightSettings | None:
@@ -126,7 +126,7 @@ def rerank_documents(
         old_rank = old_positions[node] + 1 if node in old_positions else None
         is_gold = not gold_chunks.isdisjoint(chunks)
         rows.append(RerankedDocument(rank, old_rank, titles[rank - 1], is_gold))
-    return rows, result.not_ranked
+    return rows, result.unavailable_count
 
 
 def line_with_settings(line: Line, alpha: float, beta: float) -> Line:
@@ -211,26 +211,26 @@ def _draw_sliders(
 
 
 def _document_text(row: RerankedDocument) -> str:
-    if row.was == row.place:
+    if row.old_rank == row.rank:
         shift = ""
-    elif row.was is None:
+    elif row.old_rank is None:
         shift = tr(" :gray[new]")
     else:
-        shift = tr(" :gray[was {was:,}]", was=row.was)
-    return f"{row.place}. {':green[★] ' if row.gold else ''}{plain(row.title)}{shift}"
+        shift = tr(" :gray[was {was:,}]", was=row.old_rank)
+    return f"{row.rank}. {':green[★] ' if row.is_gold else ''}{plain(row.title)}{shift}"
 
 
 def _gold_text(rows: list[RerankedDocument], keep: int) -> str:
     """Return how many gold documents are passed on, and which moved."""
-    gold = [row for row in rows if row.gold]
+    gold = [row for row in rows if row.is_gold]
     if not gold:
         return ""
-    n_retained_now = sum(row.place <= keep for row in gold)
-    n_retained_before = sum(row.was is not None and row.was <= keep for row in gold)
+    n_retained_now = sum(row.rank <= keep for row in gold)
+    n_retained_before = sum(row.old_rank is not None and row.old_rank <= keep for row in gold)
     moves = [
-        f"“{plain(row.title)}” {row.was:,} → {row.place:,}"
+        f"“{plain(row.title)}” {row.old_rank:,} → {row.rank:,}"
         for row in gold
-        if row.place > keep and row.was not in (None, row.place)
+        if row.rank > keep and row.old_rank not in (None, row.rank)
     ]
     others_text = ""
     if len(moves) > MAX_MOVED_GOLD:

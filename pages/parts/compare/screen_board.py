@@ -68,7 +68,7 @@ def _board_with_other_edits(on_screen: ScreenComparison) -> Board | None:
         ):
             return session.drawing[1]
     job = job_before_edits()
-    if job is None or not ask.source.edits or not job.ended:
+    if job is None or not ask.source.edits or not job.has_ended:
         return None
     board = Board(job.comparison)
     board.payload()
@@ -96,7 +96,11 @@ def payload(on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the data of the board, made again only if something has changed."""
     version = on_screen.job.version if on_screen.job is not None else 0
     if session.sent[:2] != (on_screen.key, version):
-        session.sent = (on_screen.key, version, screen_drawing(on_screen).at(version))
+        session.sent = (
+            on_screen.key,
+            version,
+            screen_drawing(on_screen).payload_of_version(version),
+        )
     return session.sent[2]
 
 
@@ -105,11 +109,11 @@ def add_queue_length(board: dict[str, Any], on_screen: ScreenComparison) -> dict
 
     The text is shown on each waiting lane. Once the comparison runs, the data stays as it is.
     """
-    wait = engine().wait(on_screen.job) if on_screen.job is not None else None
-    if wait is None or not wait.others:
+    wait = engine().queue_wait(on_screen.job) if on_screen.job is not None else None
+    if wait is None or not wait.n_others:
         return board
     about = tr(", about {span}", span=duration_text(wait.seconds)) if wait.seconds else ""
-    questions = many(wait.others, "question")
+    questions = many(wait.n_others, "question")
     text = tr("Waiting: {questions} of others first{about}", questions=questions, about=about)
     lanes = []
     for lane in board["lanes"]:
@@ -132,9 +136,9 @@ def wait_for_news(on_screen: ScreenComparison) -> None:
     job = on_screen.job
     if job is None:
         return
-    wait = engine().wait(job)
-    for _ in range(MAX_QUEUED_NEWS_WAITS if wait is not None and wait.others else MAX_NEWS_WAITS):
+    wait = engine().queue_wait(job)
+    for _ in range(MAX_QUEUED_NEWS_WAITS if wait is not None and wait.n_others else MAX_NEWS_WAITS):
         # Reading the session lets Streamlit interrupt the run if the user does something.
         sent = session.sent
-        if sent[0] != on_screen.key or job.changed(sent[1], NEWS_WAIT_SECONDS):
+        if sent[0] != on_screen.key or job.wait_for_change(sent[1], NEWS_WAIT_SECONDS):
             return

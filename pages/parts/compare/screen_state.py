@@ -48,7 +48,7 @@ class ScreenComparison:
     job: Job | None = None
     case: Case | None = None
 
-    def on(self, ask: SourceQuestion) -> MethodComparison:
+    def comparison_on_graph(self, ask: SourceQuestion) -> MethodComparison:
         """Return the comparison on the graph that is asked now.
 
         A case has only a part of its graph. The whole graph is attached if the case was made on it.
@@ -86,7 +86,7 @@ def restore_from_address() -> None:
 def _open_first(link: Permalink) -> None:
     """Open the address of the first visit of the page, or leave it to `_open_wanted`."""
     names_source = bool({"graph", "corpus", "case"} & set(st.query_params))
-    if link.source != chosen_source() and names_source and link.source.here:
+    if link.source != chosen_source() and names_source and link.source.is_available:
         # The session began on another page, where something else was chosen.
         session.wanted = link
     elif session.wanted is None:
@@ -102,7 +102,7 @@ def _is_entered(link: Permalink) -> bool:
 
 def _open_wanted(link: Permalink) -> None:
     """Show what the user went to, after its source is chosen in the sidebar."""
-    if link.source != chosen_source() and link.source.here:
+    if link.source != chosen_source() and link.source.is_available:
         # The sidebar takes it when it is drawn.
         if session.source_wanted is None:
             session.source_wanted = link.source
@@ -144,7 +144,7 @@ def _open(link: Permalink) -> None:
         except HopscopeError as error:
             session.trouble = error
             del session.case
-    shows_example = link.case or (link.empty and "graph" not in st.query_params)
+    shows_example = link.case or (link.is_empty and "graph" not in st.query_params)
     examples = demo() if shows_example and not page_source().is_corpus else ()
     if examples:
         show_case(examples[0], link.model)
@@ -163,7 +163,7 @@ def take_link(link: Permalink) -> None:
     if not link.question.strip():
         del session.job
     if not session.job:
-        engine().leave(waiter("compare").id)
+        engine().stop_waiting(waiter("compare").id)
     session.submit()
     session.settled = bar_state()
     session.address = link
@@ -192,7 +192,7 @@ def show_case(case: Case, model: bool = True) -> None:
     session.submitted, session.settled = False, bar_state()
     session.case = case
     del session.job
-    engine().leave(waiter("compare").id)
+    engine().stop_waiting(waiter("compare").id)
     session.address = link
 
 
@@ -222,7 +222,7 @@ def session_link() -> Permalink:
         seed=session.seed,
         model=session.model,
         reader=session.reader,
-        typed=True,
+        is_typed=True,
         edits=tuple(session.edits),
     )
 
@@ -250,7 +250,7 @@ def screen_comparison() -> ScreenComparison | None:
     case = session.case
     if case is None:
         return None
-    comparison = Session.case_shown.of(case.id, lambda: _case_comparison(case))
+    comparison = Session.case_shown.get_or_compute(case.id, lambda: _case_comparison(case))
     return ScreenComparison(f"case-{case.id}", comparison, case=case)
 
 
@@ -273,7 +273,7 @@ def _ask_again_if_left() -> None:
     if not session.job:
         return
     job = engine().jobs.get(session.job)
-    if job is None or job.left:
+    if job is None or job.is_abandoned:
         session.submit()
         session.edited = session.submitted
 

@@ -73,7 +73,7 @@ def set_titles(run: Run) -> str:
 def draw_figures(run: Run) -> None:
     """Draw all results of a run so far."""
     results = summary(run.id)
-    if progress_text := results.so_far():
+    if progress_text := results.progress_text():
         st.warning(
             plain(tr("Figures of what is done so far; {so_far}.", so_far=progress_text)),
             icon=":material/hourglass_top:",
@@ -121,7 +121,7 @@ def draw_figures(run: Run) -> None:
 def _draw_table(results: RunSummary) -> None:
     names = st.multiselect(
         tr("Metrics"),
-        results.reported,
+        results.reported_metrics,
         list(results.defaults.table),
         format_func=_title,
         key=f"figures_metrics_{results.defaults.question}",
@@ -139,11 +139,13 @@ def _draw_table(results: RunSummary) -> None:
         if advice is not None and len(advice.ranks) > 1:
             row[tr("Rank")] = advice.ranks.get(method)
         if part is not results:
-            row[tr("Questions")] = f"{len(part.of(method)):,}"
-        elif results.unfinished and results.done(method):
-            row[tr("Questions")] = results.done(method)
+            row[tr("Questions")] = f"{len(part.rows_of(method)):,}"
+        elif results.unfinished_row_counts and results.done_text(method):
+            row[tr("Questions")] = results.done_text(method)
         for name in names:
-            row[name] = _cell(name, figure_by_name[name], part.lacks(method, name))
+            row[name] = _cell(
+                name, figure_by_name[name], part.max_passages_below_cutoff(method, name)
+            )
         rows.append(row)
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
     config[tr("Rank")] = st.column_config.NumberColumn(
@@ -179,7 +181,12 @@ def _draw_table(results: RunSummary) -> None:
                 method=titles[method],
                 without=without,
             )
-    for sentence in [*part.failed(), *part.faults(), *part.shallow(names), *part.brought()]:
+    for sentence in [
+        *part.failure_sentences(),
+        *part.answer_fault_sentences(),
+        *part.missing_depth_sentences(names),
+        *part.external_result_sentences(),
+    ]:
         st.caption(plain(sentence))
     run = results.run
     if effects := _step_effects_html(run.id, run.created, run.done, run.failed):
@@ -242,7 +249,9 @@ def _step_effects_html(number: int, created: float, done: int, failed: int) -> s
 def _draw_pictures(results: RunSummary) -> None:
     table = results.table()
     key_suffix = f"_{results.defaults.question}"
-    useful = [name for name in results.reported if any(row[name].mean for row in table.values())]
+    useful = [
+        name for name in results.reported_metrics if any(row[name].mean for row in table.values())
+    ]
     costs = [
         name
         for name in ("seconds", "tokens", "texts", "build_tokens", "build_seconds")
@@ -307,7 +316,7 @@ def _draw_tests(results: RunSummary) -> None:
         key="figures_base",
         persist_state="session",
     )
-    tests = results.compared([(other, base) for other in names if other != base])
+    tests = results.paired_tests([(other, base) for other in names if other != base])
     rows = [
         {
             tr("Method"): names[test.a],
@@ -329,13 +338,13 @@ def _draw_tests(results: RunSummary) -> None:
     caption(
         "A sign-flip permutation test on the questions that gave both a number. The corrected p "
         "is Holm's, over the methods for one metric. {untested}",
-        untested=results.untested(),
+        untested=results.untested_sentence(),
     )
 
 
 def _draw_meanings(results: RunSummary) -> None:
-    for name in results.reported:
-        description = metric(name).described()
+    for name in results.reported_metrics:
+        description = metric(name).describe()
         with st.expander(f"{plain(tr(description['title']))} `{name}`"):
             st.text(tr(description["definition"]))
             st.text(tr(description["convention"]))
@@ -361,9 +370,9 @@ def _cell(name: str, figure, limit: int) -> str:
 
 
 def _title(name: str) -> str:
-    return tr(metric(name).described()["title"])
+    return tr(metric(name).describe()["title"])
 
 
 def _help(name: str) -> str:
-    description = metric(name).described()
+    description = metric(name).describe()
     return plain(f"{tr(description['definition'])} {tr(description['convention'])}")

@@ -82,7 +82,7 @@ def _draw_attempt(
     """Draw a change with its effect, and the button that evaluates it."""
     method = repaired_method(run, repairs, attempt, names[repairs.method].plain)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(f"{repairs.brings(attempt)}.", width="stretch")
+        st.text(f"{repairs.attempt_text(attempt)}.", width="stretch")
         if method is None:
             equal_method = next(
                 names[instance["id"]]

@@ -131,8 +131,8 @@ def _draw_picture(
 
 def _band_title(band: Band, flow: Flow, names: dict[str, str]) -> str:
     count = many(len(band.questions), "question")
-    stage_before = flow.words(band.before)
-    stage_after = flow.words(band.after)
+    stage_before = flow.stage_label(band.before)
+    stage_after = flow.stage_label(band.after)
     if stage_before == stage_after:
         return tr("{count}: {before} with both", count=count, before=stage_before)
     changed = f" {band.label}" if band.kind in ("won", "lost") else ""
@@ -184,7 +184,7 @@ def _causes(number: int, created: float, done: int, failed: int, a: str, b: str)
     flow_between = flow(results, a, b)
     if flow_between is None:
         return ()
-    drawn_by_question = {drawn.question.id: drawn for drawn in store().drawn(number)}
+    drawn_by_question = {drawn.question.id: drawn for drawn in store().drawn_questions(number)}
     specs = {spec["id"]: spec for spec in results.run.spec["instances"]}
     causes = []
     for band in flow_between.bands:
@@ -198,7 +198,7 @@ def _causes(number: int, created: float, done: int, failed: int, a: str, b: str)
                 lost = reopen_question(
                     engine(), store(), results.run, specs[method], drawn_by_question[question]
                 )
-            words[flow_between.words(stage) if lost is None else lost.words(stage)] += 1
+            words[flow_between.stage_label(stage) if lost is None else lost.words(stage)] += 1
         causes.append(((band.before, band.after), tuple(words.most_common())))
     return tuple(causes)
 
@@ -223,7 +223,7 @@ def _draw_band_questions(
             who=method_name,
             reasons=", ".join(f"{words} {count:,}" for words, count in reasons),
         )
-    drawn_by_question = {drawn.question.id: drawn for drawn in store().drawn(run.id)}
+    drawn_by_question = {drawn.question.id: drawn for drawn in store().drawn_questions(run.id)}
     questions = band.questions
     if len(questions) > MAX_BAND_QUESTIONS and not st.toggle(
         tr("Show all {shown:,}", shown=len(questions)), key=f"flow_all_{run.id}"

@@ -159,7 +159,7 @@ def _draw_form() -> dict[str, Any] | None:
             quality = st.selectbox(
                 tr("Optimise for"),
                 defaults(source).qualities,
-                format_func=lambda name: tr(metric(name).described()["title"]),
+                format_func=lambda name: tr(metric(name).describe()["title"]),
                 key=f"search_quality_{source.kind}",
                 persist_state="session",
             )
@@ -266,7 +266,7 @@ def _draw_plan(plan: SearchPlan) -> None:
     job = engine().evaluations.get(f"search-{plan.search.file.stem}")
     config = plan.search.config
     asks = ""
-    if config.asks:
+    if config.may_ask_model:
         asks = tr(", {calls} of language models", calls=many(config.calls, "call"))
     questions_text = tr(
         "{methods} on {questions} of {set}",
@@ -274,7 +274,7 @@ def _draw_plan(plan: SearchPlan) -> None:
         questions=many(len(config.tuning.drawn), "question"),
         set=config.tuning.set,
     )
-    good = tr(metric(config.quality).described()["title"]).lower()
+    good = tr(metric(config.quality).describe()["title"]).lower()
     caption(
         "A search: {on}, for {good}, within {budget:g} {cost} a question{asks}.",
         on=questions_text,
@@ -283,7 +283,7 @@ def _draw_plan(plan: SearchPlan) -> None:
         cost=COST_NOUNS[config.cost],
         asks=asks,
     )
-    if job is not None and not job.ended:
+    if job is not None and not job.has_ended:
         show_job(job, tr("Searching"))
     if job is not None and job.error:
         st.error(plain(job.error))
@@ -305,10 +305,10 @@ def _draw_plan(plan: SearchPlan) -> None:
     if verdict is not None:
         _draw_verdicts(verdict)
     best = pareto_points(points)
-    if config.asks:
+    if config.may_ask_model:
         calls_text = tr(
             "Language models were asked {times}, of {calls:,} that were allowed",
-            times=many(plan.search.calls(), "time"),
+            times=many(plan.search.count_calls(), "time"),
             calls=config.calls,
         )
         caption(
@@ -317,7 +317,7 @@ def _draw_plan(plan: SearchPlan) -> None:
             points=len(points),
             lines=many(config.trials, "method"),
         )
-    if verdict is None and (why := plan.unjudged(best[:MAX_COMPARED_POINTS])):
+    if verdict is None and (why := plan.skipped_comparison_reason(best[:MAX_COMPARED_POINTS])):
         st.info(plain(why))
     if not best:
         st.warning(tr("No method that was tried keeps within the budget."))
@@ -332,11 +332,11 @@ def _continue_search(plan: SearchPlan) -> None:
 
 def _draw_verdicts(verdict: SearchVerdict) -> None:
     """Draw the verdicts in words. The first point is the best on the tuning questions."""
-    for index, opponent in enumerate(verdict.against):
+    for index, opponent in enumerate(verdict.comparisons):
         sentence = plain(verdict.words(opponent)) + "."
         if index:
             st.caption(sentence)
-        elif opponent.better:
+        elif opponent.is_better:
             st.success(sentence)
         else:
             st.info(sentence)
@@ -371,11 +371,11 @@ def _draw_table(
         {
             tr("Candidate"): point.number,
             tr("Best at its cost"): point in best,
-            config.quality: point.tried.quality,
-            config.cost: point.tried.cost,
-            tr("Questions"): point.tried.asked,
-            tr("Failed"): point.tried.words(),
-            tr("Stopped"): point.tried.stopped,
+            config.quality: point.figures.quality,
+            config.cost: point.figures.cost,
+            tr("Questions"): point.figures.asked,
+            tr("Failed"): point.figures.words(),
+            tr("Stopped"): point.figures.stopped,
             tr("Steps"): point.line.words(),
         }
         for point in order
@@ -384,7 +384,7 @@ def _draw_table(
         tr("Candidate"): st.column_config.NumberColumn(width=50),
         tr("Best at its cost"): st.column_config.CheckboxColumn(width=50),
         config.quality: st.column_config.NumberColumn(
-            tr(metric(config.quality).described()["title"]), format="%.3f", width=150
+            tr(metric(config.quality).describe()["title"]), format="%.3f", width=150
         ),
         config.cost: st.column_config.NumberColumn(
             COST_NOUNS[config.cost].capitalize(), format="%.3g", width=80

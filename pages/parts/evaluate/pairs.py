@@ -50,15 +50,15 @@ def draw_judged_pairs(summary: RunSummary) -> None:
     )
     try:
         work = PairwiseJudge(summary.methods, answer_pairs(summary), engine().models)
-        tally = work.known()
+        tally = work.tally_saved()
     except HopscopeError as error:
         st.info(plain(str(error)))
         return
     job = engine().evaluations.get(judging_job_key(summary))
     if job is not None:
         draw_job(job, "pairs", JUDGING_CANCELLED_NOTE if job.status == JOB_CANCELLED else "")
-    if job is None or job.ended:
-        _draw_start(summary, tally, work.missing)
+    if job is None or job.has_ended:
+        _draw_start(summary, tally, work.missing_reply_count)
         rerun_when_started(judging_job_key(summary))
     if tally.matches:
         texts = {pair.question: pair.text for pair in work.pairs}
@@ -67,7 +67,7 @@ def draw_judged_pairs(summary: RunSummary) -> None:
 
 def _draw_start(summary: RunSummary, tally: PairwiseTally, n_missing: int) -> None:
     """Draw the button that starts or continues the judgement."""
-    n_left = tally.of - len(tally.matches)
+    n_left = tally.pair_count - len(tally.matches)
     if not n_left:
         return
     model = engine().models.info(JUDGE_ROLE)
@@ -80,7 +80,7 @@ def _draw_start(summary: RunSummary, tally: PairwiseTally, n_missing: int) -> No
             with shown_errors():
                 start_judging(engine(), summary)
                 st.rerun()
-        timing = SavedReplies().measured(engine().models.weights(JUDGE_ROLE))
+        timing = SavedReplies().mean_cost(engine().models.weights(JUDGE_ROLE))
         time = f", {rough_range_text(n_missing * timing[0])}" if timing else ""
         sentence = tr(
             "{pairs} of answers left, {replies} of {judge}{time}.",
@@ -104,18 +104,18 @@ def _draw_results(
     share = tr(
         "{matches:,} of {pairs} judged by {judge}, each in both orders",
         matches=len(tally.matches),
-        pairs=many(tally.of, "pair"),
+        pairs=many(tally.pair_count, "pair"),
         judge=tally.judge,
     )
     st.caption(plain(f"{share}."))
-    deciding = [criterion for criterion in CRITERIA if tally.decides(criterion)]
+    deciding = [criterion for criterion in CRITERIA if tally.is_informative(criterion)]
     if deciding:
         caption(
             "Row over column: the share of questions won, a tie as half, with its 95 % interval."
         )
         _draw_matrices(tally, deciding, names)
     undecided = [criterion for criterion in CRITERIA if criterion not in deciding]
-    if tally.read and undecided:
+    if tally.readable_matches and undecided:
         with st.expander(tr("Win rates without meaning")):
             caption(
                 "Both orders agree no more often than by chance, or one position is always "
@@ -123,7 +123,7 @@ def _draw_results(
             )
             _draw_matrices(tally, undecided, names)
     _draw_verdicts(tally, names, texts)
-    if tally.read:
+    if tally.readable_matches:
         st.download_button(
             tr("Win rates (HTML)"),
             page_html(tally, names),
@@ -149,7 +149,10 @@ def _draw_verdicts(
     with st.expander(tr("Every verdict")):
         rows = []
         for match in tally.matches:
-            orders = ((match.a, match.b, match.there), (match.b, match.a, match.back))
+            orders = (
+                (match.a, match.b, match.verdict_a_first),
+                (match.b, match.a, match.verdict_b_first),
+            )
             for first, second, verdict in orders:
                 row = {
                     tr("Question"): texts.get(match.question, match.question),

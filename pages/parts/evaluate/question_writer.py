@@ -46,7 +46,7 @@ def draw_question_writer(source: AnswerSource) -> None:
             "who would work with these texts, for which tasks, and what would they ask? They "
             "have no correct answer, so answers are judged in pairs."
         )
-        if job is None or job.ended:
+        if job is None or job.has_ended:
             _draw_form(source)
             rerun_when_started(writing_job_key(source.name))
         if job is not None:
@@ -55,7 +55,7 @@ def draw_question_writer(source: AnswerSource) -> None:
                 f"writing-{source.name}",
                 WRITING_CANCELLED_NOTE if job.status == JOB_CANCELLED else "",
             )
-            if job.ended and isinstance(job.result, WrittenQuestions):
+            if job.has_ended and isinstance(job.result, WrittenQuestions):
                 _draw_written(source, job.result)
 
 
@@ -104,7 +104,7 @@ def _writer_text(recipe: Recipe) -> str:
     """Return the model that writes, with the expected time if earlier replies show it."""
     models = engine().models
     title = models.title(QUESTION_WRITER_ROLE)
-    timing = SavedReplies().measured(models.weights(QUESTION_WRITER_ROLE))
+    timing = SavedReplies().mean_cost(models.weights(QUESTION_WRITER_ROLE))
     return f"{title}, {rough_range_text(recipe.replies * timing[0])}" if timing else title
 
 

@@ -38,9 +38,9 @@ def draw_questions(summary: RunSummary) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         metric_name = st.selectbox(
             tr("Metric"),
-            summary.reported,
-            summary.reported.index(summary.defaults.question),
-            format_func=lambda name: tr(metric(name).described()["title"]),
+            summary.reported_metrics,
+            summary.reported_metrics.index(summary.defaults.question),
+            format_func=lambda name: tr(metric(name).describe()["title"]),
             width=280,
             key=f"questions_metric_{summary.defaults.question}",
             persist_state="session",
@@ -54,7 +54,9 @@ def draw_questions(summary: RunSummary) -> None:
     rows_by_question: dict[str, dict] = {}
     for row in summary.rows:
         value = None
-        if row.outcome is not None and not summary.lacks(row.method, metric_name):
+        if row.outcome is not None and not summary.max_passages_below_cutoff(
+            row.method, metric_name
+        ):
             value = metric(metric_name)(row.outcome)
         cells = rows_by_question.setdefault(row.question.id, {tr("Question"): row.question.text})
         cells[names[row.method]] = value
@@ -108,7 +110,7 @@ def draw_question(number: int, question: str) -> None:
     """
     run = store().run(number)
     button(tr("The evaluation"), _back_to_evaluation, icon="arrow_back", type="tertiary")
-    samples = {sample.question.id: sample for sample in store().drawn(number)}
+    samples = {sample.question.id: sample for sample in store().drawn_questions(number)}
     if question not in samples:
         text = tr(
             "Evaluation {number} holds no question “{question}”.", number=number, question=question
@@ -137,7 +139,7 @@ def draw_question(number: int, question: str) -> None:
         facts.append(tr("Correct answers: {answers}", answers=", ".join(sample.question.answers)))
     st.caption(plain(" · ".join(facts)))
     key = f"evaluation-{number}-{question}-{'-'.join(method_ids)}"
-    comparison = Session.evaluation_open.of(
+    comparison = Session.evaluation_open.get_or_compute(
         key, lambda: _rows_as_comparison(run, sample, method_ids)
     )
     drawing = finished_board(comparison, key)

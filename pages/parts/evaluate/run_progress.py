@@ -44,7 +44,7 @@ def draw_progress(run: Run) -> None:
     If it was stopped, with a button that continues it.
     """
     job = job_of(run)
-    if job is not None and not job.ended:
+    if job is not None and not job.has_ended:
         draw_progress_bar(job, run)
         return
     if job is not None and job.error:
@@ -75,7 +75,7 @@ def draw_progress_bar(job: Job, run: Run) -> None:
 
     The page is drawn again at the end, and every few seconds for new figures.
     """
-    if job.ended:
+    if job.has_ended:
         st.rerun()
     progress_bar(job, "cancel")
     run_now = store().run(run.id)
@@ -106,11 +106,11 @@ def draw_result_job(
     if job is not None:
         cancelled = tr("Cancelled; nothing was found yet.") if job.status == JOB_CANCELLED else ""
         draw_job(job, f"{name}-{run.id}", cancelled)
-        if not job.ended:
+        if not job.has_ended:
             return ()
         if job.result:
             return job.result
-    if run_job is not None and not run_job.ended:
+    if run_job is not None and not run_job.has_ended:
         st.caption(wait)
         return ()
     action = partial(begin, engine(), store(), run)
@@ -162,7 +162,7 @@ def draw_run_actions(run: Run) -> None:
                 ),
             )
             _download(run, tr("Everything (JSON)"), _summary_json, ".json", "application/json")
-    if job is None or job.ended:
+    if job is None or job.has_ended:
         confirm_button(
             tr("Delete"),
             tr("Delete this evaluation? It cannot be brought back."),
@@ -213,7 +213,7 @@ def draw_runs() -> None:
     st.markdown(tr("**Evaluations**"))
     for run in known_runs[:MAX_LISTED_RUNS]:
         job = job_of(run)
-        if job is not None and not job.ended:
+        if job is not None and not job.has_ended:
             state = tr("running")
         elif run.done == run.total:
             state = tr("finished")

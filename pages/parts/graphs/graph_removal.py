@@ -35,8 +35,8 @@ def draw_remove_button(name: str) -> None:
 
 def _remove(name: str) -> None:
     remove_graph(name)
-    engine().forget(name)
+    engine().drop_graph(name)
     # A deleted value would leave the old choice in the browser, so another one is set.
     session.source = session.last_graph = DEFAULT_SOURCE
-    session.begin_anew()
+    session.clear_question()
     st.query_params.clear()

@@ -40,7 +40,7 @@ def named_neighbourhood(graph: Any) -> Any | None:
         )
         button(
             tr("Fetch again"),
-            graph.live.forget,
+            graph.live.clear_cache,
             icon="refresh",
             help=tr("Discards what was fetched before."),
         )

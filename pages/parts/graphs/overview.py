@@ -191,7 +191,7 @@ def legend_html(graph: Any, view: Overview, dark: bool) -> str:
 
 def overview_sentence(graph: Any, view: Overview) -> str:
     """Return a sentence on what the picture shows."""
-    if view.whole:
+    if view.is_whole:
         nodes_text = tr(
             "All {entities} (large: most connected)",
             entities=many(graph.n_nodes, "entity", "entities"),

@@ -193,7 +193,7 @@ def _origin(dataset: Dataset | None) -> str:
         return ""
     if dataset.triples:
         return tr("{name}, shipped with Hopscope", name=dataset.triples.name)
-    return tr("a database") if dataset.live else tr("a file you added")
+    return tr("a database") if dataset.is_live else tr("a file you added")
 
 
 def _size_on_disk(graph: Any) -> str:

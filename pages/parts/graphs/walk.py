@@ -89,7 +89,7 @@ def _follow_address(graph: Any) -> None:
         or session.walk_refused == (graph.digest, address_entity)
     ):
         return
-    if name_lookup(graph).exact(address_entity):
+    if name_lookup(graph).find_exact(address_entity):
         go_to_node(graph, name_lookup(graph).find(address_entity))
     else:
         session.walk_refused = (graph.digest, address_entity)
@@ -186,7 +186,7 @@ def _edge_values(graph: Any, edges: np.ndarray) -> dict[str, list]:
     columns: dict[str, list] = {}
     if weights is not None:
         columns[tr("Weight")] = weights[edges].tolist()
-    if table is not None and table.has("description"):
+    if table is not None and table.has_column("description"):
         columns[tr("Description")] = [
             shorten(text, MAX_OPEN_DESCRIPTION_CHARACTERS) for text in relation_texts(graph, edges)
         ]

@@ -116,12 +116,12 @@ class Neighbourhood:
 
     Attributes
     ----------
-    here : the entity in the middle.
+    centre : the entity in the middle.
     near, far : its neighbours, and entities two steps away.
     edges : all edges between these entities.
     """
 
-    here: int
+    centre: int
     near: tuple[int, ...]
     far: tuple[int, ...]
     edges: tuple[int, ...]
@@ -178,8 +178,8 @@ def picture_html(graph: Any, part: Neighbourhood, dark: bool) -> str:
     colours = DARK_COLOURS if dark else LIGHT_COLOURS
     net = network(colours)
     pairs = _relations_by_pair(graph, part)
-    positions = node_positions([part.here, *part.near, *part.far], list(pairs))
-    for node in (part.here, *part.near, *part.far):
+    positions = node_positions([part.centre, *part.near, *part.far], list(pairs))
+    for node in (part.centre, *part.near, *part.far):
         _add_node(net, graph, part, node, positions[node], colours)
     for (source, target), relations in pairs.items():
         text = ", ".join(relations)
@@ -219,7 +219,7 @@ def _add_node(
     colours: dict[str, str],
 ) -> None:
     name = graph.node_name(node)
-    role = "here" if node == part.here else "far"
+    role = "here" if node == part.centre else "far"
     if node in part.near:
         role = "near"
     size = {"here": 20, "near": 11, "far": 7}[role]

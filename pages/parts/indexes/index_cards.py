@@ -83,7 +83,7 @@ def _draw_figures(indexes: list[IndexState], leftovers: list[Leftover]) -> None:
 
 def _draw_card(graph: Any, index: IndexState) -> None:
     kind, job = index.kind, engine().preparing.get(key(graph, index.kind))
-    is_running = job is not None and not job.ended
+    is_running = job is not None and not job.has_ended
     if kind.build is None and not index.saved:
         return
     with st.container(border=True, key=f"index-{kind.name}"):
@@ -104,7 +104,7 @@ def _draw_card(graph: Any, index: IndexState) -> None:
             for line in _facts(graph, index, is_running):
                 st.caption(plain(line))
         if not is_running:
-            for problem in filter(None, (index.damage, index.lacks)):
+            for problem in filter(None, (index.damage, index.refusal)):
                 draw_advice(problem)
         if job is not None:
             _draw_progress(kind, index, job)
@@ -122,15 +122,15 @@ def _state_words(index: IndexState) -> str:
 
 def _facts(graph: Any, index: IndexState, is_running: bool) -> list[str]:
     """Return a line for each stored setting, and the build time of what is missing."""
-    if is_running and index.kind.adds:
+    if is_running and index.kind.is_incremental:
         return []  # The index grows, and the progress bar shows how far it is.
     now_seconds = time.time()
     owner = owner_text(INDEX_OWNER_KIND, key(graph, index.kind))
     lines = []
-    for setting in sorted(index.saved, key=lambda setting: not setting.usual):
+    for setting in sorted(index.saved, key=lambda setting: not setting.is_default):
         age = ago_text(now_seconds - setting.changed)
         lines.append("  ·  ".join(_saved_facts(index, setting, age, owner)))
-    if not is_running and not index.lacks and _has_missing_part(index):
+    if not is_running and not index.refusal and _has_missing_part(index):
         lines.append(_build_time(graph, index))
     return lines
 
@@ -138,16 +138,16 @@ def _facts(graph: Any, index: IndexState, is_running: bool) -> list[str]:
 def _saved_facts(index: IndexState, setting: SavedIndex, age: str, owner: str) -> list[str]:
     """Return the facts of a stored setting: its words, parts, size, age, owner and use."""
     facts = []
-    if setting.words:
-        facts.append(setting.words[:1].upper() + setting.words[1:])
-    if index.parts and setting.usual:
+    if setting.description:
+        facts.append(setting.description[:1].upper() + setting.description[1:])
+    if index.parts and setting.is_default:
         done, total = index.parts
         parts = tr(index.kind.parts)
         facts.append(tr("{done:,} of {total:,} {parts}", done=done, total=total, parts=parts))
     facts += [size_words(setting.size), age]
     if owner:
         facts.append(owner)
-    if not setting.usual and not index.lacks:
+    if not setting.is_default and not index.refusal:
         facts.append(tr("used only by methods that ask for this setting or model"))
     return facts
 
@@ -162,7 +162,7 @@ def _build_time(graph: Any, index: IndexState) -> str:
     missing_share = 1.0
     if index.state == INDEX_PARTIAL and index.parts is not None:
         missing_share -= index.parts[0] / max(1, index.parts[1])
-    takes = index.kind.takes(graph, engine().environment, missing_share)
+    takes = index.kind.describe_duration(graph, engine().environment, missing_share)
     if index.state == INDEX_PARTIAL:
         return tr("Building the rest takes {takes}.", takes=takes)
     return tr("Building takes {takes}.", takes=takes)
@@ -172,12 +172,12 @@ def _draw_buttons(graph: Any, index: IndexState) -> None:
     kind, name = index.kind, index.kind.name
     start = partial(_start, graph, kind)
     refusal = visitor_refusal(INDEX_OWNER_KIND, key(graph, kind)) if index.saved else ""
-    if kind.build is not None and not index.lacks and not index.damage:
+    if kind.build is not None and not index.refusal and not index.damage:
         if index.state != INDEX_READY:
             label = tr("Go on") if index.state == INDEX_PARTIAL else tr("Build")
-            why_not = "" if kind.adds else refusal
+            why_not = "" if kind.is_incremental else refusal
             button(label, start, key=f"build-{name}", icon="play_arrow", why_not=why_not)
-        elif not kind.adds:
+        elif not kind.is_incremental:
             button(
                 tr("Rebuild"),
                 start,
@@ -190,7 +190,7 @@ def _draw_buttons(graph: Any, index: IndexState) -> None:
         else:
             question = tr(
                 "Replace it by a new one? That takes {takes}.",
-                takes=kind.takes(graph, engine().environment),
+                takes=kind.describe_duration(graph, engine().environment),
             )
             confirm_button(
                 tr("Rebuild"),
@@ -237,8 +237,8 @@ def _draw_progress(kind: IndexKind, index: IndexState, job: Job) -> None:
 
 def _draw_leftovers(graph: Any, leftovers: list[Leftover]) -> None:
     """Draw the files that nothing reads any more."""
-    earlier = [leftover for leftover in leftovers if leftover.earlier]
-    unknown = [leftover for leftover in leftovers if not leftover.earlier]
+    earlier = [leftover for leftover in leftovers if leftover.is_earlier_content]
+    unknown = [leftover for leftover in leftovers if not leftover.is_earlier_content]
     for title, files in (
         (tr("Made for an earlier state of the graph"), earlier),
         (tr("Not known to Hopscope"), unknown),
@@ -249,10 +249,10 @@ def _draw_leftovers(graph: Any, leftovers: list[Leftover]) -> None:
             size = size_words(leftover.size)
             with st.container(horizontal=True, vertical_alignment="center", border=True):
                 with st.container(gap=None, width="stretch"):
-                    st.text(leftover.words)
+                    st.text(leftover.description)
                     st.caption(plain(f"{size}  ·  {ago_text(time.time() - leftover.changed)}"))
                 question = tr("Delete {size}? Nothing uses it any more.", size=size)
-                if leftover.earlier:
+                if leftover.is_earlier_content:
                     question = tr(
                         "Delete {size}? The graph has changed since, but its vectors can be "
                         "reused.",

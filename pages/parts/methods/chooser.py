@@ -44,7 +44,7 @@ def _row(method: Method, models, answering: bool) -> dict[str, Any]:
         "steps": steps,
         "id": method.id,
         "label": tr(method.label),
-        "number": method.number,
+        "number": method.secondary_name,
         "sentence": tr(method.title) if method.title != method.label else "",
         "line": method.line.words(),
         "needs": " ".join(

@@ -42,7 +42,7 @@ def method_options(catalogue: Mapping[str, Method]) -> dict[str, str]:
 
 def method_label(method: Method) -> str:
     """Return the label of a method, its number, and its line in words."""
-    return " · ".join(filter(None, (tr(method.label), method.number, method.line.words())))
+    return " · ".join(filter(None, (tr(method.label), method.secondary_name, method.line.words())))
 
 
 def is_heading(option: str | None) -> bool:

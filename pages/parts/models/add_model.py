@@ -116,7 +116,7 @@ def _draw_found_servers() -> None:
         ):
             st.markdown(f"**{plain(server.program)}**", width="content")
             st.text(server.url, width="content")
-            if server.locked:
+            if server.needs_key:
                 caption("asks for a key")
             elif not server.models:
                 caption("has no model loaded")
@@ -151,7 +151,7 @@ def _free_name(model: str) -> str:
     """Return a name for a model that no declared model has."""
     short_name = model.split("/")[-1].removesuffix(":latest")
     base = re.sub(r"[^A-Za-z0-9.]+", "-", short_name).strip("-.").lower()[:50] or "my-server"
-    used_names = {info.name for info in engine().models.declared()}
+    used_names = {info.name for info in engine().models.list_models()}
     candidates = (base, *(f"{base}-{number}" for number in range(2, 1000)))
     return next(name for name in candidates if name not in used_names)
 
@@ -264,7 +264,7 @@ def check_form(form: ServerForm) -> ServerForm:
         )
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,59}", form.name):
         raise BadInput(tr("Enter a name of letters, digits, dashes and dots."))
-    if form.name in {info.name for info in engine().models.declared() if not info.own}:
+    if form.name in {info.name for info in engine().models.list_models() if not info.own}:
         raise BadInput(
             tr(
                 "“{given}” is the name of a model that comes with Hopscope; choose another.",
@@ -346,7 +346,7 @@ def _test(form: ServerForm) -> None:
         )
         reply = chat.reply([{"role": "user", "content": "Say: ready"}], max_tokens=8)
     st.success(tr("The server answers:"), icon=":material/check_circle:")
-    st.text(reply.text if reply.text.strip() else reply.fault())
+    st.text(reply.text if reply.text.strip() else reply.describe_fault())
 
 
 def _add(form: ServerForm) -> None:

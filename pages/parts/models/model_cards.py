@@ -26,7 +26,7 @@ MODEL_KIND_HEADINGS = {
 
 def draw_model_cards() -> None:
     """Draw every declared model, by kind."""
-    infos = engine().models.declared()
+    infos = engine().models.list_models()
     for model_kind, title in MODEL_KIND_HEADINGS.items():
         kind_models = [info for info in infos if info.kind == model_kind]
         if kind_models:
@@ -88,7 +88,7 @@ def _draw_buttons(info: ModelInfo) -> None:
     if not current_person().administrator:
         return
     job = engine().jobs.get(f"fetch-{info.name}")
-    if info.fetchable and not info.present and (job is None or job.ended):
+    if info.fetchable and not info.present and (job is None or job.has_ended):
         button(tr("Fetch"), partial(_fetch, info.name), key=f"fetch-{info.name}", icon="download")
     if info.loaded and info.memory_bytes:
         button(

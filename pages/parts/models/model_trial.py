@@ -31,7 +31,7 @@ MAX_TRIAL_TOKENS = 256  # most tokens of a reply
 
 def draw_model_trial() -> None:
     """Draw the choice of a model and the form that fits it."""
-    infos = {info.name: info for info in engine().models.declared()}
+    infos = {info.name: info for info in engine().models.list_models()}
     present_models = [name for name, info in infos.items() if info.present]
     if not present_models:
         st.info(
@@ -75,7 +75,7 @@ def _ask_model(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
         nonlocal started_at
         if started_at is None:
             started_at = time.perf_counter()
-        job.written += piece
+        job.reply_text += piece
         job.touch()
 
     job.report(tr("Waiting for the model; the first time, it is loaded"))
@@ -89,7 +89,7 @@ def _draw_outcome(job: Job) -> None:
     """Draw the reply so far, and its cost."""
     is_done = job.status == JOB_DONE
     # Text that was streamed as the reply may turn out to be a thought, which the result leaves out.
-    reply_text = job.result[0].text if is_done else job.written
+    reply_text = job.result[0].text if is_done else job.reply_text
     if reply_text.strip():
         with st.container(border=True):
             st.text(reply_text)
@@ -99,7 +99,7 @@ def _draw_outcome(job: Job) -> None:
 
 def _draw_reply_facts(reply: ChatReply, seconds: float | None) -> None:
     """Draw why a reply is empty or cut, its thought, and its cost."""
-    if fault := reply.fault():
+    if fault := reply.describe_fault():
         st.text(fault)
     if reply.thought:
         with st.expander(tr("Thought (not part of the reply)")):
@@ -165,7 +165,7 @@ def _start(key: str, work) -> None:
 
     def make() -> Job:
         job = Job(name, work)
-        job.written = ""
+        job.reply_text = ""
         return job
 
     name = f"{key}-{uuid4().hex}"
@@ -177,16 +177,16 @@ def _watch(key: str, show) -> None:
     job = engine().jobs.get(Session.try_jobs[key].value)
     if job is None:
         return
-    running = not job.ended
+    running = not job.has_ended
 
     @st.fragment(run_every=0.3 if running else None)
     def draw() -> None:
-        if running and job.ended:
+        if running and job.has_ended:
             st.rerun()
         show(job)
-        if not job.ended:
+        if not job.has_ended:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(tr("Writing …") if job.written else plain(job.text), width="content")
+                st.caption(tr("Writing …") if job.reply_text else plain(job.text), width="content")
                 button(tr("Cancel"), job.cancel, key=f"stop-{key}", icon="stop_circle")
         elif job.error:
             st.error(plain(job.error))

@@ -35,7 +35,7 @@ def choose_roles() -> None:
     """
     registry = engine().models
     may_choose = current_person().administrator
-    infos = registry.declared()
+    infos = registry.list_models()
     with st.container(border=True):
         st.markdown(tr("**Who does what**"))
         with st.container(horizontal=True, gap="medium"):

@@ -16,7 +16,7 @@ from pages.parts.shared.wording import tr
 def draw_saved_vectors() -> None:
     """Draw one line on the saved vectors, and a fault if any."""
     try:
-        facts = vector_file().facts()
+        facts = vector_file().measure_use()
     except HopscopeError as error:
         st.warning(plain(str(error)))
         return
@@ -47,12 +47,12 @@ def vectors_sentence(facts: VectorFileUse) -> str:
         size=size_text(facts.size),
         limit=size_text(facts.limit),
     )
-    if not facts.asked:
+    if not facts.lookup_count:
         return f"{counts_text}."
     return tr(
         "{begun}. Cache hits since start: {found:,} of {asked:,} ({share:.0%}).",
         begun=counts_text,
-        found=facts.found,
-        asked=facts.asked,
-        share=facts.found / facts.asked,
+        found=facts.hit_count,
+        asked=facts.lookup_count,
+        share=facts.hit_count / facts.lookup_count,
     )

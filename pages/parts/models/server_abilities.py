@@ -23,9 +23,9 @@ def begin_measure(name: str) -> None:
 def draw_abilities(info: ModelInfo) -> None:
     """Draw the measured abilities of a server, the progress, or a note that there are none."""
     job = engine().jobs.get(f"measure-{info.name}")
-    if job is not None and not (job.ended and job.status == JOB_DONE):
+    if job is not None and not (job.has_ended and job.status == JOB_DONE):
         draw_job(job, f"measure-{info.name}", tr("The measurement did not finish."))
-        if not job.ended:
+        if not job.has_ended:
             return
     if info.profile is not None:
         caption(
@@ -40,7 +40,7 @@ def draw_abilities(info: ModelInfo) -> None:
 def draw_measure_button(info: ModelInfo) -> None:
     """Draw the button that measures a server, or measures it again."""
     job = engine().jobs.get(f"measure-{info.name}")
-    if job is None or job.ended:
+    if job is None or job.has_ended:
         button(
             tr("Measure again") if info.profile else tr("Measure"),
             partial(begin_measure, info.name),

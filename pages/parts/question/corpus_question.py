@@ -24,7 +24,7 @@ from pages.parts.shared.wording import tr
 def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
     """Return the question in the bar, to the chosen corpus with some edits, ready to be run.
 
-    A question of a set has its gold passages. Raises what `Engine.ask` raises.
+    A question of a set has its gold passages. Raises what `Engine.prepare_question` raises.
     """
     text = " ".join(session.question.split())
     match = known_question(text) or Question(text)
@@ -32,8 +32,8 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
     corpus = prepared_corpus(page_source().name)
     source = replace(CorpusSource.of(corpus), edits=tuple(edits))
     return replace(
-        engine().ask(source, question, seed=session.seed, reader=reader, model=model),
-        whole=session.whole,
+        engine().prepare_question(source, question, seed=session.seed, reader=reader, model=model),
+        waits_for_vectors=session.whole,
     )
 
 
@@ -47,7 +47,7 @@ def prepared_corpus(name: str) -> Corpus:
 
     def split_documents(job: Job) -> Any:
         job.report(tr("Looking for the passages"))  # Otherwise “Waiting for its turn” would stay.
-        return engine().environment.built(corpus, watch=job, make=True)
+        return engine().environment.open_build(corpus, watch=job, make=True)
 
     job = engine().jobs.run(key, split_documents)
     if not job.wait(0.2):

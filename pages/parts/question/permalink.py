@@ -18,7 +18,7 @@ from core.io.input_checks import encodable_text
 from core.sources import AnswerSource, GraphSource, source_in
 from pages.parts.shared.session import DEFAULT_SOURCE
 
-DEFAULT_LANES = GraphSource.usual_lanes
+DEFAULT_LANES = GraphSource.default_lanes
 MAX_COMPARE_LANES = 4  # lanes of a comparison on the page Compare
 
 
@@ -31,7 +31,7 @@ class Permalink:
     lanes : ids of methods, or lines in their canonical text.
     edits : removed, merged or renamed items of the graph or corpus.
     case : id of a saved case; the address then has nothing else.
-    typed : whether the question is that of the bar, which may be empty. A first page, without a
+    is_typed : whether the question is that of the bar, which may be empty. A first page, without a
         question, shows an example.
     """
 
@@ -45,13 +45,13 @@ class Permalink:
     reader: bool = True
     edits: tuple[Edit, ...] = ()
     case: str = ""
-    typed: bool = False
+    is_typed: bool = False
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """True if the link has no question (not even an empty one), lanes, documents or case."""
         return (
-            not self.typed
+            not self.is_typed
             and not self.question
             and not self.source.corpus_name
             and not self.case
@@ -63,13 +63,13 @@ class Permalink:
         if self.case:
             return {"case": self.case}
         query: dict[str, list[str] | str] = {}
-        if self.typed or self.question:
+        if self.is_typed or self.question:
             query["q"] = self.question
         query |= {"e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
         if self.source != DEFAULT_SOURCE:
             query |= self.source.parameters
         if self.edits:
-            query["edit"] = [edit.written() for edit in self.edits]
+            query["edit"] = [edit.to_text() for edit in self.edits]
         if self.seed:
             query["seed"] = str(self.seed)
         if not self.model:
@@ -112,20 +112,20 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Permalink:
         question=last_value("q", ""),
         entities=values("e"),
         answers=values("a"),
-        lanes=values("lane")[:MAX_COMPARE_LANES] or source.usual_lanes,
+        lanes=values("lane")[:MAX_COMPARE_LANES] or source.default_lanes,
         source=source,
         edits=tuple(_edits(values("edit"))),
         seed=int(seed) if seed.isdecimal() and len(seed) < 10 else 0,
         model=last_value("llm", "1") != "0",
         reader=last_value("reader", "1") != "0",
-        typed="q" in query,
+        is_typed="q" in query,
     )
 
 
 def _edits(texts: Iterable[str]) -> Iterator[Edit]:
     for text in texts:
         try:
-            yield Edit.read(text)
+            yield Edit.from_text(text)
         # The text becomes a name that no graph has, and the page reports it.
         except BadInput:
             yield Edit("node", (text or "?",))

@@ -27,7 +27,7 @@ def known_question(text: str) -> Question | None:
     A set that cannot be read is skipped; choosing it shows the error.
     """
     text = " ".join(text.split())
-    return page_source().named(text) if text else None
+    return page_source().find_question(text) if text else None
 
 
 def take_question(question: Question, source: AnswerSource) -> None:
@@ -81,7 +81,7 @@ def question_bar() -> bool:
 
     Return whether Ask was clicked.
     """
-    examples = page_source().examples
+    examples = page_source().example_questions
     placeholder = tr("Ask a question of {noun}", noun=page_source().noun)
     if examples:
         placeholder = tr("Ask a question: {first}", first=examples[0])
@@ -103,9 +103,9 @@ def _draw_sets() -> None:
     source = page_source()
     titles = source.sets
     if not titles:
-        st.caption(words_of(source).without_questions)
+        st.caption(words_of(source).no_questions_text)
         return
-    for i, text in enumerate(source.examples):
+    for i, text in enumerate(source.example_questions):
         button(
             plain(text),
             partial(ask_example, text),
@@ -143,14 +143,14 @@ def _draw_sets() -> None:
         many(len(matches), "question") if matches else tr("No question has all these words.")
     )
     for i, question in enumerate(matches[:MAX_SUGGESTIONS]):
-        take = partial(take_question, question, source.asked_on(set_name, question))
+        take = partial(take_question, question, source.source_of_question(set_name, question))
         button(plain(question.text), take, key=f"found-{i}", type="tertiary")
 
 
 def _draw_random(source: AnswerSource, set_name: str) -> None:
     session.draws += 1
-    question = source.draw(set_name, session.draws)
-    take_question(question, source.asked_on(set_name, question))
+    question = source.draw_question(set_name, session.draws)
+    take_question(question, source.source_of_question(set_name, question))
 
 
 def draw_question_error(error: HopscopeError) -> None:

@@ -21,12 +21,12 @@ def question_set_source() -> AnswerSource:
     """
     source = chosen_source()
     if source.is_corpus:
-        if source.here:
+        if source.is_available:
             return source
         source = last_graph()
     # The graph of a single question is called `dataset:id`.
     whole_source = GraphSource(source.name.partition(":")[0])
-    return whole_source if whole_source.here else source
+    return whole_source if whole_source.is_available else source
 
 
 def default_set_selection(sets: Iterable[str]) -> list[str]:

@@ -74,7 +74,7 @@ def first_answerable(questions) -> Question:
 def _ask(question_set: QuestionSet, graph: str) -> None:
     try:
         question = first_answerable(question_set.questions())
-        source = GraphSource(graph).asked_on(question_set.name, question)
+        source = GraphSource(graph).source_of_question(question_set.name, question)
     except HopscopeError as error:
         session.led_on = str(error)
         return

@@ -21,13 +21,13 @@ def draw_job(job: Job, key: str, end_text: str = "", share: bool = False) -> Non
     end_text : the sentence after a good end; empty for none.
     share : whether to draw the percentage of the whole job before the text of its current part.
     """
-    running = not job.ended
+    running = not job.has_ended
 
     @st.fragment(run_every=0.5 if running else None)
     def draw() -> None:
-        if running and job.ended:
+        if running and job.has_ended:
             st.rerun()
-        if not job.ended:
+        if not job.has_ended:
             prefix = _percent_prefix(job.fraction) if share and job.fraction is not None else ""
             progress_bar(job, f"cancel-{key}", f"{prefix}{job.text}")
         elif job.error:
@@ -55,5 +55,5 @@ def _percent_prefix(fraction: float) -> str:
 def rerun_when_started(key: str) -> None:
     """Draw the page again once a job of that key was started, perhaps in another tab."""
     job = engine().evaluations.get(key)
-    if job is not None and not job.ended:
+    if job is not None and not job.has_ended:
         st.rerun()

@@ -43,7 +43,7 @@ def question_neighbourhood(graph: Any, question: Question, on_cancel: Callable[[
 
     def fetch(job: Job) -> Any:
         try:
-            return graph.live.around(question.text, question.entities, job)
+            return graph.live.fetch_graph(question.text, question.entities, job)
         except HopscopeError as error:
             job.check()
             return error

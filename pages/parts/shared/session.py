@@ -76,7 +76,7 @@ def record_page(page: str) -> None:
     """Record the shown page, and stop waiting for jobs of other pages."""
     for other in ASKING_PAGES:
         if other != page:
-            engine().leave(waiter(other).id)
+            engine().stop_waiting(waiter(other).id)
     if session.page != page:
         session.came = True  # set before `page`, because a run can be interrupted in between
         session.page = page
@@ -139,7 +139,7 @@ def is_missing(source: AnswerSource) -> bool:
 
     A damaged one exists; opening it gives the error.
     """
-    return not source.here and source not in available_sources()
+    return not source.is_available and source not in available_sources()
 
 
 def chosen_graph() -> Any:
@@ -166,7 +166,7 @@ def graph_if_open() -> Any | None:
     Else None.
     """
     job = engine().jobs.get(f"open-{graph_name()}")
-    if job is None or not job.ended or not engine().is_open(graph_name()):
+    if job is None or not job.has_ended or not engine().is_open(graph_name()):
         return None
     return job.result
 
@@ -186,12 +186,12 @@ def draw_cancel_button(
     job: Job, key: str, icon: str = "", on_cancel: Callable[[Job], None] = Job.cancel
 ) -> None:
     """Draw the button that cancels a job. Only the person who started the job can use it."""
-    button(tr("Cancel"), partial(on_cancel, job), key=key, icon=icon, why_not=job.needed_by)
+    button(tr("Cancel"), partial(on_cancel, job), key=key, icon=icon, why_not=job.cancel_refusal)
 
 
 def cancel_or_leave(job: Job, page: str) -> None:
     """Cancel a comparison, or stop waiting for it if another person started it."""
-    if job.needed_by:
-        engine().leave(waiter(page).id)
+    if job.cancel_refusal:
+        engine().stop_waiting(waiter(page).id)
     else:
         job.cancel()

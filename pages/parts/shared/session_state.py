@@ -108,7 +108,7 @@ class DerivedKey(SessionKey[tuple[Hashable, StateT] | None]):
     def __init__(self) -> None:
         super().__init__(None)
 
-    def of(self, what: Hashable, make: Callable[[], StateT]) -> StateT:
+    def get_or_compute(self, what: Hashable, make: Callable[[], StateT]) -> StateT:
         """Return the value for `what`, computed by `make` if `what` has changed."""
         entry = self.value
         if entry is None or entry[0] != what:
@@ -138,7 +138,7 @@ class CellKeys(SessionKeyFamily[Any]):
     def __init__(self) -> None:
         super().__init__(None)
 
-    def row(self, id: object, rows: int) -> int | None:
+    def clicked_row(self, id: object, rows: int) -> int | None:
         """Return the row of the clicked cell in the table of that id.
 
         None if no cell is clicked, or its row is not among the first `rows`.
@@ -470,9 +470,9 @@ class Session:
         """Choose another graph or corpus, as a callback, and clear the question."""
         if source != self.source:
             self.source = source
-            self.begin_anew()
+            self.clear_question()
 
-    def begin_anew(self) -> None:
+    def clear_question(self) -> None:
         """Clear the question and its results, as when another graph or corpus is chosen."""
         self.question = ""
         for key in (Session.job, Session.case, Session.settled, Session.trouble, Session.edits):

@@ -48,7 +48,7 @@ def _end_process() -> None:
     for engine in _engines:
         engine.stop()
     deadline = time.monotonic() + STOP_SECONDS
-    while (busy := any(engine.busy for engine in _engines)) and time.monotonic() < deadline:
+    while (busy := any(engine.is_busy for engine in _engines)) and time.monotonic() < deadline:
         time.sleep(0.05)
     if busy:
         logging.getLogger(__name__).warning(

@@ -49,7 +49,9 @@ def sidebar() -> None:
             st.warning(plain(tr("Left out: {sentence}", sentence=sentence)), icon=":material/rule:")
         caption("What graph retrieval finds, and where it goes wrong.")
     if is_missing(chosen_source()):  # not in the sidebar, which is collapsed on a narrow screen
-        st.warning(plain(words_of(chosen_source()).missing.format(current=chosen_source().name)))
+        st.warning(
+            plain(words_of(chosen_source()).missing_text.format(current=chosen_source().name))
+        )
 
 
 def _draw_source_choice() -> None:
@@ -57,7 +59,7 @@ def _draw_source_choice() -> None:
         session.source = Session.source_wanted.take()
     titles, current = available_sources(), chosen_source()
     listed_sources = list(titles)
-    if current not in titles and current.here:  # such as the graph of a single question
+    if current not in titles and current.is_available:  # such as the graph of a single question
         titles[current] = current.title
         dataset = GraphSource(current.name.partition(":")[0])
         listed_sources.insert(listed_sources.index(dataset) + 1, current)
@@ -68,7 +70,7 @@ def _draw_source_choice() -> None:
         index=listed_sources.index(current) if current in titles else None,
         placeholder=tr("Choose a graph or documents"),
         key=Session.source.name,
-        format_func=lambda source: words_of(source).listed.format(title=titles[source]),
+        format_func=lambda source: words_of(source).listed_title.format(title=titles[source]),
         on_change=_clear_question,
     )
     if session.source is None:
@@ -105,7 +107,7 @@ def _draw_corpus_size(name: str) -> None:
 
 def _clear_question() -> None:
     """Clear the question and its results after another source was chosen by hand."""
-    session.begin_anew()
+    session.clear_question()
     parameters = session.source.parameters if session.source not in (None, DEFAULT_SOURCE) else {}
     st.query_params.from_dict(parameters if session.page == ADDRESS_PAGE else {})
 
@@ -114,7 +116,7 @@ def _draw_models() -> None:
     registry = engine().models
     st.markdown(tr("**Models**"))
     lines = []
-    for info in registry.declared():
+    for info in registry.list_models():
         # The other models, such as trained ones, are listed on the page Models.
         if info.roles or (info.fetchable and not info.present):
             title = plain(registry.title(info.name))

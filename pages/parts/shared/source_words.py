@@ -12,10 +12,10 @@ from pages.parts.shared.wording import tr
 class SourceWords:
     """Texts about one kind of source, with placeholders for its title or name."""
 
-    listed: str  # in the choice of the sidebar
-    missing: str
-    without_questions: str
-    ask: str  # in an empty question box
+    listed_title: str  # in the choice of the sidebar
+    missing_text: str
+    no_questions_text: str
+    question_placeholder: str  # in an empty question box
 
 
 GRAPH_WORDS = SourceWords(

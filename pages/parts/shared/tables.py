@@ -85,7 +85,7 @@ def clickable_table(
     """
 
     def clicked() -> None:
-        row = Session.table_cells.row(key, rows)
+        row = Session.table_cells.clicked_row(key, rows)
         if row is not None:
             pick(row)
 

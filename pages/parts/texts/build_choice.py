@@ -165,7 +165,7 @@ def _reader_rank(build: GraphBuild) -> int:
 def _is_built(corpus: Corpus, build: GraphBuild) -> bool:
     """Return whether a graph is built, even if names were merged since."""
     status = build_status(corpus, build)
-    return status.current or status.renamed
+    return status.is_current or status.has_renamed
 
 
 def _is_ready_made(corpus: Corpus, build: GraphBuild) -> bool:
@@ -276,7 +276,7 @@ def absent_models(build: GraphBuild) -> list[ModelInfo]:
 
 def _can_run(corpus: Corpus, build: GraphBuild) -> bool:
     """Return whether a build of a corpus has all that it needs."""
-    if any(operator.lacks(corpus) for operator in build.line):
+    if any(operator.missing_requirement(corpus) for operator in build.line):
         return False
     try:
         return not absent_models(build)

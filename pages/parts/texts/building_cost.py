@@ -61,7 +61,7 @@ def _all_costs(corpus: Corpus) -> Costs:
     for build in (*builds_of(corpus).values(), *own_builds(corpus).values()):
         status = build_status(corpus, build)
         steps = step_costs(status.report)
-        if status.current and steps:
+        if status.is_current and steps:
             costs[status.build.title] = steps
     return costs
 
@@ -73,7 +73,7 @@ def _caveat(now: Status) -> str:
             "It came with these texts. The tokens of its language model are given above; they are "
             "not known by step."
         )
-    if not now.build.line.asks_chat:
+    if not now.build.line.uses_chat_model:
         return tr("No language model was asked. Work that was done before is not counted again.")
     if read_build_cost(now.report, True).tokens is None:
         return tr("Some chunks had been read before. Their tokens are not counted here.")

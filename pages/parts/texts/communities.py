@@ -35,7 +35,7 @@ def draw_communities(graph: Graph) -> None:
     _draw_trail(graph, table, trail)
     open_row = trail[-1] if trail else -1
     parts = np.flatnonzero(table.numbers("parent") == open_row)
-    members = table.lists("members")
+    members = table.id_lists("members")
     if len(parts):
         _draw_map_of(graph, table, parts[np.lexsort((parts, -members.counts[parts]))])
     if open_row >= 0:
@@ -66,10 +66,10 @@ def _draw_trail(graph: Graph, table: Table, trail: list[int]) -> None:
 
 def _draw_map_of(graph: Graph, table: Table, rows: np.ndarray) -> None:
     drawn_rows = rows[:MAX_TILES]
-    counts = table.lists("members").counts
+    counts = table.id_lists("members").counts
     parents = table.numbers("parent")
     ratings = np.zeros(len(drawn_rows))
-    if table.has("rating"):
+    if table.has_column("rating"):
         ratings = table.numbers("rating")[drawn_rows]
     heat = 8 + 26 * (ratings - ratings.min()) / max(1e-9, float(np.ptp(ratings)))
     tiles = []

@@ -82,7 +82,7 @@ def _select_corpus(name: str) -> None:
     """Choose this corpus in the sidebar, and clear a question to another source."""
     if chosen_source() != CorpusSource(name):
         session.source_wanted = CorpusSource(name)
-        session.begin_anew()
+        session.clear_question()
 
 
 def await_corpus(name: str) -> Corpus | None:

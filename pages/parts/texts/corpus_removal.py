@@ -43,7 +43,7 @@ def _remove(corpus: Corpus) -> None:
     st.query_params.pop("corpus", None)
     if session.source == CorpusSource(corpus.name):
         session.source = DEFAULT_SOURCE
-        session.begin_anew()
+        session.clear_question()
 
 
 def remove_document(corpus: Corpus, id: str) -> None:

@@ -170,7 +170,7 @@ def _passage_table(corpus: Corpus, row: int | None = None) -> Table | None:
     """
     chunker = choose_build("chunks").line.operators[0]
     assert isinstance(chunker, Chunker)
-    documents = corpus if row is None else [corpus.at(row)]
+    documents = corpus if row is None else [corpus.document_at(row)]
     key = f"cut-{corpus.digest}-{'' if row is None else row}"
     title = tr("Cutting the documents into chunks")
     return await_result(key, lambda job: chunker.table(documents, job), title, rerun=False)

@@ -125,13 +125,13 @@ class EntityRelations:
 
     neighbours: np.ndarray  # ids of the other entities
     edges: np.ndarray
-    forward: np.ndarray  # true if the relation goes to the other entity
+    is_forward: np.ndarray  # true if the relation goes to the other entity
     weights: np.ndarray
 
     def select(self, rows: np.ndarray | slice) -> EntityRelations:
         """Return some of the relations, in the order of the rows."""
         return EntityRelations(
-            self.neighbours[rows], self.edges[rows], self.forward[rows], self.weights[rows]
+            self.neighbours[rows], self.edges[rows], self.is_forward[rows], self.weights[rows]
         )
 
 
@@ -192,7 +192,7 @@ def _relation_columns(
     """
     columns: dict[str, Sequence[Any]] = {}
     if graph.n_relations > 1 and not is_tree(graph):
-        columns[tr("Way")] = ["→" if ahead else "←" for ahead in relations.forward]
+        columns[tr("Way")] = ["→" if ahead else "←" for ahead in relations.is_forward]
     columns[tr("Related to")] = [node_label(graph, int(other)) for other in relations.neighbours]
     columns[tr("Relation")] = _relation_words(graph, relations)
     if graph.columns.edges is not None:
@@ -210,7 +210,7 @@ def _relation_words(graph: Graph, relations: EntityRelations) -> Sequence[str]:
     """Return the words of each relation."""
     if not is_tree(graph):
         return relation_names(graph, relations.edges)
-    return [tr("sums up") if ahead else tr("is summed up in") for ahead in relations.forward]
+    return [tr("sums up") if ahead else tr("is summed up in") for ahead in relations.is_forward]
 
 
 def _has_text(values: Sequence[Any]) -> bool:

@@ -46,35 +46,39 @@ class MergeReview:
 
     Attributes
     ----------
-    graph, now : the graph as built, and after the merges.
-    why : the reason that nothing may be changed; empty if it may.
+    graph, merged_graph : the graph as built, and after the merges.
+    refusal : the reason that nothing may be changed; empty if it may.
     """
 
     corpus: Corpus
     build: GraphBuild
     graph: Graph
-    now: Graph
-    mends: EntityMerges
-    why: str
+    merged_graph: Graph
+    merges: EntityMerges
+    refusal: str
 
     @property
-    def most(self) -> int:
+    def max_rows(self) -> int:
         """Number of rows that each list shows."""
         return session.mend_shown or FIRST_LISTED_ROWS
 
-    def button(
+    def draw_button(
         self, label: str, change: Callable[[EntityMerges], EntityMerges], key: str, **look: Any
     ) -> None:
         """Draw a button that changes the saved merges."""
         button(
-            label, partial(change_merges, self.corpus, change), key=key, why_not=self.why, **look
+            label,
+            partial(change_merges, self.corpus, change),
+            key=key,
+            why_not=self.refusal,
+            **look,
         )
 
-    def more(self, rows: int, key: str) -> None:
+    def draw_more_button(self, rows: int, key: str) -> None:
         """Draw the button that lists more rows, if there are more."""
-        if rows > self.most:
-            label = tr("Show more · {rows:,} left", rows=rows - self.most)
-            show_more = partial(Session.mend_shown.put, self.most + ROWS_PER_CLICK)
+        if rows > self.max_rows:
+            label = tr("Show more · {rows:,} left", rows=rows - self.max_rows)
+            show_more = partial(Session.mend_shown.put, self.max_rows + ROWS_PER_CLICK)
             button(label, show_more, type="tertiary", key=f"mend-more-{key}")
 
 
@@ -86,7 +90,7 @@ def draw_merges(
     A graph without entities is returned as it is. `rebuild` starts a new build of the graph.
     """
     table = graph.columns.nodes
-    if table is None or table.has("level") or not graph.n_nodes:
+    if table is None or table.has_column("level") or not graph.n_nodes:
         return graph
     try:
         mends = read_merges(corpus)
@@ -116,7 +120,7 @@ def draw_merges(
 def _draw_rebuild_button(review: MergeReview, rebuild: Callable[[], object]) -> None:
     """Draw the button that rebuilds the graph, if names were merged or rejected since."""
     status = build_status(review.corpus, review.build)
-    if status.renamed:
+    if status.has_renamed:
         wait = tr("It is being built.") if being_built(review.corpus, review.build) else ""
         with _row_container("mend-anew"):
             st.markdown(f":material/info: {plain(status.outdated)}", width="stretch")
@@ -125,18 +129,18 @@ def _draw_rebuild_button(review: MergeReview, rebuild: Callable[[], object]) -> 
                 rebuild,
                 key="split-again",
                 icon="refresh",
-                why_not=review.why or wait,
+                why_not=review.refusal or wait,
             )
 
 
 def _draw_joined_names(review: MergeReview, merges: NameMerges) -> None:
     """Draw the names that the build merged, each with a button that rejects the merge."""
     st.markdown(tr("**{names} merged by the build**", names=many(merges.made_in_all, "name")))
-    for row_index, row in enumerate(merges.made[: review.most]):
+    for row_index, row in enumerate(merges.made[: review.max_rows]):
         names = (row.name, row.into)
-        label, change, arrow = tr("Different"), EntityMerges.refusing, "→"
-        if ordered_pair(*names) in review.mends.refused:
-            label, change, arrow = tr("Undo “different”"), EntityMerges.allowing, "≠"
+        label, change, arrow = tr("Different"), EntityMerges.with_refusals, "→"
+        if ordered_pair(*names) in review.merges.refused:
+            label, change, arrow = tr("Undo “different”"), EntityMerges.without_refusals, "≠"
         with _row_container(f"joined-row-{row_index}"):
             words = (
                 f"**{isolated(row.name)}** {arrow} **{isolated(row.into)}** "
@@ -146,8 +150,8 @@ def _draw_joined_names(review: MergeReview, merges: NameMerges) -> None:
             with _button_container():
                 st.badge(row.rule, color="gray")
                 key = f"split-{row_index}-{row.name}-{row.into}"
-                review.button(label, partial(change, names=[names]), key, type="tertiary")
-    review.more(len(merges.made), "joined")
+                review.draw_button(label, partial(change, names=[names]), key, type="tertiary")
+    review.draw_more_button(len(merges.made), "joined")
     if merges.made_in_all > len(merges.made):
         caption("Listed: the {made:,} that are in the most documents.", made=len(merges.made))
 
@@ -159,10 +163,10 @@ def _draw_ambiguous_names(review: MergeReview, merges: NameMerges) -> None:
         candidates = [
             into
             for into in row.candidates
-            if review.now.nodes_named(into)
-            and ordered_pair(row.name, into) not in review.mends.refused
+            if review.merged_graph.nodes_named(into)
+            and ordered_pair(row.name, into) not in review.merges.refused
         ]
-        if candidates and review.now.nodes_named(row.name):
+        if candidates and review.merged_graph.nodes_named(row.name):
             ambiguous.append((row, candidates))
     if not ambiguous:
         return
@@ -170,21 +174,23 @@ def _draw_ambiguous_names(review: MergeReview, merges: NameMerges) -> None:
         tr("**{names} with several possible matches**", names=many(len(ambiguous), "name")),
         help=tr("All in the same document, so none was chosen"),
     )
-    for row_index, (row, candidates) in enumerate(ambiguous[: review.most]):
+    for row_index, (row, candidates) in enumerate(ambiguous[: review.max_rows]):
         with _row_container(f"near-row-{row_index}"):
             words = f"**{isolated(row.name)}** ({many(row.times, 'document')})"
             st.markdown(words, width="stretch", help=_document_words(row))
             with _button_container():
                 for into in candidates[:MAX_ROW_CANDIDATES]:
-                    accept = partial(EntityMerges.accepted, edits=[Edit("merge", (row.name, into))])
+                    accept = partial(
+                        EntityMerges.with_merges, edits=[Edit("merge", (row.name, into))]
+                    )
                     label = tr("Merge into {into}", into=plain(into))
-                    review.button(label, accept, f"near-{row_index}-{row.name}-{into}")
+                    review.draw_button(label, accept, f"near-{row_index}-{row.name}-{into}")
                 pairs = [(row.name, into) for into in row.candidates]
-                refuse = partial(EntityMerges.refusing, names=pairs)
-                review.button(
+                refuse = partial(EntityMerges.with_refusals, names=pairs)
+                review.draw_button(
                     tr("None of them"), refuse, f"none-{row_index}-{row.name}", type="tertiary"
                 )
-    review.more(len(ambiguous), "near")
+    review.draw_more_button(len(ambiguous), "near")
 
 
 def _row_container(key: str) -> Any:
@@ -216,9 +222,11 @@ def _draw_suggestions(review: MergeReview) -> None:
         )
         return
     job = engine().jobs.get(_vector_job_key(review.graph))
-    is_done = job is not None and job.ended
+    is_done = job is not None and job.has_ended
     suggestions = list(
-        _pairs_by_spelling(review.now.digest, review.mends.refused, review.now, review.mends)
+        _pairs_by_spelling(
+            review.merged_graph.digest, review.merges.refused, review.merged_graph, review.merges
+        )
     )
     if job is not None and is_done and not job.error:
         suggestions += _open_pairs(job.result, review)
@@ -227,11 +235,11 @@ def _draw_suggestions(review: MergeReview) -> None:
         caption("None left.")
     elif not suggestions:
         caption("No names differ only in case, accents, apostrophes or plural.")
-    for index, suggestion in enumerate(suggestions[: review.most]):
+    for index, suggestion in enumerate(suggestions[: review.max_rows]):
         _draw_suggestion(review, index, suggestion)
     with st.container(horizontal=True, gap="small"):
-        review.more(len(suggestions), "suggested")
-        if job is None or (job.ended and job.error):
+        review.draw_more_button(len(suggestions), "suggested")
+        if job is None or (job.has_ended and job.error):
             compare = partial(_compare_vectors, review)
             button(tr("Also find similar names"), compare, key="mend-alike", icon="search")
     if job is not None:
@@ -253,10 +261,10 @@ def _draw_suggestion(review: MergeReview, index: int, suggestion: Suggestion) ->
         st.markdown(words, width="stretch", help=tr("In brackets: how many chunks mention it"))
         with _button_container():
             st.badge(reason, color="gray")
-            accept = partial(EntityMerges.accepted, edits=[suggestion.edit])
-            review.button(tr("Merge"), accept, f"mend-{name}-{into}")
-            refuse = partial(EntityMerges.refusing, names=[suggestion.edit.names])
-            review.button(tr("Different"), refuse, f"refuse-{name}-{into}", type="tertiary")
+            accept = partial(EntityMerges.with_merges, edits=[suggestion.edit])
+            review.draw_button(tr("Merge"), accept, f"mend-{name}-{into}")
+            refuse = partial(EntityMerges.with_refusals, names=[suggestion.edit.names])
+            review.draw_button(tr("Different"), refuse, f"refuse-{name}-{into}", type="tertiary")
 
 
 @st.cache_data(max_entries=8, show_spinner=tr("Comparing names …"))
@@ -271,8 +279,8 @@ def _open_pairs(pairs: list[Suggestion], review: MergeReview) -> list[Suggestion
     open_pairs = []
     for pair in pairs:
         names = pair.edit.names
-        is_refused = ordered_pair(*names) in review.mends.refused
-        if not is_refused and all(map(review.now.nodes_named, names)):
+        is_refused = ordered_pair(*names) in review.merges.refused
+        if not is_refused and all(map(review.merged_graph.nodes_named, names)):
             open_pairs.append(pair)
     return open_pairs
 
@@ -286,7 +294,7 @@ def _compare_vectors(review: MergeReview) -> None:
 
     def work(job: Job) -> list[Suggestion]:
         job.report(tr("Comparing the vectors of names"))
-        return suggest_by_vectors(review.graph, review.mends, engine().models.encoder(), watch=job)
+        return suggest_by_vectors(review.graph, review.merges, engine().models.encoder(), watch=job)
 
     engine().jobs.run(_vector_job_key(review.graph), work)
 
@@ -296,7 +304,7 @@ def _draw_saved_merges(review: MergeReview) -> None:
 
     Merges whose names are not in the graph are marked and come last.
     """
-    saved_edits = review.mends.edits
+    saved_edits = review.merges.edits
     if not saved_edits:
         return
     absent = set(unmatched_edits(review.graph, saved_edits))
@@ -310,22 +318,22 @@ def _draw_saved_merges(review: MergeReview) -> None:
         st.warning(plain(unused_text))
     edits = sorted(saved_edits, key=lambda edit: edit not in absent)
     with st.container(horizontal=True, gap="small", key="mend-saved"):
-        for edit in edits[: review.most]:
+        for edit in edits[: review.max_rows]:
             words = (
                 f"{isolated(edit.names[0])} → "
                 f"{isolated(edit.names[1])}{tr(' (not here)') if edit in absent else ''}"
             )
-            forget = partial(EntityMerges.without, edits=[edit])
-            key = f"unmend-{edit.written()}"
-            review.button(words, forget, key, icon="undo", help=tr("Undo this merge"))
+            forget = partial(EntityMerges.without_merges, edits=[edit])
+            key = f"unmend-{edit.to_text()}"
+            review.draw_button(words, forget, key, icon="undo", help=tr("Undo this merge"))
         if len(edits) > 1:
-            review.button(
+            review.draw_button(
                 tr("Undo all"),
-                lambda mends: mends.without(mends.edits),
+                lambda mends: mends.without_merges(mends.edits),
                 "unmend-all",
                 type="tertiary",
             )
-    review.more(len(edits), "saved")
+    review.draw_more_button(len(edits), "saved")
 
 
 def _draw_refusals(review: MergeReview, merges: NameMerges) -> None:
@@ -333,23 +341,23 @@ def _draw_refusals(review: MergeReview, merges: NameMerges) -> None:
 
     Pairs in the list of the build's merges are left out.
     """
-    listed_pairs = {ordered_pair(row.name, row.into) for row in merges.made[: review.most]}
-    pairs = [names for names in review.mends.refused if names not in listed_pairs]
+    listed_pairs = {ordered_pair(row.name, row.into) for row in merges.made[: review.max_rows]}
+    pairs = [names for names in review.merges.refused if names not in listed_pairs]
     if not pairs:
         return
     st.markdown(tr("**{pairs} marked as different**", pairs=many(len(pairs), "pair")))
     help = tr("Undo “different”: they may be suggested and merged again")
     with st.container(horizontal=True, gap="small", key="mend-refused"):
-        for names in pairs[: review.most]:
-            allow = partial(EntityMerges.allowing, names=[names])
+        for names in pairs[: review.max_rows]:
+            allow = partial(EntityMerges.without_refusals, names=[names])
             key = f"allow-{names[0]}-{names[1]}"
-            review.button(" ≠ ".join(map(isolated, names)), allow, key, icon="undo", help=help)
-    review.more(len(pairs), "refused")
+            review.draw_button(" ≠ ".join(map(isolated, names)), allow, key, icon="undo", help=help)
+    review.draw_more_button(len(pairs), "refused")
 
 
 def _draw_evaluation(review: MergeReview) -> None:
     """Draw the form that evaluates the graph before and after the merges."""
-    if not review.mends.edits:
+    if not review.merges.edits:
         return
     build_methods = _methods_on(review.build)
     sets = review.corpus.sets
@@ -409,7 +417,7 @@ def _methods_on(build: GraphBuild) -> dict[str, Method]:
     build_methods = {}
     for id, method in methods().items():
         if build_of(method.line) in (build.graph, build.id):
-            build_methods[id] = method_on_build(method, build) if build.own else method
+            build_methods[id] = method_on_build(method, build) if build.is_own else method
     return build_methods
 
 

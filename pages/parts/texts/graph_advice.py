@@ -52,7 +52,7 @@ def draw_graph_advice(corpus: Corpus) -> None:
     """Draw the answer, the progress, or the form with the expected cost."""
     job = engine().evaluations.get(advice_job_key(corpus.name))
     record = load_advice(corpus)
-    is_running = job is not None and not job.ended
+    is_running = job is not None and not job.has_ended
     is_current = record is not None and record.corpus == corpus.digest
     box = st.expander(
         _title(record) if is_current and not is_running else ADVICE_TITLE,
@@ -196,7 +196,7 @@ def _draw_form(corpus: Corpus, record: Advice | None) -> None:
         )
     maker = _choose_question_maker(corpus, record)
     expected = _cost_job(corpus, maker)
-    if not expected.ended:
+    if not expected.has_ended:
         draw_cost_progress(expected)
         return
     if expected.error or expected.result is None:
@@ -250,7 +250,7 @@ def _choose_question_maker(corpus: Corpus, record: Advice | None) -> str:
 
 def _cost_job(corpus: Corpus, maker: str) -> Job:
     """Return the job that estimates the cost."""
-    is_built = [build_status(corpus, build_for(corpus, kind)).current for kind in graph_kinds()]
+    is_built = [build_status(corpus, build_for(corpus, kind)).is_current for kind in graph_kinds()]
     key = f"cost-advice-{corpus.digest}-{maker}-{is_built}"
     return engine().jobs.run(
         key, lambda job: estimate_advice_cost(corpus, engine().models, maker, watch=job)

@@ -47,13 +47,13 @@ def draw_builds(corpus: Corpus) -> None:
     draw_language(corpus)
     draw_build_card(corpus, build)
     status = build_status(corpus, build)
-    if build.own:
+    if build.is_own:
         draw_compare_link(corpus, build)
-    if status.serves:
-        graph = result_of(lambda: engine().environment.built(corpus, build.id))
+    if status.can_be_opened:
+        graph = result_of(lambda: engine().environment.open_build(corpus, build.id))
         # An empty graph whose replies could not be read does not mean that nothing was found.
         if graph is not None and (graph.n_nodes or not _count_unreadable(status)):
-            if not status.current and not status.renamed:
+            if not status.is_current and not status.has_renamed:
                 caption(
                     "Below is the graph of the earlier documents. Questions use it until it is "
                     "rebuilt."
@@ -68,7 +68,7 @@ def draw_build_card(corpus: Corpus, build: GraphBuild) -> bool:
     """
     status = build_status(corpus, build)
     job = engine().preparing.get(_key(corpus, build))
-    is_running = job is not None and not job.ended
+    is_running = job is not None and not job.has_ended
     with st.container(border=True, key=f"build-{status.folder.name}"):
         _draw_built(corpus, status, job)
     _rerun_on_change(corpus, build, is_running)
@@ -76,8 +76,8 @@ def draw_build_card(corpus: Corpus, build: GraphBuild) -> bool:
 
 
 def _draw_built(corpus: Corpus, now: Status, job: Job | None) -> None:
-    is_running = job is not None and not job.ended
-    is_ready = now.current and not is_running
+    is_running = job is not None and not job.has_ended
+    is_ready = now.is_current and not is_running
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(now.build.title)}**", width="content")
         words, color, icon = _state(corpus, now, job)
@@ -95,7 +95,7 @@ def _draw_built(corpus: Corpus, now: Status, job: Job | None) -> None:
             _draw_start(corpus, now, job)
     if job is not None:
         end_text = ""
-        if job.status == JOB_CANCELLED and not now.current:
+        if job.status == JOB_CANCELLED and not now.is_current:
             end_text = tr("Cancelled. What was read is saved; the next build goes on from there.")
         draw_job(job, now.build.id, end_text, share=True)
 
@@ -104,25 +104,25 @@ def _draw_missing_parts(corpus: Corpus, now: Status) -> None:
     """Draw which replies or vectors a built graph lacks, and a button that computes them."""
     if _count_unreadable(now):
         _draw_missing_replies(corpus, now)
-    elif not now.indexed:
+    elif not now.is_indexed:
         caption("Built by a question; vectors are added when needed.")
         _build_button(corpus, now, tr("Compute all vectors now"))
 
 
 def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, str]:
     """Return the words, the colour and the icon of a graph's state."""
-    if job is not None and not job.ended:
+    if job is not None and not job.has_ended:
         words = tr("waiting") if job.status == JOB_WAITING else tr("being built")
         return words, "orange", "construction"
-    if now.current and _count_unreadable(now):
+    if now.is_current and _count_unreadable(now):
         return tr("built, incomplete"), "orange", "warning"
-    if now.current:
+    if now.is_current:
         return tr("built"), "green", "check"
-    if now.renamed:
+    if now.has_renamed:
         return tr("built, names marked since"), "orange", "healing"
     if find_shipped_build(corpus, now.build):
         return tr("comes with these texts"), "blue", "inventory_2"
-    return tr("of earlier documents") if now.built else tr("not built"), "gray", ""
+    return tr("of earlier documents") if now.is_built else tr("not built"), "gray", ""
 
 
 def _draw_start(corpus: Corpus, now: Status, old_job: Job | None) -> None:
@@ -142,7 +142,7 @@ def _draw_start(corpus: Corpus, now: Status, old_job: Job | None) -> None:
     cost_job = _cost_job(corpus, now.build)
     if cost_job.error:
         st.error(plain(cost_job.error))
-    elif not cost_job.ended:
+    elif not cost_job.has_ended:
         draw_cost_progress(cost_job)
     else:
         _draw_known_cost(corpus, now, old_job, cost_job.result)
@@ -153,7 +153,7 @@ def _draw_known_cost(corpus: Corpus, now: Status, old_job: Job | None, cost: Bui
     is_complete = bool(cost.chunks) and not cost.missing
     sentence = cost.words()
     if is_complete and _extracts(now.build):
-        sentence = " ".join([tr("Nothing is read again."), *cost.after()])
+        sentence = " ".join([tr("Nothing is read again."), *cost.further_sentences()])
     st.write(plain(sentence))
     for note in cost.language:
         st.warning(plain(note), icon=":material/translate:")
@@ -172,7 +172,7 @@ def _draw_known_cost(corpus: Corpus, now: Status, old_job: Job | None, cost: Bui
 
 def _start_label(now: Status, old_job: Job | None, cost: BuildCost) -> str:
     """Return the label of the start button."""
-    if now.built:
+    if now.is_built:
         return tr("Rebuild")
     if old_job is not None and cost.missing < cost.chunks:
         return tr("Go on")
@@ -198,7 +198,7 @@ def _count_unreadable(now: Status) -> int:
 
     0 for a shipped graph.
     """
-    if not now.current or now.report.get("shipped"):
+    if not now.is_current or now.report.get("shipped"):
         return 0
     return sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE_COUNTS)
 
@@ -248,7 +248,7 @@ def _cost_job(corpus: Corpus, build: GraphBuild) -> Job:
 @st.fragment(run_every=0.4)
 def draw_cost_progress(job: Job) -> None:
     """Draw the progress of a cost estimate, and draw the page again at its end."""
-    if job.ended or job.wait(0.3):
+    if job.has_ended or job.wait(0.3):
         st.rerun()
     caption(":material/hourglass_empty: Estimating the cost …")
 
@@ -275,7 +275,7 @@ def start_build(corpus: Corpus, build: GraphBuild, cap: Cap | None = None) -> Jo
 
 def is_building(corpus: Corpus) -> bool:
     """Return whether a graph of the corpus is being built, perhaps by a user's own line."""
-    return any(not job.ended for job in engine().preparing.of(_key(corpus)))
+    return any(not job.has_ended for job in engine().preparing.with_key_prefix(_key(corpus)))
 
 
 def _key(corpus: Corpus, build: GraphBuild | None = None) -> str:
@@ -290,7 +290,7 @@ def _key(corpus: Corpus, build: GraphBuild | None = None) -> str:
 def _rerun_on_change(corpus: Corpus, build: GraphBuild, was_running: bool) -> None:
     """Draw the page again when this build was started or ended elsewhere, as in another tab."""
     job = engine().preparing.get(_key(corpus, build))
-    if (job is not None and not job.ended) != was_running:
+    if (job is not None and not job.has_ended) != was_running:
         st.rerun()
 
 

@@ -60,7 +60,9 @@ def draw_graph_comparison(corpus: Corpus, build: GraphBuild, graph: Graph) -> No
     others = {
         other.id: other
         for other in builds
-        if other.graph != "chunks" and other.id != build.id and build_status(corpus, other).serves
+        if other.graph != "chunks"
+        and other.id != build.id
+        and build_status(corpus, other).can_be_opened
     }
     if not others:
         st.info(
@@ -81,7 +83,7 @@ def draw_graph_comparison(corpus: Corpus, build: GraphBuild, graph: Graph) -> No
             width=560,
         )
     ]
-    other_graph = result_of(lambda: engine().environment.built(corpus, other_build.id))
+    other_graph = result_of(lambda: engine().environment.open_build(corpus, other_build.id))
     if other_graph is None:
         return
     if has_passage_nodes(graph) or has_passage_nodes(other_graph):
@@ -118,22 +120,22 @@ def _draw_figures(difference: GraphDifference, one: GraphBuild, other: GraphBuil
         tr("Only in “{other}”", other=other.title),
     )
     first, second = difference.first, difference.second
-    n_nodes = (difference.nodes, len(first.nodes), len(second.nodes))
+    n_nodes = (difference.n_common_nodes, len(first.nodes), len(second.nodes))
     for column, title, count, part in zip(columns, titles, n_nodes, (None, first, second)):
-        links = difference.links if part is None else part.links
+        links = difference.n_common_links if part is None else part.n_links
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{plain(title)}**")
             st.write(f"{many(count, 'entity', 'entities')}, {many(links, 'linked pair')}")
-            if part is not None and part.links:
+            if part is not None and part.n_links:
                 caption(
                     "{between:,} of these pairs link entities that both graphs have.",
-                    between=part.between,
+                    between=part.n_links_between_common,
                 )
 
 
 def _draw_pictures(first: Graph, second: Graph, one: GraphBuild, other: GraphBuild) -> None:
     """Draw both graphs side by side, with shared entities at the same position."""
-    union_graph = first.derived.once(
+    union_graph = first.derived.get_or_make(
         "beside", second.digest, lambda: unite_graphs(first, second, MAX_PAIR_ENTITIES)
     )
     if not union_graph.names[0]:
@@ -234,10 +236,10 @@ def _add_name_box(position: Position, name: str, boxes: list[tuple[float, float,
 def _draw_lists(
     difference: GraphDifference, first: Graph, second: Graph, one: GraphBuild, other: GraphBuild
 ) -> None:
-    if difference.alike:
-        count = len(difference.alike)
+    if difference.similar_pairs:
+        count = len(difference.similar_pairs)
         st.markdown(tr("**Possibly the same entity, two names**  ·  {alike:,}", alike=count))
-        pairs = difference.alike[:MAX_ALIKE_PAIRS]
+        pairs = difference.similar_pairs[:MAX_ALIKE_PAIRS]
         rows = {
             plain(one.title): first.names([node for node, _, _ in pairs]),
             # The space keeps the columns apart if both titles are equal.
@@ -254,7 +256,7 @@ def _draw_lists(
             column_config={tr("Similarity"): similarity},
         )
     parts = (difference.first, difference.second)
-    if not any(len(part.nodes) or part.links for part in parts):
+    if not any(len(part.nodes) or part.n_links for part in parts):
         st.info(
             tr(
                 "Both have the same entities and links. They may differ in descriptions, keywords "

@@ -40,7 +40,9 @@ CURRENT_COLOUR = "#d9822b"
 
 def draw_growth(graph: Graph) -> None:
     """Draw one passage with its additions, and the growth of the graph."""
-    growth: GraphGrowth = graph.derived.once("growth of", "chunks", lambda: GraphGrowth(graph))
+    growth: GraphGrowth = graph.derived.get_or_make(
+        "growth of", "chunks", lambda: GraphGrowth(graph)
+    )
     total, number = n_chunks(graph), Session.texts_chunk[graph.digest]
     if not total:
         caption("This graph does not record which chunk its facts come from.")
@@ -50,19 +52,22 @@ def draw_growth(graph: Graph) -> None:
         st.number_input(tr("Chunk"), 1, total, key=number.name, persist_state="session", width=150)
         st.caption(tr("of {total:,}, in reading order", total=total), width="content")
     row = number.value - 1
-    additions = growth.adds(row)
+    additions = growth.additions(row)
     left, right = st.columns(2, gap="large")
     with left:
         draw_passage(
             graph.columns.tables()["chunks"],
             row,
-            *graph.names([*additions.fresh, *additions.known]),
+            *graph.names([*additions.new_nodes, *additions.known_nodes]),
         )
         caption("Marked: names spelled as in the graph.")
     with right:
-        _draw_entities(graph, tr("New with this chunk"), additions.fresh, tr("No new entity."))
+        _draw_entities(graph, tr("New with this chunk"), additions.new_nodes, tr("No new entity."))
         _draw_entities(
-            graph, tr("Merged with an earlier entity"), additions.known, tr("No earlier entity.")
+            graph,
+            tr("Merged with an earlier entity"),
+            additions.known_nodes,
+            tr("No earlier entity."),
         )
         _draw_relations(graph, additions)
     _draw_figures(graph, growth, row)
@@ -96,7 +101,7 @@ def _draw_entities(graph: Graph, title: str, nodes: np.ndarray, empty_text: str)
 
 
 def _draw_relations(graph: Graph, additions: ChunkAdditions) -> None:
-    n_fresh = len(additions.fresh_edges)
+    n_fresh = len(additions.new_edges)
     total = n_fresh + len(additions.known_edges)
     st.markdown(
         tr(
@@ -105,7 +110,7 @@ def _draw_relations(graph: Graph, additions: ChunkAdditions) -> None:
             known=len(additions.known_edges),
         )
     )
-    edges = np.concatenate([additions.fresh_edges, additions.known_edges])[:MAX_LISTED_RELATIONS]
+    edges = np.concatenate([additions.new_edges, additions.known_edges])[:MAX_LISTED_RELATIONS]
     if not len(edges):
         caption("None.")
         return
@@ -157,14 +162,17 @@ def sizes_figure(growth: GraphGrowth, row: int) -> go.Figure:
 
     A vertical line marks the passage in `row`.
     """
-    numbers = np.arange(1, len(growth.nodes) + 1)
+    numbers = np.arange(1, len(growth.node_counts) + 1)
     figure = go.Figure(
         [
             go.Scatter(
-                x=numbers, y=growth.nodes, name=tr("entities"), line={"color": FRESH_COLOUR}
+                x=numbers, y=growth.node_counts, name=tr("entities"), line={"color": FRESH_COLOUR}
             ),
             go.Scatter(
-                x=numbers, y=growth.edges, name=tr("relations"), line={"color": CURRENT_COLOUR}
+                x=numbers,
+                y=growth.edge_counts,
+                name=tr("relations"),
+                line={"color": CURRENT_COLOUR},
             ),
         ]
     )
@@ -189,7 +197,7 @@ def growing_figure(graph: Graph, growth: GraphGrowth, row: int) -> go.Figure:
     heads, _, tails = graph.triples(edges)
     pairs = list(zip(heads.tolist(), tails.tolist()))
     positions = node_positions(nodes.tolist(), pairs)
-    n_passages = len(growth.nodes)
+    n_passages = len(growth.node_counts)
     frame_rows = np.linspace(0, n_passages - 1, min(MAX_FRAMES, n_passages)).astype(int).tolist()
     rows = sorted({*frame_rows, row})
     traces = {i: _traces_at(graph, growth, i, nodes, edges, pairs, positions) for i in rows}
@@ -255,10 +263,10 @@ def _traces_at(
 
     The entities of this passage are orange.
     """
-    first_rows = growth.first("nodes")[nodes]
-    additions = growth.adds(row)
-    is_in_passage = np.isin(nodes, np.concatenate([additions.fresh, additions.known]))
-    visible = growth.first("edges")[edges] <= row
+    first_rows = growth.first_chunks("nodes")[nodes]
+    additions = growth.additions(row)
+    is_in_passage = np.isin(nodes, np.concatenate([additions.new_nodes, additions.known_nodes]))
+    visible = growth.first_chunks("edges")[edges] <= row
     drawn_pairs = [pair for pair, shown in zip(pairs, visible) if shown]
     shown_nodes = [i for i in range(len(nodes)) if first_rows[i] <= row]
     names = [chart_name(graph.node_name(int(nodes[i]))) for i in shown_nodes]

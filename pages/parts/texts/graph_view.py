@@ -114,7 +114,7 @@ def types(digest: str, _graph: Graph) -> dict[str, int]:
     table = _graph.columns.nodes
     if is_tree(_graph):
         return dict(sorted(Counter(levels(_graph)).items(), reverse=True))
-    if table is None or not table.has("type"):
+    if table is None or not table.has_column("type"):
         return {}
     counts = pc.value_counts(table.arrow.column("type")).to_pylist()
     sizes = {row["values"] or "": row["counts"] for row in counts}

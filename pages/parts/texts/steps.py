@@ -32,9 +32,11 @@ def draw_build_steps(corpus: Corpus, base: GraphBuild) -> GraphBuild | None:
     This is `base` unless they were changed. If the line is incomplete, a note is drawn and None is
     returned.
     """
-    bench = Session.texts_bench.of((corpus.name, base.id), lambda: Bench.of(base.line))
+    bench = Session.texts_bench.get_or_compute(
+        (corpus.name, base.id), lambda: Bench.of_line(base.line)
+    )
     with st.expander(tr("Steps of this build"), icon=":material/linear_scale:", key="texts_steps"):
-        data = line_data(bench, {}, refusal=lambda operator: operator.lacks(corpus))
+        data = line_data(bench, {}, refusal=lambda operator: operator.missing_requirement(corpus))
         draw_bricks(bench, {**data, "compact": True}, Session.texts_bricks)
     line = bench.line
     if line is not None and line == base.line:
@@ -59,9 +61,9 @@ def draw_build_steps(corpus: Corpus, base: GraphBuild) -> GraphBuild | None:
     if line is None:
         return None
     build = find_build(repr(line))
-    if not build.own:
+    if not build.is_own:
         return build
-    if base.own:
+    if base.is_own:
         return replace(build, title=f"{build.title}: {line.words()}")
     return replace(build, title=tr("{title}, changed", title=base.title))
 
@@ -75,7 +77,7 @@ def draw_compare_link(corpus: Corpus, build: GraphBuild) -> None:
 
     There, a method on this graph is compared with the same method on a graph of the catalogue.
     """
-    if not build_status(corpus, build).serves:
+    if not build_status(corpus, build).can_be_opened:
         return
     method = next((method for method in methods().values() if starts_at_build(method, build)), None)
     if method is None:
@@ -88,7 +90,7 @@ def draw_compare_link(corpus: Corpus, build: GraphBuild) -> None:
     lanes = (repr(method_on_build(method, build).line), method.id)
     st.link_button(
         tr("Ask {method} on this graph", method=plain(method.name)),
-        Permalink(lanes=lanes, source=CorpusSource(corpus.name), typed=True).address("./"),
+        Permalink(lanes=lanes, source=CorpusSource(corpus.name), is_typed=True).address("./"),
         icon=":material/view_column:",
         help=tr("Compares it with the method on its usual graph, in a new tab."),
     )

@@ -36,7 +36,7 @@ def go_to_entity(graph: Graph, node: int) -> None:
 
 def has_passage_nodes(graph: Graph) -> bool:
     """Return whether the nodes are passages and summaries, as in passage graphs and trees."""
-    return graph.columns.nodes is not None and graph.columns.nodes.has("level")
+    return graph.columns.nodes is not None and graph.columns.nodes.has_column("level")
 
 
 def is_tree(graph: Graph) -> bool:
@@ -96,8 +96,8 @@ def communities_of(graph: Graph, node: int) -> list[int]:
     table = graph.columns.communities
     if table is None:
         return []
-    rows: IdLists = graph.derived.once(
-        "communities of", "nodes", lambda: table.lists("members").inverse(graph.n_nodes)
+    rows: IdLists = graph.derived.get_or_make(
+        "communities of", "nodes", lambda: table.id_lists("members").invert(graph.n_nodes)
     )
     levels = table.numbers("level")
     return sorted(rows[node].tolist(), key=lambda row: (levels[row], row))

@@ -111,10 +111,10 @@ def test_a_tree_of_an_earlier_version_is_outdated_and_rebuilt(corpus):
     file = build_folder(corpus, one) / BUILT_FILE
     # Earlier versions wrote no digest.
     earlier = check_own_digest(json.loads(file.read_text()))
-    assert earlier.pop("editions") == {"Tree": 2} and build_status(corpus, one).current
+    assert earlier.pop("editions") == {"Tree": 2} and build_status(corpus, one).is_current
     write_atomically(file, lambda stream: stream.write(json.dumps(earlier).encode()))
     now = build_status(corpus, one)
-    assert (now.built, now.current) == (True, False) and now.outdated.startswith(
+    assert (now.is_built, now.is_current) == (True, False) and now.outdated.startswith(
         "It was built by an earlier version"
     )
     with pytest.raises(
@@ -122,7 +122,7 @@ def test_a_tree_of_an_earlier_version_is_outdated_and_rebuilt(corpus):
     ):
         open_graph(corpus, one)
     run_build(corpus, one, LetterModels())
-    assert build_status(corpus, one).current and not build_status(corpus, one).outdated
+    assert build_status(corpus, one).is_current and not build_status(corpus, one).outdated
     run_build(corpus, "chunks", LetterModels())
     # Builds without changed operators have no edition.
     assert (
@@ -401,7 +401,7 @@ def test_an_entity_in_every_chunk_is_one_node_with_a_short_description(kind, tmp
         return
     (ann,) = graph.nodes_named("Ann Berg")
     assert (
-        len(graph.columns.nodes.lists("chunks")[ann]) == 120
+        len(graph.columns.nodes.id_lists("chunks")[ann]) == 120
         and estimate_text_tokens(graph.columns.nodes.text("description", ann)) <= 500
     )
     assert any("were longer than 500 tokens" in note for note in report.notes)
@@ -414,7 +414,7 @@ def test_custom_builds_are_listed_apart_from_the_catalogue(tmp_path):
     run_build(corpus, "kg-noun-phrases", LetterModels())
     run_build(corpus, line, LetterModels())
     (found,) = own_builds(corpus).values()
-    assert (found.id, found.own, found.graph) == (line, True, "rkg") and found.title.startswith(
+    assert (found.id, found.is_own, found.graph) == (line, True, "rkg") and found.title.startswith(
         "Own build: chunks of 99 tokens → "
     )
     assert open_graph(corpus, found).digest == open_graph(corpus, line).digest

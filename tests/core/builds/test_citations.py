@@ -114,7 +114,7 @@ def test_shared_and_short_titles_match_no_document():
             Document("d", "-"),
         ]
     )
-    assert titles.found("on long trees, trees, d") == [] and titles.shared == 2
+    assert titles.find_titles("on long trees, trees, d") == [] and titles.shared == 2
 
 
 def graph_of(tmp_path, operator, models=None, chunker=None):
@@ -177,7 +177,7 @@ def test_missing_titles_are_noted(tmp_path):
     one = write_corpus(
         tmp_path / "corpora" / "bare", [Document("a", "One."), Document("b", "Two.")]
     )
-    assert "no titles" in CitedDocuments().lacks(one)
+    assert "no titles" in CitedDocuments().missing_requirement(one)
     with pytest.raises(BadInput, match="no titles"):
         ctx = BuildContext(LetterModels())
         CitedDocuments().apply(WholeDocuments().apply(BuildState(one), ctx), ctx)

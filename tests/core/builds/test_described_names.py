@@ -21,7 +21,7 @@ def home(tmp_path, monkeypatch):
 def describe_text(say, text=CAROL, **how):
     models = ChatModels(say)
     ctx = BuildContext(models)
-    ((_, facts),) = DescribedNames(**how).extracted([text], ctx)
+    ((_, facts),) = DescribedNames(**how).extract_facts([text], ctx)
     return facts, models.writer.asked
 
 
@@ -121,5 +121,5 @@ def test_each_chunk_causes_one_call():
     calls = []
     models = ChatModels(lambda *_: calls.append(1) or reply())
     for _ in range(2):
-        list(DescribedNames().extracted([CAROL], BuildContext(models)))
+        list(DescribedNames().extract_facts([CAROL], BuildContext(models)))
     assert len(calls) == 1

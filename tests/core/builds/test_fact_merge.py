@@ -53,7 +53,7 @@ FACTS = (
 
 def merged_graph(tmp_path, facts=FACTS, operator=None, ctx=None):
     n = len(facts)
-    chunks = Table.of(
+    chunks = Table.from_columns(
         id=[f"c{i}" for i in range(n)], document=["d"] * n, text=[f"text {i}" for i in range(n)]
     )
     return (
@@ -223,9 +223,9 @@ def test_passages_are_joined_by_the_entities_that_they_share(operator, expected,
     assert {
         tuple(graph.names(pair)): weight for *pair, weight in zip(heads, tails, weights)
     } == expected
-    assert graph.names(range(5)) == graph.columns.chunks.texts("id") and graph.columns.nodes.lists(
-        "chunks"
-    ).lists() == [[i] for i in range(5)]
+    assert graph.names(range(5)) == graph.columns.chunks.texts(
+        "id"
+    ) and graph.columns.nodes.id_lists("chunks").lists() == [[i] for i in range(5)]
     assert any("join none: x" in note for note in ctx.report.notes) == (operator.common == 4)
 
 
@@ -260,7 +260,7 @@ def test_passages_are_joined_block_after_block_as_pair_after_pair(tmp_path, monk
         names = [text.lower().split(", ") for text in edges.texts("description")]
         assert dict(zip(zip(*ends), names)) == expected and len(expected) > 10
         assert edges.numbers("weight").tolist() == [len(one) for one in names]
-        assert [[f"c{row}" for row in both] for both in edges.lists("chunks").lists()] == [
+        assert [[f"c{row}" for row in both] for both in edges.id_lists("chunks").lists()] == [
             list(pair) for pair in zip(*ends)
         ]
         digests.add(graph.digest)
@@ -283,7 +283,7 @@ def test_facts_merged_in_blocks_equal_facts_merged_at_once(tmp_path):
             ),
         ),
     )
-    table = Table.of(id=[f"c{i}" for i in range(len(facts))], text=[""] * len(facts))
+    table = Table.from_columns(id=[f"c{i}" for i in range(len(facts))], text=[""] * len(facts))
     for fresh in (
         lambda: Merged(True, "unicode"),
         lambda: Merged(False, "unicode", False, False),
@@ -349,15 +349,18 @@ def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):
 def test_texts_in_a_temporary_file_stay_readable_after_memory_is_freed(monkeypatch):
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
     column = concat_texts([pa.array(["x" * 100_000, "ä", "the end"], pa.large_string())])
-    held, table = len(graph_columns.TEXT_MAPS), Table.of(description=column, weight=[1.0, 2.0, 3.0])
+    held, table = (
+        len(graph_columns.TEXT_MAPS),
+        Table.from_columns(description=column, weight=[1.0, 2.0, 3.0]),
+    )
     before = table.texts("description")
-    table.release()
+    table.free_memory()
     assert table.texts("description") == before and table.numbers("weight").tolist() == [
         1.0,
         2.0,
         3.0,
     ]
-    assert table.digest == Table.of(description=before, weight=[1.0, 2.0, 3.0]).digest
+    assert table.digest == Table.from_columns(description=before, weight=[1.0, 2.0, 3.0]).digest
     del column, table
     assert len(graph_columns.TEXT_MAPS) == held - 1  # The file is deleted together with the texts.
 
@@ -368,7 +371,7 @@ def test_texts_in_a_temporary_file_stay_readable_after_memory_is_freed(monkeypat
 )
 def test_a_digest_of_texts_in_a_temporary_file_frees_their_memory(monkeypatch):
     monkeypatch.setattr(graph_columns, "MAX_HELD_TEXT_BYTES", 10)
-    table = Table.of(
+    table = Table.from_columns(
         description=concat_texts(pa.array(["x" * 1000] * 4000, pa.large_string()) for _ in range(4))
     )
     assert table.texts("description")[-1] == "x" * 1000

@@ -121,10 +121,10 @@ def looked_up_texts(monkeypatch):
     """Texts whose facts were looked up, with each chunk as a separate run."""
     monkeypatch.setattr(extractor, "HELD_CHUNKS", 4)
     monkeypatch.setattr(fact_collections, "CHUNKS_PER_RUN_END", 1)
-    read, found = list[str](), extractor.Extractor.found
+    read, found = list[str](), extractor.Extractor.find_facts
     monkeypatch.setattr(
         extractor.Extractor,
-        "found",
+        "find_facts",
         lambda self, texts, *rest: read.extend(texts) or found(self, texts, *rest),
     )
     return read
@@ -245,7 +245,7 @@ def test_another_community_size_reads_no_chunk_again(tmp_path):
         report.counts["extracted"],
         report.counts["kept"],
     ) == (0, 14)
-    members = [set(after.names(one)) for one in after.columns.communities.lists("members")]
+    members = [set(after.names(one)) for one in after.columns.communities.id_lists("members")]
     # Circles with more than 3 members are split.
     assert sorted(members, key=min) == [set(NAMES[:5]), set(NAMES[5:])]
     assert after.n_edges == before.n_edges and len(before.columns.communities) > 2

@@ -79,7 +79,7 @@ def read(say, text=ANN, **how):
     models = ChatModels(say)
     ctx = BuildContext(models)
     operator = LanguageModelExtraction(**{"gleaning": 0, **how})
-    ((_, facts),) = operator.extracted([text], ctx)
+    ((_, facts),) = operator.extract_facts([text], ctx)
     return facts, models.writer.asked, ctx
 
 
@@ -215,7 +215,7 @@ def test_a_build_without_a_readable_reply_fails(tmp_path):
         match="None of the 6 chunks",
     ):
         run_build(corpus, "rkg", models)
-    assert not build_status(corpus, "rkg").built
+    assert not build_status(corpus, "rkg").is_built
     assert run_build(corpus, "rkg", ChatModels(met)).n_edges == 6
 
 

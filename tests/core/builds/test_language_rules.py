@@ -138,7 +138,7 @@ def test_a_build_uses_the_language_of_its_corpus(tmp_path):
     ctx = build_context(texts, LetterModels())
     assert ctx.language == "de" and NounPhrases().signature(ctx) == "rules 1 de"
     assert reader_choice.reader_words("de") == "by rules, as no parser for German is installed"
-    list(NounPhrases().extracted([GERMAN], ctx))
+    list(NounPhrases().extract_facts([GERMAN], ctx))
     assert ctx.report.notes == [NoteWith("by rules", "German")]
 
 

@@ -21,7 +21,7 @@ from tests.core.builds.kit import Texts
 
 # Directions in degrees. The cosine of two names is the cosine of the angle between them.
 ANGLES = {"a": 0, "b": 20, "c": 50, "d": 90, "e": 180}
-CHUNKS = Table.of(id=["x", "y"], text=["one", "two"])
+CHUNKS = Table.from_columns(id=["x", "y"], text=["one", "two"])
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +109,7 @@ def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
         "b -> similar to -> c": "",
     }
     assert after.columns.nodes.digest == before.columns.nodes.digest
-    assert after.columns.edges.lists("chunks").lists() == [[0], [0], [0, 1], [0, 1]]
+    assert after.columns.edges.id_lists("chunks").lists() == [[0], [0], [0, 1], [0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_nearly_equal_names_are_joined_once(how, triples, chunks, expected, tmp_
         told
     ) == len(fresh) + len(triples)
     assert {after.columns.edges.numbers("weight")[edge] for edge in fresh} == {1.0}
-    assert [after.columns.edges.lists("chunks").lists()[edge] for edge in fresh] == [[]] * len(
+    assert [after.columns.edges.id_lists("chunks").lists()[edge] for edge in fresh] == [[]] * len(
         fresh
     )
     assert after.columns.nodes.digest == before.columns.nodes.digest

@@ -28,7 +28,9 @@ from tests.films import Bag, Written
 def graph_of_entities(*entities):
     """Build a graph of entities, each with its number of chunks, at most four."""
     names, sizes = [name for name, _ in entities], [size for _, size in entities]
-    chunks = Table.of(id=["a", "b", "c", "d"], document=["a", "b", "c", "d"], text=[""] * 4)
+    chunks = Table.from_columns(
+        id=["a", "b", "c", "d"], document=["a", "b", "c", "d"], text=[""] * 4
+    )
     edges = [(names[0], "knows", name) for name in names[1:]]
     return assemble(
         "g",
@@ -89,7 +91,7 @@ def test_the_name_with_most_passages_stays_and_refused_pairs_are_left_out():
     ]
     assert [
         one.edit.names
-        for one in suggest_by_spelling(known, EntityMerges().refusing([("Spirit", "spirit")]))
+        for one in suggest_by_spelling(known, EntityMerges().with_refusals([("Spirit", "spirit")]))
     ] == [("spirits", "Spirit")]
     assert [one.passages for one in suggest_by_spelling(known, EntityMerges())] == [(2, 4), (1, 4)]
 
@@ -115,7 +117,7 @@ def test_similar_vectors_with_other_numbers_are_not_suggested():
 
 
 def test_a_graph_of_passages_or_summaries_has_no_entities():
-    chunks = Table.of(id=["a"], document=["a"], text=[""])
+    chunks = Table.from_columns(id=["a"], document=["a"], text=[""])
     tree = assemble(
         "t", ["a", "A"], [], {"chunks": [[0], [0]], "level": np.array([0, 1])}, {}, chunks
     )
@@ -141,14 +143,14 @@ def test_merges_are_saved_removed_and_kept_after_changes(corpus):
     one, other = Edit("merge", ("Tim", "Tiny Tim")), Edit("merge", ("Old Scrooge", "Scrooge"))
     assert read_merges(corpus) == EntityMerges() and EntityMerges().digest == ""
     change_merges(
-        corpus, lambda mends: mends.accepted([one, other, one]).refusing([("Bob", "Ann")])
+        corpus, lambda mends: mends.with_merges([one, other, one]).with_refusals([("Bob", "Ann")])
     )
     corpus = corpus.add([Document("c", "A third.", "C")])
     assert (
         read_merges(corpus) == EntityMerges((one, other), (("Ann", "Bob"),))
         and read_merges(corpus).digest
     )
-    assert change_merges(corpus, lambda mends: mends.without([one])).edits == (other,)
+    assert change_merges(corpus, lambda mends: mends.without_merges([one])).edits == (other,)
 
 
 def test_a_damaged_file_of_merges_is_reported(corpus):
@@ -159,15 +161,15 @@ def test_a_damaged_file_of_merges_is_reported(corpus):
 
 def test_too_many_merges_are_refused():
     with pytest.raises(BadInput, match="At most 5,000"):
-        EntityMerges().accepted(Edit("merge", (str(i), "a")) for i in range(5_001))
+        EntityMerges().with_merges(Edit("merge", (str(i), "a")) for i in range(5_001))
 
 
 def test_the_last_decision_on_two_names_counts():
     one, other = Edit("merge", ("Hood", "Amy Hood")), Edit("merge", ("EHA", "Agency"))
-    merged = EntityMerges().accepted([one, other])
-    refused = merged.refusing([("Amy Hood", "Hood")])
+    merged = EntityMerges().with_merges([one, other])
+    refused = merged.with_refusals([("Amy Hood", "Hood")])
     assert (refused.edits, refused.refused) == ((other,), (("Amy Hood", "Hood"),))
-    assert refused.accepted([one]) == EntityMerges((other, one), ())
+    assert refused.with_merges([one]) == EntityMerges((other, one), ())
 
 
 def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
@@ -175,7 +177,7 @@ def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
     line = "NounPhrases() >> Merge()"
     spec = f"SentenceChunks() >> {line}"
     run_build(corpus, spec, engine.models)
-    plain = engine.environment.built(corpus, spec)
+    plain = engine.environment.open_build(corpus, spec)
     name, into = plain.names(range(2))
     lines = [
         parse_line(f"BuiltGraph(build={spec!r}{more}) >> SparseChunks()")
@@ -184,11 +186,11 @@ def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
     opened = lambda one: [
         open_lane_graph(made, CorpusSource.of(one), engine.environment) for made in lines
     ]
-    ask = engine.ask(CorpusSource.of(corpus), Question("who"), model=False)
+    ask = engine.prepare_question(CorpusSource.of(corpus), Question("who"), model=False)
     before = engine.key(ask, [Method("a", "A", lines[0])])
     change_merges(
         corpus,
-        lambda mends: mends.accepted(
+        lambda mends: mends.with_merges(
             [Edit("merge", (name, into)), Edit("merge", ("Nobody", into))]
         ),
     )
@@ -210,12 +212,12 @@ def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
 def test_lanes_from_before_a_merge_are_not_reused(corpus):
     engine = Engine(Written(encoder=Bag()))
     one = Method("a", "A", parse_line("BuiltGraph() >> SparseChunks(keep=1)"))
-    ask = lambda: engine.ask(CorpusSource.of(corpus), Question("who"), model=False)
+    ask = lambda: engine.prepare_question(CorpusSource.of(corpus), Question("who"), model=False)
     first = engine.compare(ask(), [one])
     assert first.wait(60)
     again = engine.compare(ask(), [one], again=True, before=first.comparison)
     assert again.wait(60) and again.comparison.lanes[0].taken
-    change_merges(corpus, lambda mends: mends.accepted([Edit("merge", ("Tim", "Tiny Tim"))]))
+    change_merges(corpus, lambda mends: mends.with_merges([Edit("merge", ("Tim", "Tiny Tim"))]))
     after = engine.compare(ask(), [one], again=True, before=first.comparison)
     assert after.wait(60) and not after.comparison.lanes[0].taken
     engine.jobs.stop()

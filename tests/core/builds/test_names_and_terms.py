@@ -162,14 +162,16 @@ def test_markup_is_text_and_empty_text_has_no_names():
 
 
 def test_other_scripts_are_skipped_with_a_note():
-    facts = dict(NamesAndTerms().extracted(["安住在罗马。她认识鲍勃。"], _ParserContext()))
+    facts = dict(NamesAndTerms().extract_facts(["安住在罗马。她认识鲍勃。"], _ParserContext()))
     assert not facts[0].entities and "not in Latin letters" in facts[0].notes[0]
 
 
 def test_german_is_read_like_noun_phrases():
     ctx = BuildContext(NoModels(), language="de")
     texts = ["Angela Merkel wohnt in Berlin."]
-    assert [*NamesAndTerms().extracted(texts, ctx)] == [*NounPhrases().extracted(texts, ctx)]
+    assert [*NamesAndTerms().extract_facts(texts, ctx)] == [
+        *NounPhrases().extract_facts(texts, ctx)
+    ]
     assert NamesAndTerms().signature(ctx).startswith(NounPhrases().signature(ctx))
 
 

@@ -126,13 +126,13 @@ def test_saved_facts_are_not_read_again(tmp_path, monkeypatch):
     )
     run_build(first, "tkg-noun-phrases", LetterModels())
     asked = []
-    real = NounPhrases.extracted
+    real = NounPhrases.extract_facts
 
     def counted(self, texts, ctx):
         asked.extend(texts)
         return real(self, texts, ctx)
 
-    monkeypatch.setattr(NounPhrases, "extracted", counted)
+    monkeypatch.setattr(NounPhrases, "extract_facts", counted)
     second = first.changed(a=None, c="Angela Merkel met Barack Obama.")
     grown = run_build(second, "tkg-noun-phrases", LetterModels())
     assert asked == ["Angela Merkel met Barack Obama."]

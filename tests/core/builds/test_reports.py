@@ -14,7 +14,7 @@ from core.watch import NO_WATCH, Watch
 from tests.core.builds.kit import Texts
 from tests.core.builds.test_language_model import ChatModels
 
-CHUNKS = Table.of(id=["x", "y", "z"], text=["one", "two", "three"])
+CHUNKS = Table.from_columns(id=["x", "y", "z"], text=["one", "two", "three"])
 # A star a-b, a-c, a-d and an edge d-e. The community of all nodes has the part {d, e}.
 NODES = {
     "type": ["person"] * 5,
@@ -34,7 +34,7 @@ def home(tmp_path, monkeypatch):
 
 
 def report_communities(operator, tmp_path, say=None, watch=NO_WATCH):
-    table = Table.of(
+    table = Table.from_columns(
         level=[0, 1],
         parent=[-1, 0],
         title=["a, d, b", "d, e"],

@@ -38,7 +38,7 @@ def resolve_facts(tmp_path, *chunks, operator=None, texts=None, titles=None):
         Facts(tuple(ChunkEntity(*one) for one in names), tuple(ChunkRelation(*one) for one in rest))
         for _, names, rest in chunks
     ]
-    table = Table.of(
+    table = Table.from_columns(
         id=[f"{document}#{row}" for row, document in enumerate(documents)],
         document=documents,
         title=titles or [""] * len(chunks),
@@ -75,7 +75,7 @@ def test_a_part_of_a_name_is_joined_with_the_only_full_name_of_its_document(tmp_
     assert [(one.head, one.name, one.tail) for one in facts[1].relations] == [
         ("Amy Hood", "sells", "Azure")
     ]
-    merges = name_merges(report.plain())
+    merges = name_merges(report.to_plain())
     assert {(one.name, one.into, one.rule, one.documents) for one in merges.made} == {
         ("Amy", "Amy Hood", "part of a name", ("call",)),
         ("Hood", "Amy Hood", "part of a name", ("call",)),
@@ -92,7 +92,7 @@ def test_a_part_of_two_names_stays_and_is_reported(tmp_path):
     ]
     facts, report = resolve_facts(tmp_path, *chunks)
     assert len(facts[0].entities) == 3
-    (near,) = name_merges(report.plain()).near
+    (near,) = name_merges(report.to_plain()).near
     assert (near.name, near.candidates, near.documents) == (
         "Cratchit",
         ("Bob Cratchit", "Tim Cratchit"),
@@ -230,7 +230,7 @@ def test_a_title_in_the_text_is_the_subject_of_the_document(tmp_path):
     assert [(one.head, one.tail) for one in facts[0].relations] == [("Giuseppe Verdi", "Milan")]
     assert set(names(facts[1])) == {"Kiss and Tell", "Corliss"}
     assert ("Giuseppe Fortunino Verdi", "Giuseppe Verdi", "title of the document") in {
-        (one.name, one.into, one.rule) for one in name_merges(report.plain()).made
+        (one.name, one.into, one.rule) for one in name_merges(report.to_plain()).made
     }
     facts, _ = resolve_facts(tmp_path, *chunks, texts=texts, titles=["Notes of a meeting", ""])
     assert "Notes of a meeting" not in names(facts[0])
@@ -270,7 +270,7 @@ def test_a_surname_or_longer_title_joins_no_person_with_a_title(tmp_path):
     facts, report = resolve_facts(
         tmp_path, chunk, titles=["Portland State Vikings football under Jerry Glanville"]
     )
-    assert set(names(facts[0])) == {"Jerry Glanville"} and not name_merges(report.plain()).made
+    assert set(names(facts[0])) == {"Jerry Glanville"} and not name_merges(report.to_plain()).made
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,9 @@ def test_alternative_names_in_the_text_are_joined_if_plausible(tmp_path, head, l
     if into:
         assert set(names(facts[0])) == {into} and not facts[0].relations
     else:
-        assert set(names(facts[0])) == {head[0], tail[0]} and not name_merges(report.plain()).made
+        assert (
+            set(names(facts[0])) == {head[0], tail[0]} and not name_merges(report.to_plain()).made
+        )
         assert facts[0].relations[0].name == (
             "also called" if label == "also called" else "appears with"
         )
@@ -383,9 +385,9 @@ def test_names_marked_as_different_stay_apart(tmp_path):
     chunks = [("d", [("Amy Hood", "person"), ("Amy", "person")], [])]
     corpus = Texts(tmp_path)
     corpus.own = False
-    change_merges(corpus, lambda now: now.refusing([("Amy", "Amy Hood")]))
+    change_merges(corpus, lambda now: now.with_refusals([("Amy", "Amy Hood")]))
     assert set(names(resolve_facts(tmp_path, *chunks)[0][0])) == {"Amy", "Amy Hood"}
-    change_merges(corpus, lambda now: now.allowing([("Amy Hood", "Amy")]))
+    change_merges(corpus, lambda now: now.without_refusals([("Amy Hood", "Amy")]))
     assert set(names(resolve_facts(tmp_path, *chunks)[0][0])) == {"Amy Hood"}
 
 
@@ -428,30 +430,36 @@ def test_a_graph_with_later_marked_names_is_outdated_but_usable(
     corpus.own = False
     first = run_build(corpus, "kg-names", LetterModels())
     # The build never joined this pair.
-    change_merges(corpus, lambda now: now.refusing([("Paris", "Berlin")]))
-    assert build_status(corpus, "kg-names").current
-    change_merges(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
+    change_merges(corpus, lambda now: now.with_refusals([("Paris", "Berlin")]))
+    assert build_status(corpus, "kg-names").is_current
+    change_merges(corpus, lambda now: now.with_refusals([("Hood", "Amy Hood")]))
     now = build_status(corpus, "kg-names")
-    assert (now.current, now.renamed, now.serves, now.outdated) == (False, True, True, RENAMED_NOTE)
+    assert (now.is_current, now.has_renamed, now.can_be_opened, now.outdated) == (
+        False,
+        True,
+        True,
+        RENAMED_NOTE,
+    )
     same = open_graph(corpus, "kg-names")
     assert same.digest == first.digest and uncovered(same) == RENAMED_NOTE
-    change_merges(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
-    assert build_status(corpus, "kg-names").current
-    change_merges(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
+    change_merges(corpus, lambda now: now.without_refusals([("Hood", "Amy Hood")]))
+    assert build_status(corpus, "kg-names").is_current
+    change_merges(corpus, lambda now: now.with_refusals([("Hood", "Amy Hood")]))
     apart = run_build(corpus, "kg-names", LetterModels())
     assert {"Hood", "Amy Hood"} <= set(apart.names(range(apart.n_nodes)))
     assert (
-        build_status(corpus, "kg-names").current and uncovered(open_graph(corpus, "kg-names")) == ""
+        build_status(corpus, "kg-names").is_current
+        and uncovered(open_graph(corpus, "kg-names")) == ""
     )
-    change_merges(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
-    assert build_status(corpus, "kg-names").renamed
+    change_merges(corpus, lambda now: now.without_refusals([("Hood", "Amy Hood")]))
+    assert build_status(corpus, "kg-names").has_renamed
     assert (
         run_build(corpus, "kg-names", LetterModels()).digest == first.digest
-        and build_status(corpus, "kg-names").current
+        and build_status(corpus, "kg-names").is_current
     )
     (corpus.folder / "mends.json").write_text("{")
     # An unreadable file marks nothing. The page reports the damage.
-    assert build_status(corpus, "kg-names").current
+    assert build_status(corpus, "kg-names").is_current
 
 
 @pytest.mark.parametrize("earlier", [{}, {"NamesAndTerms": 2}, {"ResolveNames": 2}])
@@ -465,7 +473,7 @@ def test_a_graph_that_joined_names_by_earlier_rules_is_outdated(earlier, tmp_pat
         file, lambda stream: stream.write(json.dumps({**record, "editions": earlier}).encode())
     )
     assert (
-        not build_status(corpus, "kg-names").current
+        not build_status(corpus, "kg-names").is_current
         and build_status(corpus, "kg-names").outdated == EARLIER_VERSION_NOTE
     )
 
@@ -479,14 +487,14 @@ def test_joined_names_differ_with_the_marked_pairs():
         {("Ek", "Karin Ek")},
     )
     marked = {("Ek", "Karin Ek")}
-    assert not merges.differ_with(marked)
-    assert merges.differ_with(set())  # Ek would be joined again.
-    assert merges.differ_with(marked | {("Amy Hood", "Hood")})
-    assert merges.differ_with(marked | {("Anna Berg", "Berg")})  # Only Olof Berg is left for Berg.
-    assert not merges.differ_with(marked | {("Anna Berg", "Berg"), ("Berg", "Olof Berg")})
+    assert not merges.would_differ(marked)
+    assert merges.would_differ(set())  # Ek would be joined again.
+    assert merges.would_differ(marked | {("Amy Hood", "Hood")})
+    assert merges.would_differ(marked | {("Anna Berg", "Berg")})  # Only Olof Berg is left for Berg.
+    assert not merges.would_differ(marked | {("Anna Berg", "Berg"), ("Berg", "Olof Berg")})
     # The report does not list all merges, so this cannot be decided.
     more = replace(merges, made_in_all=2)
-    assert not more.differ_with(marked) and more.differ_with(marked | {("a", "b")})
+    assert not more.would_differ(marked) and more.would_differ(marked | {("a", "b")})
 
 
 def test_different_names_are_not_joined_indirectly_or_by_a_title(tmp_path):
@@ -494,14 +502,14 @@ def test_different_names_are_not_joined_indirectly_or_by_a_title(tmp_path):
     corpus.own = False
     chain = [("d", [("Ada Byron King", "person"), ("Ada King", "person"), ("Ada", "person")], [])]
     assert set(names(resolve_facts(tmp_path, *chain)[0][0])) == {"Ada Byron King"}
-    change_merges(corpus, lambda now: now.refusing([("Ada", "Ada Byron King")]))
+    change_merges(corpus, lambda now: now.with_refusals([("Ada", "Ada Byron King")]))
     assert {"Ada", "Ada Byron King"} <= set(names(resolve_facts(tmp_path, *chain)[0][0]))
     film = [("d", [("Bill Oakley Senior", "person"), ("Ohio", "place")], [])]
     text = ["Bill Oakley Senior of Ohio"]
     facts, report = resolve_facts(tmp_path, *film, texts=text, titles=["Bill Senior"])
-    (made,) = name_merges(report.plain()).made
+    (made,) = name_merges(report.to_plain()).made
     assert (made.name, made.into) == ("Bill Oakley Senior", "Bill Senior")
-    change_merges(corpus, lambda now: now.refusing([("Bill Oakley Senior", "Bill Senior")]))
+    change_merges(corpus, lambda now: now.with_refusals([("Bill Oakley Senior", "Bill Senior")]))
     facts, report = resolve_facts(tmp_path, *film, texts=text, titles=["Bill Senior"])
-    assert not name_merges(report.plain()).made and "Bill Oakley Senior" in names(facts[0])
-    assert name_merges(report.plain()).separated == (("Bill Oakley Senior", "Bill Senior"),)
+    assert not name_merges(report.to_plain()).made and "Bill Oakley Senior" in names(facts[0])
+    assert name_merges(report.to_plain()).separated == (("Bill Oakley Senior", "Bill Senior"),)

@@ -138,13 +138,13 @@ def test_a_new_user_opens_the_graphs_without_a_language_model_call(maker, newcom
     for kind in ("kg", "tkg", "rkg"):
         assert (
             build_for(newcomer, kind).id == f"{kind}-described"
-            and not build_status(newcomer, f"{kind}-described").built
+            and not build_status(newcomer, f"{kind}-described").is_built
         )
         graph = built(newcomer, kind, make=True)
         assert graph.digest == open_graph(corpus, f"{kind}-described").digest
         assert (
             built_as(graph).id == f"{kind}-described"
-            and build_status(newcomer, f"{kind}-described").current
+            and build_status(newcomer, f"{kind}-described").is_current
         )
     nodes = graph.columns.nodes.texts("description")
     assert "A partner in London." in nodes and graph.columns.edges.texts("keywords") == ["business"]
@@ -204,7 +204,7 @@ def test_shipped_replies_suffice_without_shipped_facts(newcomer):
     kept = SavedReplies(shipped=shipped_replies(newcomer))
     made = run_build(newcomer, "rkg-described", ChatlessModels(), saved=kept)
     assert "A partner in London." in made.columns.nodes.texts("description")
-    assert build_status(newcomer, "rkg-described").report["counts"]["extracted"] == 3
+    assert build_status(newcomer, "rkg-described").report["counts"]["extract_facts"] == 3
 
 
 def test_shipped_data_do_not_fit_other_documents(newcomer):
@@ -242,11 +242,11 @@ def test_a_build_with_another_language_model_can_ship(tmp_path, monkeypatch):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), TitledModels(reply_about_names)
     small = find_build("kg-described@qwen-0.5b")
     assert (
-        small == find_build("kg-described").by("qwen-0.5b") == small.by("qwen-0.5b")
-        and small.row == "kg-described"
+        small == find_build("kg-described").with_model("qwen-0.5b") == small.with_model("qwen-0.5b")
+        and small.catalogue_id == "kg-described"
         and small.graph == "kg"
     )
-    assert find_build("kg-described").by("qwen-1.5b") == find_build(
+    assert find_build("kg-described").with_model("qwen-1.5b") == find_build(
         "kg-described"
     ) != small and "model='qwen-0.5b'" in repr(small.line)
     assert small.id not in builds_of(corpus)
@@ -348,7 +348,7 @@ def test_shipped_facts_of_a_parser_are_not_read_again(tmp_path, monkeypatch):
     (tmp_path / "newcomer").mkdir()
     monkeypatch.setattr(
         NounPhrases,
-        "extracted",
+        "extract_facts",
         lambda *_: pytest.fail("the parser is asked") if _[1] else iter(()),
     )
     theirs = Texts(tmp_path / "theirs", **TEXTS)
@@ -417,7 +417,7 @@ def test_shipped_files_fit_the_current_documents_and_chunks(file, monkeypatch):
                 fact_key(repr(extract), extract.signature(ctx), text)
                 for text in chunks.texts("text")
             ]
-            assert set(keys) <= set(FactStore(shipped=[file]).found(keys))
+            assert set(keys) <= set(FactStore(shipped=[file]).load(keys))
 
 
 @pytest.mark.skipif(not REPLY_FILES, reason="no replies ship with any corpus here")
@@ -454,4 +454,4 @@ def test_shipped_noun_phrases_cover_every_current_chunk(file):
         fact_key(repr(line.operators[1]), line.operators[1].signature(ctx), text)
         for text in line.operators[0].table(corpus).texts("text")
     ]
-    assert keys and set(keys) <= set(FactStore(shipped=[file]).found(keys))
+    assert keys and set(keys) <= set(FactStore(shipped=[file]).load(keys))

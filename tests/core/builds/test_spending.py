@@ -100,7 +100,7 @@ def far(tmp_path, monkeypatch):
 
     with serving(answer) as (address, _):
         chat = OpenAIChat(address, "m", "far", at_once=3)
-        chat.holds_counts = False  # Real prompts have more tokens than the server reports.
+        chat.checks_token_counts = False  # Real prompts have more tokens than the server reports.
         here.models = PricedServerModels(chat)
         yield here
 
@@ -118,7 +118,7 @@ def test_a_cap_stops_a_build_and_a_higher_cap_continues_it(far, cap, said):
         CapReached, match=f"{said} are spent, 7 of 20 texts of this step done.*with a higher cap"
     ):
         run_build(far.corpus, one, far.models, cap=cap)
-    assert len(far.asked) == 7 and not build_status(far.corpus, one).built
+    assert len(far.asked) == 7 and not build_status(far.corpus, one).is_built
     with pytest.raises(CapReached):
         # With the same cap no further call is made.
         run_build(far.corpus, one, far.models, cap=cap)
@@ -201,7 +201,7 @@ def test_further_calls_are_estimated_and_added(far):
     By hand, they cost 5 * (.92 + 1.90) = 14.10 EUR.
     """
     expected = estimate_cost(far.corpus, find_build("tkg"), far.models)
-    assert expected.rest == UsageEstimate(Usage(5, 2300, 950), None, 14.1, "EUR")
+    assert expected.later_usage == UsageEstimate(Usage(5, 2300, 950), None, 14.1, "EUR")
     both = expected.reading.usage.calls + 5
     assert expected.calls == both and f"In all: about {both} calls" in expected.words()
     assert (

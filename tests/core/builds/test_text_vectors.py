@@ -75,7 +75,7 @@ def test_a_text_is_encoded_once_and_saved_with_those_of_questions(home):
     assert encoder.asked == ["a bed", "deaf", "ice"] and fresh == 3
     again, fresh = vectors_and_fresh(other := TextRecordingModels(), [*ENCODED_TEXTS, "new"])
     assert np.array_equal(again[:4], made) and other.asked == ["new"] and fresh == 1
-    assert vector_file().facts().texts == 4
+    assert vector_file().measure_use().texts == 4
     assert not (home / "vectors.sqlite").exists()
 
 
@@ -106,9 +106,9 @@ def test_an_encoder_with_its_own_cache_saves_each_text_once(home, monkeypatch, m
     monkeypatch.setenv("HOPSCOPE_SAVED_VECTORS", megabytes)
     models = MiniLMModels()
     made, fresh = vectors_and_fresh(models)
-    assert fresh == 3 and vector_file().facts().texts == (3 if megabytes == "512" else 0)
+    assert fresh == 3 and vector_file().measure_use().texts == (3 if megabytes == "512" else 0)
     found, fresh = vectors_and_fresh(later := MiniLMModels())
-    assert np.array_equal(found, made) and fresh == later.made.computed
+    assert np.array_equal(found, made) and fresh == later.made.computed_count
     assert fresh == (0 if megabytes == "512" else 3)
     leave_former_file(home, {"ice cream": np.ones(384, np.float16)})
     found, fresh = vectors_and_fresh(later, ["ice cream"])

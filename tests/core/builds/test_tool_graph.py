@@ -61,7 +61,7 @@ def test_an_opened_corpus_has_the_documents_and_the_graph_of_the_index(dulce):
     graph = run_build(dulce, "opened-graphrag", LetterModels())
     assert graph.columns.chunks.texts("id") == ["dulce.txt#graphrag-0", "dulce.txt#graphrag-1"]
     now = build_status(dulce, "opened-graphrag")
-    assert now.current and now.report["counts"]["vectors of communities"] == 4
+    assert now.is_current and now.report["counts"]["vectors of communities"] == 4
     assert NoteWith("claims (covariates)", 2) in now.report["notes"]
     assert estimate_cost(dulce, find_build("opened-graphrag"), LetterModels()).chunks == 2
 
@@ -79,7 +79,7 @@ def test_the_opened_graph_is_compared_with_a_built_one(dulce):
         run_build(dulce, "tkg-noun-phrases", LetterModels()),
     )
     found = compare_graphs(theirs, ours)
-    assert found.nodes and len(found.first.nodes) + found.nodes == theirs.n_nodes
+    assert found.n_common_nodes and len(found.first.nodes) + found.n_common_nodes == theirs.n_nodes
     shared = set(theirs.columns.chunks.texts("id")) & set(ours.columns.chunks.texts("id"))
     # Chunks of other sizes have other ids, so that no comparison confuses them.
     assert not shared
@@ -128,9 +128,9 @@ def test_documents_added_later_are_noted_as_missing(dulce):
     )
     now = build_status(more, "opened-graphrag")
     said = "The index of Microsoft GraphRAG is of 1 document; the corpus has 2 more, which are not in this graph."
-    assert (now.current, now.uncovered) == (True, said) and not build_status(
+    assert (now.is_current, now.uncovered) == (True, said) and not build_status(
         more, "tkg-noun-phrases"
-    ).built
+    ).is_built
     graph = open_graph(more, "opened-graphrag")
     after = BuiltGraph(build="opened-graphrag")(
         State(Question("Who?")), Context(graph, Environment(LetterModels()))
@@ -160,7 +160,7 @@ def test_changed_or_removed_documents_make_the_opened_graph_outdated(dulce):
         and "1 document was changed" in build_status(other, "opened-graphrag").outdated
     )
     back = other.change([Document("dulce.txt", text, "A title of another day")])
-    assert build_status(back, "opened-graphrag").current  # Only the text counts.
+    assert build_status(back, "opened-graphrag").is_current  # Only the text counts.
     removed = back.remove(["dulce.txt"])
     assert (
         "1 document was removed (“dulce.txt”)" in build_status(removed, "opened-graphrag").outdated
@@ -174,7 +174,7 @@ def test_an_index_opened_by_an_earlier_version_stays_usable(dulce):
     del known["documents"]
     file.write_text(json.dumps(known))
     assert (
-        build_status(dulce, "opened-graphrag").current
+        build_status(dulce, "opened-graphrag").is_current
         and not build_status(dulce, "opened-graphrag").uncovered
     )
     more = dulce.add([Document("more", "Ann lives in Rome.")])
@@ -199,7 +199,7 @@ def test_indexes_of_two_tools_are_two_graphs_of_one_corpus(tmp_path, monkeypatch
         == {"harbour.txt", "ship.txt"}
     )
     assert [
-        build_status(beside, f"opened-{tool}").current for tool in ("lightrag", "fast-graphrag")
+        build_status(beside, f"opened-{tool}").is_current for tool in ("lightrag", "fast-graphrag")
     ] == [
         True,
         True,
@@ -208,7 +208,7 @@ def test_indexes_of_two_tools_are_two_graphs_of_one_corpus(tmp_path, monkeypatch
         "1 more, which is not in this graph"
         in build_status(beside, "opened-fast-graphrag").uncovered
     )
-    assert compare_graphs(first, second).nodes
+    assert compare_graphs(first, second).n_common_nodes
 
 
 def test_an_index_of_other_texts_or_a_second_one_of_a_tool_changes_nothing(dulce):

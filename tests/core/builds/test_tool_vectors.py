@@ -57,7 +57,7 @@ def test_vectors_of_the_encoder_are_taken(corpus):
     graph = run_build(corpus, "opened-lightrag", models)
     given = opened_vectors(corpus, "lightrag", "nodes")
     index = vector_index(graph, models, "nodes")
-    assert np.allclose(index.of(np.arange(5)), given.matrix.astype(np.float32))
+    assert np.allclose(index.vectors_of(np.arange(5)), given.matrix.astype(np.float32))
     # Only some texts are encoded, to compare their vectors.
     assert not {
         *texts_of_items(graph, "nodes", range(5)),
@@ -98,7 +98,7 @@ def test_vectors_of_another_encoder_are_not_taken(corpus):
     ]
     index = vector_index(graph, LetterModels(), "nodes")
     assert not index.source and np.allclose(
-        index.of(np.arange(5)),
+        index.vectors_of(np.arange(5)),
         LetterModels().encode(texts_of_items(graph, "nodes", range(5))),
         atol=1e-3,
     )
@@ -127,7 +127,7 @@ def test_items_without_a_vector_are_encoded_here(corpus):
     index = vector_index(graph, models, "nodes")
     (first,) = texts_of_items(graph, "nodes", [0])
     assert first in models.read and np.allclose(
-        index.of(np.arange(1)), ENCODER.encode([first]), atol=1e-3
+        index.vectors_of(np.arange(1)), ENCODER.encode([first]), atol=1e-3
     )
     assert ": 4, 1 are made here. 4 were made again" in index.source
 

@@ -30,7 +30,7 @@ def compared(kit):
     engine = Engine(kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0})))
 
     def make(text="genre of One", answers=("Drama",), lanes=("ranked", "beam")):
-        ask = engine.ask(
+        ask = engine.prepare_question(
             GraphSource.of(kit.graph), Question(text, entities=("One",), answers=answers, hops=1)
         )
         job = engine.compare(

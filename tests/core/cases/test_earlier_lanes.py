@@ -79,6 +79,6 @@ def test_old_cases_are_saved_and_exported_unchanged(earlier, tmp_path):
             again.pop(part, None)
             saved.pop(part, None)
         assert again == saved
-    assert load(export(earlier)).known == len(earlier)
+    assert load(export(earlier)).n_known == len(earlier)
     out = tmp_path / "out.cases.gz"
     assert main(["cases", "export", "--out", str(out)]) == EXIT_OK and out.read_bytes()

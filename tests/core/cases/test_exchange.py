@@ -43,7 +43,7 @@ def test_case_is_exported_and_imported_again(saved_case, compared):
     before = comparison_dict(comparison_of_case(saved_case.id))
     delete(saved_case.id)
     loaded = load(data)
-    assert [case.id for case in loaded.added] == [saved_case.id] and loaded.known == 1
+    assert [case.id for case in loaded.added] == [saved_case.id] and loaded.n_known == 1
     assert (
         get_case(saved_case.id) == saved_case
         and comparison_dict(comparison_of_case(saved_case.id)) == before

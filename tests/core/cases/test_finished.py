@@ -102,14 +102,14 @@ def test_case_of_a_thousand_nodes_is_under_100_kb(movies, home):
         Question("who directed Inception", entities=("Inception",)),
         (name_lookup(movies).find("Inception"),),
     )
-    ask, lanes = SourceQuestion(GraphSource.of(movies), question, seeds, model=False), []
+    ask, lanes = SourceQuestion(GraphSource.of(movies), question, seeds, uses_model=False), []
     for text in (
         "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25')",
         "PersonalizedPageRank() >> BeamSearch(model='bm25', rank='bm25')",
     ):
         run = LaneRun(ask, parse_line(text), Environment(registry()))
         run.retrieve(LaneListener())
-        lanes.append(MethodLane(ask, Method(text, text, run.line), **run.fields))
+        lanes.append(MethodLane(ask, Method(text, text, run.line), **run.lane_fields))
     packed = pack(freeze(MethodComparison(ask, lanes)))
     assert 10_000 < len(packed) < 100_000
 

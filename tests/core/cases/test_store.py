@@ -263,7 +263,7 @@ def test_foreign_or_newer_file_is_left_alone(home, compared):
 
 def test_write_error_changes_nothing(compared):
     case = save(compared())
-    with pytest.raises(RuntimeError), saved_cases().writing() as database:
+    with pytest.raises(RuntimeError), saved_cases().open_for_writing() as database:
         database.execute("DELETE FROM cases")
         raise RuntimeError("stop")
     assert own() == [case]

@@ -47,7 +47,7 @@ def test_empty_user_folder_has_the_examples():
         ("No. 8", "No. 10", "No. 11"),
         ("No. 8", "No. 11", "No. 12"),
     ]
-    assert found[0].labels == (
+    assert found[0].method_labels == (
         "Shortest paths",
         "Rank by meaning, relations filtered",
         "Rank by meaning",

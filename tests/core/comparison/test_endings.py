@@ -23,7 +23,7 @@ LINE = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1) >> Answer()"
 def stopped_lane(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
     """A lane that was stopped after `after` steps."""
     ask = SourceQuestion(
-        GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),), model=False
+        GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),), uses_model=False
     )
     run = LaneRun(ask, parse_line(LINE), Environment(kit.Written(encoder=kit.Table({}))))
 
@@ -33,7 +33,7 @@ def stopped_lane(kit, after: int, status: str = JOB_CANCELLED) -> MethodLane:
 
     if after:
         with pytest.raises(RunCancelled):
-            run.retrieve(LaneListener(reached=reached))
+            run.retrieve(LaneListener(on_state=reached))
     error = "No memory." if status == JOB_FAILED else None
     return lane_of(run, "l", "No. 1", status=status, error=error, retrieved=False)
 

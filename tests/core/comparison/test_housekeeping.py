@@ -33,7 +33,7 @@ class SteppedHousekeeping:
 
     def look(self, now: float) -> None:
         self.now = now
-        self.keeping.look()
+        self.keeping.do_due_work()
 
 
 def make_garbage() -> weakref.ref:

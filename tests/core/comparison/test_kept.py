@@ -61,13 +61,15 @@ def test_number_of_kept_states_is_bounded():
 @pytest.mark.parametrize("repairs", [False, True])
 def test_comparison_is_freed_with_its_job(kit, repairs):
     engine = Engine(kit.Written(None, encoder=kit.Table({})))
-    ask = engine.ask(GraphSource.of(kit.graph), Question("who was in One"), model=False)
+    ask = engine.prepare_question(
+        GraphSource.of(kit.graph), Question("who was in One"), model=False
+    )
     gc.disable()
     try:
         job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], repairs=repairs)
         assert job.wait(120)
         until = time.monotonic() + 120
-        while job.comparison.repairing and time.monotonic() < until:
+        while job.comparison.is_repairing and time.monotonic() < until:
             time.sleep(0.01)
         time.sleep(0.1)  # The thread of the last item releases it.
         gone = weakref.ref(job.comparison)
@@ -92,7 +94,7 @@ def asked(kit):
 
     def ask(text, waiter=None):
         job = engine.compare(
-            engine.ask(GraphSource.of(kit.graph), Question(text), model=False),
+            engine.prepare_question(GraphSource.of(kit.graph), Question(text), model=False),
             [Method(LINE, LINE, parse_line(LINE))],
             waiter=waiter,
         )
@@ -182,7 +184,7 @@ def test_dropped_engine_is_freed_completely(films, no_collection, repairs):
     engine = Engine(OwnModelRegistry())
     engine.housekeeping.start()
     graph = engine.graph(str(films.folder))
-    ask = engine.ask(GraphSource.of(graph), Question("who was in One"), model=False)
+    ask = engine.prepare_question(GraphSource.of(graph), Question("who was in One"), model=False)
     job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], repairs=repairs)
     assert job.wait(120) and state_count(job) > 1
     gone = [

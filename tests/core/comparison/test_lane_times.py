@@ -54,9 +54,11 @@ def test_nested_time_counts_for_the_inner_kind(clock):
             with count_time("waiting"):
                 clock(2)
             clock(1)
-    assert meter.seconds == {"waiting": 2, "preparation": 11, "ranking": 5} and meter.prepared == {
-        "Loading": 11
-    }
+    assert meter.seconds == {
+        "waiting": 2,
+        "preparation": 11,
+        "ranking": 5,
+    } and meter.preparation_seconds == {"Loading": 11}
 
 
 def test_no_time_is_counted_without_a_meter():
@@ -259,7 +261,7 @@ def test_lane_reports_ranking_progress_and_waits(kit):
             return kit.Table({}).choose(task, texts, k)
 
     engine = Engine(kit.Written(telling=ProgressChooser()))
-    ask = engine.ask(
+    ask = engine.prepare_question(
         GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False
     )
     job = engine.compare(

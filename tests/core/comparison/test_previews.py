@@ -53,11 +53,11 @@ class StepwiseScorer(BaseScorer):
 
     def score(self, task, texts):
         reading = CandidateScores(task, texts)
-        for text in reading.distinct:
+        for text in reading.distinct_texts:
             self.asked.set()
             while not self.steps.acquire(timeout=0.02):
                 task.watch.check()
-            reading.received([text], np.array([self.scores.get(text, 0.0)]))
+            reading.record([text], np.array([self.scores.get(text, 0.0)]))
         return reading.scores
 
 
@@ -79,13 +79,13 @@ def previews(clock, shown, wanted=lambda: True):
 def ask(kit, **choices):
     question = Question("genre of One", entities=("One",), answers=("Drama",))
     return SourceQuestion(
-        GraphSource.of(kit.graph), question, (kit.node("One"),), model=False, **choices
+        GraphSource.of(kit.graph), question, (kit.node("One"),), uses_model=False, **choices
     )
 
 
 def run(kit, slow, line=RANKED, preview=None, **choosers):
     lane = LaneRun(ask(kit), parse_line(line), Environment(kit.Written(slow=slow, **choosers)))
-    lane.retrieve(LaneListener(preview=preview))
+    lane.retrieve(LaneListener(show_preview=preview))
     return lane
 
 
@@ -274,7 +274,7 @@ def engine(kit, slow, monkeypatch):
 
 
 def compare(engine, kit, *lines, waiter=None, text="genre of One", answers=("Drama",)):
-    asked = engine.ask(
+    asked = engine.prepare_question(
         GraphSource.of(kit.graph), Question(text, entities=("One",), answers=answers), model=False
     )
     return engine.compare(
@@ -292,13 +292,13 @@ def test_previews_do_not_change_the_result(engine, kit, slow):
         assert soon(lambda count=count: preview() and preview().number == count)
         assert preview().text == f"{count} of 4 paths read"
         lane = job.comparison.lanes[0]
-        assert lane.shown.retrieved and not lane.retrieved and len(lane.states) == 2
-        assert lane.shown.state.reader and lane.state.reader is None
+        assert lane.as_shown.retrieved and not lane.retrieved and len(lane.states) == 2
+        assert lane.as_shown.state.reader and lane.state.reader is None
     assert explain_comparison(job.comparison).text == ""  # Missing results are not explained yet.
     slow.steps.release(9)
     assert job.wait(120)
     lane = job.comparison.lanes[0]
-    assert lane.status == JOB_DONE and lane.preview is None and lane.shown.states == lane.states
+    assert lane.status == JOB_DONE and lane.preview is None and lane.as_shown.states == lane.states
     other = Engine(kit.Written(slow=slow, encoder=kit.Table({})))
     alone = compare(other, kit, RANKED)
     assert alone.wait(120) and results_without_times(alone.comparison) == results_without_times(
@@ -323,7 +323,7 @@ def test_cancelled_lane_keeps_its_preview(engine, kit, slow):
     lane = job.comparison.lanes[0]
     assert lane.status == JOB_CANCELLED
     assert ending_sentence(lane) == "Cancelled at step 3 of 3, rank, with 2 of 4 paths read"
-    assert lane.shown.retrieved and len(lane.shown.state.paths) == 2 and not lane.retrieved
+    assert lane.as_shown.retrieved and len(lane.as_shown.state.paths) == 2 and not lane.retrieved
     # Only complete results are saved and passed on.
     plain = comparison_dict(job.comparison)["lanes"][0]
     assert (
@@ -399,7 +399,7 @@ def test_lanes_pause_until_each_has_a_preview(monkeypatch):
     look = LanePauses(lambda: left, lambda: bool(crowd))
 
     def lane(number):
-        look.let_others_show(number)
+        look.wait_for_previews(number)
         order.append(number)
 
     threads = [threading.Thread(target=lane, args=(number,)) for number in (0, 1, 2)]
@@ -419,9 +419,9 @@ def test_pauses_of_lanes_are_bounded(monkeypatch):
     monkeypatch.setattr("core.comparison.lane_pauses.MAX_SHOWING_SECONDS", 0.1)
     crowd = []
     look = LanePauses(lambda: [0, 1], lambda: bool(crowd))
-    look.let_others_show(0)  # This returns, though lane 1 never has a preview.
+    look.wait_for_previews(0)  # This returns, though lane 1 never has a preview.
     crowd.append("somebody")
-    look.let_others_show(1)  # This returns, though lane 0 has not retrieved.
+    look.wait_for_previews(1)  # This returns, though lane 0 has not retrieved.
 
 
 def test_cancel_works_while_a_lane_pauses():
@@ -429,4 +429,4 @@ def test_cancel_works_while_a_lane_pauses():
         raise RunCancelled()
 
     with pytest.raises(RunCancelled):
-        LanePauses(lambda: [0, 1], lambda: False).let_others_show(0, Watch(check))
+        LanePauses(lambda: [0, 1], lambda: False).wait_for_previews(0, Watch(check))

@@ -70,7 +70,9 @@ def engine(kit):
 
 
 def compare(engine, kit, text, *lines, model=True):
-    ask = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",)), model=model)
+    ask = engine.prepare_question(
+        GraphSource.of(kit.graph), Question(text, entities=("One",)), model=model
+    )
     return engine.compare(
         ask, [Method(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)]
     )
@@ -91,7 +93,9 @@ def test_owners_take_turns():
         queue.put("many", lambda i=i: done.append(f"many {i}"))
     queue.put("one", lambda: done.append("one 0"))
     queue.put("last", over.set)
-    assert queue.ahead("one") == 2  # One item is running, and others of this owner are queued.
+    assert (
+        queue.count_ahead("one") == 2
+    )  # One item is running, and others of this owner are queued.
     go.set()
     assert over.wait(120) and soon(lambda: len(done) == 4)
     assert done == ["many 0", "one 0", "many 1", "many 2"]
@@ -135,9 +139,9 @@ def test_next_item_runs_while_one_prepares():
     queue, begun, go, over = FairQueue("test", workers=1), [], threading.Event(), threading.Event()
     queue.put("me", preparing_item(begun, go))
     queue.put("me", over.set)
-    assert over.wait(120) and not go.is_set() and queue.ahead("other") == 1
+    assert over.wait(120) and not go.is_set() and queue.count_ahead("other") == 1
     go.set()
-    assert soon(lambda: queue.ahead("other") == 0)
+    assert soon(lambda: queue.count_ahead("other") == 0)
 
 
 def test_short_preparation_keeps_its_turn(monkeypatch):
@@ -158,7 +162,7 @@ def test_number_of_preparing_items_is_bounded():
     queue.put("other", over.set)
     assert not over.wait(3 * PASS_ON_AFTER_SECONDS) and len(begun) == MAX_PREPARING_PIECES + 1
     go.set()
-    assert over.wait(120) and soon(lambda: not queue.ahead(""))
+    assert over.wait(120) and soon(lambda: not queue.count_ahead(""))
     go.clear()
     begun.clear()
     for place in range(6):
@@ -209,7 +213,9 @@ def test_index_build_delays_only_lanes_that_need_it(engine, kit):
     deep = QUICK.replace("EgoNetwork()", "EgoNetwork(hops=1)")
     lines = (RANKED, RANKED.replace("EgoNetwork()", "EgoNetwork(hops=1)"), QUICK, deep)
     # The lanes run in this order.
-    engine._queues.pace |= {repr(parse_line(line)): place for place, line in enumerate(lines)}
+    engine._queues.seconds_by_line |= {
+        repr(parse_line(line)): place for place, line in enumerate(lines)
+    }
     job = compare(engine, kit, "genre of One", *lines, model=False)
     assert soon(
         lambda: (
@@ -226,7 +232,7 @@ def test_answer_begins_when_its_lane_has_retrieved(engine, kit):
     assert not job.comparison.lanes[1].retrieved
     engine.models.choosers["slow"].go.set()
     # The second lane retrieves while the first is being answered.
-    assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.ended
+    assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.has_ended
     engine.models.chat().go.set()
     assert job.wait(120) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
 
@@ -292,7 +298,7 @@ def test_question_without_a_model_does_not_wait_for_models(engine, kit):
     with_model = [compare(engine, kit, f"question {i}", QUICK) for i in range(12)]
     assert engine.models.chat().asked.wait(120)
     assert compare(engine, kit, "no model", QUICK, model=False).wait(120)
-    assert not any(job.ended for job in with_model)
+    assert not any(job.has_ended for job in with_model)
     engine.models.chat().go.set()
     assert all(job.wait(120) for job in with_model)
 
@@ -353,7 +359,7 @@ def test_quick_lanes_run_first(engine, kit):
     assert soon(lambda: first.comparison.lanes[1].retrieved)
     chooser, pace, quick = (
         engine.models.choosers["slow"],
-        engine._queues.pace,
+        engine._queues.seconds_by_line,
         repr(parse_line(QUICK)),
     )
     assert soon(lambda: quick in pace) and chooser.asked.wait(120)
@@ -388,16 +394,23 @@ def test_expected_wait_is_position_times_pace():
         queue.put(owner, piece)
     assert began.acquire(timeout=120)
     # The first is running; the second is not queued.
-    assert queue.wait("a") is None and queue.wait("nobody") is None
+    assert queue.expected_wait("a") is None and queue.expected_wait("nobody") is None
     # No pace is known yet.
-    assert [queue.wait(owner) for owner in "bcd"] == [(1, None), (2, None), (3, None)]
+    assert [queue.expected_wait(owner) for owner in "bcd"] == [(1, None), (2, None), (3, None)]
     for _ in range(2):  # Items a and b end, two seconds each.
         now[0] += 2.0
         go.release()
         assert began.acquire(timeout=120)
-    assert queue.pace == 2.0 and queue.wait("d") == (1, 2.0)  # c is running, and d is next.
+    assert queue.seconds_per_piece == 2.0 and queue.expected_wait("d") == (
+        1,
+        2.0,
+    )  # c is running, and d is next.
     now[0] += 10.0
     go.release()
     assert began.acquire(timeout=120)
-    assert queue.pace == 2.0 + (10.0 - 2.0) / 8 and queue.wait("d") is None and queue.begun == 4
+    assert (
+        queue.seconds_per_piece == 2.0 + (10.0 - 2.0) / 8
+        and queue.expected_wait("d") is None
+        and queue.n_begun == 4
+    )
     go.release()

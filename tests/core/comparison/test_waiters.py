@@ -39,7 +39,7 @@ def engine(kit):
 
 
 def start(engine, kit, text: str, waiter: Waiter | None, line: str = SLOW):
-    ask = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",)))
+    ask = engine.prepare_question(GraphSource.of(kit.graph), Question(text, entities=("One",)))
     return engine.compare(ask, [Method("a", "a", parse_line(line))], waiter=waiter)
 
 
@@ -119,7 +119,7 @@ def test_queued_question_ends_at_once(engine, kit):
     job = start(engine, kit, "mine", Waiter("me"))
     assert job.status == "waiting" and job.comparison.lanes[0].status == "waiting"
     engine.leave("me")
-    assert job.ended and job.comparison.lanes[0].status == "cancelled"
+    assert job.has_ended and job.comparison.lanes[0].status == "cancelled"
     for other in running:
         other.cancel()
         assert cancelled_within(other, 20)

@@ -51,7 +51,7 @@ def test_shipped_corpora_open_with_their_questions(own_home, name):
 
 def test_the_answers_to_the_carol_stand_in_it(own_home):
     corpus = open_corpus("christmas-carol")
-    text = corpus.at(0).text
+    text = corpus.document_at(0).text
     assert len(text.encode()) == 159_025
     for question in corpus.questions("christmas-carol"):
         assert question.answers and all(answer in text for answer in question.answers)
@@ -79,9 +79,9 @@ def test_small_corpora_in_other_languages(own_home, name, code, named):
     if code == "zh":
         pytest.importorskip("rjieba")
     corpus = open_corpus(name)
-    assert corpus.language.code == code and not corpus.language.others
+    assert corpus.language.code == code and not corpus.language.other_languages
     texts, ids = corpus.table.texts("text"), corpus.table.texts("id")
-    found = Postings.of(texts, code)
+    found = Postings.from_texts(texts, code)
     for question in corpus.questions(name):
         assert language_of_question(question.text) == code and question.answers
         assert any(
@@ -94,7 +94,7 @@ def test_small_corpora_in_other_languages(own_home, name, code, named):
     entities = {
         entity.name for facts in read_by_rule(languages()[code], texts) for entity in facts.entities
     }
-    assert named <= entities and not entities & languages()[code].common
+    assert named <= entities and not entities & languages()[code].stop_words
 
 
 def test_hotpotqa_has_answers_and_two_gold_paragraphs(own_home):

@@ -54,7 +54,7 @@ def test_only_new_or_changed_documents_are_cut(tmp_path, recording_chunker):
     corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
     before, fresh = reuse_chunks(corpus, recording_chunker, None)
     assert fresh == 4 and before.counts.tolist() == [2, 0, 1, 3]
-    corpus = corpus.put([document("a", "New"), document("d", "Just", "More")], removed=["b"])
+    corpus = corpus.update([document("a", "New"), document("d", "Just", "More")], removed=["b"])
     after, fresh = reuse_chunks(corpus, recording_chunker, before)
     assert (
         recording_chunker.seen == ["a", "d"]
@@ -90,7 +90,7 @@ def test_builds_report_cut_documents_and_share_equal_chunks(
 ):
     corpus = write_corpus(tmp_path / "one", FIRST_DOCUMENTS)
     run_build(corpus, LINE, NoModels())
-    corpus = corpus.put([document("a", "New")])
+    corpus = corpus.update([document("a", "New")])
     grown = run_build(corpus, LINE, NoModels())
     assert build_status(corpus, LINE).report["counts"]["documents cut"] == 1
     longer = f"{LINE} >> SharedTerms(keep=2)"
@@ -123,9 +123,9 @@ def test_all_documents_are_cut_if_the_record_does_not_fit_the_graph(tmp_path, da
         file.unlink()
     else:
         note = file.read_bytes()
-        run_build(corpus.put([document("a", "New")]), LINE, NoModels())
+        run_build(corpus.update([document("a", "New")]), LINE, NoModels())
         file.write_bytes(note)
     assert read_saved_chunks(folder, cutter) is None
-    assert ChunkReuse((folder,)).chunks(
+    assert ChunkReuse((folder,)).cut_chunks(
         corpus, cutter, lambda documents: chunk_by_tokens(documents, 5, 0)
     )[1] == len(corpus)

@@ -80,7 +80,7 @@ def test_a_change_gives_another_digest_and_does_not_disturb_readers(tmp_path):
 
 def test_an_open_corpus_keeps_its_questions(tmp_path):
     before = write_corpus(tmp_path / "c", [ANN], sets={"a": ("A", [Question("One?")])})
-    before.put([BO], sets={"a": ("A", [Question("Two?")])})
+    before.update([BO], sets={"a": ("A", [Question("Two?")])})
     assert (
         before.questions("a")[0].text == "One?"
         and Corpus.open(tmp_path / "c").questions("a")[0].text == "Two?"
@@ -97,7 +97,7 @@ def test_all_documents_may_change_at_once(tmp_path):
 
 def test_a_title_and_question_sets_can_be_put_later(tmp_path):
     corpus = write_corpus(tmp_path / "c", [ANN], "Old", sets={"a": ("A", [Question("One?")])})
-    later = corpus.put([], title="New", sets={"b": ("B", [Question("Two?", answers=("x",))])})
+    later = corpus.update([], title="New", sets={"b": ("B", [Question("Two?", answers=("x",))])})
     assert (later.title, later.sets, later.digest) == ("New", {"a": "A", "b": "B"}, corpus.digest)
     assert [later.questions(name)[0].text for name in "ab"] == ["One?", "Two?"]
 
@@ -105,7 +105,7 @@ def test_a_title_and_question_sets_can_be_put_later(tmp_path):
 def test_equal_content_writes_nothing(tmp_path):
     corpus = write_corpus(tmp_path / "c", [ANN, BO])
     stamp = (tmp_path / "c" / "corpus.json").stat().st_mtime_ns
-    assert corpus.add([ANN]).digest == corpus.digest == corpus.put([BO]).digest
+    assert corpus.add([ANN]).digest == corpus.digest == corpus.update([BO]).digest
     assert (tmp_path / "c" / "corpus.json").stat().st_mtime_ns == stamp
 
 
@@ -179,7 +179,7 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path):
         process.wait()
         corpus = Corpus.open(tmp_path / "c")
         assert len(corpus) == 10 and corpus.document("a").text == corpus.document("b").text
-    corpus.put([ANN])
+    corpus.update([ANN])
     assert sorted(p.name for p in (tmp_path / "c").iterdir()) == [
         "corpus.json",
         next((tmp_path / "c").glob("data-*")).name,

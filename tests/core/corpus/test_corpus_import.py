@@ -28,13 +28,13 @@ def table(tmp_path):
 def test_rows_that_a_table_no_longer_has_are_named_and_stay(table):
     import_documents("rows", [table("1,One.", "2,Two.", "3,Three.")])
     brought = import_documents("rows", [table("1,Other.", "3,Three.")])
-    assert (brought.added, brought.changed, brought.known, brought.missing) == (
+    assert (brought.n_added, brought.n_changed, brought.n_unchanged, brought.missing) == (
         0,
         1,
         1,
         ("t.csv:2",),
     )
-    assert brought.on_missing() == NoteWith(1, "no longer", "t.csv:2")
+    assert brought.missing_sentence() == NoteWith(1, "no longer", "t.csv:2")
     assert "t.csv:2" in brought.corpus
 
 
@@ -62,7 +62,7 @@ def test_files_that_a_folder_no_longer_has_are_missing_but_not_those_of_others(t
     (tmp_path / "in/bad.md").write_bytes(b"\0\0")
     assert import_documents("mine", [tmp_path / "c.txt"]).missing == ()
     brought = import_documents("mine", [tmp_path / "in"])
-    assert brought.missing == ("a.txt",) and brought.known == 1
+    assert brought.missing == ("a.txt",) and brought.n_unchanged == 1
     assert import_documents("mine", [tmp_path / "in"], replace_files=True).corpus.ids == (
         "b.txt",
         "bad.md",

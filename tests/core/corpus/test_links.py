@@ -72,7 +72,7 @@ def test_links_stay_when_documents_come_and_go(tmp_path):
     corpus = write_corpus(tmp_path / "one", DOCUMENTS, links=[DocumentLink("a", "c")])
     gone = corpus.remove(["c"])
     assert gone.links == corpus.links and gone.digest != corpus.digest
-    assert gone.put([DOCUMENTS[2]]).digest == corpus.digest
+    assert gone.update([DOCUMENTS[2]]).digest == corpus.digest
 
 
 def folder(tmp_path, qrels="q1\ta\t1\n", corpus="abc"):

@@ -944,14 +944,14 @@ def test_rog(tmp_path, form):
     All triples together are a graph.
     """
     file = write_rows(tmp_path, f"webqsp.{form}", ROG)
-    known = QuestionSet("webqsp", "", file, graphs="question")
+    known = QuestionSet("webqsp", "", file, graph_scope="question")
     first, second = known.questions()
     assert (first.text, first.entities, first.answers) == (
         ROG[0]["question"],
         ("Jamaica",),
         ("Jamaican English", "Patois"),
     )
-    assert known.brings_graphs() and known.own_triples(second.id) == [
+    assert known.has_graphs() and known.own_triples(second.id) == [
         ("James K. Polk", "government.position", "President")
     ]
     built = build(file, tmp_path / "graph", "rog")

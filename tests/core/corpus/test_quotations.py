@@ -80,7 +80,7 @@ def test_questions_may_bring_parts_of_documents_by_title(corpus, tmp_path):
 
 
 def test_gold_titles_and_quotations_are_found_in_other_typography(corpus, tmp_path):
-    corpus.put([Document("c.md", "“Jo’Ann” kept\u00a0the light.", "O’Neil’s Light\u2011House")])
+    corpus.update([Document("c.md", "“Jo’Ann” kept\u00a0the light.", "O’Neil’s Light\u2011House")])
     file = tmp_path / "asked.jsonl"
     file.write_text(
         '{"question": "Who?", "answer": "Jo", "gold": ["o\'neil\'s light-house"]}\n'

@@ -227,11 +227,11 @@ def test_with_wide_limits_the_result_equals_the_copy(served, tmp_path, literals)
 def test_fetched_edges_are_cached_until_forgotten(served):
     served.load(FIVE)
     asked = live(served)
-    first, before = asked.around("", ["Ann"]), len(served.queries)
-    assert asked.around("", ["Ann"]) is first and len(served.queries) == before
+    first, before = asked.fetch_graph("", ["Ann"]), len(served.queries)
+    assert asked.fetch_graph("", ["Ann"]) is first and len(served.queries) == before
     served.load(FIVE + ":a :r :new .")
     asked.forget()
-    assert asked.around("", ["Ann"]).digest != first.digest
+    assert asked.fetch_graph("", ["Ann"]).digest != first.digest
 
 
 @pytest.mark.parametrize(
@@ -264,14 +264,16 @@ def test_a_failing_database_gives_an_error_sentence_and_caches_nothing(served, r
     )
     served.instead = bad
     with pytest.raises(BadInput, match=re.escape(said)):
-        asked.around("", ["Ann"])
+        asked.fetch_graph("", ["Ann"])
     served.instead = lambda query, number: None
-    assert asked.around("", ["Ann"]).n_edges == 2
+    assert asked.fetch_graph("", ["Ann"]).n_edges == 2
 
 
 def test_an_unreachable_database_gives_an_error_sentence():
     with pytest.raises(BadInput, match="cannot be reached"):
-        LiveDatabase("gone", LiveSettings("sparql+http://127.0.0.1:9/sparql")).around("", ["Ann"])
+        LiveDatabase("gone", LiveSettings("sparql+http://127.0.0.1:9/sparql")).fetch_graph(
+            "", ["Ann"]
+        )
 
 
 def test_a_slow_database_times_out_and_can_be_cancelled(served, monkeypatch):

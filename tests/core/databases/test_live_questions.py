@@ -36,7 +36,7 @@ def served(tmp_path, monkeypatch):
 
 
 def compare_lanes(engine, name, question, specs):
-    ask = engine.ask(GraphSource(name), question, model=False)
+    ask = engine.prepare_question(GraphSource(name), question, model=False)
     job = engine.compare(ask, [find_method(spec) for spec in specs])
     assert job.wait(120) and not job.error
     assert not [lane.error for lane in job.comparison.lanes if lane.error]
@@ -132,14 +132,14 @@ def test_a_part_of_wikimovies_has_the_paths_and_answers_of_the_copy(served, tmp_
 def test_a_live_graph_is_listed_and_its_failure_affects_no_other(served, tmp_path):
     served.load(FIVE)
     add_live_graph(served), add_copy(served, tmp_path)
-    assert available_sources()[GraphSource("live")] == "live (live)" and datasets()["live"].live
+    assert available_sources()[GraphSource("live")] == "live (live)" and datasets()["live"].is_live
     engine = Engine()
     assert engine.graph("live").n_nodes == 0 and engine.graph("live").live.words.startswith(
         "Asked live at 127"
     )
     served.instead = lambda query, number: (503, {"Retry-After": "0"}, b"")
     with pytest.raises(BadInput, match="is busy"):
-        engine.ask(GraphSource("live"), Question("who knows Ann?"), model=False)
+        engine.prepare_question(GraphSource("live"), Question("who knows Ann?"), model=False)
     assert compare_lanes(engine, "copy", Question("who knows Ann?"), ROWS[:1])
 
 
@@ -168,7 +168,7 @@ def test_a_removed_entity_is_left_out_of_the_neighbourhood(served):
     add_live_graph(served)
     engine = Engine()
     source = replace(GraphSource("live"), edits=(Edit("node", ("Dan <b>",)),))
-    ask = engine.ask(source, QUESTIONS[0], model=False)
+    ask = engine.prepare_question(source, QUESTIONS[0], model=False)
     assert ask.source.graph.n_edges == 2 and ask.source.graph.fetched is not None
 
 

@@ -380,6 +380,6 @@ def test_more_edges_than_requested_are_not_read():
         return reply_with_equal_names(query, at)
 
     with endpoint(instead=answer) as served:
-        graph = LiveDatabase("x", LiveSettings(served.url, hops=1, each=10)).around("", ["A"])
+        graph = LiveDatabase("x", LiveSettings(served.url, hops=1, each=10)).fetch_graph("", ["A"])
     assert graph.n_edges == 10 and sum("?n ?s" in query for query in served.queries) == 1
     assert any("more than 10 triples" in note for note in graph.fetched.sentences)

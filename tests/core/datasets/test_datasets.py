@@ -59,7 +59,7 @@ def test_every_entity_and_answer_of_a_sample_is_in_the_graph(movies):
     for name in ("metaqa-1hop-test", "metaqa-3hop-dev"):
         for question in questions(name)[::50]:
             assert all(
-                movies.node_name(known.exact(text)[0]) == text
+                movies.node_name(known.find_exact(text)[0]) == text
                 for text in question.entities + question.answers
             )
 

@@ -27,7 +27,7 @@ def example_question(dataset, text: str) -> Question:
     if text in UNLISTED:
         return Question(text, "", *UNLISTED[text])
     return next(
-        found for known in dataset.sets.values() if (found := known.named(text)) is not None
+        found for known in dataset.sets.values() if (found := known.find_question(text)) is not None
     )
 
 
@@ -54,7 +54,7 @@ def test_every_example_is_answered_by_a_lane(movies, name):
             GraphSource.of(graph),
             question,
             tuple(name_lookup(graph).find(entity) for entity in question.entities),
-            model=False,
+            uses_model=False,
         )
         assert any(
             answers_all(ask, key, prefixes) for key in CHEAP_FIRST.get(name, CHAINS_FIRST)

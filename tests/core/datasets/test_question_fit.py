@@ -50,6 +50,7 @@ def test_rows_are_compared_with_their_own_graphs(tmp_path):
 
 def test_rows_without_a_graph_are_noted_before_saving():
     assert (
-        rows_fit(3, 1) == QuestionFit(3, alone=2) and rows_fit(3, 3).words(OWN_GRAPHS_WORDS) == ""
+        rows_fit(3, 1) == QuestionFit(3, n_without_graph=2)
+        and rows_fit(3, 3).words(OWN_GRAPHS_WORDS) == ""
     )
     assert rows_fit(3, 1).words(OWN_GRAPHS_WORDS) == NoteWith("3 questions", 2, "without a graph")

@@ -34,12 +34,15 @@ def test_each_question_names_its_entity_and_two_methods_find_the_answer(name, co
     rows = [catalogue()[id] for id in ROWS]
     for question in questions(name):
         found = [
-            graph.node_name(link.mention.node) for link in name_lookup(graph).links(question.text)
+            graph.node_name(link.mention.node)
+            for link in name_lookup(graph).find_links(question.text)
         ]
         assert found == list(question.entities), question.text
         # Without entities, as a person types it.
         typed = Question(question.text, "typed", answers=question.answers)
-        job = engine.compare(engine.ask(GraphSource.of(graph), typed, model=False), rows)
+        job = engine.compare(
+            engine.prepare_question(GraphSource.of(graph), typed, model=False), rows
+        )
         assert job.wait(60)
         for lane in job.comparison.lanes:
             ends = {graph.node_name(path.end) for path in lane.state.paths.items}

@@ -28,7 +28,7 @@ def lane(name, *lost, of=3, cause=Cause.OUTRANKED, hop=None, extra=0):
 
 
 def ended(*names, how="failed"):
-    return [LaneSummary(name, None, ended=how) for name in names]
+    return [LaneSummary(name, None, ending=how) for name in names]
 
 
 def says(name, *names):

@@ -57,19 +57,19 @@ def test_the_order_before_the_cut_says_what_more_would_keep(ran):
     Ann's path is first and Drama's second. The path to Two is third and has no score.
     """
     found = curves(*ran(line(keep=1), ("Ann", "Drama", "Nobody")), 2)["keep"]
-    assert (found.value, found.of, found.next) == (1, 3, 2)
+    assert (found.value, found.n_targets, found.next_value) == (1, 3, 2)
     assert points(found)[1] == 1 and points(found)[2] == 2
 
 
 def test_hops_of_a_neighbourhood_are_distances_in_the_graph(ran):
     found = curves(*ran(line(ego=1), ("Ann", "Two", "1999")), 0)["hops"]
-    assert found.next == 2 and [points(found)[hops] for hops in (1, 2, 3, 4)] == [1, 2, 3, 3]
+    assert found.next_value == 2 and [points(found)[hops] for hops in (1, 2, 3, 4)] == [1, 2, 3, 3]
 
 
 def test_hops_of_paths_are_distances_in_the_subgraph(ran):
     """Two hops around One do not hold 1999, so no length of path reaches it."""
     found = curves(*ran(line(ego=2, hops=1, keep=9), ("Ann", "Two", "1999")), 1)["hops"]
-    assert found.next == 2 and [points(found)[hops] for hops in (1, 2, 3)] == [1, 2, 2]
+    assert found.next_value == 2 and [points(found)[hops] for hops in (1, 2, 3)] == [1, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_a_curve_is_what_runs_with_each_value_give(ran, answers, place, name):
 def test_pagerank_is_ranked_beyond_what_it_kept(ran):
     text = "PersonalizedPageRank(keep=1) >> ShortestPaths()"
     found = curves(*ran(text, ("Ann",)), 0)["keep"]
-    assert found.alive[0] == 0 and found.next is not None
-    comparison, lane = ran(text.replace("keep=1", f"keep={found.next}"), ("Ann",))
+    assert found.alive[0] == 0 and found.next_value is not None
+    comparison, lane = ran(text.replace("keep=1", f"keep={found.next_value}"), ("Ann",))
     assert step_outcomes(comparison, lane)[0].alive == ("Ann",)
 
 

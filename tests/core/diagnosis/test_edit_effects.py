@@ -51,7 +51,7 @@ def test_a_lane_that_stood_on_what_is_taken_away_says_something_else(asked):
     (one,) = compare_edited(before, now)
     assert (
         one.read
-        and not one.same
+        and not one.is_unchanged
         and (one.lost, one.new, one.right) == (("Ann",), ("Drama",), (0, 1))
     )
 
@@ -61,7 +61,7 @@ def test_a_lane_whose_answer_did_not_rest_on_it_says_so(asked):
     for name in ("1999", "Drama"):
         now = asked([node(name)])
         found = compare_edited(asked(), now)
-        assert [(one.same, one.read) for one in found] == 2 * [(True, False)]
+        assert [(one.is_unchanged, one.read) for one in found] == 2 * [(True, False)]
         assert "; No. 1 and No. 2 " in edit_summary(now, found)
 
 
@@ -70,12 +70,12 @@ def test_a_lane_that_finds_another_way_names_it(asked):
     edit = Edit("edge", ("Two", "directed_by", "Ann"))
     now = asked([edit], entity="Two", lines=(NEAR,))
     (one,) = compare_edited(asked(entity="Two", lines=(NEAR,)), now)
-    assert one.same and one.read
+    assert one.is_unchanged and one.read
 
 
 def test_what_the_graph_has_not_changes_nothing(asked):
     (one, _) = compare_edited(asked(), asked([node("Nobody")]))
-    assert one.same and not one.read
+    assert one.is_unchanged and not one.read
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_lane_that_has_not_answered_yet_or_is_new_says_nothing(asked):
 def test_a_lane_that_says_nothing_before_and_now_stood_on_nothing(asked):
     now = asked([node("Ann")], lines=("EgoNetwork(hops=2)",))
     (one,) = compare_edited(asked(lines=("EgoNetwork(hops=2)",)), now)
-    assert one.silent and one.same and edit_summary(now, [one]) == ""
+    assert one.silent and one.is_unchanged and edit_summary(now, [one]) == ""
 
 
 def test_the_entity_that_a_question_starts_from_can_be_renamed_and_not_taken_away(asked):
@@ -155,7 +155,7 @@ def test_without_a_passage_the_next_one_is_found_and_nothing_is_encoded_or_saved
 
     def run(*edits):
         source = CorpusSource("animals", corpus=corpus, edits=edits)
-        ask = engine.ask(source, Question("red fox den", gold=("a", "b")), model=False)
+        ask = engine.prepare_question(source, Question("red fox den", gold=("a", "b")), model=False)
         lane = LaneRun(ask, parse_line(line), engine.environment, PrefixCache())
         lane.retrieve(LaneListener())
         return MethodComparison(ask, [lane_of(lane, "v", "V")])
@@ -181,7 +181,7 @@ def test_a_renamed_answer_is_the_same_answer_and_a_known_one_follows(asked):
     assert now.graph.names(now.lanes[0].state.reader) == ["Anne"] and now.ask.question.answers == (
         "Anne",
     )
-    assert one.same and one.read and one.right == (1, 1)
+    assert one.is_unchanged and one.read and one.right == (1, 1)
 
 
 def test_a_merge_brings_two_directors_together(asked):
@@ -191,7 +191,7 @@ def test_a_merge_brings_two_directors_together(asked):
     """
     now = asked([Edit("merge", ("Two", "One"))], lines=(NEAR,))
     (one,) = compare_edited(asked(lines=(NEAR,)), now)
-    assert one.same and not one.read
+    assert one.is_unchanged and not one.read
 
 
 def test_a_text_that_stays_the_same_has_found_no_way(engine, tmp_path):
@@ -202,12 +202,14 @@ def test_a_text_that_stays_the_same_has_found_no_way(engine, tmp_path):
 
     def run(*edits):
         source = CorpusSource("animals", corpus=corpus, edits=edits)
-        ask = engine.ask(source, Question("red fox den", answers=("bat",)), model=False)
+        ask = engine.prepare_question(
+            source, Question("red fox den", answers=("bat",)), model=False
+        )
         lane = LaneRun(ask, parse_line(line), engine.environment, PrefixCache())
         lane.retrieve(LaneListener())
         return MethodComparison(ask, [lane_of(lane, "v", "V")])
 
     now = run(Edit("passage", ("b",)))
     (one,) = compare_edited(run(), now)
-    assert one.same and one.read
+    assert one.is_unchanged and one.read
     assert "another way" not in edit_summary(now, [one]) + one.text

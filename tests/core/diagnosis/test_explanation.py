@@ -59,13 +59,13 @@ def told(kit, states, *answers, beside=()):
     runs = [states, *beside]
     one = explain_lanes(kit.graph, runs, answers, [run[-1].answer is not None for run in runs])[0]
     if not one.losses:
-        return one.stage, one.phrase, one.right, one.extra
+        return one.stage, one.cause, one.right, one.n_extra_names
     first = one.losses[0]
     names = [loss.name for loss in one.losses if loss.cause is first.cause]
     figures = {name: getattr(first, name) for name in FIGURES if getattr(first, name)}
     if one.stage in ("subgraph", "paths") and first.step is not None:
         figures["by"] = first.step.operator
-    return one.stage, one.phrase, names, figures
+    return one.stage, one.cause, names, figures
 
 
 def ranked(kit, keep, *more, chat=None, scores=((ANN, 0.9), (DRAMA, 0.5))):
@@ -242,7 +242,12 @@ def test_not_read_when_ranking(kit):
     assert told(kit, states, lost) == ("paths", Cause.NOT_READ, [lost], figures)
     path = next(path for path in states[1].paths.items if kit.graph.node_name(path.end) == lost)
     end = path_fate(kit.graph, states, path)
-    assert (end.cause, end.kind, end.of, end.retained) == (Cause.NOT_READ, "dropped", 3, 1)
+    assert (end.cause, end.kind, end.n_candidates, end.n_retained) == (
+        Cause.NOT_READ,
+        "dropped",
+        3,
+        1,
+    )
     losing = losses(LaneStages(kit.graph, states, False), [lost], {lost: path})
     line = Line((*AROUND, Rank(read=1), GraphReader()))
     assert [change.operator for change in _changes_by_cause(line, losing)] == [Rank(read=0)]
@@ -320,7 +325,7 @@ def test_the_commonest_loss_is_said_and_counts_are_kept(kit):
         encoder=kit.Table({ANN: 0.9}),
     )
     one = explain_lanes(kit.graph, [states], ["Ann", "Drama", "Two", "1999"], [False])[0]
-    assert (one.right, one.of, one.phrase) == (1, 4, Cause.TOO_FAR)
+    assert (one.right, one.of, one.cause) == (1, 4, Cause.TOO_FAR)
     assert [loss.name for loss in one.losses] == ["Two", "1999", "Drama"]
 
 

@@ -125,7 +125,9 @@ def test_fates():
     ],
 )
 def test_texts_that_hold_a_name_by_the_matching_of_answers(name, there):
-    table = Table.of(text=["He served in the U.S. Army.", "It was spider man or Spider-Man."])
+    table = Table.from_columns(
+        text=["He served in the U.S. Army.", "It was spider man or Spider-Man."]
+    )
     assert has_name(table, ("title", "text"), name) is there
 
 

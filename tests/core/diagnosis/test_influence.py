@@ -171,7 +171,7 @@ def test_what_it_costs_is_said_before_and_held(asked):
     measure_influence(lane, asked.environment, by_model=True)
     # of two paths: both, and each
     assert cost.calls == 3 and len(chat.asked) - before <= cost.calls
-    assert cost.tokens == 3 * lane.state.prompt.tokens and cost.text.startswith(
+    assert cost.tokens == 3 * lane.state.prompt.tokens and cost.description.startswith(
         "up to 3 calls, about "
     )
 
@@ -331,7 +331,7 @@ def test_an_excerpt_rests_on_its_passage_and_whether_that_is_marked_is_known(tmp
     )
     engine = Engine(Written(encoder=Bag()))
     source = CorpusSource("animals", corpus=write_corpus(tmp_path / "animals", documents))
-    ask = engine.ask(source, Question("red fox den", gold=("a",)), model=False)
+    ask = engine.prepare_question(source, Question("red fox den", gold=("a",)), model=False)
     run = LaneRun(
         ask,
         parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=2) >> AnswerFromTables()"),

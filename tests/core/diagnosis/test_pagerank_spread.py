@@ -41,7 +41,7 @@ def test_both_ways_from_one(kit):
     assert masses(kit, start) == {"One": 1.0}
     assert masses(kit, first) == {"One": 1 / 2, "Ann": 1 / 4, "Drama": 1 / 4}
     assert masses(kit, second) == {"One": 2 / 3, "Ann": 1 / 8, "Drama": 1 / 8, "Two": 1 / 12}
-    assert first.moved == pytest.approx(1 / 2) and second.moved == pytest.approx(1 / 4)
+    assert first.moved_mass == pytest.approx(1 / 2) and second.moved_mass == pytest.approx(1 / 4)
 
 
 def test_what_has_no_step_on_gives_its_mass_back_to_the_start(kit):
@@ -71,7 +71,10 @@ def lane(kit, *operators) -> MethodLane:
         states.append(state)
     method = Method("x", "x", Line(operators))
     ask = SourceQuestion(
-        GraphSource("films", kit.graph), Question("a question"), kit.state("One").seeds, model=False
+        GraphSource("films", kit.graph),
+        Question("a question"),
+        kit.state("One").seeds,
+        uses_model=False,
     )
     return MethodLane(ask, method, tuple(states))
 

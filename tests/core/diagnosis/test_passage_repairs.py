@@ -51,7 +51,7 @@ def lane(engine, tmp_path):
     corpus = write_corpus(tmp_path / "animals", DOCUMENTS)
 
     def make(line: str, question: Question):
-        ask = engine.ask(CorpusSource.of(corpus), question, model=False, reader=False)
+        ask = engine.prepare_question(CorpusSource.of(corpus), question, model=False, reader=False)
         run = LaneRun(ask, parse_line(line), engine.environment, PrefixCache())
         run.retrieve(LaneListener())
         run.answer(LaneListener())
@@ -68,7 +68,7 @@ def tried(ask, ran, **how):
     """The repair of a lane that has run, by what it lost."""
     (one,) = explain_comparison(MethodComparison(ask, [ran])).lanes
     environment = Engine(Written(encoder=Bag())).environment
-    return find_repair(LaneRun.of(ran, environment), one.losses, **how)
+    return find_repair(LaneRun.continue_lane(ran, environment), one.losses, **how)
 
 
 def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
@@ -83,7 +83,7 @@ def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
     ran = replace(ran, repair=found)
     (one,) = explain_comparison(MethodComparison(ask, [ran])).lanes
     (lost,) = one.losses
-    assert (lost.name, lost.place) == ("One", 3) and "; keep 3 passages " in one.text
+    assert (lost.name, lost.rank) == ("One", 3) and "; keep 3 passages " in one.text
     assert best_repair(MethodComparison(ask, [ran])) == (
         0,
         "Repair “A”: keep 3 passages → 2 of 2 evidence passages in the prompt",
@@ -115,7 +115,7 @@ def test_passages_by_meaning_where_words_do_not_find_them(lane):
     """
     line = "BuiltGraph() >> EmbedQuery() >> SparseChunks(keep=4) >> AnswerFromTables()"
     ask, ran = lane(line, asked("none"))
-    words = [change.words for change in changes(ran.method.line, ())]
+    words = [change.description for change in changes(ran.method.line, ())]
     assert words == ["Look passages up by meaning", "Keep 8 passages", "Keep 16 passages"]
 
 
@@ -143,7 +143,7 @@ def test_a_cancelled_job_ends_the_trying(lane):
 def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(
     engine, tmp_path, kept, labels
 ):
-    ask = engine.ask(
+    ask = engine.prepare_question(
         CorpusSource.of(write_corpus(tmp_path / "animals", DOCUMENTS)),
         asked("three", "two"),
         model=False,
@@ -156,7 +156,7 @@ def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(
     )
     assert job.wait(60)
     until = time.monotonic() + 120
-    while job.comparison.repairing and time.monotonic() < until:
+    while job.comparison.is_repairing and time.monotonic() < until:
         time.sleep(0.02)
     assert [lane.repair and lane.repair.label for lane in job.comparison.lanes] == labels
 
@@ -180,7 +180,7 @@ def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(
 )
 def test_a_budget_is_said_in_what_it_counts(line, words):
     told = [
-        change.words
+        change.description
         for change in changes(
             parse_line(f"BuiltGraph(build='links') >> {line} >> AnswerFromTables()"), ()
         )

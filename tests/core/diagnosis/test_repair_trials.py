@@ -43,14 +43,14 @@ def tried(kit):
             GraphSource.of(kit.graph),
             Question("a question", answers=tuple(answers)),
             (kit.node(start),),
-            model=model,
+            uses_model=model,
         )
         run = LaneRun(ask, parse_line(text), Environment(models), prefixes)
         run.retrieve(LaneListener())
         told = explain_lanes(kit.graph, [run.states], answers, [False])[0]
         words = []
         if told.losses:
-            words = [change.words for change in changes(ask, run.line, told.losses, models)]
+            words = [change.description for change in changes(ask, run.line, told.losses, models)]
         found = find_repair(run, told.losses, watch=watch, seconds=seconds)
         return found, words, prefixes
 

@@ -37,7 +37,7 @@ def engine(kit, tmp_path, monkeypatch):
 
 
 def compared(engine, kit, answers=("One", "Two"), beside=NONE, **options):
-    ask = engine.ask(
+    ask = engine.prepare_question(
         GraphSource.of(kit.graph),
         Question("films of Ann", entities=("Ann",), answers=answers),
         model=False,
@@ -53,7 +53,7 @@ def compared(engine, kit, answers=("One", "Two"), beside=NONE, **options):
 
 def repaired(job):
     until = time.monotonic() + 120
-    while job.comparison.repairing:
+    while job.comparison.is_repairing:
         assert time.monotonic() < until
         time.sleep(0.02)
     return [lane.repair for lane in job.comparison.lanes]
@@ -86,15 +86,17 @@ def test_a_repair_is_saved_with_its_comparison(engine, kit):
 
 def test_nothing_is_tried_unasked_or_without_known_answers(engine, kit):
     job = compared(engine, kit)
-    assert not job.comparison.repairing and repaired(job) == [None, None]
+    assert not job.comparison.is_repairing and repaired(job) == [None, None]
     assert repaired(compared(engine, kit, answers=(), repairs=True)) == [None, None]
     assert best_repair(job.comparison) is None
 
 
 def test_lanes_of_others_go_first(engine, kit, monkeypatch):
     """While another comparison's lane is at work nothing is tried; then it is."""
-    looks, others = [], engine._queues.others
-    monkeypatch.setattr(engine._queues, "others", lambda job: looks.append(1) or others(job))
+    looks, others = [], engine._queues.has_other_lanes
+    monkeypatch.setattr(
+        engine._queues, "has_other_lanes", lambda job: looks.append(1) or others(job)
+    )
     begun, free, other = threading.Event(), threading.Event(), object()
     engine._queues.retrieving.put(other, lambda: (begun.set(), free.wait(120)))
     assert begun.wait(120)
@@ -103,7 +105,7 @@ def test_lanes_of_others_go_first(engine, kit, monkeypatch):
     while len(looks) < 4 and time.monotonic() < until:
         time.sleep(0.02)
     assert len(looks) >= 4
-    assert job.comparison.repairing and job.comparison.lanes[0].repair is None
+    assert job.comparison.is_repairing and job.comparison.lanes[0].repair is None
     free.set()
     assert repaired(job)[0] is not None
 
@@ -133,7 +135,7 @@ def test_what_waited_in_vain_is_let_go_of_unseen(engine, kit, monkeypatch, why):
     engine._queues.repairing.put(object(), lambda: (begun.set(), free.wait(120)))
     assert begun.wait(120)
     job = compared(engine, kit, repairs=True, waiter=Waiter("w", lambda: there[0]))
-    assert job.comparison.repairing
+    assert job.comparison.is_repairing
     if why == "gone":
         there[0] = False
     else:
@@ -212,12 +214,12 @@ def test_what_is_at_work_goes_on_while_nobody_else_waits_and_a_while_beside_othe
     looked(looks)
     monkeypatch.setattr(repair_work, "PATIENCE_SECONDS", 0.0)
     looked(looks)
-    assert job.comparison.repairing  # alone, beyond its patience
+    assert job.comparison.is_repairing  # alone, beyond its patience
     monkeypatch.setattr(repair_work, "PATIENCE_SECONDS", 1.0)
     looked(looks)
     engine._queues.retrieving.put(object(), lambda: (begun.set(), free.wait(120)))
     assert begun.wait(120)
     looked(looks)
-    assert job.comparison.repairing  # beside others, for now
+    assert job.comparison.is_repairing  # beside others, for now
     assert repaired(job) == [None, None]
     free.set()

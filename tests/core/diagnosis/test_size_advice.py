@@ -184,7 +184,7 @@ def test_on_metaqa_most_answers_stay_in_a_much_smaller_subgraph(movies):
             }
             places = [
                 min(
-                    (ranks.get(node, 1000) for node in name_lookup(movies).exact(answer)),
+                    (ranks.get(node, 1000) for node in name_lookup(movies).find_exact(answer)),
                     default=1000,
                 )
                 for answer in question.answers

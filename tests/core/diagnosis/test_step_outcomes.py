@@ -24,7 +24,7 @@ def outcomes(kit, *answers, operators=LINE, retrieved=True):
     for operator in operators:
         state = operator(state, context)
         states.append(state)
-    ask = SourceQuestion(GraphSource("films", kit.graph), question, state.seeds, model=False)
+    ask = SourceQuestion(GraphSource("films", kit.graph), question, state.seeds, uses_model=False)
     method = Method("x", "x", Line(operators))
     lane = MethodLane(ask, method, tuple(states), retrieved=retrieved)
     return step_outcomes(MethodComparison(ask, [lane]), lane)

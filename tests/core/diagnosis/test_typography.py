@@ -41,7 +41,7 @@ NOT_HELD = ("12", "106", "39-45", "北京 学", "Ase Kruger")
 def source(tmp_path):
     documents = [Document(f"d{at}", text) for at, text in enumerate(PASSAGES)]
     ids = [one.id for one in documents]
-    table = Table.of(
+    table = Table.from_columns(
         id=ids,
         document=ids,
         title=[""] * len(ids),

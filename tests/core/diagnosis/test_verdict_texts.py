@@ -98,7 +98,7 @@ def test_the_change_that_brings_it_in_is_part_of_the_sentence(corpus):
     (one,) = compared(corpus, BOTH, cut, repair=brings).lanes
     (plain,) = compared(corpus, BOTH, cut).lanes
     assert one.text == f"{plain.text[:-1]}; keep 3 passages to bring it in."
-    assert [(loss.name, loss.place) for loss in one.losses] == [("The turkey", 3)]
+    assert [(loss.name, loss.rank) for loss in one.losses] == [("The turkey", 3)]
 
 
 def test_more_than_one_lost_are_counted(corpus):
@@ -194,7 +194,7 @@ def test_a_lane_without_documents_is_left_out(corpus):
 
 
 def test_a_title_that_ends_with_a_full_stop_has_none_inside_a_sentence():
-    chunks = Table.of(
+    chunks = Table.from_columns(
         id=["a", "b"],
         document=["a", "b"],
         title=["On turkeys.", " ."],
@@ -208,7 +208,7 @@ def test_a_title_that_ends_with_a_full_stop_has_none_inside_a_sentence():
 def told_after_cancel(corpus, *states, reader=True):
     """The verdict on lanes of which those that say nothing were cancelled once they had retrieved."""
     question = Question("q", answers=("turkey",))
-    ask = SourceQuestion(CorpusSource("carols", plain(), corpus), question, (), reader=reader)
+    ask = SourceQuestion(CorpusSource("carols", plain(), corpus), question, (), uses_reader=reader)
     line, lanes = parse_line("SparseChunks() >> AnswerFromTables()"), []
     for name, state in zip("ABCD", states):
         one = (state.replace(question=question),)

@@ -32,7 +32,7 @@ def asked(kit):
         models = kit.Written(kit.Parrot(says or ""), encoder=kit.Table({DRAMA: 1.0}))
         question = Question("genre of One", answers=tuple(answers))
         ask = SourceQuestion(
-            GraphSource.of(kit.graph), question, (kit.node("One"),), model=says is not None
+            GraphSource.of(kit.graph), question, (kit.node("One"),), uses_model=says is not None
         )
         lanes = []
         for i, line in enumerate(lines):
@@ -43,7 +43,7 @@ def asked(kit):
             run.retrieve(LaneListener())
             if says is not None:
                 run.answer(LaneListener())
-            lanes.append(MethodLane(ask, method, **run.fields))
+            lanes.append(MethodLane(ask, method, **run.lane_fields))
         return MethodComparison(ask, lanes)
 
     return make
@@ -59,8 +59,8 @@ def test_the_sentences_of_two_lanes(asked):
     """Ranked by the table, Drama is best; unranked, Ann (directed by) comes first."""
     told = explain_comparison(asked(LINES, methods=("Rank by meaning", "Shortest paths")))
     assert told.text.startswith("Only “Rank by meaning” finds Drama. “Shortest paths” ")
-    assert told.named == ("Drama",)
-    assert [(one.phrase, one.right) for one in told.lanes] == [
+    assert told.named_answers == ("Drama",)
+    assert [(one.cause, one.right) for one in told.lanes] == [
         (Cause.FOUND, 1),
         (Cause.NOT_FOLLOWED, 0),
     ]
@@ -89,15 +89,15 @@ def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
     for place in (0, 1):
         compared.change(place, taken=True)
     told = explain_comparison(compared)
-    assert before.text and (told.text, told.named, told.lanes[2]) == (
+    assert before.text and (told.text, told.named_answers, told.lanes[2]) == (
         before.text,
-        before.named,
+        before.named_answers,
         None,
     )
-    assert "No. 3" in told.pending and before.pending == ""
+    assert "No. 3" in told.pending_text and before.pending_text == ""
     compared.change(2, retrieved=True, status=JOB_DONE)
     assert (
-        explain_comparison(compared).pending == ""
+        explain_comparison(compared).pending_text == ""
         and explain_comparison(compared).text != before.text
     )
 
@@ -129,13 +129,13 @@ def test_one_measure_counts_for_all_and_it_is_said(asked):
     assert BY_MODEL in told.text and [one.right for one in told.lanes] == [1, 1]
     wrong = explain_comparison(asked(ANSWERING, says="Comedy"))
     assert wrong.text.startswith(f"Only No. 1 finds Drama, {BY_READER}; ")
-    assert [(one.right, one.phrase) for one in wrong.lanes] == [(0, Cause.NOT_SAID)] * 2
+    assert [(one.right, one.cause) for one in wrong.lanes] == [(0, Cause.NOT_SAID)] * 2
 
 
 def test_until_every_model_has_answered_the_graph_reader_counts(asked):
     told = explain_comparison(asked((ANSWERING[0], LINES[1]), says="Comedy"))
     assert told.text.startswith(f"Only No. 1 finds Drama, {BY_READER}. ")
-    assert [(one.right, one.phrase) for one in told.lanes] == [
+    assert [(one.right, one.cause) for one in told.lanes] == [
         (1, Cause.FOUND),
         (0, Cause.NOT_FOLLOWED),
     ]

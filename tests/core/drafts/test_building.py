@@ -28,7 +28,7 @@ def fitting(draft: Draft, place) -> set[str]:
 
 @pytest.mark.parametrize("row", catalogue().values(), ids=lambda row: row.id)
 def test_every_build_that_ships_is_a_draft_that_lacks_nothing(row):
-    draft = Draft.of(row.line)
+    draft = Draft.from_line(row.line)
     assert draft.grammar is BUILD_GRAMMAR and brick_faults(draft) == {}
     assert draft.text == repr(row.line) == parse_draft(draft.text, BUILD_GRAMMAR).text
     assert draft.line() == row.line and find_build(draft.text).id == row.id

@@ -27,7 +27,7 @@ LINE = "PersonalizedPageRank() >> ShortestPaths() >> Rank() >> Answer()"  # keys
 
 @pytest.mark.parametrize("row", published_methods().values(), ids=lambda row: row.id)
 def test_every_published_line_is_a_draft_that_lacks_nothing(row):
-    draft = Draft.of(row.line)
+    draft = Draft.from_line(row.line)
     assert brick_faults(draft) == {}
     assert draft.text == repr(row.line) == parse_draft(draft.text).text
     assert repr(draft.line()) == repr(row.line)

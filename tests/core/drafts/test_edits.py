@@ -100,7 +100,7 @@ def test_a_change_gives_the_line_worked_out_by_hand(before, change, after):
 def test_the_last_brick_of_a_row_can_be_taken_out():
     draft = edit_draft(edit_draft(parse_draft(LOOP), BrickRemoval(3)), BrickRemoval(4))
     assert draft.text == "VectorNodes() >> Loop(body=..., budget=50)"
-    assert parse_draft(draft.text).text == draft.text and draft.complete() is None
+    assert parse_draft(draft.text).text == draft.text and draft.runnable_line() is None
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_keys_stay_and_new_ones_are_new():
     ]
     assert edit_draft(draft, BrickReplacement(2, "SimplePaths")).bricks[1].key == 2
     copied = edit_draft(parse_draft(LOOP), BrickCopy(2))
-    keys = [brick.key for brick in copied.each()]
+    keys = [brick.key for brick in copied.iter_bricks()]
     assert len(set(keys)) == len(keys) == 7
 
 
@@ -145,12 +145,12 @@ def test_a_line_grows_to_a_limit():
 
 def test_undo_and_redo():
     one, two = parse_draft("EgoNetwork()"), parse_draft("EgoNetwork() >> SimplePaths()")
-    history = History().then(one).then(two)
-    assert history.then(two) == history  # nothing changed
-    assert history.undo().now == one and history.undo().undo().now == Draft()
+    history = History().add(one).add(two)
+    assert history.add(two) == history  # nothing changed
+    assert history.undo().draft == one and history.undo().undo().draft == Draft()
     assert history.undo().undo().undo() == history.undo().undo()
     assert history.undo().redo() == history and history.redo() == history
-    assert history.undo().then(Draft()).after == ()  # another change takes the way forth away
+    assert history.undo().add(Draft()).later == ()  # another change takes the way forth away
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def lesson(folder, slow=0.0, key="k", watch=NO_WATCH, steps=12):
         loss.backward()
         return float(loss.detach())
 
-    schedule = Schedule(steps, 0.1, measure=4, patience=9, keep=0.0)
+    schedule = Schedule(steps, 0.1, measure_steps=4, patience=9, save_seconds=0.0)
     measure = lambda: -float((weights["w"].detach() - 1).abs().sum())
     return weights, Training(weights, schedule, step, measure, Path(folder), key, watch=watch).run(
         7

@@ -31,7 +31,7 @@ def talks(lesson):
 
 def test_loss_covers_only_the_reply(qwen, talks):
     model = TrainableLLM(qwen, FAST)
-    prompt, reply = model.codes(talks[0][0])
+    prompt, reply = model.encode_dialogue(talks[0][0])
     assert model.tokenizer.decode(prompt).endswith("<|im_end|>\n<|im_start|>assistant\n")
     assert model.tokenizer.decode(reply) == talks[0][0].reply + "<|im_end|>\n"
     with torch.inference_mode():  # The loss covers the tokens of the reply alone.
@@ -48,7 +48,7 @@ def test_saved_memory_changes_no_gradient(qwen, talks):
     found = []
     for save_memory in (False, True):
         model = TrainableLLM(qwen, replace(FAST, save_memory=save_memory))
-        model.backward([model.codes(talks[0][0])])
+        model.backward([model.encode_dialogue(talks[0][0])])
         found.append(torch.cat([weight.grad.ravel() for weight in model.adapters.values()]))
     assert torch.allclose(*found, atol=1e-6) and float(found[0].abs().max()) > 0
 
@@ -86,7 +86,7 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
     )
     assert {row["hit"] is None for row in rows if row["task"] == "plan"} == {True}
 
-    codes = torch.tensor([sum(whole.codes(talks[1][0]), [])])
+    codes = torch.tensor([sum(whole.encode_dialogue(talks[1][0]), [])])
     with torch.inference_mode():
         told = whole.net.eval()(input_ids=codes).logits
     whole.save(tmp_path / "merged")

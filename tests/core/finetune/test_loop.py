@@ -20,11 +20,11 @@ from tests.core.finetune.lesson import lesson
 
 def test_learning_rate_rises_then_falls():
     straight = Schedule(20, 1.0, 0.1)
-    assert [straight.at(step) for step in (0, 1, 2, 11, 19)] == pytest.approx(
+    assert [straight.rate_at(step) for step in (0, 1, 2, 11, 19)] == pytest.approx(
         [0.5, 1.0, 1.0, 0.5, 1 / 18]
     )
     wave = Schedule(12, 2.0, 0.0, "cosine")
-    assert [wave.at(step) for step in (0, 4, 6, 12)] == pytest.approx([2.0, 1.5, 1.0, 0.0])
+    assert [wave.rate_at(step) for step in (0, 4, 6, 12)] == pytest.approx([2.0, 1.5, 1.0, 0.0])
 
 
 def test_resumed_training_equals_an_uninterrupted_one(tmp_path):

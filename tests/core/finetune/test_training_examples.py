@@ -28,27 +28,31 @@ def asked(films, start: str, *answers: str) -> TrainingExample | None:  # noqa: 
 
 def test_paths_to_answers_are_positive(films):  # noqa: F811
     made = asked(films, "One", "Ann")
-    assert made.part("path").positives == ("One -> directed_by -> Ann",)
-    assert made.part("path").negatives == (
+    assert made.candidates("path").positives == ("One -> directed_by -> Ann",)
+    assert made.candidates("path").negatives == (
         "One -> has_genre -> Drama",
     )  # The paths to Two and 1999 pass Ann.
-    assert made.part("triple").positives == ("One, directed_by, Ann",) and made.part(
+    assert made.candidates("triple").positives == ("One, directed_by, Ann",) and made.candidates(
         "triple"
     ).negatives == ("One, has_genre, Drama",)
-    assert made.part("relation").positives == ("directed_by",) == made.plan
-    assert sorted(made.part("relation").negatives) == ["has_genre", "release_year", "written_by"]
+    assert made.candidates("relation").positives == ("directed_by",) == made.plan
+    assert sorted(made.candidates("relation").negatives) == [
+        "has_genre",
+        "release_year",
+        "written_by",
+    ]
     assert from_plain(TrainingExample, to_plain(made)) == made
 
 
 def test_reverse_steps_are_marked_in_paths_only(films):  # noqa: F811
     made = asked(films, "Drama", "Ann")
-    assert made.part("path").positives == (
+    assert made.candidates("path").positives == (
         "Drama -> has_genre_reverse -> One -> directed_by -> Ann",
     )
-    assert made.part("path").negatives == ("Drama -> has_genre_reverse -> One",)
-    assert made.part("triple").positives == ("One, has_genre, Drama", "One, directed_by, Ann")
+    assert made.candidates("path").negatives == ("Drama -> has_genre_reverse -> One",)
+    assert made.candidates("triple").positives == ("One, has_genre, Drama", "One, directed_by, Ann")
     # A triple on the way to the answer never counts as wrong.
-    assert made.part("triple").negatives == ()
+    assert made.candidates("triple").negatives == ()
     assert made.plan == ("has_genre", "directed_by")
 
 
@@ -135,12 +139,12 @@ def test_training_and_test_parts_are_disjoint(movies):
         "metaqa-1hop-test",
         "pathquestion-2hop",
     )  # The first comes with a test set; the second is split to get one.
-    train, held = split.drawn(lambda name: movies)
-    unseen = split.unseen(10**6, lambda name: movies)
+    train, held = split.draw_questions(lambda name: movies)
+    unseen = split.draw_test_questions(10**6, lambda name: movies)
     assert (len(train), len(held)) == (100, 20)
     assert len(unseen) == 5007 + 1908 // 5
     parts = [{comparable_question(one) for one in part} for part in (train, held, unseen)]
     assert not parts[0] & parts[1] and not parts[0] & parts[2] and not parts[1] & parts[2]
-    assert [one.question.id for one in split.drawn(lambda name: movies)[0]] == [
+    assert [one.question.id for one in split.draw_questions(lambda name: movies)[0]] == [
         one.question.id for one in train
     ]

@@ -38,16 +38,16 @@ def test_nodes_and_links_of_one_graph_alone(tmp_path):
     # In both graphs: ann, bob, cid, emile; linked in both: ann-bob. Only in the first graph:
     # bob-cid (between shared nodes) and ann-dan brown. Only in the second graph: ann-cid and
     # emile-bob (between shared nodes) and dan browne-bob.
-    assert (found.nodes, found.links) == (4, 1)
+    assert (found.n_common_nodes, found.n_common_links) == (4, 1)
     assert first.names(found.first.nodes) == ["Dan Brown"] and (
-        found.first.links,
-        found.first.between,
+        found.first.n_links,
+        found.first.n_links_between_common,
     ) == (2, 1)
     assert second.names(found.second.nodes) == ["Dan Browne"] and (
-        found.second.links,
-        found.second.between,
+        found.second.n_links,
+        found.second.n_links_between_common,
     ) == (3, 2)
-    ((a, b, score),) = found.alike
+    ((a, b, score),) = found.similar_pairs
     assert (first.node_name(a), second.node_name(b)) == (
         "Dan Brown",
         "Dan Browne",
@@ -57,7 +57,13 @@ def test_nodes_and_links_of_one_graph_alone(tmp_path):
 def test_the_difference_is_symmetric_and_empty_for_equal_graphs():
     graph = story()
     same = compare_graphs(graph, graph)
-    assert (same.nodes, same.links, len(same.first.nodes), same.second.links, same.alike) == (
+    assert (
+        same.n_common_nodes,
+        same.n_common_links,
+        len(same.first.nodes),
+        same.second.n_links,
+        same.similar_pairs,
+    ) == (
         5,
         4,
         0,
@@ -65,7 +71,12 @@ def test_the_difference_is_symmetric_and_empty_for_equal_graphs():
         (),
     )
     empty = compare_graphs(graph, plain())
-    assert (empty.nodes, len(empty.first.nodes), empty.first.links, empty.alike) == (0, 5, 4, ())
+    assert (
+        empty.n_common_nodes,
+        len(empty.first.nodes),
+        empty.first.n_links,
+        empty.similar_pairs,
+    ) == (0, 5, 4, ())
 
 
 def test_names_are_compared_without_case_accents_and_marks():
@@ -78,33 +89,35 @@ def test_names_are_compared_without_case_accents_and_marks():
 
 def test_growth_counts_each_node_with_its_first_chunk():
     growth = GraphGrowth(story())
-    assert growth.first("nodes").tolist() == [1, 1, 0, 0, 2] and growth.first("edges").tolist() == [
+    assert growth.first_chunks("nodes").tolist() == [1, 1, 0, 0, 2] and growth.first_chunks(
+        "edges"
+    ).tolist() == [
         1,
         1,
         0,
         2,
     ]
-    third = growth.adds(2)
+    third = growth.additions(2)
     names = story().names
-    assert (names(third.fresh), names(third.known)) == (["Tim"], ["Scrooge", "Cratchit"])
-    assert (third.fresh_edges.tolist(), third.known_edges.tolist()) == ([3], [0])
-    assert [len(part) for part in vars(growth.adds(3)).values()] == [0, 0, 0, 0]
+    assert (names(third.new_nodes), names(third.known_nodes)) == (["Tim"], ["Scrooge", "Cratchit"])
+    assert (third.new_edges.tolist(), third.known_edges.tolist()) == ([3], [0])
+    assert [len(part) for part in vars(growth.additions(3)).values()] == [0, 0, 0, 0]
 
 
 def test_growth_of_unmentioned_nodes_and_of_an_empty_graph(tmp_path):
-    chunks = Table.of(id=["a#0"], document=["a"], title=[""], text=["One."], tokens=[1])
+    chunks = Table.from_columns(id=["a#0"], document=["a"], title=[""], text=["One."], tokens=[1])
     loose = assemble(
         "loose", ["A", "B"], [("A", "r", "B")], {"chunks": [[], [0]]}, {"chunks": [[]]}, chunks
     )
     growth = GraphGrowth(loose)
     assert (
-        growth.nodes.tolist() == [2]
-        and growth.edges.tolist() == [1]
-        and growth.first("nodes").tolist() == [-1, 0]
+        growth.node_counts.tolist() == [2]
+        and growth.edge_counts.tolist() == [1]
+        and growth.first_chunks("nodes").tolist() == [-1, 0]
     )
-    assert GraphGrowth(plain()).nodes.tolist() == [0, 0, 0, 0]
+    assert GraphGrowth(plain()).node_counts.tolist() == [0, 0, 0, 0]
     assert np.array_equal(
-        GraphGrowth(build([("A", "r", "B")], tmp_path / "c", "triples")).nodes, []
+        GraphGrowth(build([("A", "r", "B")], tmp_path / "c", "triples")).node_counts, []
     )
 
 

@@ -127,12 +127,12 @@ def make_text_graph():
         [("Marley", "partner", "Scrooge"), ("Fred", "nephew", "Scrooge")],
         {"description": ["dead", "a miser", "cheerful"], "chunks": [[0], [0, 1], [2]]},
         {"weight": [1.0, 2.0], "chunks": [[0], [1, 2]]},
-        Table.of(
+        Table.from_columns(
             id=["c0", "c1", "c2"], document=["carol", "tale", "tale"], text=["t0", "t1", "t2"]
         ),
     )
     fred, marley, scrooge = (graph.nodes_named(name)[0] for name in ("Fred", "Marley", "Scrooge"))
-    table = Table.of(
+    table = Table.from_columns(
         title=["all", "one"], members=[[fred, marley, scrooge], [marley]], parent=[-1, 0]
     )
     return with_tables(graph, communities=table)
@@ -142,14 +142,16 @@ def test_removing_a_passage_removes_items_found_there_alone():
     without = checked_graph(edit_graph(make_text_graph(), [Edit("passage", ("carol",))]))
     assert graph_content(without) == (["Fred -> nephew -> Scrooge"], ["Fred", "Scrooge"])
     columns = without.columns
-    assert columns.chunks.texts("id") == ["c1", "c2"] and columns.nodes.lists("chunks").lists() == [
+    assert columns.chunks.texts("id") == ["c1", "c2"] and columns.nodes.id_lists(
+        "chunks"
+    ).lists() == [
         [1],
         [0],
     ]
-    assert columns.nodes.texts("description") == ["cheerful", "a miser"] and columns.edges.lists(
+    assert columns.nodes.texts("description") == ["cheerful", "a miser"] and columns.edges.id_lists(
         "chunks"
     ).lists() == [[0, 1]]
-    assert columns.communities.texts("title") == ["all"] and columns.communities.lists(
+    assert columns.communities.texts("title") == ["all"] and columns.communities.id_lists(
         "members"
     ).lists() == [[0, 1]]
     assert columns.communities.numbers("parent").tolist() == [-1]
@@ -170,9 +172,9 @@ def test_removing_a_passage_removes_items_found_there_alone():
 def test_a_merged_entity_has_the_chunks_and_descriptions_of_both():
     merged = checked_graph(edit_graph(make_text_graph(), [Edit("merge", ("Marley", "Fred"))]))
     assert merged.columns.nodes.texts("description") == ["cheerful dead", "a miser"]
-    assert merged.columns.nodes.lists("chunks").lists() == [[0, 2], [0, 1]]
+    assert merged.columns.nodes.id_lists("chunks").lists() == [[0, 2], [0, 1]]
     # The community of Marley alone has no members left.
-    assert merged.columns.communities.lists("members").lists() == [[0, 1]]
+    assert merged.columns.communities.id_lists("members").lists() == [[0, 1]]
 
 
 def test_edits_of_missing_items_are_skipped_and_named(toy):
@@ -214,7 +216,7 @@ def test_all_nodes_may_be_removed(toy):
 )
 def test_hostile_text_is_no_edit(text):
     with pytest.raises(BadInput):
-        Edit.read(text)
+        Edit.from_text(text)
 
 
 @given(
@@ -234,4 +236,4 @@ def test_every_edit_leaves_a_sound_graph(edits):
         for text in graph_content(graph)[0]
     )
     for one in edits:
-        assert Edit.read(one.written()) == one
+        assert Edit.from_text(one.written()) == one

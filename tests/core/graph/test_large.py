@@ -422,7 +422,7 @@ def test_numbers_keep_their_ids(tmp_path):
         for start in range(first, len(every), 37):
             yield tuple(every[start : start + 37].T)
 
-    computed = build(NumberSource(("test",), 601, columns, memory=9_000), tmp_path / "h", "g")
+    computed = build(NumberSource(("test",), 601, columns, memory_bytes=9_000), tmp_path / "h", "g")
     assert same(computed, graph)
 
 

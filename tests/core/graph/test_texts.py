@@ -4,7 +4,7 @@ from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.graph.texts import chunk_nodes
 
-CHUNKS = Table.of(
+CHUNKS = Table.from_columns(
     id=["Marley", "Scrooge"],
     document=["Marley", "Scrooge"],
     text=["Marley was dead.", "Scrooge signed it."],

@@ -192,8 +192,8 @@ def test_chains_are_encoded_once_kept_and_read_again(films):
     encoder = Bag()
     first = chain_index(films, encoder, 2)
     assert (
-        first.found == len(first) == 19
-        and first.texts[first.place[(1, 2)]] == "the genre of the things directed by X"
+        first.n_found == len(first) == 19
+        and first.texts[first.position_of[(1, 2)]] == "the genre of the things directed by X"
     )
     (file,) = index_folder(films).glob("chains-*.npz")
     module.forget_chains(films)
@@ -208,7 +208,7 @@ def test_chains_are_encoded_once_kept_and_read_again(films):
     file.write_bytes(file.read_bytes()[:100])  # A damaged file is built again.
     module.forget_chains(films)
     assert chain_index(films, encoder, 2).texts == first.texts and file.stat().st_size > 100
-    assert (0, 1) in first.beginnings and (0, 0) not in first.beginnings
+    assert (0, 1) in first.prefixes and (0, 0) not in first.prefixes
 
 
 def test_a_cancelled_build_saves_nothing(films):
@@ -245,7 +245,9 @@ def test_chains_of_an_edited_graph_do_not_depend_on_saved_ones(
         module.build_chain_index(rest, encoder, 2, "both"),
     )
     assert (
-        known.texts == alone.texts and known.chains == alone.chains and known.found == alone.found
+        known.texts == alone.texts
+        and known.chains == alone.chains
+        and known.n_found == alone.n_found
     )
     assert all(
         np.array_equal(getattr(known, key), getattr(alone, key))

@@ -79,7 +79,7 @@ def test_another_process_finds_the_same(bridge):
 
 
 def test_communities_are_saved_and_computed_again_after_damage(bridge, monkeypatch):
-    first = load_communities(bridge).of
+    first = load_communities(bridge).community_of
     file = index_folder(bridge) / "communities-10.npy"
     assert file.parent.parent == bridge.folder / "indexes" and [
         p.name for p in file.parent.iterdir()
@@ -87,10 +87,10 @@ def test_communities_are_saved_and_computed_again_after_damage(bridge, monkeypat
     with monkeypatch.context() as patch:
         # A call would raise an error.
         patch.setattr("core.indexes.communities.detect_communities", None)
-        assert load_communities(bridge).of.tolist() == first.tolist()
+        assert load_communities(bridge).community_of.tolist() == first.tolist()
     for damage in (b"", file.read_bytes()[:-5], b"garbage"):
         file.write_bytes(damage)
-        assert load_communities(bridge).of.tolist() == first.tolist()
+        assert load_communities(bridge).community_of.tolist() == first.tolist()
         assert np.load(file).tolist() == first.tolist()
 
 

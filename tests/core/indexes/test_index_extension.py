@@ -65,7 +65,7 @@ def test_new_items_are_added_and_removed_ones_masked(build_numbers):
     graph, index = build_numbers(
         [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
     )
-    assert (index.order.added, index.order.masked, len(index), index.facts["places"]) == (
+    assert (index.order.n_added, index.order.n_masked, len(index), index.facts["places"]) == (
         20,
         2,
         1018,
@@ -81,14 +81,14 @@ def test_new_items_are_added_and_removed_ones_masked(build_numbers):
         assert row not in index.nearest(vector, 3, without=np.array([row]))[0]
     removed = RandomVectorEncoder().encode(["1003"])[0]
     assert index.nearest(removed, 5)[1][0] < 0.98
-    assert "20 were added to it and 2 masked" in index.approximate
+    assert "20 were added to it and 2 masked" in index.approximation_note
 
 
 def test_the_index_is_rebuilt_after_changes_of_a_tenth(build_numbers):
     build_numbers(range(1000, 2000))
     _, once = build_numbers(range(1000, 2060))
     _, twice = build_numbers(range(1050, 2060))
-    assert (twice.order.added, twice.order.masked) == (60, 50) and once.order.masked == 0
+    assert (twice.order.n_added, twice.order.n_masked) == (60, 50) and once.order.n_masked == 0
     _, anew = build_numbers(range(1050, 2200))
     assert anew.order is None and len(anew) == 1150 and 200 > MAX_CHANGED_SHARE * 1150
     _, fewer = build_numbers(range(1200, 2200))
@@ -125,7 +125,10 @@ def test_equal_keys_are_matched_one_to_one():
 
 def test_the_first_places_with_an_item_are_taken():
     order = PositionMap(np.array([4, -1, 0, 2, -1, 1, 3]))
-    assert order.first(np.array([[1, 0, 6, 5], [4, 1, -1, 2]]), 2).tolist() == [[4, 3], [0, -1]]
+    assert order.first_items(np.array([[1, 0, 6, 5], [4, 1, -1, 2]]), 2).tolist() == [
+        [4, 3],
+        [0, -1],
+    ]
 
 
 def test_very_many_items_are_searched_in_parts(build_numbers, monkeypatch):
@@ -141,11 +144,11 @@ def test_very_many_items_are_searched_in_parts(build_numbers, monkeypatch):
         index.facts["parts"] == 4 == len([*folder.glob("index-*.faiss")])
         and not (folder / "index.faiss").exists()
     )
-    assert (len(index), index.order, "in 4 parts" in index.approximate) == (1000, None, True)
+    assert (len(index), index.order, "in 4 parts" in index.approximation_note) == (1000, None, True)
     assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
     # Rows on both sides of a border between parts, in any order.
     rows = np.array([999, 0, 255, 256, 512, 3])
-    assert index.of(rows) == pytest.approx(whole.of(rows), abs=0.01)
+    assert index.vectors_of(rows) == pytest.approx(whole.of(rows), abs=0.01)
     vector = RandomVectorEncoder().encode(graph.names([256]))[0]
     assert (
         index.nearest(vector, 1)[0].tolist() == [256]
@@ -170,7 +173,7 @@ def test_additions_change_only_the_last_part(build_numbers, monkeypatch):
         [*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))]
     )
     folder = vectors.vector_folder(graph, RandomVectorEncoder(), "nodes")
-    assert (index.order.added, index.order.masked, len(index), index.facts["parts"]) == (
+    assert (index.order.n_added, index.order.n_masked, len(index), index.facts["parts"]) == (
         20,
         2,
         1018,

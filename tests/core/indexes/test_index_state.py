@@ -215,7 +215,7 @@ def test_cases_need_solved_questions(films):
 def test_no_index_is_deleted_while_a_question_builds_it(films, jobs):
     build_index(jobs, films, "chains")
     with (
-        films.derived.shelf(chains.CHAINS_SHELF).lock,
+        films.derived.cache_of(chains.CHAINS_SHELF).lock,
         pytest.raises(StoreError, match="try again when that is done"),
     ):
         delete_index(jobs, films, INDEX_KINDS["chains"])
@@ -228,8 +228,8 @@ def test_indexes_of_an_earlier_content_are_listed_and_deleted(films, jobs):
     assert states_by_name(newer)["communities"].state == INDEX_ABSENT
     (left,) = leftovers(newer)
     assert (
-        left.earlier
-        and left.words == "Communities"
+        left.is_earlier_content
+        and left.description == "Communities"
         and left.size == sum(f.stat().st_size for f in left.path.iterdir())
     )
     load_communities(newer)
@@ -245,7 +245,7 @@ def test_unknown_and_unfinished_files_are_leftovers(films):
     # A recent unfinished file may belong to a running process.
     assert [(one.path.name, one.size) for one in leftovers(films)] == [("strange.bin", 5)]
     os.utime(folder / ".communities-10.npy-abc", (1, 1))
-    assert [one.words for one in leftovers(films)][1] == "Unfinished file"
+    assert [one.description for one in leftovers(films)][1] == "Unfinished file"
     outside = leftovers(films)[0].__class__(films.folder / "graph.json", "", 0, 0.0)
     delete_leftover(films, outside)  # This file is no leftover of the graph.
     assert (films.folder / "graph.json").is_file()
@@ -265,7 +265,7 @@ def test_the_time_estimate_does_not_read_questions(films, monkeypatch):
         lambda *asked: pytest.fail("that takes seconds, and this is asked at every run of a page"),
     )
     assert (
-        INDEX_KINDS["cases"].takes(films, environment_of(PresentModels(Parrot(REPORT))))
+        INDEX_KINDS["cases"].describe_duration(films, environment_of(PresentModels(Parrot(REPORT))))
         == "about 1 second"
     )
 
@@ -381,5 +381,5 @@ def test_encoding_time_follows_measurements_on_this_computer(films, tmp_path, mo
     )
     monkeypatch.setattr(index_kinds, "saved_speeds", lambda: measured)
     assert INDEX_KINDS["vectors-nodes"].seconds(films, env) == slow / 2
-    encoder.way = ComputeMode("torch", "f32")
+    encoder.mode = ComputeMode("torch", "f32")
     assert INDEX_KINDS["vectors-nodes"].seconds(films, env) == slow

@@ -81,7 +81,7 @@ def small_blocks(monkeypatch):
 @pytest.fixture
 def graph(tmp_path):
     ids = [f"d{number}" for number in range(10)]
-    chunks = Table.of(id=ids, document=ids, title=[""] * 10, text=list(WORDS))
+    chunks = Table.from_columns(id=ids, document=ids, title=[""] * 10, text=list(WORDS))
     return store_graph(assemble("ten", [], [], {}, {}, chunks), tmp_path / "ten")
 
 
@@ -98,7 +98,8 @@ def test_encoded_texts_are_searched_before_the_end(graph):
     assert encoder.reached.wait(120)
     found = partial_vectors(graph, encoder, "chunks")
     assert (
-        found.items.tolist() == [0, 1, 2, 3, 4, 5] and found.words == "60 % of the passages so far"
+        found.items.tolist() == [0, 1, 2, 3, 4, 5]
+        and found.encoded_share_text == "60 % of the passages so far"
     )
     asked = Bag().encode(["two"])[0]
     ids, cosines = found.nearest(asked, 3)
@@ -148,7 +149,7 @@ def test_a_damaged_block_is_left_out_with_its_items(graph):
 
 
 def test_very_small_and_nearly_complete_parts_are_described():
-    words = lambda n, total: PartialVectors("nodes", total, np.arange(n), ()).words
+    words = lambda n, total: PartialVectors("nodes", total, np.arange(n), ()).encoded_share_text
     assert (
         words(5, 1000) == "less than 1 % of the entities so far"
         and words(999, 1000) == "99 % of the entities so far"
@@ -191,7 +192,8 @@ def test_cancelled_vectors_are_reported_and_continued(graph):
     # Neither the saved block nor the two texts of the next block are encoded again.
     assert len(found) == 10 and again.given == 4
     assert np.array_equal(
-        found.of(np.arange(10)), Bag().encode(list(WORDS)).astype(np.float16).astype(np.float32)
+        found.vectors_of(np.arange(10)),
+        Bag().encode(list(WORDS)).astype(np.float16).astype(np.float32),
     )
     assert not (
         vector_folder(graph, again, "chunks") / partial_index.UNFINISHED_BLOCK_FILE
@@ -218,7 +220,7 @@ def test_partial_vectors_of_another_content_are_reused(graph, tmp_path):
     assert job.wait(120) and open_vectors(vector_folder(graph, encoder, "chunks")) is None
     rows = np.array([9, 3, 2, 1, 0, 5, 4])
     other = store_graph(
-        assemble("ten", [], [], {}, {}, graph.columns.chunks.taken(rows)), tmp_path / "ten"
+        assemble("ten", [], [], {}, {}, graph.columns.chunks.take(rows)), tmp_path / "ten"
     )
     again = PausingEncoder()
     found = build_searchable_vectors(other, again, "chunks")
@@ -265,7 +267,7 @@ def compare_lines(engine, corpus, *lines, whole=False):
     from core.sources import CorpusSource
     from core.types import Question
 
-    ask = replace(engine.ask(CorpusSource.of(corpus), Question("two")), whole=whole)
+    ask = replace(engine.prepare_question(CorpusSource.of(corpus), Question("two")), whole=whole)
     return engine.compare(ask, [find_method(line) for line in lines])
 
 
@@ -298,7 +300,7 @@ def test_searches_by_words_do_not_wait_and_partial_results_are_not_final(corpus)
     # The question runs again, with the vectors that are there.
     assert again is not job and again.wait(120) and again.comparison.lanes[0].state.partly
     encoder.go_on.set()
-    (making,) = engine.preparing.of("index-")
+    (making,) = engine.preparing.with_key_prefix("index-")
     assert making.wait(120)
     last = compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert last.wait(120) and not last.comparison.lanes[0].state.partly
@@ -325,7 +327,7 @@ def test_a_request_for_all_vectors_waits(corpus):
     encoder = PausingEncoder(most=6)
     engine = Engine(SingleEncoderModels(encoder))
     job = compare_lines(engine, corpus, VECTORS_LINE, whole=True)
-    assert encoder.reached.wait(120) and not job.ended
+    assert encoder.reached.wait(120) and not job.has_ended
     encoder.go_on.set()
     assert (
         job.wait(120)

@@ -102,7 +102,7 @@ def test_reports_depend_on_model_members_and_prompt(films, monkeypatch):
     other = ReportStore(
         films, NodeCommunities(np.array([0, 1, 1, 1, 1], np.int32)), lambda: None, "a"
     )
-    assert other.saved(1) is None
+    assert other.saved_report(1) is None
     monkeypatch.setattr("core.indexes.reports.MAX_FACTS_TOKENS", 10)
     assert report_store(films, None).saved(1) is None
 
@@ -130,11 +130,11 @@ def test_prepare_continues_after_a_stop(films):
 
     told = []
     with pytest.raises(RunCancelled):
-        report_store(films, chat).prepare(
+        report_store(films, chat).write_missing(
             [1, 0, 1], Watch(check, lambda text, share: told.append((text, share)))
         )
     assert len(chat.asked) == 1 and told == [("Reports: 0 of 2", 0.0), ("Reports: 1 of 2", 0.5)]
-    assert report_store(films, chat).prepare([1, 0]) == (1, 1)
+    assert report_store(films, chat).write_missing([1, 0]) == (1, 1)
     assert len(chat.asked) == 2
 
 
@@ -163,10 +163,12 @@ def test_a_server_writes_many_reports_at_a_time(films):
         each = ReportStore(
             films, NodeCommunities(np.array([0, 1, 2, 3, 4], np.int32)), lambda: chat, "a"
         )
-        assert each.prepare(range(5), Watch(report=lambda text, share: told.append(text))) == (5, 0)
+        assert each.write_missing(
+            range(5), Watch(report=lambda text, share: told.append(text))
+        ) == (5, 0)
         assert seen.most == 4 and len(set(seen.asked)) == 5
     assert (
         told[0] == "Reports: 0 of 5"
         and told[-1] == "Reports: 5 of 5"
-        and each.saved(3).text in ("Drama", "Comedy", "Ann")
+        and each.saved_report(3).text in ("Drama", "Comedy", "Ann")
     )

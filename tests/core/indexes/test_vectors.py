@@ -146,9 +146,9 @@ def test_an_exact_index_replaces_its_blocks(build_films, monkeypatch):
     blocks = vector_blocks.VectorBlocks(graph, "nodes", folder)
     assert blocks.missing() == [] and [len(blocks.read(number)) for number in range(3)] == [2, 2, 1]
     assert np.array_equal(
-        np.concatenate([blocks.read(n) for n in range(3)]), index.of(np.arange(5))
+        np.concatenate([blocks.read(n) for n in range(3)]), index.vectors_of(np.arange(5))
     )
-    assert np.array_equal(blocks.rows(np.array([1, 4])), index.of(np.array([1, 4])))
+    assert np.array_equal(blocks.rows(np.array([1, 4])), index.vectors_of(np.array([1, 4])))
 
 
 @pytest.mark.parametrize("kind", ["SQfp16", "Flat"])
@@ -160,11 +160,13 @@ def test_leftover_blocks_are_removed(build_films, monkeypatch, kind):
         graph, encoder = build_films(), RecordingVectorEncoder()
         build_vectors(graph, encoder, "nodes")
     folder, asked = vector_folder(graph, encoder, "nodes"), len(encoder.asked)
-    before = open_vectors(folder).of(np.arange(5))
+    before = open_vectors(folder).vectors_of(np.arange(5))
     assert len(list(folder.glob("block-*"))) == 3 and open_vectors(folder).facts["kind"] == kind
     (folder / "block-000001.npy").unlink()  # As if killed after the removal of the first block.
     for _ in range(2):
-        assert np.array_equal(build_vectors(graph, encoder, "nodes").of(np.arange(5)), before)
+        assert np.array_equal(
+            build_vectors(graph, encoder, "nodes").vectors_of(np.arange(5)), before
+        )
         assert not list(folder.glob("block-*")) and len(encoder.asked) == asked
     more = RecordingVectorEncoder()
     again = build_vectors(build_films(("New", "has_genre", "Drama")), more, "nodes")
@@ -323,7 +325,9 @@ def test_an_exact_index_needs_half_the_bytes_of_an_earlier_one(clouds, tmp_path)
         index_parts.save_index(index, tmp_path / f"{kind}.faiss")
         facts = {"kind": kind, "items": 4000, "dimension": 32}
         found[kind] = vectors.VectorIndex(index_parts.map_index(tmp_path / f"{kind}.faiss"), facts)
-        assert found[kind].exact and np.array_equal(found[kind].of(np.arange(4000)), made)
+        assert found[kind].is_exact and np.array_equal(
+            found[kind].vectors_of(np.arange(4000)), made
+        )
     sizes = [(tmp_path / f"{kind}.faiss").stat().st_size for kind in found]
     assert sizes[0] < 1.01 * 4000 * 32 * 2 and sizes[1] > 4000 * 32 * 4
     for query in made[::400]:
@@ -343,17 +347,17 @@ def test_recall_of_an_approximate_index_is_measured(clouds):
     )
     assert vectors.recall_of(exact, blocks) == 1.0
     assert 0.95 < vectors.recall_of(linked, blocks) <= 1
-    assert vectors.VectorIndex(exact, {"kind": "SQfp16", "items": 4000}).approximate == ""
+    assert vectors.VectorIndex(exact, {"kind": "SQfp16", "items": 4000}).approximation_note == ""
     said = vectors.VectorIndex(
         linked, {"kind": "HNSW32_SQ8", "items": 4000, "recall": 0.98}
-    ).approximate
+    ).approximation_note
     assert (
         said
         == "4,000 vectors are searched by neighbours of neighbours (HNSW32_SQ8); it finds 0.98 of the exact nearest."
     )
     assert (
         "not measured"
-        in vectors.VectorIndex(linked, {"kind": "HNSW32_SQ8", "items": 4000}).approximate
+        in vectors.VectorIndex(linked, {"kind": "HNSW32_SQ8", "items": 4000}).approximation_note
     )
 
 
@@ -427,7 +431,7 @@ def test_an_edited_graph_reuses_vectors_and_encodes_only_changed_texts(
                 vector_blocks.texts_of_items(rest, of, range(vector_blocks.count(rest, of)))
             ),
         )
-        assert np.allclose(found.of(np.arange(len(found))), wanted, atol=1e-3)
+        assert np.allclose(found.vectors_of(np.arange(len(found))), wanted, atol=1e-3)
     assert sorted(encoder.asked) == sorted(
         ["Bea", *(text for text in rest.triple_texts(range(rest.n_edges)) if "Bea" in text)]
     )

@@ -25,13 +25,13 @@ OF = st.lists(st.text(alphabet="aAbé节 の.\ud800ß", max_size=12), min_size=1
 
 def store_texts(folder, texts):
     ids = [f"d{number}" for number in range(len(texts))]
-    chunks = Table.of(id=ids, document=ids, title=[""] * len(ids), text=texts)
+    chunks = Table.from_columns(id=ids, document=ids, title=[""] * len(ids), text=texts)
     return store_graph(assemble("one", [], [], {}, {}, chunks), folder)
 
 
 def test_bm25_is_the_formula():
     # “clerk” is in two of three texts; the mean length is (3 + 1 + 2) / 3 = 2.
-    found = Postings.of(["clerk clerk turkey", "turkey", "clerk dines"]).bm25("clerk")
+    found = Postings.from_texts(["clerk clerk turkey", "turkey", "clerk dines"]).bm25("clerk")
     idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     first, third = (
         idf * 2 * 2.5 / (2 + 1.5 * (0.25 + 0.75 * 3 / 2)),
@@ -41,13 +41,13 @@ def test_bm25_is_the_formula():
 
 
 def test_a_repeated_query_word_counts_twice():
-    found = Postings.of(TEXTS)
+    found = Postings.from_texts(TEXTS)
     assert found.bm25("clerk clerk") == pytest.approx(2 * found.bm25("clerk"), rel=1e-6)
 
 
 @given(OF, st.text(alphabet="aAbé节 の.ß", max_size=12))
 def test_scores_are_those_of_bm25s_and_of_scikit_learn(texts, question):
-    found, bags = Postings.of(texts), [search_terms(text) for text in texts]
+    found, bags = Postings.from_texts(texts), [search_terms(text) for text in texts]
     asked = [word for word in search_terms(question) if any(word in bag for bag in bags)]
     if not any(bags):
         assert not found.bm25(question).any() and not found.tfidf(question).any()
@@ -64,7 +64,7 @@ def test_scores_are_those_of_bm25s_and_of_scikit_learn(texts, question):
 
 
 def test_an_empty_collection_has_no_hit():
-    assert len(Postings.of([])) == 0 and len(Postings.of([]).bm25("clerk")) == 0
+    assert len(Postings.from_texts([])) == 0 and len(Postings.from_texts([]).bm25("clerk")) == 0
 
 
 def test_postings_of_many_texts_are_saved_and_opened(tmp_path, monkeypatch):
@@ -114,8 +114,10 @@ def test_changed_postings_equal_postings_of_all_texts(texts, order, new):
     after = [texts[one] for one in kept] + new
     now = np.full(len(texts), -1, np.int64)
     now[kept] = np.arange(len(kept))
-    changed = Postings.of(texts).changed(now, Postings.of(new), np.arange(len(kept), len(after)))
-    assert are_equal_postings(changed, Postings.of(after))
+    changed = Postings.from_texts(texts).apply_changes(
+        now, Postings.from_texts(new), np.arange(len(kept), len(after))
+    )
+    assert are_equal_postings(changed, Postings.from_texts(after))
 
 
 def are_equal_postings(one, other):
@@ -130,7 +132,7 @@ def test_only_new_texts_of_a_changed_graph_are_read(tmp_path, monkeypatch):
     read = []
     monkeypatch.setattr(
         words.Postings,
-        "of",
+        "from_texts",
         classmethod(
             lambda cls, many, code="": read.append(list(many)) or postings_of_all(read[-1])
         ),
@@ -147,4 +149,4 @@ def postings_of_all(texts):
     return ORIGINAL_OF(texts)
 
 
-ORIGINAL_OF = Postings.of
+ORIGINAL_OF = Postings.from_texts

@@ -101,7 +101,7 @@ def test_rows_of_some_columns(tmp_path):
         table = {"a": list(range(600)), "b": ["x"] * 600}
         arrow(path, table) if name == "g.arrow" else pq.write_table(pa.table(table), path)
         with closing(SeparateColumns(path)) as file:
-            pieces = list(file.lists(["a"]))
+            pieces = list(file.read_lists(["a"]))
         assert [value for _, (column,) in pieces for value in column] == table["a"]
         assert pieces[-1][0] == pytest.approx(1, abs=0.1)
         assert [row for _, row in column_rows(path, without=("b",))][149] == {"a": 149}
@@ -150,7 +150,7 @@ def test_long_texts_come_in_pieces(tmp_path):
     path = tmp_path / "g.arrow"
     arrow(path, {"text": ["x" * 10_000_000] * 10})
     with closing(ColumnFile(path)) as file:
-        sizes = [len(data) for _, data in file.pieces(["text"])]
+        sizes = [len(data) for _, data in file.read_pieces(["text"])]
     assert len(sizes) > 1
     assert max(sizes) <= BATCH_VALUE_BYTES
     assert sum(sizes) >= 100_000_000
@@ -161,4 +161,4 @@ def test_a_row_without_end_gives_an_error_sentence(tmp_path, monkeypatch):
     arrow(path, {"text": ["x" * 2000]})
     monkeypatch.setattr("core.io.columnar.MAX_ROW_BYTES", 1000)
     with closing(ColumnFile(path)) as file, pytest.raises(BadInput, match="has a row of more"):
-        list(file.pieces(["text"]))
+        list(file.read_pieces(["text"]))

@@ -155,7 +155,7 @@ def test_a_newer_file_is_refused_and_stays_unchanged(tmp_path, name):
     before = found.file.read_bytes()
     with pytest.raises(
         StoreError,
-        match=rf"^The {found.schema.what[4:]} in .* were written by a newer Hopscope; update this one to open them\.$",
+        match=rf"^The {found.schema.rows_noun[4:]} in .* were written by a newer Hopscope; update this one to open them\.$",
     ):
         found.query("select 1")
     assert found.file.read_bytes() == before
@@ -173,14 +173,14 @@ def test_a_damaged_file_is_refused_and_stays_unchanged(tmp_path, name):
 def test_many_rows_are_found_by_key(tmp_path):
     saved = RowFile(tmp_path / "one.sqlite", walk_sentences.SENTENCES_SCHEMA)
     saved.save("sentences", [(str(number), f"text {number}") for number in range(1200)])
-    with saved.reading() as base:
+    with saved.open_for_reading() as base:
         found = dict(select_by_keys(base, "sentences", ("key", "text"), map(str, range(-3, 1100))))
     assert len(found) == 1100 and found["1099"] == "text 1099"
 
 
 def test_after_an_error_nothing_is_written(tmp_path):
     saved = RowFile(tmp_path / "one.sqlite", walk_sentences.SENTENCES_SCHEMA)
-    with pytest.raises(RuntimeError), saved.writing() as base:
+    with pytest.raises(RuntimeError), saved.open_for_writing() as base:
         base.execute("insert into sentences values ('k', 'Ann.')")
         raise RuntimeError("stop")
     assert saved.query("select * from sentences") == []
@@ -189,7 +189,7 @@ def test_after_an_error_nothing_is_written(tmp_path):
 NUMBERS_SCHEMA = Schema(
     "the numbers",
     ("create table numbers (key text primary key, number integer not null)",),
-    again=True,
+    is_recomputable=True,
 )
 
 
@@ -207,8 +207,8 @@ def test_a_held_file_is_opened_once_for_all_threads_and_closed_at_the_end(tmp_pa
         lambda self, _open=RowFile.open, **how: opened.append(self) or _open(self, **how),
     )
     rows, others = RowFile(file, NUMBERS_SCHEMA), RowFile(file, NUMBERS_SCHEMA)
-    with rows.held():
-        with rows.held(), ThreadPoolExecutor(8) as pool:
+    with rows.keep_open():
+        with rows.keep_open(), ThreadPoolExecutor(8) as pool:
             list(
                 pool.map(
                     lambda number: (rows, others)[number % 2].save(
@@ -228,7 +228,7 @@ def test_a_held_file_is_opened_once_for_all_threads_and_closed_at_the_end(tmp_pa
 def test_a_removed_held_file_is_recreated_and_a_failed_one_reopened(tmp_path):
     file = tmp_path / "numbers.sqlite"
     rows = RowFile(file, NUMBERS_SCHEMA)
-    with rows.held():
+    with rows.keep_open():
         rows.save("numbers", [("one", 1)])
         for part in tmp_path.iterdir():
             part.unlink()
@@ -242,7 +242,7 @@ def test_a_removed_held_file_is_recreated_and_a_failed_one_reopened(tmp_path):
 
 def test_a_held_file_that_becomes_read_only_is_still_read(tmp_path, monkeypatch):
     rows = RowFile(tmp_path / "numbers.sqlite", NUMBERS_SCHEMA)
-    with rows.held():
+    with rows.keep_open():
         rows.save("numbers", [("one", 1)])
         monkeypatch.setattr("core.io.rows.save_fault", lambda folder: "The disk is full.")
         monkeypatch.setattr("core.io.sqlite.save_fault", lambda folder=None: "The disk is full.")
@@ -255,5 +255,5 @@ def test_only_irreplaceable_rows_wait_for_the_disk(tmp_path):
         (NUMBERS_SCHEMA, 1),
         (Schema("the numbers", NUMBERS_SCHEMA.statements), 2),
     ):
-        with RowFile(tmp_path / f"{waits}.sqlite", schema).reading() as database:
+        with RowFile(tmp_path / f"{waits}.sqlite", schema).open_for_reading() as database:
             assert database.execute("PRAGMA synchronous").fetchone() == (waits,)

@@ -31,7 +31,7 @@ def place(tmp_path, monkeypatch):
 
 def write_numbers(file, *numbers):
     database = open_database(file, prepare_table)
-    assert database.saves
+    assert database.is_writable
     with database:
         database.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in numbers])
     return database
@@ -40,7 +40,7 @@ def write_numbers(file, *numbers):
 def read_numbers(file) -> list[int]:
     """Numbers in a database that cannot be written."""
     with closing(open_database(file, prepare_table)) as database:
-        assert not database.saves
+        assert not database.is_writable
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             database.execute("INSERT INTO numbers VALUES (9)")
         return [
@@ -83,13 +83,13 @@ def test_a_database_without_write_ahead_log_is_read(place, way):
         ).fetchone()[0] else None
 
     with closing(open_database(place.folder / "one.sqlite", prepare)) as database, database:
-        assert database.saves
+        assert database.is_writable
         database.execute("INSERT INTO numbers VALUES (1)")
     place.close(way)
     with closing(open_database(place.folder / "one.sqlite", prepare)) as database:
-        assert not database.saves and database.execute("SELECT number FROM numbers").fetchall() == [
-            (1,)
-        ]
+        assert not database.is_writable and database.execute(
+            "SELECT number FROM numbers"
+        ).fetchall() == [(1,)]
 
 
 @pytest.mark.parametrize("way", WAYS)

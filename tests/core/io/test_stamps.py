@@ -23,7 +23,7 @@ def cached_text():
             self.times, self.known = 0, StampedCache[str]()
 
         def __call__(self, file):
-            return self.known.of(file, stamp_files([file]), lambda: self._read(file))
+            return self.known.get_or_make(file, stamp_files([file]), lambda: self._read(file))
 
         def _read(self, file):
             self.times += 1

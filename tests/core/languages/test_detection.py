@@ -109,7 +109,7 @@ def test_a_few_names_have_no_language():
 
 def test_a_sample_of_two_languages_has_both():
     found = detect_language([*GERMAN * 3, ENGLISH_TEXT, ENGLISH_TEXT])
-    assert found.code == "de" and set(found.others) == {"en"}
+    assert found.code == "de" and set(found.other_languages) == {"en"}
     assert found.words().startswith("German, with ") and found.words().endswith(" % English")
     assert (
         detect_language([]) == Detection()
@@ -120,8 +120,8 @@ def test_a_sample_of_two_languages_has_both():
 
 def test_every_language_has_a_name_and_detector_code():
     for code, one in languages().items():
-        assert one.code == code and one.name and not one.common & {""}
-        assert {kind for kind in one.asks.values()} <= {
+        assert one.code == code and one.name and not one.stop_words & {""}
+        assert {kind for kind in one.kinds_by_question_phrase.values()} <= {
             "person",
             "time",
             "number",
@@ -129,7 +129,8 @@ def test_every_language_has_a_name_and_detector_code():
             "other",
         }
     assert all(
-        set(languages()[code].asks.values()) >= {"person", "time", "number", "thing"}
+        set(languages()[code].kinds_by_question_phrase.values())
+        >= {"person", "time", "number", "thing"}
         for code in "de fr es it pt ru zh ja ar".split()
     )
     assert known_code("german") == known_code("DE") == "de"
@@ -159,7 +160,7 @@ def test_the_language_of_an_earlier_corpus_is_detected_on_demand(tmp_path):
 def test_builds_follow_the_language(tmp_path):
     corpus = corpus_of(tmp_path, *GERMAN)
     assert build_context(corpus, None).language == "de"  # type: ignore[arg-type]
-    assert not build_status(corpus, "kg-noun-phrases").built
+    assert not build_status(corpus, "kg-noun-phrases").is_built
 
 
 def test_the_language_of_a_graph_follows_its_names_or_a_choice(tmp_path):

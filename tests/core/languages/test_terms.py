@@ -47,11 +47,14 @@ def graph(tmp_path):
     ],
 )
 def test_names_in_questions(graph, question, named):
-    assert graph.names([link.mention.node for link in name_lookup(graph).links(question)]) == named
+    assert (
+        graph.names([link.mention.node for link in name_lookup(graph).find_links(question)])
+        == named
+    )
 
 
 def test_names_are_looked_up_without_accents_and_apostrophes(graph):
-    found = lambda name: graph.names(name_lookup(graph).alike(name))
+    found = lambda name: graph.names(name_lookup(graph).find_alike(name))
     assert found("O'Neil") == found("o`neil") == ["O’Neil"]
     assert (
         found("cafe noir") == ["Café Noir"]
@@ -86,16 +89,16 @@ def test_words_are_stemmed_and_cut():
 
 
 def test_pairs_of_letters_find_the_word_not_the_letters():
-    found = Postings.of(["东西京北", "他去北京了", "河水清石"], "zh").bm25("北京")
+    found = Postings.from_texts(["东西京北", "他去北京了", "河水清石"], "zh").bm25("北京")
     assert found.argmax() == 1 and found[1] > 1.5 * found[0] > 0 == found[2]
 
 
 def test_inflected_words_are_found():
     texts = ["Die alten Brücken der Stadt wurden erneuert.", "Der Turm steht am Markt."]
     assert (
-        Postings.of(texts, "de").bm25("Brücke").tolist()[0]
+        Postings.from_texts(texts, "de").bm25("Brücke").tolist()[0]
         > 0
-        == Postings.of(texts).bm25("Brücke").tolist()[0]
+        == Postings.from_texts(texts).bm25("Brücke").tolist()[0]
     )
 
 

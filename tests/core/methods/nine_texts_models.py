@@ -54,7 +54,7 @@ def graph_of(told: dict[str, Any]) -> Graph:
         "chunks": [edge[4] for edge in edges],
     }
     ids = [f"c{place}" for place in range(len(CHUNKS))]
-    chunks = Table.of(
+    chunks = Table.from_columns(
         id=ids,
         document=ids,
         title=[""] * len(ids),
@@ -75,7 +75,7 @@ def graph_of(told: dict[str, Any]) -> Graph:
     keys, levels, members, reports = zip(*told["communities"])
     return with_tables(
         graph,
-        communities=Table.of(
+        communities=Table.from_columns(
             title=[COMMUNITIES[key][2] for key in keys],
             level=levels,
             parent=[-1] * len(keys),

@@ -293,7 +293,7 @@ def test_a_changed_row_does_not_bear_the_number_of_the_paper():
     ):
         changed = find_method(text)
         assert changed.line != catalogue()["lego-14"].line
-        assert changed.number == changed.short == ""
+        assert changed.secondary_name == changed.short == ""
         assert not re.search(r"No\. \d", changed.name + changed.title + changed.label)
 
 

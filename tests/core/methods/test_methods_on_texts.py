@@ -118,7 +118,7 @@ def own_home(tmp_path, monkeypatch):
 def run(graph, row, replies, model=True):
     script = Script(*replies, "Bob Cratchit's.", context=100_000)
     lane = LaneRun(
-        SourceQuestion(GraphSource.of(graph), Question(QUESTION), (), model=model),
+        SourceQuestion(GraphSource.of(graph), Question(QUESTION), (), uses_model=model),
         catalogue()[row].line,
         Environment(RecordedModels(script)),
     )

@@ -56,7 +56,7 @@ def asked(tmp_path_factory):
     def ask(name: str):
         if name not in made:
             corpus = part(name, folder)
-            made[name] = engine.ask(
+            made[name] = engine.prepare_question(
                 CorpusSource.of(corpus), corpus.questions(name)[0], model=False, reader=False
             )
         return engine, made[name]

@@ -72,7 +72,7 @@ def graph():
 def run(graph, row, models, model=True):
     lane = LaneRun(
         SourceQuestion(
-            GraphSource.of(graph), Question("Who is the father of Tim?"), (), model=model
+            GraphSource.of(graph), Question("Who is the father of Tim?"), (), uses_model=model
         ),
         catalogue()[row].line,
         Environment(models),
@@ -156,7 +156,7 @@ def test_the_paper_reading_of_global_search_asks_once_for_each_community(graph):
     place = next(
         place for place, operator in enumerate(packed) if type(operator).__name__ == "Points"
     )
-    line = packed.replaced(place, type(packed.operators[place])(per="item"))
+    line = packed.with_operator_at(place, type(packed.operators[place])(per="item"))
     script = Script(POINT, POINT, POINT, "Cratchit.")  # three communities, then the answer
     lane = LaneRun(
         SourceQuestion(GraphSource.of(graph), Question("Who is the father of Tim?"), ()),

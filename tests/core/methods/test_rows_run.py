@@ -53,7 +53,7 @@ SOLVED = (
 
 def run(graph, models, row, seeds, text, model=True):
     lane = LaneRun(
-        SourceQuestion(GraphSource.of(graph), Question(text), seeds, model=model),
+        SourceQuestion(GraphSource.of(graph), Question(text), seeds, uses_model=model),
         catalogue()[row].line,
         Environment(models, lambda digest: SOLVED),
     )

@@ -228,7 +228,7 @@ def test_cancelling_stops_reading_from_a_server():
 def test_replies_are_bounded():
     replies = ReplyCache(remember=2)
     for number in range(4):
-        replies.keep(str(number), ChatReply(str(number)))
+        replies.save(str(number), ChatReply(str(number)))
     assert len(replies) == 2
 
 

@@ -137,7 +137,7 @@ def test_expressions_build_choosers():
         and isinstance(chooser.chooser, PrefilterChooser)
         and chooser.chooser.n == 64
     )
-    assert parse_chooser("prefilter(a, b, 2)").parts == ("a", "b", 2)
+    assert parse_chooser("prefilter(a, b, 2)").arguments == ("a", "b", 2)
 
 
 def test_rescore_only_reorders_the_picks(recorded):

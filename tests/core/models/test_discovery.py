@@ -84,7 +84,7 @@ def test_servers_on_default_ports_are_found_with_their_models():
         }
         assert find_servers(ports) == (
             FoundServer(f"http://127.0.0.1:{ollama}/v1", "Ollama", ("qwen3:8b", "bge-m3")),
-            FoundServer(f"http://127.0.0.1:{locked}/v1", "vLLM", locked=True),
+            FoundServer(f"http://127.0.0.1:{locked}/v1", "vLLM", needs_key=True),
             FoundServer(f"http://127.0.0.1:{empty}/v1", "LM Studio"),
         )
 

@@ -105,12 +105,12 @@ def test_partial_task_previews_use_positions_of_the_whole():
         groups=np.array([5, 6, 7, 8]),
         preview=lambda at, scores: calls.append((at.tolist(), scores.tolist())),
     )
-    part = task.part([3, 0])
+    part = task.select([3, 0])
     assert part.groups is not None and part.preview is not None
     assert part.groups.tolist() == [8, 5]
     part.preview(np.array([0, 1]), np.array([0.5, 0.25]))  # These are positions 3 and 0 among all.
     assert calls == [([0, 3], [0.25, 0.5])]
-    assert Task(QUESTION).part([0]) == Task(QUESTION)
+    assert Task(QUESTION).select([0]) == Task(QUESTION)
 
 
 def test_combinator_previews_use_positions_of_the_whole():
@@ -168,7 +168,7 @@ def many_texts():
 def test_most_promising_texts_are_read_first():
     texts, groups = many_texts()
     encoder = ChainNameEncoder()
-    choice = EncoderScorer(encoder).choose(Task(QUESTION, read=120, groups=groups), texts, 6)
+    choice = EncoderScorer(encoder).choose(Task(QUESTION, max_read=120, groups=groups), texts, 6)
     assert sum(map(len, encoder.read)) == 120 == len(set(sum(encoder.read, [])))
     # The first round has one text of each chain.
     assert {text.split(" -> ")[1] for text in encoder.read[0]} == {
@@ -215,7 +215,7 @@ def test_expected_scores_follow_the_conditional_normal_distribution():
         0.5 * (1 + math.erf((at - 0.6) / sigma / math.sqrt(2)))
         for at, sigma in zip(expected, spread)
     ]
-    order, missing = Expectation(texts, None).order(read, scores, 2)
+    order, missing = Expectation(texts, None).rank_rest(read, scores, 2)
     assert (
         order.tolist() == [4, 2]
         and chances[1] > chances[0]
@@ -233,14 +233,14 @@ def test_reading_ends_once_the_best_are_read():
     for recall in (0.5, 0.99, 1.0):
         encoder = ChainNameEncoder()
         choice = EncoderScorer(encoder).choose(
-            Task(QUESTION, groups=groups, recall=recall, best=6), texts, 6
+            Task(QUESTION, groups=groups, recall=recall, n_best=6), texts, 6
         )
         read[recall] = len(choice.order)
         assert read[recall] == sum(map(len, encoder.read)) and choice.positions == whole.positions
     assert read[0.5] <= read[0.99] < 150 and read[1.0] == 360
     assert (
         EncoderScorer(ChainNameEncoder())
-        .choose(Task(QUESTION, groups=groups, recall=0.5, read=20, best=6), texts, 6)
+        .choose(Task(QUESTION, groups=groups, recall=0.5, max_read=20, n_best=6), texts, 6)
         .usage.texts
         == 20
     )
@@ -248,7 +248,9 @@ def test_reading_ends_once_the_best_are_read():
 
 def test_few_texts_are_all_read():
     texts = [f"t{i}" for i in range(64)]
-    choice = EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION, recall=0.5, best=1), texts, 1)
+    choice = EncoderScorer(ChainNameEncoder()).choose(
+        Task(QUESTION, recall=0.5, n_best=1), texts, 1
+    )
     assert len(choice.order) == 64 and choice.notes == ()
 
 
@@ -260,7 +262,7 @@ def test_indistinguishable_texts_are_all_read(best):
 
     texts, groups = many_texts()
     choice = EncoderScorer(EqualVectorEncoder()).choose(
-        Task(QUESTION, recall=0.99, best=best, groups=groups), texts, best
+        Task(QUESTION, recall=0.99, n_best=best, groups=groups), texts, best
     )
     assert choice.order == tuple(range(360))
 
@@ -268,7 +270,7 @@ def test_indistinguishable_texts_are_all_read(best):
 def test_earlier_hops_decide_the_first_texts():
     texts, groups = many_texts()
     encoder, earlier = ChainNameEncoder(), {}
-    task = Task(QUESTION, recall=0.9, best=6, earlier=earlier)
+    task = Task(QUESTION, recall=0.9, n_best=6, earlier_scores=earlier)
     EncoderScorer(encoder).score(
         task,
         ["start -> r7 -> bob", "start -> r7 -> cid", "start -> r3 -> cid", "start -> r1 -> ann"],
@@ -338,7 +340,9 @@ def test_every_text_is_read_once(number, grouped):
         Task(QUESTION, groups=groups, preview=lambda *call: None), texts
     )
     assert not np.isnan(scores).any() and sorted(sum(encoder.read, [])) == sorted(texts)
-    few = EncoderScorer(ChainNameEncoder()).choose(Task(QUESTION, groups=groups, read=40), texts, 0)
+    few = EncoderScorer(ChainNameEncoder()).choose(
+        Task(QUESTION, groups=groups, max_read=40), texts, 0
+    )
     assert len(few.positions) == min(40, number)
 
 
@@ -353,7 +357,7 @@ def test_equal_scores_keep_the_order_of_the_texts():
     )
     assert choice.order == tuple(range(360))
     few = EncoderScorer(EqualVectorEncoder()).choose(
-        Task(QUESTION, groups=groups, read=100), texts, 0
+        Task(QUESTION, groups=groups, max_read=100), texts, 0
     )
     assert list(few.order) == sorted(few.order) and len(few.order) == 100
 
@@ -363,7 +367,7 @@ def test_reading_order_depends_on_the_texts_alone():
     rounds = []
     for named in (groups, groups * 7 + 3):  # The same groups under other numbers.
         encoder = ChainNameEncoder()
-        EncoderScorer(encoder).score(Task(QUESTION, read=200, groups=named), texts)
+        EncoderScorer(encoder).score(Task(QUESTION, max_read=200, groups=named), texts)
         rounds.append(encoder.read)
     assert rounds[0] == rounds[1]
 
@@ -388,7 +392,7 @@ def test_shipped_encoders_input_vectors_are_token_means(encoder):
 
 def test_parallel_readers_do_not_change_the_scores(encoder):
     texts, groups = many_texts()
-    task = Task("who is cid", groups=groups[::2], recall=0.9, best=4)
+    task = Task("who is cid", groups=groups[::2], recall=0.9, n_best=4)
 
     def chosen():
         encoder.forget()

@@ -20,7 +20,7 @@ SHIPPED_ROLES = shipped_declarations().roles
 def test_shipped_file_declares_every_role(own_home):
     registry = Registry()
     assert set(registry.roles) == set(ROLE_KINDS)
-    by_name = {info.name: info for info in registry.declared()}
+    by_name = {info.name: info for info in registry.list_models()}
     assert by_name["minilm"].present and by_name["minilm"].roles == ("encoder",)
     assert not any(info.loaded for info in by_name.values())
     assert all(info.present or info.how_to_get for info in by_name.values())

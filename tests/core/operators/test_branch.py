@@ -67,7 +67,7 @@ def test_lane_has_a_state_per_operator_of_the_arm(kit, monkeypatch):
         kit.context(encoder=kit.Table({})).environment,
         PrefixCache(),
     )
-    lane.retrieve(LaneListener(reached=reached.append))
+    lane.retrieve(LaneListener(on_state=reached.append))
     told = ["PredictHops", "EgoNetwork", "ShortestPaths", "Rank", "GraphReader"]
     assert [state.trace[-1].operator for state in lane.states] == told and reached == lane.states
     assert [step.operator for step in lane.state.trace] == told and lane.state.trace[2].parameters[

@@ -55,7 +55,7 @@ def listed_graph(graph, direction="out"):
     """The whole graph with its steps already listed, so that only the search itself is measured."""
     nodes = np.arange(graph.n_nodes)
     part = LocalAdjacency(graph, Subgraph(nodes, induced_edges(graph, nodes)), direction)
-    assert len(part.lists) == graph.n_nodes
+    assert len(part.step_lists) == graph.n_nodes
     return part
 
 
@@ -119,9 +119,9 @@ def test_capped_line_has_a_note(layers):
 
 def test_walks_are_counted_without_being_listed(layers, star):
     found, megabytes = peak(lambda: chains.walk_chain(layers, [0], (0, 0, 0, 0)))
-    assert found.walks.tolist() == [10_000.0] * 10_000 and not found.cut and megabytes < 20
+    assert found.walks.tolist() == [10_000.0] * 10_000 and not found.is_cut and megabytes < 20
     found, megabytes = peak(lambda: chains.walk_chain(star, [0], (0, 0, 0)))
-    nodes, walks = found.ends([0])
+    nodes, walks = found.count_ends([0])
     # 2,000 pairs meet at H, whose steps are read once.
     assert len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20
     assert star.text(found.paths(nodes[:1])[0]) == "0 -> r -> m0 -> r -> H -> r -> l0"
@@ -130,7 +130,7 @@ def test_walks_are_counted_without_being_listed(layers, star):
 def test_cut_walk_has_a_note(star, monkeypatch):
     monkeypatch.setattr(chains, "MAX_FRONT_STEPS", 50)
     found = chains.walk_chain(star, [0], (0, 0))
-    assert found.cut and found.now.tolist() == [star.nodes_named("H")[0]] * 50
+    assert found.is_cut and found.nodes.tolist() == [star.nodes_named("H")[0]] * 50
     state, by = State(Question("q"), (0,)), SimpleNamespace(chains=1, keep=10, direction="out")
     recorder = SimpleNamespace(notes=[], frames=[])
     walk_chains(
@@ -206,4 +206,4 @@ def test_chain_listing_from_a_sample_is_bounded(star, monkeypatch):
     }
     mixed = np.array([*star.nodes_named("H"), *(star.nodes_named(f"m{i}")[0] for i in range(30))])
     front = next(chains.next_fronts(star, chains.start_front(star, mixed), "out", limit=20))[1]
-    assert front.cut and front.previous.tolist() == sorted(mixed[1:].tolist())[:20]
+    assert front.is_cut and front.previous_nodes.tolist() == sorted(mixed[1:].tolist())[:20]

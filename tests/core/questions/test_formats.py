@@ -390,13 +390,16 @@ def test_a_question_by_its_text(tmp_path):
     )
     known = QuestionSet("q", "Q", lines)
     assert (
-        known.named("who wrote Up in the Air").answers == ("Ann",)
-        and known.named("what is It").id == "q-3"
+        known.find_question("who wrote Up in the Air").answers == ("Ann",)
+        and known.find_question("what is It").id == "q-3"
     )
     assert (
-        known.named("who wrote") is None
-        and known.named("who wrote Up") is None
-        and known.named("Ann") is None
+        known.find_question("who wrote") is None
+        and known.find_question("who wrote Up") is None
+        and known.find_question("Ann") is None
     )
     rows = QuestionSet("r", "R", write(tmp_path, json.dumps(OWN)))
-    assert rows.named("who is Bo").answers == ("Ann",) and rows.named("who is Ann") is None
+    assert (
+        rows.find_question("who is Bo").answers == ("Ann",)
+        and rows.find_question("who is Ann") is None
+    )

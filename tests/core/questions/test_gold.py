@@ -47,7 +47,12 @@ def table(separator: str) -> str:
 def test_ten_questions_in_a_table_are_read_for_a_corpus(tmp_path, separator):
     (tmp_path / "asked.csv").write_text(table(separator), "utf-8")
     brought = import_question_set("towns", tmp_path / "asked.csv")
-    assert (brought.set, brought.number, brought.answered, brought.gold) == ("towns", 10, 10, 10)
+    assert (brought.set_name, brought.n_questions, brought.n_with_answers, brought.n_with_gold) == (
+        "towns",
+        10,
+        10,
+        10,
+    )
     assert brought.notes == (NoteWith("Not read", "asked.csv", "“remark”"),)
     first, *others = open_corpus("towns").questions("towns")
     assert (first.text, first.answers, first.gold) == (
@@ -71,9 +76,10 @@ def test_corpora_and_graphs_accept_the_same_question_file(tmp_path):
     assert [one.answers for one in of_graph.questions] == [
         one.answers for one in of_corpus.questions
     ]
-    assert (of_graph.ignored, of_corpus.ignored) == (("gold", "remark"), ("remark",)) and not any(
-        one.gold for one in of_graph.questions
-    )
+    assert (of_graph.ignored_keys, of_corpus.ignored_keys) == (
+        ("gold", "remark"),
+        ("remark",),
+    ) and not any(one.gold for one in of_graph.questions)
     assert question_set(tmp_path / "asked.csv").note() == NoteWith(
         "Not read", "asked.csv", "“gold”", "“remark”"
     )
@@ -96,7 +102,7 @@ def test_corpora_and_graphs_accept_the_same_question_file(tmp_path):
 )
 def test_every_format_is_read_for_a_corpus(tmp_path, name, text):
     (tmp_path / name).write_text(text, "utf-8")
-    assert import_question_set("towns", tmp_path / name).answered == len(
+    assert import_question_set("towns", tmp_path / name).n_with_answers == len(
         read_questions(tmp_path / name)
     )
 
@@ -106,7 +112,11 @@ def test_lines_without_a_header_are_read_by_their_columns(tmp_path):
     brought = import_question_set(
         "towns", tmp_path / "q.tsv", set="more", columns="id,question,gold,-"
     )
-    assert (brought.set, brought.gold, brought.corpus.sets) == ("more", 1, {"more": "more"})
+    assert (brought.set_name, brought.n_with_gold, brought.corpus.sets) == (
+        "more",
+        1,
+        {"more": "more"},
+    )
     assert open_corpus("towns").questions("more") == (Question("which", "7", gold=("2.txt",)),)
 
 
@@ -204,4 +214,4 @@ def test_empty_columns_are_not_named(tmp_path):
         }
     ]
     (tmp_path / "q.json").write_text(json.dumps(rows))
-    assert read_question_file(tmp_path / "q.json").ignored == ("answer",)
+    assert read_question_file(tmp_path / "q.json").ignored_keys == ("answer",)

@@ -56,22 +56,24 @@ def test_run_row_is_found_by_text_and_id(source, tmp_path):
         run.known,
     ) == ("mine", "rows", 2, 1, 2, 1)
     assert run.notes == (NoteWith("no question set", "“carols”", 1, "2 questions"),)
-    assert run.words() == NoteWith(
+    assert run.describe() == NoteWith(
         "2 questions", "1 with documents", "2 with answers", 1, "question sets", "“carols”"
     )
-    assert run.row(ASKED[0]).answer == "Marley" and run.row(Question("Why?")).answer == "so"
-    assert run.row(ASKED[1]) is None and run.row(Question("Who was dead? <b>")) is None
+    assert (
+        run.find_row(ASKED[0]).answer == "Marley" and run.find_row(Question("Why?")).answer == "so"
+    )
+    assert run.find_row(ASKED[1]) is None and run.find_row(Question("Who was dead? <b>")) is None
     by_id = save_run_file(
         file_of(tmp_path, "1 Q0 carol 1 1 x", "9 Q0 fred 1 1 x", name="by_id.trec"), source
     )
     assert (
-        by_id.row(ASKED[0]).documents[0].id
-        == by_id.row(Question("Who was dead?")).documents[0].id
+        by_id.find_row(ASKED[0]).documents[0].id
+        == by_id.find_row(Question("Who was dead?")).documents[0].id
         == "carol"
     )
     assert (
-        by_id.row(Question("another text", "1")) is None
-        and by_id.row(Question("?", "9")).documents[0].id == "fred"
+        by_id.find_row(Question("another text", "1")) is None
+        and by_id.find_row(Question("?", "9")).documents[0].id == "fred"
     )
     assert NoteWith("id alone", 1) in by_id.notes
 
@@ -129,11 +131,11 @@ def test_qrels_define_questions_and_gold(source, tmp_path):
     qrels = file_of(tmp_path, "1 0 fred 1", "1 0 moby 1", "2 0 turkey 1", name="qrels.txt")
     run = save_run_file(file, source, qrels=qrels)
     assert run.judged and run.questions == 2 and save_run_file(file, source).name == "mine-2"
-    assert [(one.id, one.gold) for one in run.asked()] == [
+    assert [(one.id, one.gold) for one in run.list_questions()] == [
         ("1", ("fred", "moby")),
         ("2", ("turkey",)),
     ]
-    assert run.row(ASKED[1]) is None
+    assert run.find_row(ASKED[1]) is None
     assert run.notes[-3:] == (
         NoteWith("not in the run", "failed", 1),
         NoteWith("In the run", "without a relevant document", "left out", 1),
@@ -146,7 +148,7 @@ def test_questions_of_a_run_include_its_own(source, tmp_path):
         {"question": "Who was dead?", "answer": "x"},
         {"question": "Why?", "answer": "y", "ground_truth": "so"},
     ]
-    first, second = save_run_file(file_of(tmp_path, *rows), source).asked()
+    first, second = save_run_file(file_of(tmp_path, *rows), source).list_questions()
     assert first == ASKED[0] and second == Question("Why?", "mine-2", answers=("so",))
 
 

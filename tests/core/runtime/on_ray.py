@@ -44,7 +44,7 @@ TWO_WORKERS = Workers(2)
 @pytest.fixture(scope="module", autouse=True)
 def ray():
     """Ray, started once for the module, since a start takes seconds."""
-    with TWO_WORKERS.started() as ray:
+    with TWO_WORKERS.start_ray() as ray:
         yield ray
 
 
@@ -58,7 +58,7 @@ def test_results_are_ordered_and_dead_workers_items_retried(tmp_path, monkeypatc
         ("die", None),
         ("square", 3),
     ]
-    found = list(TWO_WORKERS.each(work.any_of, pieces))
+    found = list(TWO_WORKERS.run_each(work.any_of, pieces))
     assert [piece for piece, _ in found] == pieces
     results = [result for _, result in found]
     assert (
@@ -80,14 +80,14 @@ def test_error_and_cancel_end_the_work():
             yield number
 
     with pytest.raises(HopscopeError, match="There is no one."):
-        list(TWO_WORKERS.each(work.fail, items()))
+        list(TWO_WORKERS.run_each(work.fail, items()))
     assert len(drawn) <= 10  # No more items were drawn than were in progress.
 
     def cancelled():
         raise RunCancelled()
 
     with pytest.raises(RunCancelled):
-        list(TWO_WORKERS.each(work.slow, range(8), Watch(cancelled)))
+        list(TWO_WORKERS.run_each(work.slow, range(8), Watch(cancelled)))
 
 
 def rows_without_times(rows):
@@ -301,8 +301,8 @@ def test_spending_cap_needs_one_process(tmp_path, monkeypatch):
 def test_invalid_worker_options_are_refused():
     with pytest.raises(BadParameter, match="at least 0, not -1"):
         Workers(-1)
-    assert list(TWO_WORKERS.each(work.square, [])) == []
-    assert (TWO_WORKERS.words(), Workers(0, "far:6379").words()) == (
+    assert list(TWO_WORKERS.run_each(work.square, [])) == []
+    assert (TWO_WORKERS.description(), Workers(0, "far:6379").description()) == (
         "2 workers",
         "the workers of far:6379",
     )

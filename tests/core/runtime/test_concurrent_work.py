@@ -31,7 +31,7 @@ def test_number_of_running_items_is_bounded():
 
     found = []
     thread = threading.Thread(
-        target=lambda: found.extend(ConcurrentWork(lambda: may[0]).each(work, range(6)))
+        target=lambda: found.extend(ConcurrentWork(lambda: may[0]).run_each(work, range(6)))
     )
     thread.start()
     assert becomes_true(lambda: len(begun) == 2) and not more_start_soon(begun, 2)
@@ -55,7 +55,7 @@ def test_items_are_drawn_when_they_start():
             taken.append(number)
             yield number
 
-    each = ConcurrentWork(lambda: 3).each(lambda item: item, items())
+    each = ConcurrentWork(lambda: 3).run_each(lambda item: item, items())
     next(each)
     assert len(taken) <= 6
     each.close()
@@ -76,7 +76,7 @@ def test_failure_stops_others_after_finished_results():
 
     found = []
     with pytest.raises(ValueError, match="broken"):
-        for one in flight.each(work, range(9)):
+        for one in flight.run_each(work, range(9)):
             found.append(one)
     assert found == [(0, "came")]
 
@@ -104,7 +104,7 @@ def test_cancelled_work_starts_nothing_more():
         assert becomes_true(lambda: stopped(flight))
 
     with pytest.raises(RunCancelled):
-        list(flight.each(work, range(50)))
+        list(flight.run_each(work, range(50)))
     assert len(begun) <= 2
 
 
@@ -123,7 +123,7 @@ def test_one_item_computes_while_all_wait_for_servers():
             most[0] = max(most[0], computing[0])
 
     def work(item):
-        with processor.held():
+        with processor.hold():
             count(1)
             time.sleep(0.01)
             count(-1)
@@ -133,7 +133,7 @@ def test_one_item_computes_while_all_wait_for_servers():
             time.sleep(0.01)
             count(-1)
 
-    list(ConcurrentWork(lambda: 5).each(work, range(5)))
+    list(ConcurrentWork(lambda: 5).run_each(work, range(5)))
     assert most == [1]
 
 
@@ -147,7 +147,7 @@ def test_wait_for_the_processor_is_not_charged():
     )
 
     def first():
-        with processor.held(), metered() as meter:
+        with processor.hold(), metered() as meter:
             meters.append(meter)
             with count_time("model"), pass_turn_at_once():
                 has.set()
@@ -155,11 +155,11 @@ def test_wait_for_the_processor_is_not_charged():
             seconds.update(meter.seconds)
 
     def is_waiting():
-        return any(one.category == "waiting" for one in list(meters[0].running))
+        return any(one.category == "waiting" for one in list(meters[0].running_blocks))
 
     def second():
         assert has.wait(30)
-        with processor.held():
+        with processor.hold():
             go.set()
             assert becomes_true(is_waiting)
             time.sleep(0.1)  # The first item waits for the processor meanwhile.
@@ -181,7 +181,7 @@ def test_holder_of_a_needed_lock_continues_after_a_while(monkeypatch):
     processor, lock, has, order = ProcessorLock(), threading.Lock(), threading.Event(), []
 
     def holds():
-        with processor.held(), lock:
+        with processor.hold(), lock:
             with pass_turn_at_once():
                 has.set()
                 time.sleep(0.2)
@@ -189,7 +189,7 @@ def test_holder_of_a_needed_lock_continues_after_a_while(monkeypatch):
 
     def wants():
         assert has.wait(30)
-        with processor.held(), lock:
+        with processor.hold(), lock:
             order.append("wants")
 
     threads = [threading.Thread(target=one) for one in (holds, wants)]
@@ -198,7 +198,7 @@ def test_holder_of_a_needed_lock_continues_after_a_while(monkeypatch):
     for thread in threads:
         thread.join(30)
     assert order == ["holds", "wants"]
-    with processor.held():  # The processor is free again.
+    with processor.hold():  # The processor is free again.
         pass
 
 

@@ -26,7 +26,7 @@ def test_number_of_running_items_is_the_number_of_slots():
         places.acquire(Watch(cancel))
     places.release()
     places.acquire(Watch(cancel))  # The check is not called, since a slot is free.
-    assert not places.wanted
+    assert not places.has_waiting
 
 
 def test_priority_request_precedes_waiting_ones():
@@ -58,7 +58,7 @@ def test_all_slots_are_taken_after_running_work_ends():
             order.append("work")
 
     def empty() -> None:
-        with places.emptied():
+        with places.hold_all():
             order.append("emptied")
             assert places._at_work == 3
 
@@ -70,7 +70,7 @@ def test_all_slots_are_taken_after_running_work_ends():
     threads += [threading.Thread(target=empty) for _ in range(2)]
     for thread in threads[2:]:
         thread.start()
-    while not places.wanted:
+    while not places.has_waiting:
         time.sleep(0.001)
     assert order == []
     ends.set()

@@ -144,10 +144,10 @@ def test_subprocess_ends_with_its_parent(kernel_limits):
 
 def test_subprocess_is_reused():
     with Worker() as worker:
-        pids = [worker.do(doubled, number, watch=NO_WATCH)[1] for number in range(3)]
+        pids = [worker.run(doubled, number, watch=NO_WATCH)[1] for number in range(3)]
         with pytest.raises(HopscopeError, match="no number"):
-            worker.do(refused, watch=NO_WATCH)
-        assert {*pids, worker.do(doubled, 1, watch=NO_WATCH)[1]} == {pids[0]}
+            worker.run(refused, watch=NO_WATCH)
+        assert {*pids, worker.run(doubled, 1, watch=NO_WATCH)[1]} == {pids[0]}
     assert has_ended(pids[0])
 
 
@@ -159,9 +159,9 @@ def test_subprocess_is_reused():
 def test_work_beyond_its_limit_ends(work, limit):
     with Worker(memory=1 << 29) as worker:
         with pytest.raises(WorkerEndedError) as ended:
-            worker.do(work, watch=NO_WATCH, seconds=1)
+            worker.run(work, watch=NO_WATCH, seconds=1)
         assert ended.value.limit == limit
-        assert worker.do(doubled, 21, watch=NO_WATCH, seconds=1)[0] == 42
+        assert worker.run(doubled, 21, watch=NO_WATCH, seconds=1)[0] == 42
 
 
 def test_printed_text_is_no_report(capfd):
@@ -176,7 +176,7 @@ def test_large_data_passes_in_both_directions():
 
 def test_processor_time_is_limited_per_item():
     with Worker() as worker:
-        pids = {worker.do(busy_for, 0.4, watch=NO_WATCH, seconds=1) for _ in range(6)}
+        pids = {worker.run(busy_for, 0.4, watch=NO_WATCH, seconds=1) for _ in range(6)}
     assert len(pids) == 1
 
 

@@ -36,7 +36,7 @@ def at_work(movies) -> tuple[MethodComparison, LaneRun]:
 
     The run has retrieved already, so it is the first lane as it will be. The second lane is done.
     """
-    ask = Engine().ask(GraphSource.of(movies), ASKED, model=False)
+    ask = Engine().prepare_question(GraphSource.of(movies), ASKED, model=False)
     methods = [find_method(line) for line in LINES]
     runs = [LaneRun(ask, one.line, Engine().environment) for one in methods]
     for run in runs:
@@ -44,7 +44,7 @@ def at_work(movies) -> tuple[MethodComparison, LaneRun]:
         run.answer(LaneListener())
     begun = tuple(runs[0].states[:2])
     first = MethodLane(ask, methods[0], begun, status=JOB_RUNNING, retrieved=False)
-    second = MethodLane(ask, methods[1], **runs[1].fields)
+    second = MethodLane(ask, methods[1], **runs[1].lane_fields)
     return MethodComparison(ask, [first, second]), runs[0]
 
 
@@ -63,12 +63,12 @@ def so_far(run: LaneRun, number: int, kept: int) -> Preview:
 def shown(movies):
     """The comparison with a preview, the run that it will come to, and the board."""
     comparison, run = at_work(movies)
-    comparison.change(0, preview=so_far(run, 1, 5))
+    comparison.change_lane(0, preview=so_far(run, 1, 5))
     return comparison, run, Board(comparison)
 
 
 def end(comparison, run) -> None:
-    comparison.change(0, retrieved=True, status=JOB_DONE, preview=None, **run.fields)
+    comparison.change_lane(0, retrieved=True, status=JOB_DONE, preview=None, **run.lane_fields)
 
 
 def test_a_lane_at_work_shows_what_it_has_and_says_how_much_that_is(shown):
@@ -117,7 +117,7 @@ def test_nothing_jumps_as_more_is_read_and_when_all_is(shown):
     places = lambda drawn: {node["id"]: (node["x"], node["y"]) for node in drawn["layout"]["nodes"]}
     keys = lambda drawn: {json.dumps(path["steps"]): key for key, path in drawn["paths"].items()}
     before, board._next_preview_at = board.payload(), 0.0
-    comparison.change(0, preview=so_far(run, 2, 9))
+    comparison.change_lane(0, preview=so_far(run, 2, 9))
     more = board.payload()
     end(comparison, run)
     last = board.payload()
@@ -139,7 +139,7 @@ def test_more_is_drawn_only_now_and_then_and_what_is_exact_at_once(shown):
     board.payload()
     assert board._next_preview_at > 0
     board._next_preview_at = float("inf")
-    comparison.change(0, preview=so_far(run, 2, 9))
+    comparison.change_lane(0, preview=so_far(run, 2, 9))
     early = board.payload()["lanes"][0]
     assert early["so_far"] == "5 of 99 paths read" and len(early["paths"]) == 5
     end(comparison, run)
@@ -171,7 +171,7 @@ def test_in_the_end_a_board_shows_what_one_shows_that_had_no_previews(shown):
 
 def test_a_cancelled_lane_keeps_what_it_had_on_the_screen_and_in_no_report(shown):
     comparison, run, board = shown
-    comparison.change(0, status=JOB_CANCELLED)
+    comparison.change_lane(0, status=JOB_CANCELLED)
     lane = board.payload()["lanes"][0]
     assert (
         lane["status_text"] == "Cancelled at step 3 of 3, rank, with 5 of 99 paths read"
@@ -190,6 +190,6 @@ def test_a_board_holds_no_states_that_the_comparison_let_go_of(shown):
     states = [weakref.ref(lane.state) for lane in comparison.lanes]
     run.states, run.prefixes = [], PrefixCache()
     for place in range(len(comparison.lanes)):
-        comparison.change(place, states=(), preview=None)
+        comparison.change_lane(place, states=(), preview=None)
     gc.collect()
     assert [state() for state in states] == [None, None]

@@ -27,11 +27,11 @@ ANSWER = "Radio City plays songs by night and by day. 1844. Nothing of this 🌊
 def saved(movies):
     """A comparison of two lanes that answered, saved and opened again without models."""
     engine = Engine(Written(Parrot(ANSWER), encoder=Bag()))
-    ask = engine.ask(CorpusSource.of(open_corpus(made())), KNOWN)
+    ask = engine.prepare_question(CorpusSource.of(open_corpus(made())), KNOWN)
     job = engine.compare(ask, [find_method(spec, {}) for spec in (WIDE, LINE)], repairs=True)
     until = time.monotonic() + 60
     assert job.wait(60)
-    while job.comparison.repairing and time.monotonic() < until:
+    while job.comparison.is_repairing and time.monotonic() < until:
         time.sleep(0.05)
     return thaw(freeze(job.comparison))
 

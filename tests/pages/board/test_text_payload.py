@@ -26,7 +26,9 @@ ALONE = "Answer(prompt='question-only')"
 def drawn(movies):
     """The payload of two lanes that keep one passage and all three, and of one that reads none."""
     engine = Engine(Written(Parrot("")))
-    ask = engine.ask(CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False)
+    ask = engine.prepare_question(
+        CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False
+    )
     job = engine.compare(ask, [find_method(spec, {}) for spec in (LINE, WIDE, ALONE)])
     assert job.wait(60)
     return Board(job.comparison).payload()
@@ -83,7 +85,9 @@ def test_all_names_of_an_answer_are_marked_and_count_as_it(movies):
     named = replace(KNOWN, answers=("the weekly",), aliases=(("the weekly", *KNOWN.answers),))
     engine = Engine(Written(Parrot("")))
     job = engine.compare(
-        engine.ask(CorpusSource.of(open_corpus(made())), named, reader=False, model=False),
+        engine.prepare_question(
+            CorpusSource.of(open_corpus(made())), named, reader=False, model=False
+        ),
         [find_method(LINE, {})],
     )
     assert job.wait(60)
@@ -114,7 +118,9 @@ def test_the_rule_of_a_table_is_not_shown(movies, monkeypatch):
     text = "| ship | port |\n|---|---|\n| Lyra | Grenaa |"
     monkeypatch.setattr(text_hits, "hit_texts", lambda graph, kind, ids: [text] * len(ids))
     engine = Engine(Written(Parrot("")))
-    ask = engine.ask(CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False)
+    ask = engine.prepare_question(
+        CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False
+    )
     job = engine.compare(ask, [find_method(LINE, {})])
     assert job.wait(60)
     (shown,) = [

@@ -23,11 +23,11 @@ def places(picture, monkeypatch, *names):
 def test_what_stays_keeps_its_place_and_what_comes_back_has_its_own_again(monkeypatch):
     first = TextPicture()
     whole = places(first, monkeypatch, "Ann", "Bob", "Cid", "Dan")
-    second = TextPicture(first.places)
+    second = TextPicture(first.positions)
     assert places(second, monkeypatch, "Ann", "Cid", "Dan") == {
         name: whole[name] for name in ("Ann", "Cid", "Dan")
     }
-    assert places(TextPicture(second.places), monkeypatch, "Ann", "Bob", "Cid", "Dan") == whole
+    assert places(TextPicture(second.positions), monkeypatch, "Ann", "Bob", "Cid", "Dan") == whole
 
 
 def test_a_renamed_entity_is_where_it_was():

@@ -66,7 +66,7 @@ def asked(*lines: str, dies_at: str = ""):
     """A comparison of these lines, saved and opened again."""
     engine = Engine(Written(Reader(dies_at), encoder=Bag()))
     job = engine.compare(
-        engine.ask(CorpusSource.of(open_corpus(made())), KNOWN),
+        engine.prepare_question(CorpusSource.of(open_corpus(made())), KNOWN),
         [find_method(line, {}) for line in lines],
     )
     assert job.wait(60)

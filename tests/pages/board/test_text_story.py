@@ -128,7 +128,9 @@ def test_a_gold_document_is_one_thing_where_the_corpus_cuts_it_and_the_lane_has_
     one = lane(f"{LOOP} >> DocumentsOfNodes(keep=3)", "brandy", "e")
     cut = corpus_graph()
     ids = ["b#0", "b#1", "g"]
-    chunks = Table.of(id=ids, document=["b", "b", "g"], title=["Plums", "Plums", ""], text=ids)
+    chunks = Table.from_columns(
+        id=ids, document=["b", "b", "g"], title=["Plums", "Plums", ""], text=ids
+    )
     cut = replace(cut, columns=cut.columns.replace(chunks=chunks))
     gold = gold_titles(cut, ["b", "g"], fates(one.graph, (one.state,), ["b", "g"]))
     assert gold == {"b": "Plums", "g": "g"} and gold_titles(cut, ["b"], ()) == {"b#0": "Plums"}

@@ -57,7 +57,7 @@ def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
         in texts(at)
     )
     corpus = open_corpus("microsoft-graphrag")
-    until(at, lambda: build_status(corpus, "opened-graphrag").current)
+    until(at, lambda: build_status(corpus, "opened-graphrag").is_current)
     button(at, "Continue to its graph").click().run()
     # the graph that it came with is the one that is shown
     assert not at.exception and "Opened from Microsoft GraphRAG" in texts(at)
@@ -84,7 +84,7 @@ def test_an_index_of_texts_that_are_here_becomes_another_graph_of_them(small):
     button(at, "Open it").click().run()
     until(at, lambda: at.success)
     corpus = open_corpus("harbour")
-    until(at, lambda: build_status(corpus, "opened-fast-graphrag").current)
+    until(at, lambda: build_status(corpus, "opened-fast-graphrag").is_current)
     corpus.add([Document("more", "Ann lives in Rome.")])
     at = opened(
         "harbour",
@@ -157,7 +157,7 @@ def test_the_opened_graph_is_on_one_layout_with_ours(small):
     button(at, "Open it").click().run()
     until(at, lambda: at.success)
     corpus = open_corpus("microsoft-graphrag")
-    until(at, lambda: build_status(corpus, "opened-graphrag").current)
+    until(at, lambda: build_status(corpus, "opened-graphrag").is_current)
     run_build(corpus, "tkg-noun-phrases", engine().models)
     at = opened("microsoft-graphrag", texts_view=COMPARISON_VIEW)
     until(at, lambda: "In both" in texts(at))
@@ -187,7 +187,9 @@ def test_a_comparison_of_the_opened_graph_with_ours_draws_an_entity_of_both_at_o
         run_build(corpus, one, engine().models)
     lines = [f"BuiltGraph(build='{one}') >> EmbedQuery() >> VectorNodes(keep=9)" for one in builds]
     job = engine().compare(
-        engine().ask(CorpusSource.of(corpus), Question("Who is Ann Lee?"), model=False),
+        engine().prepare_question(
+            CorpusSource.of(corpus), Question("Who is Ann Lee?"), model=False
+        ),
         [find_method(line) for line in lines],
     )
     assert job.wait(60)

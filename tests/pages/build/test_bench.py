@@ -26,8 +26,11 @@ def known(text, parameter) -> None:
 
 
 def hear(one: Bench, *edits, who: str = "a") -> None:
-    one.hear(
-        {"who": who, "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)]},
+    one.apply_message(
+        {
+            "who": who,
+            "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.last_edit[1] + 1)],
+        },
         known,
     )
 
@@ -36,47 +39,47 @@ def test_an_edit_is_done_once_though_it_is_sent_again():
     one = bench()
     edits = [{"n": 1, "do": "remove", "key": 3}, {"n": 2, "do": "duplicate", "key": 2}]
     for sent in (edits[:1], edits, edits, edits[1:]):
-        one.hear({"who": "a", "edits": sent}, known)
+        one.apply_message({"who": "a", "edits": sent}, known)
     assert (
         one.draft.text == "PersonalizedPageRank() >> ShortestPaths() >> ShortestPaths() >> Answer()"
-        and one.done == ("a", 2)
+        and one.last_edit == ("a", 2)
     )
 
 
 def test_a_second_tab_or_a_page_drawn_anew_counts_from_one():
     one = bench()
     hear(one, {"do": "remove", "key": 4})
-    one.hear({"who": "b", "edits": [{"n": 1, "do": "remove", "key": 3}]}, known)
+    one.apply_message({"who": "b", "edits": [{"n": 1, "do": "remove", "key": 3}]}, known)
     assert one.draft.text == "PersonalizedPageRank() >> ShortestPaths()"
 
 
 def test_what_was_put_is_chosen_and_what_was_taken_leaves_its_place():
     one = bench()
-    assert one.chosen == Slot(3)  # before the answer
+    assert one.selected_position == Slot(3)  # before the answer
     hear(one, {"do": "insert", "slot": "1", "name": "FilterSubgraph"})
-    assert one.chosen == 5
+    assert one.selected_position == 5
     hear(one, {"do": "remove", "key": 5})
-    assert one.chosen == Slot(1)
+    assert one.selected_position == Slot(1)
     hear(one, {"do": "duplicate", "key": 2})
-    assert one.chosen == one.draft.bricks[2].key
+    assert one.selected_position == one.draft.bricks[2].key
     hear(one, {"do": "undo"}, {"do": "choose", "key": 1})
-    assert one.chosen == 1
+    assert one.selected_position == 1
     hear(one, {"do": "remove", "key": 1}, {"do": "choose", "key": 1})
     # it is not there any more: before the first brick that lacks something
-    assert one.chosen == Slot(0)
+    assert one.selected_position == Slot(0)
 
 
 def test_a_click_at_the_end_of_a_row_goes_on_to_the_next_step_until_one_answers():
     one = Bench()
     hear(one, {"do": "insert", "slot": "0", "name": "PersonalizedPageRank", "onward": True})
-    assert one.chosen == Slot(1)
+    assert one.selected_position == Slot(1)
     hear(one, {"do": "insert", "slot": "1", "name": "ShortestPaths", "onward": True})
-    assert one.chosen == Slot(2)
+    assert one.selected_position == Slot(2)
     hear(one, {"do": "insert", "slot": "1", "name": "FilterSubgraph", "onward": True})
-    assert one.chosen == 3  # not at the end
+    assert one.selected_position == 3  # not at the end
     hear(one, {"do": "insert", "slot": "3", "name": "Answer", "onward": True})
     assert (
-        one.chosen == 4
+        one.selected_position == 4
         and one.draft.text
         == "PersonalizedPageRank() >> FilterSubgraph() >> ShortestPaths() >> Answer()"
     )
@@ -85,11 +88,11 @@ def test_a_click_at_the_end_of_a_row_goes_on_to_the_next_step_until_one_answers(
 def test_undo_and_redo_look_at_what_they_change():
     one = bench()
     hear(one, {"do": "duplicate", "key": 2}, {"do": "choose", "key": 1}, {"do": "undo"})
-    assert one.chosen == Slot(2)
+    assert one.selected_position == Slot(2)
     hear(one, {"do": "redo"})
-    assert one.chosen == 5
+    assert one.selected_position == 5
     hear(one, {"do": "remove", "key": 1}, {"do": "undo"})
-    assert one.chosen == 1
+    assert one.selected_position == 1
 
 
 def test_a_line_that_lacks_something_is_kept_and_cannot_be_run():
@@ -121,12 +124,12 @@ def test_a_value_that_cannot_be_is_said_at_its_field_and_changes_nothing(value, 
     assert part in field["error"] and field["typed"] == str(value) and field["value"] == 32
     assert one.draft.text == LINE
     hear(one, {"do": "set", "key": 3, "name": "keep", "value": 8})
-    assert one.trouble is None and "Rank(keep=8)" in one.draft.text
+    assert one.rejected_change is None and "Rank(keep=8)" in one.draft.text
 
 
 def test_a_prompt_of_one_s_own_has_a_field_of_several_lines():
     one = bench()
-    key = max(brick.key for brick in one.draft.each())
+    key = max(brick.key for brick in one.draft.iter_bricks())
     hear(
         one,
         {"do": "choose", "key": key},
@@ -145,7 +148,7 @@ def test_a_prompt_of_one_s_own_has_a_field_of_several_lines():
         {"do": "set", "key": key, "name": "template", "value": "<b>Facts</b>:\n{paths} {question}"},
     )
     assert (
-        one.trouble is None
+        one.rejected_change is None
         and one.line.operators[-1].template == "<b>Facts</b>:\n{paths} {question}"
     )
 
@@ -153,7 +156,7 @@ def test_a_prompt_of_one_s_own_has_a_field_of_several_lines():
 def test_a_model_that_nobody_knows_is_said_at_its_field():
     one = bench()
     hear(one, {"do": "set", "key": 3, "name": "model", "value": "prefilter(encoder, nobody, 3)"})
-    assert "nobody" in one.trouble.sentence and one.draft.text == LINE
+    assert "nobody" in one.rejected_change.sentence and one.draft.text == LINE
     hear(one, {"do": "set", "key": 3, "name": "model", "value": "prefilter(bm25, choose, 8)"})
     assert "Rank(model='prefilter(bm25, choose, 8)')" in one.draft.text
 
@@ -174,7 +177,7 @@ def test_the_text_is_another_view_of_the_same_line():
         and shown["text"] == "EgoNetwork(hops=1) >> SimplePaths()"
     )
     hear(one, {"do": "undo"})
-    assert one.draft.text == LINE and one.trouble is None
+    assert one.draft.text == LINE and one.rejected_change is None
 
 
 @pytest.mark.parametrize(

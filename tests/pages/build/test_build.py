@@ -50,7 +50,7 @@ def idle(at: AppTest) -> AppTest:
         job = None
         if "try_job" in at.session_state:
             job = engine().jobs.get(at.session_state["try_job"])
-        if job is None or job.ended:
+        if job is None or job.has_ended:
             return at if job is None else at.run()
         job.wait(1)
     raise TimeoutError
@@ -63,10 +63,10 @@ def bench(at: AppTest) -> Bench:
 def hear(at: AppTest, *edits) -> AppTest:
     """Send edits as the browser does, and return the page drawn after it."""
     one = bench(at)
-    one.hear(
+    one.apply_message(
         {
             "who": "test",
-            "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)],
+            "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.last_edit[1] + 1)],
         },
         lambda text, parameter: None,
     )

@@ -62,7 +62,7 @@ def test_what_may_stand_in_a_branch_s_place_finds_paths():
     names = {
         name
         for name, reason in operator_refusals(
-            Draft.of(catalogue()["lego-14-by-hops"].line), 3
+            Draft.from_line(catalogue()["lego-14-by-hops"].line), 3
         ).items()
         if reason is None
     }

@@ -55,7 +55,7 @@ def lines(at):
 
 def change(at):
     runs = at.session_state["trials"]
-    return change_data(comparison(at), runs.before, runs.now)
+    return change_data(comparison(at), runs.line_before, runs.line)
 
 
 def test_the_first_run_has_no_before(at):
@@ -126,7 +126,7 @@ def test_what_asks_a_language_model_waits_and_says_so(at):
     hear(at, {"do": "set", "key": 3, "name": "model", "value": "choose"})
     assert lines(at)[-1] == "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"  # up to what costs
     runs = at.session_state["trials"]
-    assert runs.waits == 2 and runs.trouble == ""
+    assert runs.n_waiting == 2 and runs.error_text == ""
     hear(at, {"do": "set", "key": 3, "name": "model", "value": "bm25"})
     assert lines(at)[-1] == LINE and at.session_state["trials"].waits == 0
 
@@ -180,7 +180,12 @@ def test_a_difference_has_its_sign_and_zero_has_none(number, printed):
 
 def figures_of(seconds: float) -> SimpleNamespace:
     return SimpleNamespace(
-        alive=["Ann"], of=1, first_right=True, seconds=seconds, tokens=10, asked=False
+        alive=["Ann"],
+        n_targets=1,
+        is_first_right=True,
+        seconds=seconds,
+        tokens=10,
+        asked_model=False,
     )
 
 
@@ -196,7 +201,7 @@ def lane_of(*steps) -> SimpleNamespace:
 
 def step(seconds: float, saved: float = 0.0) -> SimpleNamespace:
     usage = SimpleNamespace(tokens_in=0, tokens_out=0)
-    return SimpleNamespace(seconds=seconds, saved=saved, usage=usage)
+    return SimpleNamespace(seconds=seconds, saved_seconds=saved, usage=usage)
 
 
 @pytest.mark.parametrize(

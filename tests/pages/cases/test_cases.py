@@ -35,7 +35,7 @@ def saved(kit):
         ("genre of <b>One</b>", "ends in *Drama*", ["demo"]),
         ("who directed One", "", []),
     ):
-        ask = engine.ask(
+        ask = engine.prepare_question(
             GraphSource.of(kit.graph), Question(text, entities=("One",), answers=("Drama",))
         )
         job = engine.compare(ask, [Method("ranked", "Ranked", parse_line(LINE))])

@@ -47,10 +47,10 @@ def steps_of(at: AppTest, lane: int) -> None:
 def hear(at: AppTest, *edits) -> None:
     """Send edits of the line in the dialog as the browser does, and draw the page."""
     one = at.session_state["lane_bench"][1]
-    one.hear(
+    one.apply_message(
         {
             "who": "test",
-            "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)],
+            "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.last_edit[1] + 1)],
         },
         lambda text, parameter: None,
     )
@@ -128,14 +128,14 @@ def test_a_lane_is_added_that_is_put_together_from_nothing(movies):
 def test_a_line_in_the_dialog_shows_what_came_of_its_steps_in_the_question_on_the_screen(movies):
     at = opened(q=QUESTION, lane=[FAST, "lego-1"], llm="0")
     comparison = job(at).comparison
-    bench, lane = Bench.of(comparison.lanes[0].method.line), comparison.lanes[0].method
+    bench, lane = Bench.of_line(comparison.lanes[0].method.line), comparison.lanes[0].method
     found, extra = _outcomes(comparison, bench, lane)
     assert (
         set(found) == {1, 2, 3, 4}
         and "nodes" in found[1]["counts"]
         and [one["at"] for one in extra] == [3]
     )
-    bench.hear(
+    bench.apply_message(
         {"who": "a", "edits": [{"n": 1, "do": "set", "key": 3, "name": "keep", "value": 9}]},
         lambda *_: None,
     )
@@ -162,7 +162,7 @@ def test_a_failed_search_for_repairs_is_told_above_the_lanes(movies, monkeypatch
     question = "who acted in the movies directed by the director of Some Mother's Son"
     at = opened(q=question, lane=[FAST.replace("keep=5", "keep=4")], llm="0")
     comparison, until = job(at).comparison, time.monotonic() + 60
-    while comparison.repairing and time.monotonic() < until:
+    while comparison.is_repairing and time.monotonic() < until:
         time.sleep(0.02)
     at.run()
     (error,) = at.error
@@ -340,7 +340,7 @@ def test_an_address_that_the_browser_has_not_changed_yet_takes_nothing_back(movi
     at = opened(q=QUESTION, lane=[FAST], llm="0")
     before = {key: at.query_params[key] for key in at.query_params}
     at.toggle(key="reader").set_value(False).run()
-    assert not job(at).comparison.ask.reader and at.query_params["reader"] in ("0", ["0"])
+    assert not job(at).comparison.ask.uses_reader and at.query_params["reader"] in ("0", ["0"])
     at.query_params.clear()
     for key, value in before.items():
         at.query_params[key] = value
@@ -355,7 +355,7 @@ def test_a_switch_is_heard_where_the_job_of_the_page_was_left(movies):
     at = opened(q="when was Alien released", lane=[FAST], llm="0")
     job(at).left = True
     at.toggle(key="reader").set_value(False).run()
-    assert not at.exception and not job(at).comparison.ask.reader
+    assert not at.exception and not job(at).comparison.ask.uses_reader
 
 
 def test_a_run_of_the_page_s_own_with_the_address_of_before_takes_nothing_back(movies):

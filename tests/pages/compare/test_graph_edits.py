@@ -84,10 +84,10 @@ def test_a_relation_without_a_name_and_a_summary_are_refused(taken):
 
 
 def test_an_address_leaves_nothing_out_without_a_word():
-    link = parse_link({"q": "who", "edit": [EDIT.written(), "nonsense"]})
+    link = parse_link({"q": "who", "edit": [EDIT.to_text(), "nonsense"]})
     # no graph has it, which each lane says
     assert link.edits == (EDIT, Edit("node", ("nonsense",)))
-    assert parse_link(Permalink("who", edits=(EDIT,), typed=True).parameters()).edits == (EDIT,)
+    assert parse_link(Permalink("who", edits=(EDIT,), is_typed=True).parameters()).edits == (EDIT,)
 
 
 def test_a_saved_comparison_and_what_draws_and_prints_it_say_what_was_taken_away(taken):

@@ -113,7 +113,7 @@ def test_a_node_is_merged_into_one_that_is_clicked_then_renamed_and_both_are_und
 
 
 def test_what_a_link_takes_away_and_is_not_there_is_said_be_it_nonsense(app):
-    edits = [Edit("node", ("Nobody at all",)).written(), "nonsense"]
+    edits = [Edit("node", ("Nobody at all",)).to_text(), "nonsense"]
     with open_page(f"{app}/?{urlencode(ASKED | {'edit': edits}, doseq=True)}") as page:
         page.locator(".beside").wait_for(timeout=90_000)
         assert (
@@ -125,7 +125,7 @@ def test_what_a_link_takes_away_and_is_not_there_is_said_be_it_nonsense(app):
 
 def test_without_its_start_the_question_says_why_it_cannot_be_asked(app):
     with open_page(
-        f"{app}/?{urlencode(ASKED | {'edit': Edit('node', ('Jon Hamm',)).written()})}"
+        f"{app}/?{urlencode(ASKED | {'edit': Edit('node', ('Jon Hamm',)).to_text()})}"
     ) as page:
         page.get_by_text("Every entity that the question starts at was removed").wait_for(
             timeout=60_000

@@ -99,7 +99,7 @@ def test_stop_cancels(on_screen, monkeypatch):
 
 def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
     found = measure_influence(on_screen.comparison.lanes[0], ENVIRONMENT, by_model=False)
-    lane = on_screen.comparison.change(0, influences=with_influence((), found))
+    lane = on_screen.comparison.change_lane(0, influences=with_influence((), found))
     data = Board(on_screen.comparison).payload()["lanes"][0]
     assert set(data["influence"]["items"]) == {path["key"] for path in data["paths"]}
     (text,) = data["influence"]["texts"]
@@ -119,7 +119,7 @@ def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
     """
     lane = on_screen.comparison.lanes[0]
     silent = lane.state.replace(answer=None)
-    on_screen.comparison.change(0, states=(*lane.states[:-1], silent))
+    on_screen.comparison.change_lane(0, states=(*lane.states[:-1], silent))
     assert "measure" not in drawn(on_screen)
     on_screen.job.end(JOB_DONE)
     assert drawn(on_screen)["measure"]["cost"] == "No language model is asked."

@@ -36,7 +36,7 @@ def test_the_sliders_move_documents_without_the_re_ranker():
     one, models, reranker = lane()  # reads c, its neighbour a, then b or d, which share no word: b
     asked, read = fastinsight_settings(one), list(reranker.asked)
     rows, unread = rerank_documents(one, models, asked, 0.0, 0.0)
-    assert [(row.place, row.was, row.title, row.gold) for row in rows] == [
+    assert [(row.rank, row.old_rank, row.title, row.is_gold) for row in rows] == [
         (1, 1, "a", False),
         (2, 2, "b", False),
         (3, 3, "c", True),
@@ -44,7 +44,7 @@ def test_the_sliders_move_documents_without_the_re_ranker():
     assert not unread
     # all smoothing: b and c have a alone for a neighbour and become it (1.0, c read first), a has both, by half: (0.9 + 0) / 2
     rows, _ = rerank_documents(one, models, asked, 1.0, 0.0)
-    assert [(row.title, row.was) for row in rows] == [("c", 3), ("b", 2), ("a", 1)]
+    assert [(row.title, row.old_rank) for row in rows] == [("c", 3), ("b", 2), ("a", 1)]
     assert reranker.asked == read
 
 

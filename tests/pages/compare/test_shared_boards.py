@@ -27,7 +27,8 @@ LINE = "EgoNetwork() >> ShortestPaths()"
 def on_screen(toy):
     engine = Engine()
     job = engine.compare(
-        engine.ask(GraphSource.of(toy), Question("A"), model=False), [find_method(LINE)]
+        engine.prepare_question(GraphSource.of(toy), Question("A"), model=False),
+        [find_method(LINE)],
     )
     assert job.wait(60) and not job.error
     yield ScreenComparison(job.key, job.comparison, job)
@@ -44,7 +45,8 @@ def test_who_looks_at_the_same_has_the_same_board(on_screen, toy):
     assert first is second
     engine = Engine()
     job = engine.compare(
-        engine.ask(GraphSource.of(toy), Question("A"), model=False), [find_method(LINE)]
+        engine.prepare_question(GraphSource.of(toy), Question("A"), model=False),
+        [find_method(LINE)],
     )
     assert job.wait(60)
     # asked anew: another comparison of the same key
@@ -69,19 +71,21 @@ def test_a_version_is_drawn_once_whoever_asks_and_a_later_one_anew(on_screen, mo
 
     monkeypatch.setattr(Board, "_payload", counted)
     board, found = screen_board._board(on_screen), []
-    visitors = [threading.Thread(target=lambda: found.append(board.at(5))) for _ in range(8)]
+    visitors = [
+        threading.Thread(target=lambda: found.append(board.payload_of_version(5))) for _ in range(8)
+    ]
     for one in visitors:
         one.start()
     for one in visitors:
         one.join()
     assert len(times) == 1 and all(data is found[0] for data in found) and found[0] == draw(board)
-    assert board.at(4) is found[0]  # somebody who saw the job a moment earlier
-    assert board.at(6) is not found[0] and len(times) == 2
+    assert board.payload_of_version(4) is found[0]  # somebody who saw the job a moment earlier
+    assert board.payload_of_version(6) is not found[0] and len(times) == 2
 
 
 def test_a_thumb_of_one_visitor_is_not_in_what_others_are_shown(on_screen, monkeypatch):
     monkeypatch.setattr("pages.parts.board.thumbs.verdict", lambda *key: True)
-    shared = screen_board._board(on_screen).at(0)
+    shared = screen_board._board(on_screen).payload_of_version(0)
     shown = show_thumbs(on_screen.comparison, shared)
     assert shown["lanes"][0]["thumb"] == "up" and "thumb" not in shared["lanes"][0]
 

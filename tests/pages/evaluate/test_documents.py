@@ -97,10 +97,10 @@ def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeyp
     assert not at.exception and any(one.label == "Judge the answers" for one in at.button)
     work = _pairs(run)
     for pair in work.pairs:
-        for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
+        for first, second in ((pair.answer_a, pair.answer_b), (pair.answer_b, pair.answer_a)):
             asked = pair_messages(pair.text, first, second, work.chat.context)
             told = ChatReply(json.dumps({"why": "<b>So</b>", **dict.fromkeys(CRITERIA, "first")}))
-            work.chat.replies.keep(
+            work.chat.replies.save(
                 work.chat.key(asked, schema=PAIR_SCHEMA, max_tokens=PAIR_REPLY_TOKENS),
                 "judge",
                 told,

@@ -111,7 +111,7 @@ def test_a_started_evaluation_is_followed_and_kept(home):
     number = home.runs()[0].id
     assert engine().evaluations.get(f"evaluation-{number}").wait(120)
     told = home.run(number)
-    assert (told.done, told.failed, told.spec["sample"]) == (2, 0, 2)
+    assert (told.done, told.failure_sentences, told.spec["sample"]) == (2, 0, 2)
     at = opened(run=number)
     assert not at.exception and "1 method on “" in said(at)
 
@@ -121,7 +121,8 @@ def test_figures_tests_and_meanings_of_a_run(run):
     assert not at.exception
     figures = at.dataframe[0].value
     assert list(figures["Method"]) == [
-        f"{one.label} ({one.number})" for one in (catalogue()["lego-1"], catalogue()["lego-10"])
+        f"{one.label} ({one.secondary_name})"
+        for one in (catalogue()["lego-1"], catalogue()["lego-10"])
     ]
     assert figures["Method"][0] == "Shortest paths (No. 1)"
     # every answer is one step from the topic entity
@@ -274,7 +275,7 @@ def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
     from pages.parts.evaluate import run_progress
 
     work = SimpleNamespace(cap=Cap(2.5), at_once=4)
-    job = SimpleNamespace(ended=True, error="Stopped before the cap.", evaluation=work)
+    job = SimpleNamespace(has_ended=True, error="Stopped before the cap.", evaluation=work)
     unfinished = SimpleNamespace(id=run, total=6, done=3, failed=0, spec={"model": True})
     given = []
     monkeypatch.setattr(run_progress, "job_of", lambda run: job)

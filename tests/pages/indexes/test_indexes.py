@@ -30,7 +30,7 @@ def films(monkeypatch, tmp_path):
     bag = Bag()
     monkeypatch.setattr(engine().models, "encoder", lambda name="encoder": bag)
     yield build(TRIPLES, graphs_folder() / "indexed", "indexed", "both")
-    engine().forget("indexed")
+    engine().drop_graph("indexed")
     engine().jobs._jobs.pop("open-indexed", None)
     engine().preparing._jobs.clear()
 
@@ -167,7 +167,7 @@ def test_measurements_of_an_earlier_version_are_left_over_and_deleted(films):
 def test_a_damaged_store_is_in_the_list_and_says_what_is_wrong(films):
     file = films.data_folder / "tails.npy"
     os.truncate(file, file.stat().st_size - 4)
-    engine().forget("indexed")
+    engine().drop_graph("indexed")
 
     def beside():
         from pages.parts.shared.sidebar import sidebar

@@ -58,7 +58,7 @@ def test_every_model_has_a_card_and_absent_ones_say_how_to_get_them(own, monkeyp
     at = opened()
     assert not at.exception and not at.error
     told = [text.value for text in at.text]
-    for info in engine().models.declared():
+    for info in engine().models.list_models():
         assert info.present or split_command(info.how_to_get)[0] in told
     assert button(at, "Fetch")
     assert any("that model is not installed yet" in caption.value for caption in at.caption)
@@ -214,7 +214,7 @@ def test_a_server_is_added_with_its_roles_and_measured_and_removed(own):
         until(at, lambda: any("refuses longer ones" in caption.value for caption in at.caption))
     assert "secret-key" not in own_file().read_text("utf-8") and saved_key(url) == "secret-key"
     button(at, "Remove").click().run()
-    assert "mine" not in {info.name for info in registry.declared()}
+    assert "mine" not in {info.name for info in registry.list_models()}
 
 
 def test_a_measure_that_fails_says_why_on_the_card(own):
@@ -228,7 +228,7 @@ def test_a_measure_that_fails_says_why_on_the_card(own):
 def test_a_server_that_is_found_fills_the_form(own, monkeypatch):
     found = (
         FoundServer("http://127.0.0.1:1/v1", "Ollama", ("qwen3:8b", "nomic-embed-text:latest")),
-        FoundServer("http://x/v1", "vLLM", locked=True),
+        FoundServer("http://x/v1", "vLLM", needs_key=True),
     )
     monkeypatch.setattr(add_model, "find_servers", lambda: found)
     at = opened()

@@ -41,5 +41,5 @@ def test_they_are_cleared_on_the_page(tmp_path, monkeypatch):
         "0, " in at.caption[0].value.split("texts")[1]
         and "of at most" in at.caption[0].value
         and not at.button
-        and not vector_file().facts().texts
+        and not vector_file().measure_use().texts
     )

@@ -92,7 +92,7 @@ def hostile(movies, tmp_path_factory):
         run_build(Corpus.open(home / "corpora" / "evil"), EXTRACT, Registry())
         save_method(EVIL, find_method("lego-12").line, notes=EVIL)
         key = duplicate(next(case.id for case in cases() if case.example)).id
-        with saved_cases().writing() as database:
+        with saved_cases().open_for_writing() as database:
             about = json.loads(
                 database.execute("SELECT about FROM cases WHERE id = ?", (key,)).fetchone()[0]
             )

@@ -68,7 +68,7 @@ def anns():
     """A case of Ann's."""
     with acting_as(person_of_email(ANN)):
         key = duplicate(next(case.id for case in cases() if case.example)).id
-    with saved_cases().writing() as database:
+    with saved_cases().open_for_writing() as database:
         # the driver knows no other page to lead to
         database.execute("UPDATE cases SET link = '{}'")
     return key
@@ -129,7 +129,7 @@ def test_an_email_that_the_provider_never_verified_is_nobody_s():
 def test_an_evaluation_of_another_is_looked_at_and_no_more():
     store = Store(evaluations_file())
     with acting_as(person_of_email(ANN)):
-        run = store.begin(
+        run = store.begin_run(
             SPEC, (DrawnQuestion(Question("what", "q-1"), "films", GraphSource("films")),)
         ).id
     at = page("evaluate", BOB, run=str(run))

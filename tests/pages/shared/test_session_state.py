@@ -57,7 +57,9 @@ def test_a_value_is_made_once_for_what_it_is_made_of():
     made = []
     for what in ("a", "a", "b", "a"):
         assert (
-            Session.case_open.of(what, lambda what=what: made.append(what) or what.upper())
+            Session.case_open.get_or_compute(
+                what, lambda what=what: made.append(what) or what.upper()
+            )
             == what.upper()
         )
     assert made == ["a", "b", "a"]
@@ -71,9 +73,12 @@ def test_a_key_for_each_id(state):
 
 def test_the_row_of_the_cell_that_was_clicked(state):
     state["table_cells-here"] = {"selection": {"cells": [(3, "Name")]}}
-    assert Session.table_cells.row("here", 4) == 3 and Session.table_cells.row("here", 3) is None
+    assert (
+        Session.table_cells.clicked_row("here", 4) == 3
+        and Session.table_cells.clicked_row("here", 3) is None
+    )
     state["table_cells-here"] = {"selection": {"cells": []}}
-    assert Session.table_cells.row("here", 4) is None
+    assert Session.table_cells.clicked_row("here", 4) is None
 
 
 def test_a_name_that_is_not_declared_is_refused():
@@ -97,7 +102,7 @@ def test_another_source_begins_anew(state):
         ("who?", True, True),
         ["lego-1"],
     )
-    session.begin_anew()
+    session.clear_question()
     assert state == {"question": "", "lanes": ["lego-1"]}
 
 

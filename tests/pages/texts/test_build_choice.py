@@ -120,7 +120,7 @@ def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, mon
     ]
     at.session_state["texts_trails"] = {graph.digest: [summary]}
     at.run()
-    resting = len(graph.columns.nodes.lists("chunks")[summary])
+    resting = len(graph.columns.nodes.id_lists("chunks")[summary])
     assert (
         "<b>in {braces}</b>." in texts(at)
         and f"Rests on {resting} chunk" in texts(at)
@@ -144,7 +144,7 @@ def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, mon
 
 
 def test_a_build_by_another_model_is_called_like_its_kind_with_the_model():
-    own, other = find_build("kg-described"), find_build("kg-described").by("qwen-0.5b")
+    own, other = find_build("kg-described"), find_build("kg-described").with_model("qwen-0.5b")
     described = READER_WORDS["described"]
     assert _labels([own, other]) == [described, (f"{described[0]} (qwen-0.5b)", described[1])]
 

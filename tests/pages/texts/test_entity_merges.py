@@ -66,7 +66,7 @@ def test_a_merge_that_fits_nothing_says_so_and_hostile_names_are_text(small):
     corpus = made()
     change_merges(
         corpus,
-        lambda mends: mends.accepted(
+        lambda mends: mends.with_merges(
             [Edit("merge", (HOSTILE, "José Díaz")), Edit("merge", ("Jose Diaz", "José Díaz"))]
         ),
     )
@@ -81,7 +81,9 @@ def test_a_merge_that_fits_nothing_says_so_and_hostile_names_are_text(small):
 
 def test_a_corpus_without_questions_says_that_nothing_can_be_asked_before_and_after(small):
     corpus = made()
-    change_merges(corpus, lambda mends: mends.accepted([Edit("merge", ("Jose Diaz", "José Díaz"))]))
+    change_merges(
+        corpus, lambda mends: mends.with_merges([Edit("merge", ("Jose Diaz", "José Díaz"))])
+    )
     at = opened("mended")
     until(at, lambda: at.dataframe)
     assert "These texts have no question set." in texts(at)
@@ -134,12 +136,12 @@ def test_a_name_that_a_build_joined_is_separate_after_it_is_built_anew_and_joine
     until(at, lambda: "Rebuild" in labels(at))
     button(at, "Rebuild").click().run()
     until(at, lambda: at.dataframe and "EHA" in names(at) and "Rebuild" not in labels(at))
-    assert joins(at) == {"Hood → Amy Hood"} and build_status(corpus, "kg-names").current
+    assert joins(at) == {"Hood → Amy Hood"} and build_status(corpus, "kg-names").is_current
     button(at, "EHA ≠ European Harbour Agency").click().run()
-    assert read_merges(corpus).refused == () and build_status(corpus, "kg-names").renamed
+    assert read_merges(corpus).refused == () and build_status(corpus, "kg-names").has_renamed
     next(one for one in at.button if one.key == "split-again").click().run()
     until(at, lambda: at.dataframe and "EHA" not in names(at))
-    assert build_status(corpus, "kg-names").current
+    assert build_status(corpus, "kg-names").is_current
 
 
 def test_a_name_that_may_be_one_of_several_is_merged_or_none_of_them(small):
@@ -158,12 +160,12 @@ def test_a_name_that_may_be_one_of_several_is_merged_or_none_of_them(small):
         ("Anna Berg", "Berg"),
         ("Berg", "Olof Berg"),
     } and "Berg" in names(at)
-    assert build_status(corpus, "kg-names").current  # it joined none of them, and would not now
+    assert build_status(corpus, "kg-names").is_current  # it joined none of them, and would not now
     button(at, "Anna Berg ≠ Berg").click().run()
     assert (
         "Merge into Anna Berg" in labels(at)
         and "Merge into Olof Berg" not in labels(at)
-        and build_status(corpus, "kg-names").renamed
+        and build_status(corpus, "kg-names").has_renamed
     )
 
 

@@ -40,10 +40,10 @@ def bench(at) -> Bench:
 
 def hear(at, *edits):
     one = bench(at)
-    one.hear(
+    one.apply_message(
         {
             "who": "test",
-            "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)],
+            "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.last_edit[1] + 1)],
         },
         lambda text, parameter: None,
     )
@@ -83,8 +83,8 @@ def test_a_changed_line_is_built_asked_and_found_again(small, sent):
     ) and f"{ROW.title}, changed" in texts(at)
     until(at, lambda: "Build" in labels(at))
     button(at, "Build").click().run()
-    until(at, lambda: build_status(small, OWN).current and at.get("link_button"))
-    assert not build_status(small, ROW).built and list(own_builds(small)) == [OWN]
+    until(at, lambda: build_status(small, OWN).is_current and at.get("link_button"))
+    assert not build_status(small, ROW).is_built and list(own_builds(small)) == [OWN]
     (link,) = at.get("link_button")
     changed, usual = parse_qs(urlparse(link.proto.url).query)["lane"]
     assert repr(BuiltGraph(build=OWN)) in changed and usual in steps.methods()
@@ -121,13 +121,13 @@ def test_a_line_of_the_catalogue_is_that_build_and_a_hostile_one_is_refused_as_t
 
 
 def test_every_building_operator_has_a_form_and_a_sentence_without_marks():
-    for name, cls in Bench.of(ROW.line).draft.grammar.operators.items():
-        one = Bench.of(
+    for name, cls in Bench.of_line(ROW.line).draft.grammar.operators.items():
+        one = Bench.of_line(
             find_build(
                 "TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> Reports()"
             ).line
         )
-        one.hear(
+        one.apply_message(
             {"who": "a", "edits": [{"n": 1, "do": "insert", "slot": "5", "name": name}]},
             lambda *_: None,
         )

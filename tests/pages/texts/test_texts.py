@@ -36,7 +36,7 @@ def test_a_build_says_its_cost_first_and_shows_its_entities(small):
     until(at, lambda: "Build" in labels(at))
     assert "2 of 2 chunks" in texts(at) and "not built" in texts(at)
     built(at)
-    assert build_status(small, "tkg-names").current
+    assert build_status(small, "tkg-names").is_current
     table = at.dataframe[0].value
     assert {"Anna Berg", "Olof Lind", "Turku"} <= set(table["Name"])
     olof = table.set_index("Name").loc["Olof Lind"]
@@ -252,7 +252,9 @@ def test_communities_open_level_by_level(small):
         one.value.replace("\\", "") for one in at.subheader
     ]
     assert table.text("report", 0) in [one.value for one in at.text]
-    assert sorted(at.dataframe[0].value["Name"]) == sorted(graph.names(table.lists("members")[0]))
+    assert sorted(at.dataframe[0].value["Name"]) == sorted(
+        graph.names(table.id_lists("members")[0])
+    )
     button(at, "All communities").click().run()
     assert "A tile is a community" in texts(at)
 
@@ -299,7 +301,7 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     assert (
         "It came with these texts. " + made in texts(at)
         and len(said.asked) == 2
-        and build_status(small, "kg-described").current
+        and build_status(small, "kg-described").is_current
     )
     at = opened(texts_open=":material/description: Documents")
     assert made in texts(at)

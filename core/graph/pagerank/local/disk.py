@@ -39,29 +39,29 @@ class DiskReadAhead:
     def __init__(self, links: Adjacency):
         self.links, self.waiting = links, False
         self._requested_pages: dict[int, np.ndarray] = {}
-        self.mapped = (
+        self.is_measured = (
             CAN_READ_AHEAD
             and max(links.tails.nbytes, links.in_heads.nbytes) >= MEASURED_ARRAY_BYTES
         )
-        self._start = _count_waits() if self.mapped else 0
+        self._start = _count_waits() if self.is_measured else 0
 
-    def waits(self) -> bool:
+    def has_waited(self) -> bool:
         """Return whether this thread has waited for more than `MIN_WAITED_PAGES` pages."""
-        if self.mapped and not self.waiting:
+        if self.is_measured and not self.waiting:
             self.waiting = _count_waits() - self._start > MIN_WAITED_PAGES
         return self.waiting
 
-    def offsets(self, nodes: np.ndarray) -> None:
+    def read_offsets(self, nodes: np.ndarray) -> None:
         """Read the offsets of some nodes ahead."""
         self._read(self.links.out_indptr, nodes)
         self._read(self.links.in_indptr, nodes)
 
-    def rows(self, nodes: np.ndarray, limit: int) -> int:
+    def read_rows(self, nodes: np.ndarray, limit: int) -> int:
         """Read the steps of some nodes ahead, at most `limit` per node and direction.
 
         Returns the number of all their steps.
         """
-        self.offsets(nodes)
+        self.read_offsets(nodes)
         mask, out_indptr, tails, in_indptr, in_heads = self.links[:5]
         out, into = (indptr[nodes + 1] - indptr[nodes] for indptr in (out_indptr, in_indptr))
         for side, array, starts, counts in (
@@ -73,16 +73,16 @@ class DiskReadAhead:
                 self._read(array, _page_positions(starts, counts, array.itemsize))
         return int((out.sum() if mask & 1 else 0) + (into.sum() if mask & 2 else 0))
 
-    def around(self, nodes: np.ndarray, limit: int, few: int) -> None:
+    def read_neighbourhoods(self, nodes: np.ndarray, limit: int, few: int) -> None:
         """Read the steps of some nodes and of their small neighbours ahead.
 
         Small neighbours have two to `few` steps. They are read only if degrees are known.
         """
-        self.rows(nodes, limit)
+        self.read_rows(nodes, limit)
         if len(self.links.degree_bytes):
             neighbours = self._neighbours(nodes, limit)
             degrees = self.links.degree_bytes[neighbours]
-            self.rows(neighbours[(1 < degrees) & (degrees <= few)], few)
+            self.read_rows(neighbours[(1 < degrees) & (degrees <= few)], few)
 
     def _read(self, array: np.ndarray, positions: np.ndarray) -> None:
         """Request the pages of some positions of an array, without waiting.

@@ -29,8 +29,8 @@ def expected_scores(
     The scores, the sum of all residuals, and the last of the best scores (0 if there are too few).
     """
     scores, residual_sum = known_scores(table, staying_share(problem))
-    if disk.waits():
-        disk.offsets(table.nodes[: len(scores)][table.cells[: len(scores), CELL_DEGREE] < 0.0])
+    if disk.has_waited():
+        disk.read_offsets(table.nodes[: len(scores)][table.cells[: len(scores), CELL_DEGREE] < 0.0])
     add_far_mass(table, scores, far_mass(problem, residual_sum), problem.links)
     return scores, residual_sum, last_score(scores, problem.keep)
 
@@ -49,7 +49,7 @@ def staying_share(problem: PageRankProblem) -> float:
 
 def far_mass(problem: PageRankProblem, residual_sum: float) -> float:
     """Return the mass expected to arrive along each step, given the sum of all residuals."""
-    return (1.0 - staying_share(problem)) * residual_sum / max(1.0, problem.flow)
+    return (1.0 - staying_share(problem)) * residual_sum / max(1.0, problem.total_weight)
 
 
 def returned_mass(problem: PageRankProblem) -> np.ndarray:
@@ -75,6 +75,6 @@ def _return_share(problem: PageRankProblem) -> float:
     """
     share = 0.0
     if len(problem.links.degree_bytes):
-        share = min(1.0, problem.graph.n_nodes / max(1, problem.steps))
+        share = min(1.0, problem.graph.n_nodes / max(1, problem.n_steps))
     direct_share = problem.damping**2 * share
     return 2.0 * direct_share / (1.0 + sqrt(1.0 - 4.0 * direct_share * (1.0 - share)))

@@ -129,7 +129,7 @@ class _FallingBarPush:
         keep = self.problem.keep
         if len(self.best_nodes) == keep and keep > 0 and self.best_scores[-1] > 0.0:
             return self.best_nodes, self.best_scores
-        return self.problem.ranked(self.nodes, self.scores)
+        return self.problem.rank_nodes(self.nodes, self.scores)
 
     def describe_end(self, n_nodes: int, edges: int) -> str:
         """Return a sentence about the end of a push that ranked `n_nodes`."""
@@ -149,7 +149,7 @@ class _FallingBarPush:
         )
         self._predict_scores()
         self.is_settled = self.residual_sum < RESIDUAL_TOLERANCE or bar <= MIN_PUSH_BAR
-        n_around_last = self.refinement.about(self.scores, self.last_score)
+        n_around_last = self.refinement.count_around_last(self.scores, self.last_score)
         factor = BAR_BELOW_LAST_FACTOR if n_around_last >= self.problem.keep else 1.0
         if self.is_spent or self.is_settled or bar * factor <= self.last_score:
             self._compare_best(crowded=n_around_last >= CROWD_FACTOR * self.problem.keep)
@@ -165,7 +165,7 @@ class _FallingBarPush:
             # Gives all neighbours of the seeds the mass that the seeds have received meanwhile.
             _push_seeds(self.work, self.problem, self.disk)
             self._predict_scores()
-        refine_edges = self.refinement.ask(
+        refine_edges = self.refinement.refine(
             self.work.table, self.scores, self.residual_sum, last=self.last_score, crowded=crowded
         )
         self.nodes = self.work.table.nodes[: len(self.scores)].copy()
@@ -213,10 +213,10 @@ def drain_queue(
     disk = disk or DiskReadAhead(problem.links)
     while True:
         edge_limit = budget
-        if disk.mapped:
+        if disk.is_measured:
             edges = int(work.table.state[EDGES_WALKED])
-            if disk.waits():
-                next_edges = READ_AHEAD_NODES + disk.rows(_next_nodes(work.table), ALL_STEPS)
+            if disk.has_waited():
+                next_edges = READ_AHEAD_NODES + disk.read_rows(_next_nodes(work.table), ALL_STEPS)
             else:
                 next_edges = min(MAX_WAIT_CHECK_EDGES, edges + FIRST_WAIT_CHECK_EDGES)
             edge_limit = min(budget, edges + next_edges)

@@ -40,11 +40,11 @@ class ScoreRefinement:
         # Slots and scores of the previous recomputation, and the last of the best scores.
         self._slots, self._scores, self._last = np.empty(0, np.int64), np.empty(0), 0.0
 
-    def about(self, scores: np.ndarray, last: float) -> int:
+    def count_around_last(self, scores: np.ndarray, last: float) -> int:
         """Return the number of nodes with scores around the last one."""
         return len(self._band(scores, last))
 
-    def ask(
+    def refine(
         self, table: SlotTable, scores: np.ndarray, residual_sum: float, last: float, crowded: bool
     ) -> int:
         """Recompute the scores around the last one in place.
@@ -107,8 +107,8 @@ class ScoreRefinement:
     ) -> None:
         """Recompute the scores of some slots; neighbours of at most `few` steps are computed first."""
         problem = self.problem
-        if self.disk.waits():
-            self.disk.around(table.nodes[band], MAX_RECOMPUTED_STEPS, few)
+        if self.disk.has_waited():
+            self.disk.read_neighbourhoods(table.nodes[band], MAX_RECOMPUTED_STEPS, few)
         arguments = (
             problem.damping,
             staying_share(problem),

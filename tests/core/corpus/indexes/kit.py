@@ -22,7 +22,7 @@ ENCODER = Encoder([HARBOUR, SHIP])  # The encoder that the tools used for the re
 def index_in(folder: Path) -> tuple[str, IndexContent]:
     """Name of the tool whose index lies in a folder, and the content of the index."""
     tool, files = recognise_tool(files_at_path(folder)[0], folder.name)
-    return tool, TOOLS[tool].read(files)
+    return tool, TOOLS[tool].read_files(files)
 
 
 def opened_from(folder: Path) -> AssembledIndex:
@@ -34,7 +34,7 @@ def opened_from(folder: Path) -> AssembledIndex:
 def nodes_of(opened: AssembledIndex) -> dict[str, tuple[str, str, list[int]]]:
     """Type, description and chunk rows of each entity, by name."""
     graph, table = opened.graph, opened.graph.columns.nodes
-    columns = zip(table.texts("type"), table.texts("description"), table.lists("chunks").lists())
+    columns = zip(table.texts("type"), table.texts("description"), table.id_lists("chunks").lists())
     return dict(zip(graph.names(range(graph.n_nodes)), columns))
 
 
@@ -52,7 +52,7 @@ def edges_of(
         table.texts("description"),
         table.texts("keywords"),
         table.numbers("weight").tolist(),
-        table.lists("chunks").lists(),
+        table.id_lists("chunks").lists(),
     )
     ends = zip(heads.tolist(), relations.tolist(), tails.tolist(), columns)
     return {

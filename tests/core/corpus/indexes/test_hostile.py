@@ -61,7 +61,9 @@ def worker():
 
 
 def index_of(tool, files, watch):
-    return TOOLS[tool].read({name: MemoryFile(name, content) for name, content in files.items()})
+    return TOOLS[tool].read_files(
+        {name: MemoryFile(name, content) for name, content in files.items()}
+    )
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
@@ -78,7 +80,7 @@ def test_damaged_files_give_an_error_sentence_or_a_graph(worker, data):
             + files[name][at + data.draw(st.integers(0, 8)) :]
         )
     try:
-        index = worker.do(index_of, tool, files, watch=NO_WATCH)
+        index = worker.run(index_of, tool, files, watch=NO_WATCH)
         opened = assemble_index(index, tool, "spoiled")
     except HopscopeError as error:
         assert isinstance(error, WorkerEndedError) or type(error) in (BadInput, HopscopeError)
@@ -92,7 +94,7 @@ def test_damaged_files_give_an_error_sentence_or_a_graph(worker, data):
         )
         assert all(
             len(row) == 0 or max(row) < len(columns.chunks)
-            for row in columns.nodes.lists("chunks").lists()
+            for row in columns.nodes.id_lists("chunks").lists()
         )
 
 
@@ -138,6 +140,6 @@ def test_values_of_another_type_give_an_error_sentence_or_a_graph(data):
         name: MemoryFile(name, json.dumps(whole).encode())
     }
     try:
-        assert assemble_index(TOOLS[tool].read(files), tool, "spoiled").documents
+        assert assemble_index(TOOLS[tool].read_files(files), tool, "spoiled").documents
     except BadInput as error:
         assert str(error)

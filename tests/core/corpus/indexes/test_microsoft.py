@@ -149,7 +149,7 @@ def test_the_graph_keeps_the_index_and_counts_missing_items():
         "dulce.txt#graphrag-1",
     ] and graph.relation_names == (UNNAMED_RELATION_LABEL,)
     node = graph.names(range(8)).index("JORDAN HAYES")
-    assert columns.nodes.lists("chunks")[node].tolist() == [0, 1]
+    assert columns.nodes.id_lists("chunks")[node].tolist() == [0, 1]
     parents, titles = (
         columns.communities.numbers("parent").tolist(),
         columns.communities.texts("title"),
@@ -157,7 +157,7 @@ def test_the_graph_keeps_the_index_and_counts_missing_items():
     assert [titles[at] for at in parents if at >= 0] == [
         "Paranormal Military Squad and Operation: Dulce"
     ] * 2
-    squad = columns.communities.lists("members")[
+    squad = columns.communities.id_lists("members")[
         titles.index("Paranormal Military Squad and Operation Dulce")
     ].tolist()
     assert graph.names(squad) == ["PARANORMAL MILITARY SQUAD"]

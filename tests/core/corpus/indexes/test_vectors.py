@@ -70,7 +70,7 @@ def test_vectors_of_microsoft_graphrag_are_read_from_parquet(tmp_path):
         (found,) = read_index(
             files | {name: MemoryFile(name, (tmp_path / "some.parquet").read_bytes())}
         ).vectors
-        assert (found.of, found.keys[0]) == ("nodes", first["title"])
+        assert (found.kind, found.keys[0]) == ("nodes", first["title"])
         assert found.texts[0] == f"{first['title']}:{first['description']}" and found.matrix[
             0
         ].tolist() == [3.0, 4.0]
@@ -144,7 +144,9 @@ def test_a_damaged_file_of_vectors_affects_only_the_vectors(tmp_path):
     folder = shutil.copytree(RECORDED / "lightrag", tmp_path / "index")
     (folder / "vdb_entities.json").write_text("{")
     index = index_in(folder)[1]
-    assert [one.of for one in index.vectors] == ["relations", "chunks"] and len(index.entities) == 5
+    assert [one.kind for one in index.vectors] == ["relations", "chunks"] and len(
+        index.entities
+    ) == 5
     assert any(
         note.startswith("Vectors of entities are computed again. vdb_entities.json is not JSON")
         for note in index.notes

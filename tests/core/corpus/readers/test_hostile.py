@@ -201,7 +201,7 @@ def folder(tmp_path):
 def test_a_cancel_ends_the_reading_in_the_middle_of_a_file(folder, monkeypatch):
     """The other process is asked for the page, and is cancelled before it replies."""
     checks, ends = itertools.count(1), []
-    do = Worker.do
+    do = Worker.run
 
     def check():
         if next(checks) == 10:
@@ -216,7 +216,7 @@ def test_a_cancel_ends_the_reading_in_the_middle_of_a_file(folder, monkeypatch):
         ends.append("read")
         return result
 
-    monkeypatch.setattr(Worker, "do", noted)
+    monkeypatch.setattr(Worker, "run", noted)
     with pytest.raises(RunCancelled):
         read_files([folder / "a.html"], watch=Watch(check))
     assert ends == ["cancelled"]

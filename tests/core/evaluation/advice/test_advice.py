@@ -152,7 +152,7 @@ def test_changed_documents_another_seed_and_again_begin_anew(coast, bench):
     changed = coast.add(
         [Document("new", "Kit Vane came to the old harbour of Malmo in the year of the flood.")]
     )
-    assert not load_advice(changed).same(Advice(changed.digest, QUESTIONS_BY_NAMES, 1))
+    assert not load_advice(changed).has_same_settings(Advice(changed.digest, QUESTIONS_BY_NAMES, 1))
     assert GraphAdvisor(engine, store, changed, seed=1)(Job("c")).corpus == changed.digest
 
 

@@ -85,7 +85,7 @@ def test_a_run_goes_out_and_comes_back_with_the_same_figures(corpus, engine, tmp
     for name, text in (("run.trec", trec), ("qrels.txt", qrels)):
         (tmp_path / name).write_text(text, "utf-8")
     run = save_run_file(tmp_path / "run.trec", CorpusSource("carols"), qrels=tmp_path / "qrels.txt")
-    assert not run.notes and [one.gold for one in run.asked()] == [
+    assert not run.notes and [one.gold for one in run.list_questions()] == [
         ("A Carol", "turkey_1"),
         ("fred",),
     ]

@@ -206,7 +206,7 @@ def test_an_empty_subgraph_and_no_path_score_nothing_and_are_known(kit):
         )
         == [0] * 6
     )
-    assert metric("hits@1")(outcome) == 1 and outcome.without_context
+    assert metric("hits@1")(outcome) == 1 and outcome.has_empty_subgraph
 
 
 def test_a_line_without_a_stage_has_no_number_for_it(kit):
@@ -219,7 +219,7 @@ def test_a_line_without_a_stage_has_no_number_for_it(kit):
         None,
         1,
     ]
-    assert not outcome.without_context
+    assert not outcome.has_empty_subgraph
 
 
 def test_components_count_single_nodes(kit):
@@ -323,7 +323,7 @@ def test_names_are_canonical_and_unknown_ones_are_refused():
 
 def test_every_metric_says_what_it_is():
     for name in REPORTED_METRICS:
-        told = metric(name).described()
+        told = metric(name).describe()
         assert (
             told["definition"].endswith(".")
             and told["convention"].endswith(".")
@@ -350,7 +350,7 @@ def test_an_outcome_survives_json(kit, last):
 
 def test_hits_at_one_is_called_what_it_is():
     titles = {
-        name: metric(name).described()["title"]
+        name: metric(name).describe()["title"]
         for name in ("reader_hit@1", "path_hit@1", "path_hit@32", "hits@1")
     }
     assert titles == {

@@ -199,7 +199,7 @@ def test_the_distances_to_gold_nodes_are_the_same_shared_or_not(monkeypatch):
 
 
 def test_nothing_retrieved_is_near_to_nothing():
-    assert uncertainty_drops(np.empty((1, 0)), 0).at(10) == [math.inf]
+    assert uncertainty_drops(np.empty((1, 0)), 0).uncertainties_at(10) == [math.inf]
 
 
 @pytest.mark.parametrize("names", ["a", "e", "be", "abf", "gg"])

@@ -118,14 +118,19 @@ def test_tests_made_together_are_corrected_together_and_those_of_nothing_left_ou
 
 def test_a_test_seen_from_the_other_side():
     test = replace(paired_test("recall", "a", "b", [1, 1, 0, 1], [0, 0, 0, 1]), p=0.01)
-    back = test.turned
+    back = test.swapped
     assert (back.a, back.b, back.difference) == ("b", "a", -test.difference)
     assert (back.low, back.high, back.turned) == (-test.high, -test.low, test)
-    assert test.ahead and not back.ahead and not replace(test, p_holm=0.2).ahead
     assert (
-        test.estimate.text("{:+.1f}".format) == f"+0.5 {test.estimate.interval('{:+.1f}'.format)}"
+        test.is_significantly_above
+        and not back.ahead
+        and not replace(test, p_holm=0.2).is_significantly_above
+    )
+    assert (
+        test.estimate.format_with_interval("{:+.1f}".format)
+        == f"+0.5 {test.estimate.interval('{:+.1f}'.format)}"
     )
 
 
 def test_no_number_is_a_dash():
-    assert Estimate(None, None, None, 0).text("{:.2f}".format) == "–"
+    assert Estimate(None, None, None, 0).format_with_interval("{:.2f}".format) == "–"

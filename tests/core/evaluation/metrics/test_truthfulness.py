@@ -84,8 +84,8 @@ def test_exact_matches_are_accurate_and_all_others_are_for_two_judges(text, firs
 def test_a_question_that_failed_is_missing():
     """So that accuracy less hallucination is truthfulness, and no method gains by failing."""
     asked = Question("who", answers=("Ann",))
-    assert [metric(name).when_failed(asked) for name in NAMES] == [0.0, 1.0, 0.0, 0.0]
-    assert {metric(name).when_failed(Question("who")) for name in NAMES} == {None}
+    assert [metric(name).value_if_failed(asked) for name in NAMES] == [0.0, 1.0, 0.0, 0.0]
+    assert {metric(name).value_if_failed(Question("who")) for name in NAMES} == {None}
 
 
 def test_nothing_is_said_without_an_answer_or_known_answers():

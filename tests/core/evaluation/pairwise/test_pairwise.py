@@ -113,12 +113,12 @@ def judged(work):
 
 def test_the_better_answer_wins_in_both_orders(work):
     tally = judged(work(LONGER, ("long answer", "short"), ("tiny", "longer one"), ("abcd", "efgh")))
-    wins = tally.wins("overall")
+    wins = tally.win_rates("overall")
     assert wins["a", "b"].mean == pytest.approx(0.5) and wins["a", "b"].n == 3  # won, lost, tied
-    assert [match.score("overall") for match in tally.read] == [1, 0, 0.5]
+    assert [match.score("overall") for match in tally.readable_matches] == [1, 0, 0.5]
     assert (
         tally.agreement("diversity") == 1
-        and tally.places("overall") == (2, 2, 2)
+        and tally.position_counts("overall") == (2, 2, 2)
         and tally.doubts() == ()
     )
     assert tally.judge == "Parrot"
@@ -154,7 +154,7 @@ def test_a_judge_that_always_takes_the_first_place_says_nothing(work):
     tally = judged(
         work(Judge(lambda first, second: "first"), *((f"a{i}", f"b{i}") for i in range(5)))
     )
-    assert tally.wins("overall")["a", "b"].mean == 0.5 and tally.agreement("overall") == 0
+    assert tally.win_rates("overall")["a", "b"].mean == 0.5 and tally.agreement("overall") == 0
     assert tally.doubts() == (
         "The judge preferred the first position in 10 of 10: its verdicts say nothing.",
     )
@@ -175,11 +175,13 @@ def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
     assert lean.doubts() == (
         "The judge preferred the second position in 128 of 192: read its verdicts with care.",
     )
-    assert lean.by_chance("overall") == pytest.approx(4 / 9) and lean.decides("overall")
+    assert lean.chance_agreement("overall") == pytest.approx(4 / 9) and lean.is_informative(
+        "overall"
+    )
     tied = PairwiseTally(("a", "b"), told(*[("tie", "tie")] * 3), 3, "x")
     assert tied.doubts() == (
         "The judge called all 6 a tie: its verdicts show no difference.",
-    ) and not tied.decides("overall")
+    ) and not tied.is_informative("overall")
 
 
 def test_orders_that_agree_no_more_than_by_chance_rank_nobody():
@@ -188,7 +190,7 @@ def test_orders_that_agree_no_more_than_by_chance_rank_nobody():
     few = PairwiseTally(("a", "b"), told(*same), 2, "x")
     assert few.doubts() == (
         "2 pairs are too few to tell the judge's verdicts from chance.",
-    ) and not few.decides("overall")
+    ) and not few.is_informative("overall")
     assert PairwiseTally(("a", "b"), told(*same[:1]), 1, "x").doubts() == (
         "One pair is too few to tell the judge's verdicts from chance.",
     )
@@ -197,9 +199,9 @@ def test_orders_that_agree_no_more_than_by_chance_rank_nobody():
         ("a", "b"), told(*same, ("first", "first"), ("second", "second"), *same), 6, "x"
     )
     verdict = "Asked in both orders, the judge gives the same verdict on 4 of 6 pairs, no more than by chance: its verdicts say nothing."
-    assert lots.doubts() == (verdict,) and not lots.decides("overall")
+    assert lots.doubts() == (verdict,) and not lots.is_informative("overall")
     first = PairwiseTally(("a", "b"), told(("first", "first"), ("first", "first")), 2, "x")
-    assert "on 0 of 2 pairs" in first.doubts()[0] and first.by_chance("overall") == 0
+    assert "on 0 of 2 pairs" in first.doubts()[0] and first.chance_agreement("overall") == 0
 
 
 REPLIED = {  # what Qwen2.5-Coder-0.5B replied on two pairs of answers about A Christmas Carol, by the answer that stood first
@@ -215,7 +217,7 @@ def test_a_small_model_that_always_takes_the_second_place_ranks_nobody(work):
     tally = judged(work(judge, ("Bob is", "Tim is"), ("Tim was", "Bob was")))
     (doubt,) = tally.doubts()
     assert "gives the same verdict on 0 of 2 pairs" in doubt and not any(
-        map(tally.decides, CRITERIA)
+        map(tally.is_informative, CRITERIA)
     )
     page = page_html(tally, {"a": MethodName("A"), "b": MethodName("B")})
     assert (
@@ -235,7 +237,7 @@ def test_no_form_of_a_reply_is_shown_that_a_small_model_could_copy():
 def test_a_rate_of_few_questions_is_wide():
     low, high = (
         PairwiseTally(("a", "b"), told(("first", "second"), ("first", "second")), 2, "x")
-        .wins("overall")["a", "b"]
+        .win_rates("overall")["a", "b"]
         .numbers()[1:]
     )
     assert (round(low, 2), high) == (0.34, 1)  # Wilson's: n / (n + 1.96 squared)
@@ -245,7 +247,11 @@ def test_a_judge_that_answers_nonsense_has_no_figures(work):
     tally = judged(
         work(Judge(lambda first, second: "I like <b>both</b>"), ("one", "two"), ("three", "four"))
     )
-    assert tally.read == () and tally.wins("overall") == {} and tally.agreement("overall") is None
+    assert (
+        tally.readable_matches == ()
+        and tally.win_rates("overall") == {}
+        and tally.agreement("overall") is None
+    )
     (doubt,) = tally.doubts()
     assert (
         doubt.startswith("Of 2 pairs the judge's replies could be read in 0")
@@ -272,7 +278,7 @@ def test_what_is_no_verdict_is_left_out_and_counted(work, reply):
     )
     tally = judged(work(judge, ("odd", "two"), ("good", "bad"), ("good", "bad ")))
     assert (
-        len(tally.read) == 2
+        len(tally.readable_matches) == 2
         and tally.doubts()[0] == "1 of 3 pairs are left out, as a reply could not be read."
     )
 
@@ -388,7 +394,7 @@ def test_a_server_judges_many_pairs_at_a_time_and_the_tally_is_the_same(tmp_path
                 saved=SavedReplies(tmp_path / f"{at_once}.sqlite"),
             )
             try:
-                tallies.append(work(Job("j")).plain())
+                tallies.append(work(Job("j")).to_dict())
             except ModelFailed as error:
                 tallies.append(str(error))
         most.append(seen.most)

@@ -91,7 +91,10 @@ def test_tokens_of_chunks_that_were_read_before_are_not_known(corpus):
 def test_without_a_language_model_there_are_no_tokens(corpus):
     run_build(corpus, "chunks", LetterModels())
     cost = graph_cost(
-        "PG", "chunks", build_status(corpus, "chunks").report, find_build("chunks").line.asks_chat
+        "PG",
+        "chunks",
+        build_status(corpus, "chunks").report,
+        find_build("chunks").line.uses_chat_model,
     )
     assert cost.whole and check_claims(WANTED, [cost]) == [NoteWith("PG", 0, "tokens")]
     assert (
@@ -157,7 +160,7 @@ def test_the_figure_names_builds_that_are_here():
         assert set(wanted.levels) < set(builds) and wanted.index in builds
         kinds = {name: find_build(spec).graph for name, spec in builds.items()}
         assert kinds == {"PG": "passage", "Tree": "tree", "KG": "kg", "TKG": "tkg", "RKG": "rkg"}
-        assert not find_build(builds["PG"]).line.asks_chat  # in the paper it takes no tokens
+        assert not find_build(builds["PG"]).line.uses_chat_model  # in the paper it takes no tokens
 
 
 def test_the_command_counts_each_graph(tmp_path, monkeypatch, capsys):

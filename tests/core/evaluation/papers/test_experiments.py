@@ -108,7 +108,9 @@ def test_the_means_of_fastinsights_tables_are_those_that_it_prints():
 
 
 def test_a_row_is_varied_and_stands_on_the_graph_of_its_set():
-    figure, methods = find_experiment("fastinsight-figure-7").asked(published_methods(), "BSARD-G")
+    figure, methods = find_experiment("fastinsight-figure-7").for_question_set(
+        published_methods(), "BSARD-G"
+    )
     # one line is the default of both
     assert list(figure.rows) == [one.id for one in methods] and len(methods) == 6 + 5 - 1
     assert [figure.rows[one.id] for one in methods[1:4]] == [
@@ -120,7 +122,7 @@ def test_a_row_is_varied_and_stands_on_the_graph_of_its_set():
     assert repr(methods[3].line).count("GraphRerank(alpha=0.4)") == 2
     rows = (
         find_experiment("fastinsight-figure-4")
-        .asked(published_methods(), "ACL-OCL", small=True)[0]
+        .for_question_set(published_methods(), "ACL-OCL", small=True)[0]
         .rows
     )
     assert list(rows.values()) == [
@@ -131,13 +133,15 @@ def test_a_row_is_varied_and_stands_on_the_graph_of_its_set():
 
 
 def test_what_the_others_are_held_against_stands_on_the_graph_of_the_set_too():
-    table, methods = find_experiment("fastinsight-figure-3").asked(
+    table, methods = find_experiment("fastinsight-figure-3").for_question_set(
         published_methods(), "BSARD-G", small=True
     )
     assert table.rows[table.against] == "FastInsight" and table.against in [
         one.id for one in methods
     ]
-    gains, methods = find_experiment("fastinsight-table-6").asked(published_methods(), "SciFact-G")
+    gains, methods = find_experiment("fastinsight-table-6").for_question_set(
+        published_methods(), "SciFact-G"
+    )
     assert (
         gains.after == methods[0].id
         and "rkg" in gains.after
@@ -153,13 +157,15 @@ def test_where_retrieval_alone_counts_no_row_makes_an_answer():
         "fastinsight-figure-6",
         "fastinsight-figure-7",
     ):
-        for one in find_experiment(id).asked(published_methods(), "SciFact-G")[1]:
+        for one in find_experiment(id).for_question_set(published_methods(), "SciFact-G")[1]:
             assert not {operator.stage for operator in one.line} & {
                 "generate"
             } and "ContextTables" not in repr(one.line)
     names = [
         repr(one.line)
-        for one in find_experiment("fastinsight-table-3").asked(published_methods(), "SciFact-G")[1]
+        for one in find_experiment("fastinsight-table-3").for_question_set(
+            published_methods(), "SciFact-G"
+        )[1]
     ]
     assert (
         len(set(names)) == 10
@@ -171,7 +177,9 @@ def test_where_retrieval_alone_counts_no_row_makes_an_answer():
 def test_on_text_rich_graphs_lightrag_and_hipporag_are_the_methods_themselves():
     # FastInsight, 4.2.2: SciFact-G and its like are built as LightRAG's graphs, which have relations with texts
     for name, themselves in (("ACL-OCL", False), ("BSARD-G", True), ("NFCorpus-G", True)):
-        table, methods = find_experiment("fastinsight-table-3").asked(published_methods(), name)
+        table, methods = find_experiment("fastinsight-table-3").for_question_set(
+            published_methods(), name
+        )
         lines = {table.rows[one.id]: repr(one.line) for one in methods}
         assert ("VectorRelations(keep=60" in lines["LightRAG"]) == themselves
         assert ("VectorRelations(keep=5)" in lines["HippoRAG 2"]) == themselves
@@ -195,7 +203,7 @@ def test_tables_of_an_unnamed_metric_say_so_and_show_both_candidates(id):
 
 
 def test_sets_that_share_a_shipped_one_are_tried_once():
-    assert find_experiment("fastinsight-table-3").small() == {
+    assert find_experiment("fastinsight-table-3").shipped_sets() == {
         "ACL-OCL": "cacm",
         "BSARD-G": "hotpotqa",
     }
@@ -203,7 +211,9 @@ def test_sets_that_share_a_shipped_one_are_tried_once():
 
 def test_values_by_chunk_size_as_printed():
     # Table 7: RAPTOR on HotpotAll falls from 56.1 with 600 tokens to 32.0, HippoRAG is best with 1,200
-    table, _ = find_experiment("analysis-table-7").asked(published_methods(), "MultihopQA")
+    table, _ = find_experiment("analysis-table-7").for_question_set(
+        published_methods(), "MultihopQA"
+    )
     accuracy = dict(zip(table.rows.values(), table.printed["HotpotAll"]["accuracy"], strict=True))
     assert len(accuracy) == 15 and next(iter(accuracy)) == "VanillaRAG, 600 tokens"
     assert accuracy["RAPTOR, 600 tokens"] == pytest.approx(0.56132) and accuracy[
@@ -215,7 +225,9 @@ def test_values_by_chunk_size_as_printed():
 
 
 def test_each_chunk_size_is_a_method_on_a_build_of_its_own():
-    table, methods = find_experiment("analysis-table-7").asked(published_methods(), "MultihopQA")
+    table, methods = find_experiment("analysis-table-7").for_question_set(
+        published_methods(), "MultihopQA"
+    )
     assert [one.id for one in methods] == list(table.rows) and len(table.rows) == 15
     # its own 600 tokens
     assert [table.firsts[one.id] for one in methods] == [
@@ -227,13 +239,13 @@ def test_each_chunk_size_is_a_method_on_a_build_of_its_own():
         for size, id in zip((600, 2400), (dalk[0], dalk[2]))
     )
     assert "kg-paper" in dalk[1]  # 1,200 tokens are the build's own
-    small, asked = find_experiment("analysis-table-7").asked(
+    small, asked = find_experiment("analysis-table-7").for_question_set(
         published_methods(), "MultihopQA", small=True
     )
     graphs = [
         operator.build for one in asked for operator in one.line if isinstance(operator, BuiltGraph)
     ]
-    assert len(graphs) == 12 and not any(find_build(build).line.asks_chat for build in graphs)
+    assert len(graphs) == 12 and not any(find_build(build).line.uses_chat_model for build in graphs)
     printed = dict(zip(small.rows.values(), small.printed["MultihopQA"]["accuracy"], strict=True))
     # DALK is left out, its values too
     assert len(printed) == 12 and printed["HippoRAG, 600 tokens"] == pytest.approx(0.47144)

@@ -16,7 +16,9 @@ from core.operators.texts.built_graph import BuiltGraph
 
 def graphs(id, small=False, wanted=()):
     """The build of each row of an experiment, by the row."""
-    _, methods = find_experiment(id).asked(published_methods(), "MultihopQA", small, wanted)
+    _, methods = find_experiment(id).for_question_set(
+        published_methods(), "MultihopQA", small, wanted
+    )
     names = find_experiment(id).rows.values()
     found = [next(one for one in row.line if isinstance(one, BuiltGraph)) for row in methods]
     return [one.build for one in found] if small else dict(zip(names, (one.build for one in found)))
@@ -28,12 +30,12 @@ def test_the_analysis_rows_stand_on_its_builds_of_1200_tokens(id):
     assert found and all(build.endswith("-paper") for build in found.values())
     assert {
         kind_of_graph(one)
-        for one in find_experiment(id).asked(published_methods(), "MultihopQA")[1]
+        for one in find_experiment(id).for_question_set(published_methods(), "MultihopQA")[1]
     } <= {build.removesuffix("-paper") for build in found.values()}
 
 
 def test_of_abstract_questions_too():
-    _, methods = find_experiment("analysis-table-10").asked(published_methods(), "Mix")
+    _, methods = find_experiment("analysis-table-10").for_question_set(published_methods(), "Mix")
     assert all("-paper'" in repr(one.line.operators[0]) for one in methods)
 
 

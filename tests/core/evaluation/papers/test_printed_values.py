@@ -297,14 +297,14 @@ def test_a_pair_that_was_not_judged_has_no_value_here(summary):  # noqa: F811
 
 
 def test_win_rates_stand_on_the_methods_of_a_set():
-    figure, methods = find_experiment("analysis-figure-12-chunks-600").asked(
+    figure, methods = find_experiment("analysis-figure-12-chunks-600").for_question_set(
         published_methods(), "MultihopSum"
     )
     rates = figure.duels["MultihopSum"]["overall"]
     assert list(rates) == list(figure.rows) == [one.id for one in methods]
     assert figure.rows[methods[0].id] == "VanillaRAG, 600 tokens"
     assert rates[methods[0].id][methods[3].id] == 0.78
-    small, asked = find_experiment("analysis-figure-12-chunks-600").asked(
+    small, asked = find_experiment("analysis-figure-12-chunks-600").for_question_set(
         published_methods(), "MultihopSum", small=True
     )
     assert (

@@ -105,10 +105,10 @@ def write_questions(tmp_path, monkeypatch):
             lambda text: near,
             wanted,
             seconds,
-            least=least,
+            min_expected=least,
             clock=clock,
         )(job or Job("q"))
-        return made.all(), dict(made.left["written"])
+        return made.all_questions(), dict(made.rejections["written"])
 
     return make
 

@@ -98,12 +98,12 @@ def test_a_bridge_leaves_out_the_name_that_leads_to_the_other_passage(table):
 def test_all_kinds_are_made_and_what_was_left_out_is_counted(table):
     made = questions_from_names(table(), 20)
     assert made.counts() == {CLOZE_KIND: 3, SHARED_KIND: 1, BRIDGE_KIND: 1}
-    assert {kind: dict(reasons) for kind, reasons in made.left.items()} == {
+    assert {kind: dict(reasons) for kind, reasons in made.rejections.items()} == {
         CLOZE_KIND: {},
         SHARED_KIND: {REPEATED_QUESTION: 1, NO_JOINT_NAME: 1},
         BRIDGE_KIND: {SEVERAL_ANSWERS: 1, NO_JOINT_NAME: 1},
     }
-    assert sorted(one.id for one in made.all()) == [
+    assert sorted(one.id for one in made.all_questions()) == [
         "bridge-1",
         "cloze-1",
         "cloze-2",
@@ -112,7 +112,7 @@ def test_all_kinds_are_made_and_what_was_left_out_is_counted(table):
     ]
     assert [kind_of(one) for one in made.questions[SHARED_KIND]] == [SHARED_KIND]
     assert (
-        rejection_sentences(made.left)[1]
+        rejection_sentences(made.rejections)[1]
         == f"Of 2 candidates for two-hop questions no question was made: {SEVERAL_ANSWERS} (1), {NO_JOINT_NAME} (1)."
     )
 
@@ -121,7 +121,7 @@ def test_the_same_seed_makes_the_same_questions_and_another_one_another_order(ta
     texts = {f"d{i}": f"Person{i} Lee walked the long way home to Town{i} again." for i in range(9)}
     names = [name for i in range(9) for name in (f"Person{i} Lee", f"Town{i}")]
     one, same, other = (
-        questions_from_names(table(texts, names), 4, seed).all() for seed in (0, 0, 1)
+        questions_from_names(table(texts, names), 4, seed).all_questions() for seed in (0, 0, 1)
     )
     assert len(one) == 4 and one == same and {q.text for q in one} != {q.text for q in other}
 
@@ -222,7 +222,7 @@ def test_markup_in_texts_stays_text(table):
 
 
 def test_no_texts_give_no_questions_and_cancel_ends_it(table):
-    assert questions_from_names(table({"d": "Nothing here."}), 10).all() == ()
+    assert questions_from_names(table({"d": "Nothing here."}), 10).all_questions() == ()
 
     def cancelled():
         raise RunCancelled()

@@ -24,7 +24,10 @@ def test_a_lost_question_comes_back_with_its_states_and_its_cause(bench):
     One is directed by Ann and of genre Drama. The encoder puts the genre first.
     """
     store, job = bench.store(), bench.run(bench.plan(model=False))
-    run, drawn = store.run(job.number), {one.question.id: one for one in store.drawn(job.number)}
+    run, drawn = (
+        store.run(job.number),
+        {one.question.id: one for one in store.drawn_questions(job.number)},
+    )
     one = next(spec for spec in run.spec["instances"] if spec["id"] == "one")
     lost = reopen_question(bench.engine, store, run, one, drawn["q-2"])
     assert lost is not None and len(lost.lane.states) == 5 and lost.drawn.question.id == "q-2"
@@ -37,7 +40,7 @@ def test_a_lost_question_comes_back_with_its_states_and_its_cause(bench):
 
 def test_a_question_of_another_graph_by_now_is_refused(bench, kit, monkeypatch):
     store, job = bench.store(), bench.run(bench.plan(model=False))
-    run, drawn = store.run(job.number), store.drawn(job.number)[0]
+    run, drawn = store.run(job.number), store.drawn_questions(job.number)[0]
     other = GraphSource.of(replace(kit.graph, digest="another"))
     monkeypatch.setattr(GraphSource, "open", lambda self, engine: other)
     with pytest.raises(BadInput, match="another state of the graph"):

@@ -136,8 +136,8 @@ def test_sentences_say_what_was_tried_and_what_was_not():
         Attempt("x", "Keep 64 paths", tuple(f"q{i}" for i in range(9)), 12),
         Attempt("y", "Search 3 hops", (), 11),
     )
-    assert lost.brings(attempts[0]) == "Keep 64 paths: brings 9 of 12 back, tested"
-    assert lost.brings(attempts[1]) == "Search 3 hops: brings 0 of 12 back, tested on 11"
+    assert lost.attempt_text(attempts[0]) == "Keep 64 paths: brings 9 of 12 back, tested"
+    assert lost.attempt_text(attempts[1]) == "Search 3 hops: brings 0 of 12 back, tested on 11"
     assert lost.sentences("A")[1] == "There is no change of one step to try."
     nothing = LineRepairs("a", 1, 1, (("too far", 1),), 1, (Attempt("y", "Search 3 hops", (), 1),))
     assert nothing.sentences("A") == [

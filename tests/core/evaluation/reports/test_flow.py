@@ -97,13 +97,13 @@ def test_questions_flow_from_stage_to_stage():
         ("paths", "right", ("q2",), "won"),
         ("subgraph", "right", ("q3",), "won"),
     ]
-    assert found.ends("before") == {
+    assert found.count_ends("before") == {
         "right": 2,
         "answer": 1,
         "paths": 1,
         "subgraph": 1,
-    } and found.ends("after") == {"right": 3, "paths": 2}
-    assert found.words("answer") == "wrong first answer"
+    } and found.count_ends("after") == {"right": 3, "paths": 2}
+    assert found.stage_label("answer") == "wrong first answer"
 
 
 def test_the_prompt_does_not_count_where_the_graph_reader_reads_all_paths():
@@ -130,7 +130,7 @@ def test_on_documents_all_gold_passages_are_to_come_through():
         "a",
         "b",
     )
-    assert found.by == PASSAGE_MEASURE and found.words("right") == "all evidence found"
+    assert found.by == PASSAGE_MEASURE and found.stage_label("right") == "all evidence found"
     assert [(band.before, band.after) for band in found.bands] == [
         ("right", "retrieved"),
         ("prompt", "right"),

@@ -21,7 +21,7 @@ def found(id, wish, operator, parameter):
     lists = [
         [
             getattr(one, parameter)
-            for one in made_one.line.everywhere()
+            for one in made_one.line.iter_operators()
             if type(one).__name__ == operator
         ]
         for made_one in made

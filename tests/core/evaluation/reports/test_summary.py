@@ -118,7 +118,7 @@ def test_an_method_that_answered_nothing_has_no_figures():
     failed = StoredRow("a", ONE, None, gone[0]), StoredRow("a", TWO, None, gone[1])
     told = RunSummary(RUN, failed)
     assert told.table()["a"]["hits@1"].n == 0 and told.table()["a"]["hits@1"].mean is None
-    assert told.failed() == [
+    assert told.failure_sentences() == [
         NoteWith("No. a & co", 0, 2, "answered", 2, "failed", "“…” is not in the graph")
     ]
 
@@ -141,7 +141,7 @@ def test_a_failed_question_counts_by_its_gold_passages_where_no_answer_is_known(
     found = Outcome(0, passages=GoldRanks(1, (1,), (1,)))
     told = RunSummary(RUN, [StoredRow("a", known[0], found), StoredRow("a", known[1], None, "No.")])
     assert told.table(["passage_recall", "ndcg@1"])["a"]["passage_recall"].mean == 0.5
-    assert told.table(["ndcg@1"])["a"]["ndcg@1"].n == 2 and told.failed() == [
+    assert told.table(["ndcg@1"])["a"]["ndcg@1"].n == 2 and told.failure_sentences() == [
         NoteWith("No. a & co", 1, 2, "answered", 1, "failed: No")
     ]
 
@@ -165,7 +165,7 @@ def test_by_hops_funnel_and_operators(summary):
 
 
 def test_paired_tests_use_the_common_questions(summary):
-    tests = {test.metric: test for test in summary.compared()}
+    tests = {test.metric: test for test in summary.paired_tests()}
     assert (
         tests["seconds"].a,
         tests["seconds"].b,
@@ -185,10 +185,14 @@ def test_nothing_is_tested_against_an_adaptation(summary):
         for one in spec["instances"]
     ]
     told = RunSummary(replace(summary.run, spec={**spec, "instances": adapted}), summary.rows)
-    assert summary.compared() and not summary.untested() and "untested" not in summary_dict(summary)
-    assert told.compared() == [] and told.compared([("b", "a")]) == []
+    assert (
+        summary.paired_tests()
+        and not summary.untested_sentence()
+        and "untested" not in summary_dict(summary)
+    )
+    assert told.paired_tests() == [] and told.paired_tests([("b", "a")]) == []
     sentence = "No test is made against LightRAG, adapted: an adaptation is not the method that was published."
-    assert told.untested() == summary_dict(told)[
+    assert told.untested_sentence() == summary_dict(told)[
         "untested"
     ] == sentence and sentence in report_html(told)
     assert told.table()["a"]["recall"].mean is not None  # its figures are shown all the same
@@ -258,13 +262,13 @@ def test_latex_is_escaped_and_marks_the_best(summary):
 
 def test_a_run_that_is_not_finished_says_of_how_many_questions_it_tells(summary):
     """Method a has all three rows, b lacks the third."""
-    assert not summary.unfinished and "not finished" not in latex_table(summary) + report_html(
+    assert not summary.unfinished_row_counts and "not finished" not in latex_table(
         summary
-    )
+    ) + report_html(summary)
     part = RunSummary(summary.run, summary.rows[:-1])
-    assert part.unfinished == {"a": 3, "b": 2}
+    assert part.unfinished_row_counts == {"a": 3, "b": 2}
     said = "not finished: 3 of 3 questions of No. a & co, 2 of 3 questions of No. b & co"
-    assert part.so_far() == said
+    assert part.progress_text() == said
     assert escape_latex(said) in latex_table(part) and "not finished: 3 of 3" in report_html(part)
     row = next(line for line in latex_table(part).splitlines() if line.strip().startswith("No. b"))
     # the method, n, and the eight metrics
@@ -273,7 +277,10 @@ def test_a_run_that_is_not_finished_says_of_how_many_questions_it_tells(summary)
         row for row in csv.DictReader(io.StringIO(summary_csv(part))) if row["instance"] == "b"
     )
     assert (told["answered"], told["asked"]) == ("2", "3")
-    assert RunSummary(summary.run, summary.rows[:2]).so_far() == "not finished: 1 of 3 questions"
+    assert (
+        RunSummary(summary.run, summary.rows[:2]).progress_text()
+        == "not finished: 1 of 3 questions"
+    )
 
 
 def test_unknown_metrics_are_refused(summary):
@@ -346,10 +353,14 @@ def test_who_hands_on_four_passages_has_no_figure_of_the_first_ten_and_is_not_te
     )
     assert (
         "passage_recall@10" in told.defaults.table
-        and told.compared(names=["passage_recall@10"]) == []
+        and told.paired_tests(names=["passage_recall@10"]) == []
     )
     sentence = "FOUR hands on at most 4 passages: no figures @10."
-    assert told.shallow(told.defaults.table) == [sentence] == summary_dict(told)["shallow"]
+    assert (
+        told.missing_depth_sentences(told.defaults.table)
+        == [sentence]
+        == summary_dict(told)["shallow"]
+    )
     assert sentence in report_html(told) and sentence.rstrip(".") in latex_table(told)
     by_method = {
         row["instance"]: row["passage_recall@10"]
@@ -361,14 +372,14 @@ def test_who_hands_on_four_passages_has_no_figure_of_the_first_ten_and_is_not_te
 def test_all_are_compared_over_as_many_passages_as_each_hands_on():
     told = ranked_run({"three": 3, "four": 4, "ten": 10})
     assert (
-        told.fitting("passage_recall@4")
+        told.fitting_metric("passage_recall@4")
         == "passage_recall@3"
         == told.defaults.question
         == told.defaults.table[0]
     )
     assert (
         told.table()["three"]["passage_recall@3"].mean == 0.5
-        and told.lacks("three", "passage_recall@4") == 3
+        and told.max_passages_below_cutoff("three", "passage_recall@4") == 3
     )
     assert recommendation(told).metric == "passage_recall@3"
     assert (
@@ -378,7 +389,7 @@ def test_all_are_compared_over_as_many_passages_as_each_hands_on():
 
 def test_a_column_that_nobody_has_a_figure_for_is_left_out():
     told = ranked_run({"four": 4, "also": 4, "one": 1})
-    assert told.shallow(["ndcg@3", "ndcg@10"]) == [
+    assert told.missing_depth_sentences(["ndcg@3", "ndcg@10"]) == [
         NoteWith("FOUR and ALSO", 4, "10"),
         NoteWith("ONE", 1, "3", "10"),
     ]

@@ -58,7 +58,7 @@ def run(bench):
 
 def test_the_hits_of_each_lane_are_there_again(bench, run):
     corpus = open_corpus("small")
-    graph = bench.engine.environment.built(corpus)
+    graph = bench.engine.environment.open_build(corpus)
     source = CorpusSource("small", graph, corpus)
     found = reopen_comparison(bench.store(), run, "q-1", source, open_build=lambda line: graph)
     names = [hit_names(lane.graph, "chunk", lane.state.chunks.items) for lane in found.lanes]
@@ -67,7 +67,7 @@ def test_the_hits_of_each_lane_are_there_again(bench, run):
     assert (
         found.ask.source.corpus is corpus
         and found.ask.question.gold == ("book",)
-        and not found.ask.model
+        and not found.ask.uses_model
     )
 
 
@@ -82,7 +82,7 @@ def test_other_documents_of_the_name_are_told(bench, run):
         (),
         own=True,
     )
-    graph = bench.engine.environment.built(open_corpus("small"))
+    graph = bench.engine.environment.open_build(open_corpus("small"))
     with pytest.raises(BadInput, match="another state of the graph"):
         reopen_comparison(bench.store(), run, "q-1", CorpusSource("small", graph))
 

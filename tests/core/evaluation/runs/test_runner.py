@@ -379,7 +379,7 @@ def test_what_is_left_is_estimated_with_the_time_that_keeping_takes(bench):
 
     class SlowDisk(Store):
         def keep(self, *row):
-            super().keep(*row)
+            super().save_row(*row)
             now[0] += 10
 
     class Ear(Job):
@@ -391,7 +391,7 @@ def test_what_is_left_is_estimated_with_the_time_that_keeping_takes(bench):
     EvaluationRunner(
         plan,
         store,
-        store.begin(plan.spec(""), plan.drawn).id,
+        store.begin_run(plan.spec(""), plan.drawn).id,
         environment,
         make_ask(bench.engine, plan),
     )(Ear("ear"))

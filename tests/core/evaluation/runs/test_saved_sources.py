@@ -21,7 +21,7 @@ SAVED = {  # as the tables of earlier versions hold it
 
 def test_every_text_is_read_and_written_as_it_was():
     assert {text: read_source(text) for text in SAVED} == SAVED
-    assert [source.saved_as for source in SAVED.values()] == list(SAVED)
+    assert [source.saved_name for source in SAVED.values()] == list(SAVED)
     assert sources_of({"graphs": [["corpus:letters", "d1"], ["towns", "d2"]]}) == [
         CorpusSource("letters"),
         GraphSource("towns"),
@@ -35,7 +35,7 @@ def test_the_questions_of_a_run_are_stored_in_the_same_text(tmp_path):
         DrawnQuestion(Question("Who?", f"q-{place}"), "asked", source)
         for place, source in enumerate(SAVED.values())
     ]
-    run = store.begin({"instances": [], "sample": len(drawn)}, drawn)
-    assert store.drawn(run.id) == drawn
+    run = store.begin_run({"instances": [], "sample": len(drawn)}, drawn)
+    assert store.drawn_questions(run.id) == drawn
     rows = store._db.execute("SELECT told FROM questions ORDER BY place").fetchall()
     assert [json.loads(text)["graph"] for (text,) in rows] == list(SAVED)

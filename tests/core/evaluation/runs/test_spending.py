@@ -149,12 +149,12 @@ def test_a_cap_in_the_currency_of_the_prices_is_taken(cap, prices):
 def test_nothing_is_begun_that_might_go_over():
     # one money a token
     spent = Spending({"far": TokenPrice(1e6, 0.0)}, {"far": Usage(1, 10, 0)}, Cap(100))
-    assert spent.may_begin(0) and not spent.may_begin(1)  # what a question costs is not known yet
+    assert spent.can_begin(0) and not spent.can_begin(1)  # what a question costs is not known yet
     question = Account()
     with charged_to(question, spent.account):
         charge("far", Usage(1, 30, 5))
-    spent.ended(question)  # 40 are spent, and a question takes 30
-    assert spent.may_begin(0) and spent.may_begin(1) and not spent.may_begin(2)
+    spent.record_piece(question)  # 40 are spent, and a question takes 30
+    assert spent.can_begin(0) and spent.can_begin(1) and not spent.can_begin(2)
     assert spent.words(1, 10) == "40.00 USD spent, about 400.00 USD in all"
     assert Spending({}).words(1, 10) == ""
 

@@ -58,11 +58,11 @@ def test_processes_open_at_once_a_file_that_is_not_there_yet(file):
 
 def test_rows_come_back_in_order_and_a_later_row_replaces_an_earlier_one(file):
     store = Store(file)
-    run = store.begin(SPEC, DRAWN)
-    store.keep(run.id, "b", "q-2", None, "It failed.", None)
-    store.keep(run.id, "b", "q-1", OUTCOME, None, {"snapshot": 1, "states": ["é", 0.25]})
-    store.keep(run.id, "a", "q-1", None, "It failed.", None)
-    store.keep(run.id, "a", "q-1", OUTCOME, None, None)
+    run = store.begin_run(SPEC, DRAWN)
+    store.save_row(run.id, "b", "q-2", None, "It failed.", None)
+    store.save_row(run.id, "b", "q-1", OUTCOME, None, {"snapshot": 1, "states": ["é", 0.25]})
+    store.save_row(run.id, "a", "q-1", None, "It failed.", None)
+    store.save_row(run.id, "a", "q-1", OUTCOME, None, None)
     store.close()
     store = Store(file)
     rows = store.rows(run.id)
@@ -76,8 +76,8 @@ def test_rows_come_back_in_order_and_a_later_row_replaces_an_earlier_one(file):
         and rows[0].question == QUESTIONS[0]
         and rows[2].question == QUESTIONS[1]
     )
-    assert store.drawn(run.id) == list(DRAWN)
-    assert store.finished(run.id) == {("a", "q-1"), ("b", "q-1")}
+    assert store.drawn_questions(run.id) == list(DRAWN)
+    assert store.finished_pairs(run.id) == {("a", "q-1"), ("b", "q-1")}
     assert (
         store.states(run.id, "b", "q-1") == {"snapshot": 1, "states": ["é", 0.25]}
         and store.states(run.id, "a", "q-1") is None
@@ -88,17 +88,17 @@ def test_rows_come_back_in_order_and_a_later_row_replaces_an_earlier_one(file):
 
 def test_the_same_spec_is_taken_up_again_unless_asked_otherwise(file):
     store = Store(file)
-    first = store.begin(SPEC, DRAWN)
-    assert store.begin(SPEC, DRAWN).id == first.id
-    assert store.begin(SPEC | {"seed": 1}, DRAWN).id != first.id
+    first = store.begin_run(SPEC, DRAWN)
+    assert store.begin_run(SPEC, DRAWN).id == first.id
+    assert store.begin_run(SPEC | {"seed": 1}, DRAWN).id != first.id
     renamed = SPEC | {
         "instances": [{"id": "a", "name": "A, as it is called by now"}, {"id": "b", "name": "B"}]
     }
-    assert store.begin(renamed, DRAWN).id == first.id
-    again = store.begin(SPEC, DRAWN, again=True)
-    assert again.id != first.id and store.begin(SPEC, DRAWN).id == again.id
+    assert store.begin_run(renamed, DRAWN).id == first.id
+    again = store.begin_run(SPEC, DRAWN, again=True)
+    assert again.id != first.id and store.begin_run(SPEC, DRAWN).id == again.id
     assert [run.id for run in store.runs()][0] == again.id
-    store.keep(again.id, "a", "q-1", OUTCOME, None, None)
+    store.save_row(again.id, "a", "q-1", OUTCOME, None, None)
     store.delete(again.id)
     assert store._all("SELECT count(*) FROM rows") == [(0,)] and store._all(
         "SELECT count(*) FROM questions"
@@ -141,9 +141,9 @@ def test_a_damaged_file_is_told_of_and_left_alone(file):
 
 def test_a_file_damaged_in_the_middle_is_told_of_when_it_is_read(file):
     store = Store(file)
-    run = store.begin(SPEC, DRAWN)
+    run = store.begin_run(SPEC, DRAWN)
     for number in range(200):
-        store.keep(run.id, "a", f"q-{number}", OUTCOME, None, {"states": list(range(500))})
+        store.save_row(run.id, "a", f"q-{number}", OUTCOME, None, {"states": list(range(500))})
     store.close()
     whole = file.read_bytes()
     file.write_bytes(whole[:8192] + b"\xff" * (len(whole) - 8192))
@@ -155,6 +155,6 @@ def test_a_file_damaged_in_the_middle_is_told_of_when_it_is_read(file):
 def test_a_failed_write_leaves_nothing_behind(file):
     store = Store(file)
     with pytest.raises(StoreError, match="FOREIGN KEY|foreign key"):
-        store.keep(99, "a", "q-1", OUTCOME, None, None)
-    run = store.begin(SPEC, DRAWN)
+        store.save_row(99, "a", "q-1", OUTCOME, None, None)
+    run = store.begin_run(SPEC, DRAWN)
     assert (run.done, run.failed) == (0, 0)

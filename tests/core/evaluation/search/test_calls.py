@@ -99,12 +99,12 @@ def run(search):
 def test_for_what_is_retrieved_no_answer_is_asked(search):
     make, chat = search
     points = run(make(100))
-    assert not any(point.tried.error for point in points), points
-    assert [point.tried.calls for point in points] == [
+    assert not any(point.figures.error for point in points), points
+    assert [point.figures.calls for point in points] == [
         0,
         4,
     ] and chat.replies == 4  # two passages noted on, two questions
-    assert [(point.tried.quality, point.tried.failed) for point in points] == [
+    assert [(point.figures.quality, point.figures.failed) for point in points] == [
         (0.5, 0),
         (1.0, 0),
     ] and make(100).calls() == 4
@@ -113,7 +113,7 @@ def test_for_what_is_retrieved_no_answer_is_asked(search):
 def test_for_what_is_answered_each_line_asks_for_an_answer(search):
     make, chat = search
     points = run(make(100, "accuracy"))
-    assert [point.tried.calls for point in points] == [2, 3] and chat.replies == 5
+    assert [point.figures.calls for point in points] == [2, 3] and chat.replies == 5
     # no better, and dearer, after one question
     assert points[0].tried.quality == 1 and points[1].tried.stopped == DOMINATED
 
@@ -144,8 +144,13 @@ def test_unseen_questions_are_left_out_where_too_few_calls_are_left(search):
     planned = SearchPlan(make(7), make(7).config.tuning)
     points = run(planned.search)
     # of LINE 1, of points 2, on two questions
-    assert "about 6 times, and of 7 calls 3 are left" in planned.unjudged(points[1:])
-    assert planned.unjudged(()) == "" and SearchPlan(planned.search).unjudged(points) == ""
+    assert "about 6 times, and of 7 calls 3 are left" in planned.skipped_comparison_reason(
+        points[1:]
+    )
+    assert (
+        planned.skipped_comparison_reason(()) == ""
+        and SearchPlan(planned.search).skipped_comparison_reason(points) == ""
+    )
 
 
 def test_a_line_that_brings_no_passage_has_none_of_the_gold_ones(search):

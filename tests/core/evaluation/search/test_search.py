@@ -88,7 +88,9 @@ def found(bench, kit, tmp_path, monkeypatch):
         return Search(
             config,
             bench.engine.environment,
-            lambda drawn: bench.engine.ask(GraphSource.of(kit.graph), drawn.question, model=False),
+            lambda drawn: bench.engine.prepare_question(
+                GraphSource.of(kit.graph), drawn.question, model=False
+            ),
         )
 
     return make
@@ -101,28 +103,28 @@ def run(search, job=None):
 def test_the_known_best_line_is_found(found):
     best = pareto_points(run(found(trials=20)))
     top = best[0]
-    assert (top.tried.quality, top.tried.cost, top.tried.asked) == (1.0, 100.0, 3)
+    assert (top.figures.quality, top.figures.cost, top.figures.asked) == (1.0, 100.0, 3)
     assert (
         top.line.operators[0].hops == 2
         and top.line.operators[1].hops == 2
         and top.line.operators[2].model == "dear"
     )
     free = best[-1]
-    assert free.tried.cost == 0 and len(free.line) == 2  # nothing is cheaper than no model
-    assert [point.tried.quality for point in best] == sorted(
-        {point.tried.quality for point in best}, reverse=True
+    assert free.figures.cost == 0 and len(free.line) == 2  # nothing is cheaper than no model
+    assert [point.figures.quality for point in best] == sorted(
+        {point.figures.quality for point in best}, reverse=True
     )
 
 
 def test_the_budget_is_kept(found):
     points = run(found(budget=500.0))
     over = [point for point in points if "dearest" in repr(point.line)]
-    assert over and all(point.tried.stopped in (OVER_BUDGET, DOMINATED) for point in over)
+    assert over and all(point.figures.stopped in (OVER_BUDGET, DOMINATED) for point in over)
     # 2 x 1000 is more than 3 x 500
-    assert any(point.tried.stopped == OVER_BUDGET and point.tried.asked == 2 for point in over)
-    assert all(point.tried.cost <= 500 for point in pareto_points(points))
+    assert any(point.figures.stopped == OVER_BUDGET and point.figures.asked == 2 for point in over)
+    assert all(point.figures.cost <= 500 for point in pareto_points(points))
     tight = run(found(budget=50.0))
-    assert max(point.tried.cost for point in pareto_points(tight)) <= 50 and all(
+    assert max(point.figures.cost for point in pareto_points(tight)) <= 50 and all(
         "dear" not in repr(point.line) for point in pareto_points(tight)
     )
 

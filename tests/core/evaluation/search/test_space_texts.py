@@ -67,7 +67,7 @@ def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_ope
 
 
 def test_what_an_operator_reads_is_put_before_it():
-    trial = optuna.trial.FixedTrial(
+    trial = optuna.trial_question.FixedTrial(
         {
             "way": "parts put together",
             **{
@@ -116,10 +116,10 @@ def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_m
     )
     assert {"tree", "tree-k", "passage", "kg", "kg-synonyms", "tkg", "links"} <= builds(quiet)
     assert "rkg" in builds(loud) and "rkg" not in builds(quiet)
-    assert not asking(quiet) and not quiet.asks and "answer" not in quiet.models()
+    assert not asking(quiet) and not quiet.may_ask_model and "answer" not in quiet.models()
     seen = {type(operator).__name__ for line in asking(loud) for operator in line}
     assert (
-        loud.asks
+        loud.may_ask_model
         and "answer" in loud.models()
         and {"ExtractKeywords", "NamesInQuestion", "Points", "AnswerFromPoints"} <= seen
     )
@@ -168,8 +168,8 @@ def test_every_line_that_asks_can_be_run_too(seed):
 
 def test_every_way_is_begun_with():
     chosen = load_text_space(EncoderModels(), ("published", "llm"))
-    assert len(chosen.starts) == len(chosen.stages["chunks"]) + len(chosen.whole)
-    assert {start["way"] for start in chosen.starts} == {
+    assert len(chosen.first_suggestions) == len(chosen.stages["chunks"]) + len(chosen.whole)
+    assert {start["way"] for start in chosen.first_suggestions} == {
         "parts put together",
         *(one.name for one in chosen.whole),
     }

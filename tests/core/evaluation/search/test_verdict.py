@@ -73,7 +73,7 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     # of both the plain line names Ann or One first, the other Drama
     asked = (bench.questions[0], bench.questions[2])
     unseen = bench.plan(plain, questions=asked, model=False, cold=True)
-    space = SimpleNamespace(models=lambda: (), described=lambda: {})
+    space = SimpleNamespace(models=lambda: (), describe=lambda: {})
     planned = SearchPlan(
         Search(SearchConfig(unseen, space), bench.engine.environment, None), unseen
     )
@@ -89,7 +89,7 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
         planned,
         chosen,
     )
-    good, same = verdict.against
+    good, same = verdict.comparisons
     assert (verdict.best.id, verdict.questions) == ("plain", 2)
     assert (good.quality.difference, good.quality.low, good.quality.n) == (1.0, 1.0, 2)
     # two questions prove little: an exact two-sided test cannot say less than 0.5, twice
@@ -97,8 +97,8 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     assert good.cost.difference == pytest.approx(
         good.figures["seconds"].mean - verdict.figures["plain"]["seconds"].mean
     )
-    assert not good.better
-    assert (same.quality.difference, same.better) == (0.0, False)
+    assert not good.is_better
+    assert (same.quality.difference, same.is_better) == (0.0, False)
     assert verdict.words(good).startswith(
         "Found 1 does not beat PLAIN: +1.00 reader_hit@1 [1.00, 1.00] (p = 1, n = 2)"
     )
@@ -127,7 +127,7 @@ def test_a_point_beats_another_only_where_the_corrected_p_says_so_and_it_costs_n
         1, published, {}, {"lego-1": {"seconds": Estimate(2.0, 2.0, 2.0, 60)}}, (model_facts,), 60
     )
     assert (
-        model_facts.better is better
+        model_facts.is_better is better
         and (" beats Shortest paths (No. 1): " in verdict.words(model_facts)) is better
     )
 

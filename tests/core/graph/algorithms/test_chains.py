@@ -153,8 +153,8 @@ def test_chains_and_walks_are_those_of_brute_force(graph: Graph, direction, step
 
 def test_a_sample_is_spread_evenly(toy):
     front = walk_chain(toy, [0, 1, 2, 3], ())
-    assert sample_front(front, 2).now.tolist() == [0, 3] and sample_front(front, None) is front
-    assert np.array_equal(sample_front(front, 9).now, front.now)
+    assert sample_front(front, 2).nodes.tolist() == [0, 3] and sample_front(front, None) is front
+    assert np.array_equal(sample_front(front, 9).nodes, front.nodes)
 
 
 def test_paths_are_grouped_by_start_and_chain(toy):

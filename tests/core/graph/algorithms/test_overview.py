@@ -20,7 +20,7 @@ def texts_of_triples(graph, found):
 
 def test_a_small_graph_is_drawn_whole(toy):
     found = overview(toy)
-    assert found.whole and len(found.edges) == 7
+    assert found.is_whole and len(found.edges) == 7
     # Degrees are 4, 4, 3 (the loop counts twice), 2 and 1; ties go by id.
     assert names_of_nodes(toy, found.hubs) == ["A", "C", "D", "B", "E"]
     assert found.joints == () and found.further == ()
@@ -49,7 +49,7 @@ def cinema(tmp_path, monkeypatch):
 
 def test_hubs_joints_between_them_and_further_nodes(cinema):
     found = overview(cinema)
-    assert not found.whole and set(names_of_nodes(cinema, found.hubs)) == {"Drama", "Crime"}
+    assert not found.is_whole and set(names_of_nodes(cinema, found.hubs)) == {"Drama", "Crime"}
     assert names_of_nodes(cinema, found.joints) == ["film 00", "film 01"]
     # From each film in turn, by a relation that is not shown yet.
     assert names_of_nodes(cinema, found.further) == ["Ann", "1999", "Bo"]

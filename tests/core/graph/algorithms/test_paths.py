@@ -27,12 +27,12 @@ def adjacency_of(graph, nodes, direction):
 def test_local_by_hand(toy):
     # Nodes B, C, D become 0, 1, 2; the edges are 2 B>C, 4 C>D, 5 D>D.
     local = adjacency_of(toy, [B, C, D], "both")
-    assert len(local) == 3 and local.place(C) == 1 and local.place(A) == -1
+    assert len(local) == 3 and local.local_id(C) == 1 and local.local_id(A) == -1
     assert local.indptr.tolist() == [0, 1, 3, 6]
     assert local.neighbours.tolist() == [1, 0, 2, 1, 2, 2]
     assert local.edges.tolist() == [2, 2, 4, 4, 5, 5]
     assert local.forward.tolist() == [True, False, True, False, True, False]
-    assert local.lists[1] == [(0, 2, False), (2, 4, True)]
+    assert local.step_lists[1] == [(0, 2, False), (2, 4, True)]
     assert adjacency_of(toy, [B, C, D], "in").indptr.tolist() == [0, 0, 1, 3] and adjacency_of(
         toy, [B, C, D], "out"
     ).edges.tolist() == [2, 4, 5]
@@ -174,7 +174,7 @@ def test_cancelling(toy):
 
 
 def igraph_of(local):
-    pairs = [(v, w) for v in range(len(local)) for w, _, _ in local.lists[v]]
+    pairs = [(v, w) for v in range(len(local)) for w, _, _ in local.step_lists[v]]
     return igraph.Graph(len(local), pairs, directed=True)
 
 
@@ -199,7 +199,8 @@ def test_paths_as_igraph(graph, direction, hops, data):
         sequences = {tuple(p) for p in peer.get_all_simple_paths(source, maxlen=hops)}
         assert Counter(p.nodes for p in simple) == {
             nodes: prod(
-                sum(near == b for near, _, _ in local.lists[a]) for a, b in zip(nodes, nodes[1:])
+                sum(near == b for near, _, _ in local.step_lists[a])
+                for a, b in zip(nodes, nodes[1:])
             )
             for nodes in sequences
         }

@@ -103,8 +103,8 @@ def test_another_triple_changes_only_walks_through_its_head():
 
 
 def test_steps_are_ordered_by_their_texts(toy):
-    steps = OrderedSteps.of(toy, "both")
-    at = steps.at(0)  # From A: r0 to B, r1 to C, and backward r3 to C, r5 to E.
+    steps = OrderedSteps.from_graph(toy, "both")
+    at = steps.rows_of(0)  # From A: r0 to B, r1 to C, and backward r3 to C, r5 to E.
     assert steps.edges[at].tolist() == [0, 1, 3, 6] or toy.triple_texts(steps.edges[at]) == [
         "A -> r0 -> B",
         "A -> r1 -> C",
@@ -112,7 +112,7 @@ def test_steps_are_ordered_by_their_texts(toy):
         "E -> r5 -> A",
     ]
     assert steps.forward[at].tolist() == [True, True, False, False]
-    assert OrderedSteps.of(toy, "out").has_steps().tolist() == [0, 1, 2, 3, 4]
+    assert OrderedSteps.from_graph(toy, "out").nodes_with_steps().tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_metaqa_has_as_many_walks_per_node_as_the_paper_counts(movies):
 
     For the random walks every eighth node is counted; over all nodes the mean is 8.75.
     """
-    nodes = OrderedSteps.of(movies, "out").has_steps()
+    nodes = OrderedSteps.from_graph(movies, "out").nodes_with_steps()
     count = lambda plan, some: (
         sum(1 for node in some.tolist() for _ in iterate_walks(movies, node, plan)) / len(some)
     )

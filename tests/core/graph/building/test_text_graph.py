@@ -22,7 +22,7 @@ EDGE_COLUMNS = {
     "weight": [2.0, 1.0],
     "chunks": [[0], [1]],
 }
-CHUNKS = Table.of(
+CHUNKS = Table.from_columns(
     id=["carol-0", "carol-1"],
     text=["Marley was dead: <b>{0}</b>", "Scrooge, 在伦敦"],
     document=["carol", "carol"],
@@ -41,7 +41,7 @@ def columns_by_name(found) -> dict:
     """Columns of each node and edge, by name."""
     nodes, edges = found.columns.nodes, found.columns.edges
     told = {
-        n: (nodes.text("type", i), nodes.lists("chunks")[i].tolist())
+        n: (nodes.text("type", i), nodes.id_lists("chunks")[i].tolist())
         for i, n in enumerate(found.names(range(found.n_nodes)))
     }
     lines = found.triple_texts(range(found.n_edges))
@@ -85,9 +85,10 @@ def test_stored_and_opened(tmp_path):
 def test_stored_over_another(tmp_path):
     store_graph(make_text_graph(), tmp_path / "carol")
     fresh = with_tables(
-        make_text_graph(), communities=Table.of(level=[0], members=[[0, 1]], title=["Firm"])
+        make_text_graph(),
+        communities=Table.from_columns(level=[0], members=[[0, 1]], title=["Firm"]),
     )
-    assert store_graph(fresh, tmp_path / "carol").columns.communities.lists("members")[
+    assert store_graph(fresh, tmp_path / "carol").columns.communities.id_lists("members")[
         0
     ].tolist() == [
         0,
@@ -134,18 +135,18 @@ def test_a_damaged_table(tmp_path):
 
 def test_a_table_of_other_length(tmp_path):
     stored = store_graph(make_text_graph(), tmp_path / "carol")
-    Table.of(type=["person"]).save(stored.data_folder / "columns" / "nodes.arrow")
+    Table.from_columns(type=["person"]).save(stored.data_folder / "columns" / "nodes.arrow")
     (stored.data_folder / digests.DIGESTS_FILE).unlink()  # An earlier version wrote no digests.
     with pytest.raises(StoreError, match="1 rows, not 4"):
         Graph.open(tmp_path / "carol")
 
 
 def test_rows_that_are_empty():
-    empty = IdLists.of([])
-    assert len(empty) == 0 and empty.inverse(2).lists() == [[], []]
+    empty = IdLists.from_lists([])
+    assert len(empty) == 0 and empty.invert(2).to_lists() == [[], []]
     assert (
-        Table.of(members=[]).lists("members").lists() == []
-        and Table.of(text=[]).texts("text") == []
+        Table.from_columns(members=[]).id_lists("members").to_lists() == []
+        and Table.from_columns(text=[]).texts("text") == []
     )
 
 
@@ -154,7 +155,7 @@ def test_a_graph_opens_without_reading_all_its_chunks(tmp_path):
         return Graph.open(tmp_path / name).columns.chunks.text("id", count - 1)
 
     for name, count in (("few", 1_000), ("many", 100_000)):
-        chunks = Table.of(
+        chunks = Table.from_columns(
             id=[f"c{i}" for i in range(count)], text=["some text of usual length " * 20] * count
         )
         store_graph(assemble(name, [], [], {}, {}, chunks), tmp_path / name)

@@ -30,7 +30,7 @@ def graph(tmp_path_factory):
 
 
 def linked_names(graph, question):
-    return [graph.node_name(link.mention.node) for link in name_lookup(graph).links(question)]
+    return [graph.node_name(link.mention.node) for link in name_lookup(graph).find_links(question)]
 
 
 @pytest.mark.parametrize(
@@ -80,18 +80,21 @@ def test_questions_link_to_the_intended_entities(graph, question, expected):
 
 
 def test_links_list_alternative_entities(graph):
-    (link,) = name_lookup(graph).links("what did quentin tarantino direct")
-    assert graph.names(link.others) == ["quentin tarantino"] and not link.mention.fuzzy
-    (link,) = name_lookup(graph).links("who acted in Pulp Fictoin")
+    (link,) = name_lookup(graph).find_links("what did quentin tarantino direct")
+    assert graph.names(link.alternatives) == ["quentin tarantino"] and not link.mention.fuzzy
+    (link,) = name_lookup(graph).find_links("who acted in Pulp Fictoin")
     assert (
-        graph.names(link.others) == ["Pulp"]
+        graph.names(link.alternatives) == ["Pulp"]
         and link.mention.fuzzy
         and link.mention.text == "Pulp Fictoin"
     )
-    (link,) = name_lookup(graph).links("film Amelie")
-    assert graph.names(link.others) == ["Amelia"]
-    (link,) = name_lookup(graph).links("who made [pulp]")
-    assert (graph.node_name(link.mention.node), graph.names(link.others)) == ("pulp", ["Pulp"])
+    (link,) = name_lookup(graph).find_links("film Amelie")
+    assert graph.names(link.alternatives) == ["Amelia"]
+    (link,) = name_lookup(graph).find_links("who made [pulp]")
+    assert (graph.node_name(link.mention.node), graph.names(link.alternatives)) == (
+        "pulp",
+        ["Pulp"],
+    )
 
 
 def test_names_of_long_texts_and_odd_signs(graph):

@@ -29,20 +29,26 @@ def films(tmp_path_factory):
 
 def found_mentions(graph, question):
     return [
-        (m.text, graph.node_name(m.node), m.fuzzy) for m in name_lookup(graph).mentions(question)
+        (m.text, graph.node_name(m.node), m.fuzzy)
+        for m in name_lookup(graph).find_mentions(question)
     ]
 
 
 def test_exact_then_without_case(films):
     known = name_lookup(films)
     assert [films.node_name(known.find(name)) for name in NAMES] == NAMES
-    assert films.names(known.exact("INCEPTION")) == ["Inception"] and known.exact("Incep") == ()
-    assert films.names(known.exact("dark")) == ["dark"] and films.names(known.exact("DARK")) == [
+    assert (
+        films.names(known.find_exact("INCEPTION")) == ["Inception"]
+        and known.find_exact("Incep") == ()
+    )
+    assert films.names(known.find_exact("dark")) == ["dark"] and films.names(
+        known.find_exact("DARK")
+    ) == [
         "Dark",
         "dark",
     ]
     assert films.node_name(known.find(" DARK ")) == "Dark"  # Of two nodes, the one with more edges.
-    assert known.exact("") == () and known.exact("\ud800") == ()
+    assert known.find_exact("") == () and known.find_exact("\ud800") == ()
 
 
 def test_unknown_names_suggest_the_nearest_ones(films):
@@ -101,7 +107,7 @@ def test_mentions(films, question, expected):
 
 def test_mentions_have_their_positions_in_the_question(films):
     question = "ßß İ: who made inception now"
-    (mention,) = name_lookup(films).mentions(question)
+    (mention,) = name_lookup(films).find_mentions(question)
     assert question[mention.start : mention.end] == mention.text == "inception"
 
 
@@ -120,7 +126,9 @@ def test_topics_of_movie_questions(movies):
     known = name_lookup(movies)
     for hops in (1, 2, 3):
         sample = questions(f"metaqa-{hops}hop-dev")[::60]
-        mentioned = [{movies.node_name(m.node) for m in known.mentions(q.text)} for q in sample]
+        mentioned = [
+            {movies.node_name(m.node) for m in known.find_mentions(q.text)} for q in sample
+        ]
         among = [q.entities[0] in ms for q, ms in zip(sample, mentioned)]
         alone = [{q.entities[0]} == ms for q, ms in zip(sample, mentioned)]
         assert sum(among) / len(sample) > 0.99 and sum(alone) / len(sample) > 0.98

@@ -146,13 +146,13 @@ def test_names_that_are_numbers(tmp_path):
     )
     known = NameLookup(graph)
     assert (
-        known.exact("120") == (120,)
+        known.find_exact("120") == (120,)
         and known.find(" 12 ") == 12
-        and known.exact("012") == known.exact("1300") == ()
+        and known.find_exact("012") == known.find_exact("1300") == ()
     )
     assert [node for node, _ in known.search("12", 8)] == [12, *range(120, 127)]
     assert [node for node, _ in known.search("129", 4)] == [129, 1290, 1291, 1292]
-    assert [(m.text, m.node) for m in known.mentions("from 12 to 1299, not x7 or 1300")] == [
+    assert [(m.text, m.node) for m in known.find_mentions("from 12 to 1299, not x7 or 1300")] == [
         ("12", 12),
         ("1299", 1299),
     ]

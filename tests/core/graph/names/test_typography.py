@@ -39,14 +39,16 @@ def on_disk(tmp_path):
 def test_a_name_is_found_as_people_write_it(graph, on_disk, typed, name):
     question = f"What is {typed} of, and where?"
     for vocabulary in (name_lookup(graph).vocabulary, SortedNames(on_disk)):
-        assert [graph.node_name(node) for node in vocabulary.nodes(typed)] == [name]
+        assert [graph.node_name(node) for node in vocabulary.find_nodes(typed)] == [name]
         (link,) = link_names(graph, vocabulary, question)
         assert graph.node_name(link.mention.node) == name and not link.mention.fuzzy
         assert question[link.mention.start : link.mention.end] == link.mention.text == typed
 
 
 def test_raised_digits_are_no_other_number(graph):
-    assert not name_lookup(graph).exact("106 stars") and not name_lookup(graph).alike("106 stars")
+    assert not name_lookup(graph).find_exact("106 stars") and not name_lookup(graph).find_alike(
+        "106 stars"
+    )
 
 
 def test_words_keep_what_is_written_on_their_letters():
@@ -60,4 +62,4 @@ def test_words_keep_what_is_written_on_their_letters():
 def test_an_older_file_of_names_is_rewritten(on_disk):
     older = on_disk.data_folder / "folded.bin"
     older.write_bytes(b"older")
-    assert SortedNames(on_disk).nodes("hale") and older.read_bytes() == b"older"
+    assert SortedNames(on_disk).find_nodes("hale") and older.read_bytes() == b"older"

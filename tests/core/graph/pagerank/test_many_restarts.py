@@ -33,7 +33,9 @@ def test_uniform_restarts_need_no_push():
     links, shares = links_of(3, [(0, 1, 1), (1, 2, 1)]), np.full(3, 1 / 3)
     known = np.array([5, 8, 5]) / 18
     found = push_everywhere(links, shares, np.arange(3), known, 0.5, slice(0, 3), 3)
-    assert found.scores == pytest.approx(known) and found.left == pytest.approx(0, abs=1e-12)
+    assert found.scores == pytest.approx(known) and found.residual_mass == pytest.approx(
+        0, abs=1e-12
+    )
 
 
 def test_five_nodes_by_the_powers_of_the_step():
@@ -48,7 +50,7 @@ def test_five_nodes_by_the_powers_of_the_step():
     known = solve_exactly(links, np.array([0, 0.25, 0.25, 0.25, 0.25]), 0.5)
     found = push_everywhere(links, shares, alike, known, 0.5, slice(1, 5), 4)
     assert found.scores == pytest.approx(wanted, abs=0.02)
-    assert np.abs(found.scores - wanted).sum() <= found.left + 1e-12
+    assert np.abs(found.scores - wanted).sum() <= found.residual_mass + 1e-12
     assert np.argsort(-found.scores[1:], kind="stable").tolist() == [3, 0, 1, 2]
 
 
@@ -76,7 +78,7 @@ def test_the_best_nodes_are_those_of_the_solved_equation(seed, damping):
     best = lambda scores: np.argsort(-scores[n - passages :], kind="stable")[:50]
     assert len(np.intersect1d(best(found.scores), best(truth))) >= 49
     assert found.scores.sum() == pytest.approx(1) and (found.scores >= 0).all()
-    assert np.abs(found.scores - truth / truth.sum()).sum() <= 2 * found.left + 1e-9
+    assert np.abs(found.scores - truth / truth.sum()).sum() <= 2 * found.residual_mass + 1e-9
 
 
 def test_without_uniform_restarts_the_method_pushes_from_a_few_nodes():

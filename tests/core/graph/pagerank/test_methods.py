@@ -248,7 +248,7 @@ def test_only_neighbours_near_the_last_place_are_scored_fully(tree):
         close, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
         scores = np.zeros(301)
         scores[0], scores[slots] = 0.2, 0.8 / 300 * staying_share(problem)
-        ScoreRefinement(problem, disk.DiskReadAhead(problem.links)).ask(
+        ScoreRefinement(problem, disk.DiskReadAhead(problem.links)).refine(
             work.table, scores, 0.0, float(scores[1]), True
         )
     last = np.sort(plain)[-99]  # With the hub these are 100 nodes.
@@ -367,11 +367,11 @@ def test_pages_of_rows():
 def test_reading_around_a_few_nodes_covers_their_neighbours(web, direction):
     nodes = np.array([5, 0, 17])
     reading, found = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, direction).links), []
-    reading.rows = lambda some, most: found.append((some.tolist(), most))
+    reading.read_rows = lambda some, most: found.append((some.tolist(), most))
     neighbours = lambda some: np.unique(
         web.steps_from(np.asarray(some, np.int64), direction).nodes
     ).tolist()
-    reading.around(nodes, 10**6, 3)
+    reading.read_neighbourhoods(nodes, 10**6, 3)
     assert found[0] == ([5, 0, 17], 10**6)
     first = neighbours(nodes)
     few = [node for node in first if 1 < web.degrees(np.array([node]))[0] <= 3]
@@ -483,5 +483,5 @@ def test_without_read_ahead_in_the_system_no_page_is_requested(web, monkeypatch)
     monkeypatch.delattr(disk, "_madvise")
     monkeypatch.delattr(disk, "_count_waits")
     reading = disk.DiskReadAhead(pose_problem(web, [0], 1, 0.8, "both").links)
-    assert not reading.mapped and not reading.waits()
+    assert not reading.is_measured and not reading.has_waited()
     assert len(local_push(pose_problem(web, [0], 60, 0.8, "both")).nodes) == 60

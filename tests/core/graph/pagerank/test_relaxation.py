@@ -84,7 +84,7 @@ def test_movies_solved_to_the_end_equal_the_exact(movies, monkeypatch, damping):
     monkeypatch.setattr(
         relaxation, "RELAXATION", replace(relaxation.RELAXATION, small_graph_nodes=movies.n_nodes)
     )
-    leaf = int(np.flatnonzero(sweep_layout(movies).leaf)[7])
+    leaf = int(np.flatnonzero(sweep_layout(movies).is_leaf)[7])
     for seeds in ([leaf], [5, 5, leaf, int(np.argmax(np.diff(movies.in_indptr)))]):
         exact = pagerank_exact(movies, seeds, damping)
         assert scores_of(movies, seeds, damping, movies.n_nodes) == pytest.approx(exact, abs=1e-9)
@@ -173,7 +173,7 @@ def test_the_sweep_layout_of_five_nodes(toy):
     # Degrees: A 4, B 2, C 4, D 3 (its loop counts twice), E 1. E is the only leaf, and belongs to
     # A.
     made = sweep_layout(toy)
-    assert np.flatnonzero(made.leaf).tolist() == [4] and made.place[4] == made.place[0]
+    assert np.flatnonzero(made.is_leaf).tolist() == [4] and made.place_of[4] == made.place_of[0]
     assert dict(zip(made.nodes.tolist(), made.degree)) == {0: 4, 1: 2, 2: 4, 3: 3}
     indptr, near = made.rows
     rows = {

@@ -235,7 +235,7 @@ def test_lightrag_quotation_marks_and_separators_are_removed(tmp_path):
         graph.columns.nodes.texts("type") == ["PERSON", ""]
         and graph.columns.nodes.texts("description")[0] == "A sailor. A woman."
     )
-    assert graph.columns.edges is None or not graph.columns.edges.has("weight")
+    assert graph.columns.edges is None or not graph.columns.edges.has_column("weight")
 
 
 def test_edge_ids_give_the_edge_of_each_triple():
@@ -308,7 +308,7 @@ def test_saved_cases_include_columns(described_graph):
         "person",
         "ship",
     ]
-    assert found.columns.edges.numbers("weight").tolist() == [2.5] and not found.columns.of_texts
+    assert found.columns.edges.numbers("weight").tolist() == [2.5] and not found.columns.has_texts
 
 
 @pytest.mark.parametrize(

@@ -153,4 +153,6 @@ def test_what_a_tool_writes_is_read(tmp_path, format, tool):
         for head, relation, tail in file.read()
     )
     assert found == (sorted(LINKS) if format in ("edges", "pajek") else sorted(TWO))
-    assert file.attributes.first(2).get("weight") == (None if format in SYNTAXES else [2.0, 2.0])
+    assert file.attributes.first_rows(2).get("weight") == (
+        None if format in SYNTAXES else [2.0, 2.0]
+    )

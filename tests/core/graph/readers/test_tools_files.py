@@ -110,7 +110,7 @@ def test_lists_in_cells_are_a_triple_for_each_name(tmp_path):
     row = {"head": "Ann Lee", "relation": "met", "tail": ["Cy", "Di"], "weight": 2}
     triples, file = read(tmp_path, "t.jsonl", lines([row]))
     assert [tail for _, _, tail in triples] == ["Cy", "Di"]
-    assert file.attributes.first(2)["weight"] == [2.0, 2.0]
+    assert file.attributes.first_rows(2)["weight"] == [2.0, 2.0]
 
 
 def test_an_empty_list_is_an_empty_name(tmp_path):

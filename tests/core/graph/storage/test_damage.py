@@ -34,7 +34,7 @@ def flip(file, place: float) -> None:
 def stored_graph(tmp_path):
     graph = build(TRIPLES, tmp_path / "triples", "triples")
     return store_graph(
-        with_tables(graph, nodes=Table.of(type=["thing"] * graph.n_nodes)),
+        with_tables(graph, nodes=Table.from_columns(type=["thing"] * graph.n_nodes)),
         tmp_path / "graphs" / "told",
     )
 
@@ -109,7 +109,7 @@ def test_damage_found_later_is_reported_at_every_use(stored_graph, monkeypatch):
     monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_NOW", 0)
     flip(stored_graph.data_folder / "tails.npy", 0.9)
     graph = Graph.open(stored_graph.folder)  # Opens without reading the large files.
-    graph.later.begin()
+    graph.digest_check.start()
     for thread in threading.enumerate():
         if thread.name.startswith("digests of"):
             thread.join()
@@ -128,9 +128,9 @@ def test_a_large_graph_is_read_once_a_process(stored_graph, monkeypatch):
     monkeypatch.setattr(digests, "MAX_BYTES_CHECKED_NOW", 0)
     time.sleep(1.1 * digests.TICK_NANOSECONDS / 1e9)
     digests.check_digests(stored_graph.data_folder)
-    assert Graph.open(stored_graph.folder).later.done
+    assert Graph.open(stored_graph.folder).digest_check.is_done
     flip(stored_graph.data_folder / "heads.npy", 0.9)
-    assert not Graph.open(stored_graph.folder).later.done
+    assert not Graph.open(stored_graph.folder).digest_check.is_done
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def test_what_xml_cannot_hold_is_marked(tmp_path):
 
 
 def test_exporting_a_graph_of_texts_notes_that_texts_are_not_written():
-    graph = described_graph(chunks=Table.of(id=["c#0"], text=["Anna sails."]))
+    graph = described_graph(chunks=Table.from_columns(id=["c#0"], text=["Anna sails."]))
     assert unwritten_sentences(graph, "graphml") == [
         NoteWith("Texts, communities and reports", "not written")
     ]

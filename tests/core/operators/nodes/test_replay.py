@@ -38,7 +38,7 @@ def test_same_settings_find_equal_nodes(alpha, beta):
     assert (
         found.nodes.items == state.nodes.items
         and found.nodes.scores == pytest.approx(state.nodes.scores)
-        and not found.not_ranked
+        and not found.unavailable_count
     )
 
 
@@ -55,7 +55,7 @@ def test_unread_nodes_are_skipped_and_counted():
         state.hidden.model, state.hidden.nodes[:2], state.hidden.vectors[:2], state.hidden.head
     )
     found = again(graph, state.replace(hidden=part))
-    assert set(found.nodes.items) == set(part.nodes) and found.not_ranked > 0
+    assert set(found.nodes.items) == set(part.nodes) and found.unavailable_count > 0
 
 
 def test_origin_of_a_node_is_reported():
@@ -64,4 +64,4 @@ def test_origin_of_a_node_is_reported():
     assert sorted(number for number, _, _ in came.values()) == [0, 0, 1, 2, 3]
     for node, (number, by, score) in came.items():
         assert (by is None) == (number == 0)
-        assert by is None or (by in simple_graph(graph).of(node) and score is not None)
+        assert by is None or (by in simple_graph(graph).neighbours(node) and score is not None)

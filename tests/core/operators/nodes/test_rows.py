@@ -66,7 +66,7 @@ def test_rows_are_those_of_the_paper():
 def test_every_row_retrieves_documents_and_answers(row):
     graph = corpus_graph()
     environment = Environment(
-        EncoderRerankerModels(chat=Parrot("plums in brandy")), built=lambda *_: graph
+        EncoderRerankerModels(chat=Parrot("plums in brandy")), open_build=lambda *_: graph
     )
     ask = SourceQuestion(
         CorpusSource("fruit", graph), Question("plums and brandy", gold=("d",)), ()
@@ -86,10 +86,12 @@ def test_keywords_come_from_a_model_or_the_question(
     graph, adapted = corpus_graph(), published_methods()[row].line
 
     def found(model: bool, reply: str, line: Line = adapted):
-        environment = Environment(EncoderRerankerModels(chat=Parrot(reply)), built=lambda *_: graph)
+        environment = Environment(
+            EncoderRerankerModels(chat=Parrot(reply)), open_build=lambda *_: graph
+        )
         lane = LaneRun(
             SourceQuestion(
-                CorpusSource("fruit", graph), Question("plums and brandy"), (), model=model
+                CorpusSource("fruit", graph), Question("plums and brandy"), (), uses_model=model
             ),
             line,
             environment,

@@ -126,7 +126,7 @@ def test_similarities_of_two_texts_are_joined():
     """Two texts of one and three tokens, compared with a question of two."""
     one = TokenSimilarity(np.array([1.0]), np.array([1]), np.array([[1.0, 0.0]]))
     other = TokenSimilarity(np.array([2.0]), np.array([3]), np.array([[0.5, 0.5]]))
-    both = one.beside(other)
+    both = one.combine(other)
     # Precision is 3 of 4, recall (1 + .5) / 2.
     assert both.f1()[0] == pytest.approx(2 * 0.75 * 0.75 / 1.5)
     assert one.f1()[0] == pytest.approx(2 * 1 * 0.5 / 1.5)

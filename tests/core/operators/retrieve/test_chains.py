@@ -25,7 +25,7 @@ from tests.real_models import registry
 @pytest.fixture
 def solved(kit):
     """An empty list in the place of the user's own solved questions."""
-    return kit.solved
+    return kit.solved_questions
 
 
 def asked(kit, text, *seeds):
@@ -118,7 +118,7 @@ def test_surplus_step_costs_its_price(kit):
     # "what directed X" has three words and allows one step. "the director of X" shares 1 of 4
     # words, which is 1 of the question's 3: F1 2/7. "the things directed by the director of X"
     # shares 2 of 8 and 2 of 3: F1 4/11, with one step too many.
-    ranked = lambda price: ChainRanking(price=price).ranked(
+    ranked = lambda price: ChainRanking(price=price).rank_chains(
         asked(kit, "what directed One", "One"), kit.context(), Recorder()
     )
     free, dear = ({words: score for _, score, words in ranked(price)} for price in (0.0, 0.1))
@@ -146,7 +146,8 @@ def test_surplus_step_costs_its_price(kit):
 def test_question_allows_one_step_per_three_words(kit, text, room):
     state = asked(kit, text, "One")
     free, dear = (
-        ChainRanking(price=price).ranked(state, kit.context(), Recorder()) for price in (0.0, 0.1)
+        ChainRanking(price=price).rank_chains(state, kit.context(), Recorder())
+        for price in (0.0, 0.1)
     )
     lost = {chain: score for chain, score, _ in free}
     assert dear and all(
@@ -185,7 +186,10 @@ def test_case_has_every_chain_that_solves_it(kit, solved):
     # A case whose entity the graph lacks is left out.
     assert known.texts == ("who made X", "what is there by X")
     assert known.chains == (((0,), (6,)), ((1,),)) and known.fits == (1.0, 1.0)
-    assert [place for place, _ in known.nearest(Bag().encode(["what is there by X"])[0])] == [1, 0]
+    assert [place for place, _ in known.rank_cases(Bag().encode(["what is there by X"])[0])] == [
+        1,
+        0,
+    ]
 
 
 def test_nearest_case_gives_the_chain(kit, solved):
@@ -232,7 +236,7 @@ def test_chain_ranking_votes_like_a_case(kit, solved):
     # others.
     solved.append(Question("what about Two", entities=("Two",), answers=("Ann",)))
     state, director = asked(kit, "what about One", "One"), (0,)
-    ranked = ChainRanking().ranked(state, kit.context(), Recorder())
+    ranked = ChainRanking().rank_chains(state, kit.context(), Recorder())
     worth = {
         chain: (0.8**48 + (chain == director)) * np.exp(30 * score) for chain, score, _ in ranked
     }

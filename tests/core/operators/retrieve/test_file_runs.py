@@ -74,7 +74,8 @@ def import_run(tmp_path, source, rows=ROWS, name="mine.jsonl"):
 
 def lanes(engine, source, *specs, question=ASKED):
     job = engine.compare(
-        engine.ask(source, question, model=False), [find_method(spec) for spec in specs]
+        engine.prepare_question(source, question, model=False),
+        [find_method(spec) for spec in specs],
     )
     assert job.wait(60)
     return comparison_dict(job.comparison)["lanes"]
@@ -144,8 +145,8 @@ def test_missing_questions_count_as_failed(engine, source, tmp_path):
     assert [table["run-mine"][name].mean for name in ("passage_recall@2", "accuracy")] == [0.5, 0.5]
     # The run has no measurements of time or tokens.
     assert table["run-mine"]["seconds"].n == table["run-mine"]["tokens"].n == 0
-    assert "does not have the question" in summary.answered("run-mine")
-    assert summary.brought() == [
+    assert "does not have the question" in summary.failure_text("run-mine")
+    assert summary.external_result_sentences() == [
         NoteWith("mine.jsonl", 1, 3, "not in the corpus", 1, 1),
         NoteWith("mine.jsonl", "own answers"),
         NoteWith("mine.jsonl", "seconds and tokens"),
@@ -222,7 +223,7 @@ def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkey
     for (question, name), value in expected.items():
         row = ours[question]
         if row.outcome is None:
-            own = metric(name).when_failed(row.question)
+            own = metric(name).value_if_failed(row.question)
         else:
             own = metric(name)(row.outcome)
         assert own == pytest.approx(value), (question, name)
@@ -267,7 +268,7 @@ def test_paths_of_a_run_are_matched_with_the_graph(engine, tmp_path, monkeypatch
         }
     ]
     run = import_run(tmp_path, GraphSource("toy"), rows)
-    assert run.words().startswith("1 question, 1 with paths, 1 with answers")
+    assert run.describe().startswith("1 question, 1 with paths, 1 with answers")
     assert run.notes[0] == NoteWith("neither triples nor paths", 1)
     line = find_method(f"run-{run.name}").line
     assert [type(operator).__name__ for operator in line] == ["FilePaths", "FileAnswer"]

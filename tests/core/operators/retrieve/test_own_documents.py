@@ -54,7 +54,7 @@ def reply(home, data):
 
 
 def lanes(engine, *specs, model=True, question=ASKED):
-    ask = engine.ask(CorpusSource("carols"), question, model=model)
+    ask = engine.prepare_question(CorpusSource("carols"), question, model=model)
     job = engine.compare(ask, [find_method(spec) for spec in specs])
     assert job.wait(60)
     return job.comparison.lanes, comparison_dict(job.comparison)["lanes"]
@@ -136,7 +136,7 @@ def test_wrong_kind_of_source_is_a_readable_error(engine, home, kit):
     reply(home, '{"documents": ["carol"]}')
     _, (own,) = lanes(engine, "OwnRetriever(name='mine') >> Answer()")
     assert "asks your retriever for paths of a graph, and “carols” are documents" in own["error"]
-    ask = engine.ask(
+    ask = engine.prepare_question(
         GraphSource.of(kit.graph), Question("who directed One", entities=("One",)), model=False
     )
     job = engine.compare(
@@ -167,10 +167,10 @@ def test_own_retriever_is_evaluated_with_a_published_one(engine, home):
     job = evaluate(engine, store, plan)
     assert job.wait(60) and not job.error
     summary = RunSummary(store.run(job.number), store.rows(job.number))
-    rows = {row.question.id: row.outcome for row in summary.of("retriever-mine-documents")}
+    rows = {row.question.id: row.outcome for row in summary.rows_of("retriever-mine-documents")}
     assert [metric("passage_recall@2")(rows[id]) for id in ("1", "2")] == [1.0, 0.5]
     assert [metric("accuracy")(rows[id]) for id in ("1", "2")] == [1.0, 0.0]
-    one, two = summary.brought()
+    one, two = summary.external_result_sentences()
     assert one == NoteWith("mine", 1, 4, "not in the corpus", 1, 2) and two == NoteWith(
         "mine", "own answers"
     )

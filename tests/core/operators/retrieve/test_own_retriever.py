@@ -67,7 +67,7 @@ def engine(kit):
 
 
 def asked(engine, kit, *specs, model=False):
-    ask = engine.ask(
+    ask = engine.prepare_question(
         GraphSource.of(kit.graph),
         Question("who directed One", entities=("One",), answers=("Ann",)),
         model=model,

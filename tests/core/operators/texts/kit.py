@@ -47,7 +47,7 @@ COMMUNITIES = (
 def chunk_table() -> Table:
     """Four chunks of two documents: carol (0, 1, 2) and turkey (3)."""
     ids = ["carol#0", "carol#1", "carol#2", "turkey"]
-    return Table.of(
+    return Table.from_columns(
         id=ids,
         document=["carol", "carol", "carol", "turkey"],
         title=["", "", "", "The turkey"],
@@ -70,7 +70,7 @@ def story() -> Graph:
         chunk_table(),
     )
     title, level, parent, members, report, rating = zip(*COMMUNITIES)
-    table = Table.of(
+    table = Table.from_columns(
         title=title, level=level, parent=parent, members=members, report=report, rating=rating
     )
     return with_tables(graph, communities=table)

@@ -108,7 +108,7 @@ def test_slightly_higher_rating_comes_first(told):
     # B contains both entities and A one, but 7.36 still ranks above 7.35.
     graph = with_tables(
         told.graph,
-        communities=Table.of(
+        communities=Table.from_columns(
             title=["A", "B"], members=[[0], [0, 1]], report=["a", "b"], rating=[7.36, 7.35]
         ),
     )
@@ -121,7 +121,7 @@ def test_slightly_higher_rating_comes_first(told):
 def test_equal_ratings_are_ordered_by_entities(told):
     graph = with_tables(
         told.graph,
-        communities=Table.of(
+        communities=Table.from_columns(
             title=["A", "B"], members=[[0], [0, 1]], report=["a", "b"], rating=[7.0, 7.0]
         ),
     )
@@ -196,7 +196,7 @@ def test_word_search_can_be_limited_to_hits(told):
 @pytest.mark.parametrize("by", ["bm25", "tf-idf"])
 def test_chinese_chunk_is_found_by_characters(told, by):
     texts = ["圣诞快乐，斯克鲁奇先生。", "火鸡和男孩一样大。", "Marley was dead."]
-    graph = assemble("chinese", [], [], {}, {}, Table.of(id=["a", "b", "c"], text=texts))
+    graph = assemble("chinese", [], [], {}, {}, Table.from_columns(id=["a", "b", "c"], text=texts))
     assert told.state(f"SparseChunks(by={by!r})", "火鸡有多大？", on=graph).chunks.items[0] == 1
 
 
@@ -211,7 +211,7 @@ def test_chinese_chunk_is_found_by_characters(told, by):
 def test_communities_without_reports_are_reported(told, name, parameters):
     graph = with_tables(
         told.graph,
-        communities=Table.of(
+        communities=Table.from_columns(
             title=["A", "B"], members=[[0], [1]], report=["", "Of one."], level=[0, 0]
         ),
     )

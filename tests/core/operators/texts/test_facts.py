@@ -26,7 +26,7 @@ def graph():
     to A.
     """
     ids = ["c0", "c1", "c2"]
-    chunks = Table.of(
+    chunks = Table.from_columns(
         id=ids,
         document=ids,
         title=[""] * 3,

@@ -71,7 +71,7 @@ NAMES = json.dumps({"names": ["Marley"]})
 
 def chunks():
     ids = [f"carol#{n}" for n in range(len(PASSAGES))]
-    return Table.of(
+    return Table.from_columns(
         id=ids,
         document=ids,
         title=[""] * 8,
@@ -140,9 +140,9 @@ def run_row(row, graph, *replies, model=True, question=QUESTION, change=()):
     script = DyingScript(*replies)
     line = catalogue()[row].line
     for place, operator in change:
-        line = line.replaced(place, operator)
+        line = line.with_operator_at(place, operator)
     run = LaneRun(
-        SourceQuestion(GraphSource.of(graph), Question(question), (), model=model),
+        SourceQuestion(GraphSource.of(graph), Question(question), (), uses_model=model),
         line,
         Environment(RecordedScript(script)),
     )

@@ -312,7 +312,7 @@ def test_similarity_edges_of_large_graphs_give_no_passage(monkeypatch):
         ("dan", "knows", "eve"),
     ]
     nodes = ["ann", "anne", "bob", "dan", "eve"]
-    chunks = Table.of(id=["c0", "c1"], document=["d", "d"], text=["one", "two"])
+    chunks = Table.from_columns(id=["c0", "c1"], document=["d", "d"], text=["one", "two"])
     graph = assemble("alike", nodes, triples, {}, {"chunks": [[0], [], [0, 1], [1]]}, chunks)
     context = Context(graph, Environment(Written()))
     state = State(Question("q"), nodes=Ranking("node", (0, 2), (0.5, 0.25)))
