@@ -217,8 +217,8 @@ class Engine:
         methods : the methods to compare, at most `MAX_LANES`.
         again : if true, run all lanes again.
         waiter : the session that waits for the result. The job is cancelled once no session waits
-            for it. A session waits for one comparison at a time, until `stop_waiting` is called for it or
-            it has ended.
+            for it. A session waits for one comparison at a time, until `stop_waiting` is called for
+            it or it has ended.
         repairs : if true, changes of a single step are tried after all lanes have ended. On
             documents, the evidence of the answers is traced as well.
         before : an earlier comparison. Its complete lanes are reused if the question is the same.

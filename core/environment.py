@@ -32,10 +32,11 @@ class Environment:
     Attributes
     ----------
     models : encoders, rerankers and language models.
-    solved_questions : `solved(digest)` returns the questions that the user has solved on the graph of that
-        digest.
-    open_build : `built(corpus, build, watch, make)` returns the graph that a build made of a corpus. It
-        raises StoreError if the graph is not built (see `core.comparison.built_graphs`).
+    solved_questions : `solved_questions(digest)` returns the questions that the user has solved on
+        the graph of that digest.
+    open_build : `open_build(corpus, build, watch, make)` returns the graph that a build made of a
+        corpus. It raises StoreError if the graph is not built (see
+        `core.comparison.built_graphs`).
     encoding : `encoding(graph, encoder, of)` returns the job that encodes in the background. If it
         is None, a caller waits until all vectors are made.
     clock : returns the seconds since some fixed moment.

@@ -16,10 +16,11 @@ def page() -> None:
     st.header(tr("Indexes"), anchor=False)
     graph = chosen_graph()
     if graph.live is not None:
-        words = plain(graph.live.words)
-        st.info(
-            tr("{words} Nothing is prepared for it: methods use what was fetched.", words=words)
+        text = tr(
+            "{words} Nothing is prepared for it: methods use what was fetched.",
+            words=graph.live.words,
         )
+        st.info(plain(text))
         return
     draw_index_cards(graph)
 

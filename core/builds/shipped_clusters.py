@@ -21,8 +21,8 @@ class ShippedClusters:
     """Clusters of layers, found by their texts and the method.
 
     Vectors differ in their last bits between processors, and thus clusters may differ. A tree whose
-    summaries ship can be built on other computers only if its clusters ship too. `requested` holds the
-    clusters that were requested, shipped or computed.
+    summaries ship can be built on other computers only if its clusters ship too. `requested` holds
+    the clusters that were requested, shipped or computed.
     """
 
     def __init__(self, files: Sequence[Path] = ()):

@@ -100,9 +100,8 @@ def run(options) -> int:
         if options.own_graphs:
             misfit = measure_own_graphs_fit(question_set, questions).words("graphs of their own")
         else:
-            misfit = measure_fit(
-                options.engine().graph(options.graph, watch=watch), questions
-            ).words(options.graph)
+            graph = options.engine().graph(options.graph, watch=watch)
+            misfit = measure_fit(graph, questions).words(options.graph)
     warn(filter(None, [question_set.note(), misfit]))
     return EXIT_OK
 

@@ -24,8 +24,8 @@ NOT_SAVED_FIELD: dict[str, Any] = {"saved": False}
 class MethodLane:
     """One method on one question: its states so far, and its status.
 
-    A lane never changes. Progress replaces it by another one (`MethodComparison.change_lane`), so that
-    other threads always see a consistent state. The defaults are those of a finished lane.
+    A lane never changes. Progress replaces it by another one (`MethodComparison.change_lane`), so
+    that other threads always see a consistent state. The defaults are those of a finished lane.
     `core.cases.comparison_data` saves the fields, except those whose metadata says otherwise.
 
     Parameters

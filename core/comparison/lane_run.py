@@ -54,7 +54,8 @@ def open_lane_graph(
 ) -> KnowledgeGraph | None:
     """Open the graph that a method names; None for a method that names none.
 
-    With `make`, a missing graph is built if that is soon done. Raises as `AnswerSource.open_build` does.
+    With `make`, a missing graph is built if that is soon done. Raises as `AnswerSource.open_build`
+    does.
     """
     first = line.operators[0] if len(line) else None
     if not isinstance(first, BuiltGraph):

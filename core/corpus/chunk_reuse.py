@@ -71,7 +71,7 @@ def reuse_chunks(
     >>> n_cut == len(book)
     True
     >>> second, n_cut = reuse_chunks(book, documents_as_chunks, first)
-    >>> n_cut, second.cut_chunks.digest == first.cut_chunks.digest
+    >>> n_cut, second.chunks.digest == first.chunks.digest
     (0, True)
     """
     import pyarrow as pa

@@ -82,8 +82,11 @@ def _unfinished_patterns(code: str) -> tuple[re.Pattern[str], ...]:
     patterns = [ABBREVIATION]
     entry = language(code)
     if entry is not None and entry.abbreviations:
-        words = "|".join(map(re.escape, entry.abbreviations))
-        patterns.append(re.compile(rf"(?:^|[\s(\"'“‘„«])(?:{words})$"))
+        patterns.append(
+            re.compile(
+                rf"(?:^|[\s(\"'“‘„«])(?:{'|'.join(re.escape(word) for word in entry.abbreviations)})$"
+            )
+        )
     if code in ORDINAL_LANGUAGES:
         patterns.append(ORDINAL_NUMBER)
     return tuple(patterns)

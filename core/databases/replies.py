@@ -72,7 +72,7 @@ class HttpReply:
         return self.response.headers.get("Content-Type", "").lower()
 
     @property
-    def fault_prefix(self) -> str:
+    def name(self) -> str:
         """The beginning of a message on a fault in the reply."""
         return f"{self._who} answers with what cannot be read"
 

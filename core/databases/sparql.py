@@ -91,8 +91,8 @@ class SparqlEndpoint:
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a SELECT.
 
-        Afterwards `partial` is set if the server left out rows, and `has_more_rows` if it sent more than
-        `max_rows`.
+        Afterwards `partial` is set if the server left out rows, and `has_more_rows` if it sent more
+        than `max_rows`.
 
         Parameters
         ----------

@@ -108,12 +108,10 @@ def save_set(
     file_name = "questions" + bare_suffix(file) + packing
     title = " ".join(title.split()) or set_name
     description = {"title": title, "graph": graph, "file": file_name, **settings}
-    question_set = QuestionSet.from_description(
-        set_name, description, sets_folder() / set_name, own=True
-    )
-    source_set = QuestionSet.from_description(
-        set_name, {**description, "file": file.name}, file.parent
-    )
+    set_folder = sets_folder() / set_name
+    question_set = QuestionSet.from_description(set_name, description, set_folder, own=True)
+    source_description = {**description, "file": file.name}
+    source_set = QuestionSet.from_description(set_name, source_description, file.parent)
     folder = None
     try:
         sets_folder().mkdir(parents=True, exist_ok=True)

@@ -43,7 +43,7 @@ def measure_words(comparison: MethodComparison) -> str:
     >>> from core.sources import SourceQuestion, GraphSource
     >>> from core.diagnosis.measure import measure_words
     >>> from core.types import Question
-    >>> measure_words(MethodComparison(SourceQuestion(GraphSource(""), Question("who"), (), model=False)))
+    >>> measure_words(MethodComparison(SourceQuestion(GraphSource(""), Question("who"), (), uses_model=False)))
     ''
     """
     if not has_two_measures(comparison):

@@ -28,8 +28,8 @@ SETTLED_MASS = 1e-6  # mass that may still move at convergence, summed over all 
 class MassMoment:
     """The mass after some `steps` by node, for the nodes that hold most.
 
-    `steps` is None for the converged mass. `moved_mass` is the mass that moved between nodes in the last
-    step, at most 1.
+    `steps` is None for the converged mass. `moved_mass` is the mass that moved between nodes in the
+    last step, at most 1.
     """
 
     steps: int | None

@@ -34,7 +34,7 @@ def parse_slot(text: str) -> Slot:
 
     >>> from core.drafts.slots import Slot, parse_slot
     >>> parse_slot("2"), parse_slot("5.body.0")
-    (Slot(at=2, owner=0, arm=''), Slot(at=0, owner=5, arm='body'))
+    (Slot(index=2, owner=0, arm=''), Slot(index=0, owner=5, arm='body'))
     """
     owner, _, rest = text.partition(".")
     arm, _, index = rest.rpartition(".")

@@ -24,8 +24,8 @@ class MissingParts:
     """Nodes and links that one graph has and the other lacks.
 
     `nodes` are int64 ids in descending order of degree. `links` is the number of pairs of entities
-    that are connected in this graph alone. `n_links_between_common` is the number of those pairs whose two
-    entities are both in the other graph.
+    that are connected in this graph alone. `n_links_between_common` is the number of those pairs
+    whose two entities are both in the other graph.
     """
 
     nodes: np.ndarray

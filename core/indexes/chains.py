@@ -54,8 +54,8 @@ class TokenSimilarity:
     """Similarity of a question to several texts, token by token.
 
     `sums` holds, for each text, the sum over its tokens of the best cosine to a token of the
-    question. `lengths` counts the tokens of each text. `question_cosines` holds, for each token of the
-    question, the best cosine to a token of the text.
+    question. `lengths` counts the tokens of each text. `question_cosines` holds, for each token of
+    the question, the best cosine to a token of the text.
     """
 
     sums: np.ndarray  # float64 [n]

@@ -65,10 +65,10 @@ class IndexKind:
 
     - `words` describes in a few words the settings in such a name.
     - `default_name` is the name of the index that methods with default settings read.
-    - `build` builds that index. It adds to the saved parts if `is_incremental` is true, else it starts anew.
-      None for an index that is built only by the question that needs it.
-    - `seconds` is roughly how long a build from the beginning takes. `duration_note` says on what this
-      depends.
+    - `build` builds that index. It adds to the saved parts if `is_incremental` is true, else it
+      starts anew. None for an index that is built only by the question that needs it.
+    - `seconds` is roughly how long a build from the beginning takes. `duration_note` says on what
+      this depends.
     - `models` names the model roles it needs.
     - `refusal` is the reason why it cannot be built for a graph, empty if it can.
     - `coverage` counts the finished `parts` and all parts; None if this is not known.

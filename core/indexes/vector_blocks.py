@@ -224,9 +224,9 @@ class VectorBlocks:
     Vector `i` belongs to item `i`. The files of the blocks are removed once an exact index holds
     the vectors, which are then read from it.
 
-    `custom_texts` holds texts that are encoded instead of the graph's own; an empty one stands for the
-    graph's own text. `encoded` counts the vectors that `complete` encoded, `reused` those that it
-    took from an earlier content of the graph.
+    `custom_texts` holds texts that are encoded instead of the graph's own; an empty one stands for
+    the graph's own text. `encoded` counts the vectors that `complete` encoded, `reused` those that
+    it took from an earlier content of the graph.
     """
 
     graph: Graph

@@ -41,8 +41,8 @@ DETECTION = DetectionDefaults()
 class Detection:
     """The language of some texts by its code, empty if none was found.
 
-    `shares` are the shares of languages in the sample, from 0 to 1. `chosen` is true if a user chose
-    the language.
+    `shares` are the shares of languages in the sample, from 0 to 1. `chosen` is true if a user
+    chose the language.
     """
 
     code: str = ""

@@ -180,14 +180,11 @@ def _make_question(file: str, where: str, row: dict[str, str]) -> Question:
     entities, answer_names, options = (
         _split_cell(row.get(column, "")) for column in ("entities", "answers", "options")
     )
-    answers, aliases = known_answers(
-        {
-            "answers": list(answer_names) or None,
-            ANY_OF_ANSWERS_KEYS[0]: list(_split_cell(row.get("any of", ""))),
-        },
-        ("answers",),
-        text_of,
-    )
+    answer_row = {
+        "answers": list(answer_names) or None,
+        ANY_OF_ANSWERS_KEYS[0]: list(_split_cell(row.get("any of", ""))),
+    }
+    answers, aliases = known_answers(answer_row, ("answers",), text_of)
     gold_row = {
         "gold": list(_split_cell(row.get("gold", ""))),
         EVIDENCE_TEXT_KEYS[0]: list(_split_cell(row.get("contexts", ""))),

@@ -206,6 +206,25 @@ def _read_declarations(
 
 
 def _make_retriever(name: str, row: Any, where: str) -> Retriever:
+    _check_row(name, row, where)
+    return Retriever(
+        name,
+        " ".join(row.get("title", "").split()) or name,
+        row.get("url", ""),
+        row.get("python", ""),
+        home_folder() / Path(row.get("folder", "")).expanduser(),
+        timeout=_check_timeout(row, where),
+        keep=_check_keep(row, RETRIEVER_DEFAULTS.retained_paths, where),
+        keep_documents=_check_keep(row, RETRIEVER_DEFAULTS.retained_documents, where),
+        version=str(row.get("version", "")),
+        headers=_check_headers(row.get("headers", {}), where),
+        notes=" ".join(row.get("notes", "").split()),
+        sources=(row["source"],) if "source" in row else RETRIEVER_SOURCES,
+    )
+
+
+def _check_row(name: str, row: Any, where: str) -> None:
+    """Raise BadParameter if the row of a retriever has a wrong name, key or kind of value."""
     if not isinstance(row, Mapping):
         raise BadParameter(
             f'{where}: a table was expected, as in [{shorten(name, 40)}] and url = "..." below it.'
@@ -236,20 +255,6 @@ def _make_retriever(name: str, row: Any, where: str) -> Retriever:
             f"{where}: “python” names a function as module:function, not "
             f"“{shorten(row['python'], 60)}”."
         )
-    return Retriever(
-        name,
-        " ".join(row.get("title", "").split()) or name,
-        row.get("url", ""),
-        row.get("python", ""),
-        home_folder() / Path(row.get("folder", "")).expanduser(),
-        timeout=_check_timeout(row, where),
-        keep=_check_keep(row, RETRIEVER_DEFAULTS.retained_paths, where),
-        keep_documents=_check_keep(row, RETRIEVER_DEFAULTS.retained_documents, where),
-        version=str(row.get("version", "")),
-        headers=_check_headers(row.get("headers", {}), where),
-        notes=" ".join(row.get("notes", "").split()),
-        sources=(row["source"],) if "source" in row else RETRIEVER_SOURCES,
-    )
 
 
 def _check_address(url: str, where: str) -> None:

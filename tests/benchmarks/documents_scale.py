@@ -130,7 +130,7 @@ def requested_workers(options):
     from core.runtime.cluster import Workers
 
     class MadeWorkers(Workers):
-        def each(self, work, items, watch):
+        def run_each(self, work, items, watch):
             return super().run_each(partial(_with_models, options.made, work), items, watch)
 
     asked = workers_of(options)

@@ -51,7 +51,7 @@ def any_of(piece):
 class LastWordExtractor:
     """An extractor that finds each text's last word, and reports a call for it."""
 
-    def extracted(self, texts, ctx):
+    def extract_facts(self, texts, ctx):
         for number, text in reversed(list(enumerate(texts))):
             ctx.report.add_usage(ChatReply("", 2, 1))
             ctx.report.count(**{"asked again": 1})

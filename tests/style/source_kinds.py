@@ -1,6 +1,6 @@
 """The places of core and pages that tell a graph from documents.
 
-Counted is each expression that reads `is_corpus` of a source, `on_documents` of a method or `of_texts` of a graph's
+Counted is each expression that reads `is_corpus` of a source, `on_documents` of a method or `has_texts` of a graph's
 columns; that looks if a source has a `corpus`; that compares the kind of a source or looks something up by it; that
 chooses between the two classes of sources by a condition; and that tests if something is of one of these classes. An
 item's own kind (node, path, passage) is a field of data and is not counted, nor is a kind that is part of a name.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.style.project import Project
 
-FLAGS = {"is_corpus", "on_documents", "of_texts"}
+FLAGS = {"is_corpus", "on_documents", "has_texts"}
 SOURCE_CLASSES = {"CorpusSource", "GraphSource"}
 SOURCE_NAMES = {"source", "on", "chosen", "asked_on"} | SOURCE_CLASSES
 TABLE = Path(__file__).parent / "source_kinds.txt"

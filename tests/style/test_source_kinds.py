@@ -23,7 +23,7 @@ def test_the_table_lists_the_places_of_the_code():
     [
         ("lane.ask.source.is_corpus and 1", 1),
         ("one.on_documents == source.is_corpus", 2),
-        ("graph.columns.of_texts", 1),
+        ("graph.columns.has_texts", 1),
         ("x = source.corpus is None", 1),
         ("def f():\n    corpus = source.corpus\n    return corpus is None", 1),
         ("def f():\n    corpus = open_corpus(name)\n    return corpus is None", 0),

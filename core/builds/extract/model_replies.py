@@ -110,9 +110,9 @@ def lists_in(text: str, schema: dict[str, Any]) -> ReplyLists | None:
     --------
     >>> from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, lists_in
     >>> lists_in('{"names": ["Ann", "Rome", 3]}', EXTRACTION_SCHEMAS["names"])
-    ReplyLists(lists={'names': ['Ann', 'Rome']}, whole=True, unusable=1)
+    ReplyLists(lists={'names': ['Ann', 'Rome']}, is_whole=True, unusable=1)
     >>> lists_in('Sure: {"names": ["Ann", "Ro', EXTRACTION_SCHEMAS["names"])
-    ReplyLists(lists={'names': ['Ann']}, whole=False, unusable=0)
+    ReplyLists(lists={'names': ['Ann']}, is_whole=False, unusable=0)
     >>> lists_in("I cannot.", EXTRACTION_SCHEMAS["names"]) is None
     True
     """

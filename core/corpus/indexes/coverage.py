@@ -40,7 +40,7 @@ class IndexCoverage:
         """Return a sentence on what the index does not cover; empty if it covers all.
 
         >>> from core.corpus.indexes.coverage import IndexCoverage
-        >>> IndexCoverage("LightRAG", 2, others=1).sentence()
+        >>> IndexCoverage("LightRAG", 2, n_other_documents=1).sentence()
         'The index of LightRAG is of 2 documents; the corpus has 1 more, which is not in this
         graph.'
         >>> IndexCoverage("LightRAG", 2).sentence()

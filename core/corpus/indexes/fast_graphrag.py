@@ -147,7 +147,7 @@ def _graph(graph: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRela
     encoder read for each node.
     """
     try:
-        count, pairs, _, _, nodes, edges = graph.given
+        count, pairs, _, _, nodes, edges = graph.arguments
         check_weight(GRAPH_FILE, [*nodes.values(), *edges.values()])
         names = [
             " ".join(text_value(name).split()) or f"node {number}"

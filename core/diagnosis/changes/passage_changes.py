@@ -42,7 +42,7 @@ def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     >>> from core.operators.text import parse_line
     >>> line = parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=4)"
     ...     " >> AnswerFromTables()")
-    >>> [change.words for change in changes(line, ())]
+    >>> [change.description for change in changes(line, ())]
     ['Look passages up by words', 'Keep 8 passages', 'Keep 16 passages']
     """
     if any(isinstance(operator, Branch) for operator in line):

@@ -53,8 +53,8 @@ class ComparisonVerdict:
     """The sentence for all lanes, and the explanation of each lane.
 
     The sentence is empty until every lane has retrieved. A lane's explanation is None until it has.
-    While new lanes run, the sentence is that of the earlier lanes, and `pending_text` says that it will
-    be counted again.
+    While new lanes run, the sentence is that of the earlier lanes, and `pending_text` says that it
+    will be counted again.
     """
 
     text: str

@@ -162,7 +162,8 @@ class ModelQuestionWriter:
     def _is_hopeless(self, count: int, elapsed: float) -> bool:
         """Return whether fewer than `least` questions can be expected at the current rate.
 
-        It is False until the share `MODEL_QUESTION_DEFAULTS.hopeless_time_share` of the time is over.
+        It is False until the share `MODEL_QUESTION_DEFAULTS.hopeless_time_share` of the time is
+        over.
         """
         is_late = elapsed > MODEL_QUESTION_DEFAULTS.hopeless_time_share * self.seconds
         return is_late and count * self.seconds < self.min_expected * elapsed

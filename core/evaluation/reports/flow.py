@@ -291,10 +291,8 @@ def flow_layout(run_flow: Flow, labels: Mapping[tuple[str, str], str]) -> dict[s
     scale = FLOW_HEIGHT_PIXELS / run_flow.n
     starts = {}
     sides: dict[str, list[dict[str, Any]]] = {"left": [], "right": []}
-    for side, counts in (
-        ("left", run_flow.count_ends("before")),
-        ("right", run_flow.count_ends("after")),
-    ):
+    counts_by_side = {"left": run_flow.count_ends("before"), "right": run_flow.count_ends("after")}
+    for side, counts in counts_by_side.items():
         top = 0.0
         for stage, count in counts.items():
             sides[side].append(

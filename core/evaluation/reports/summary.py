@@ -1,10 +1,10 @@
 """Summary of a run: metrics with intervals, hop counts, funnel, operators, paired tests and fronts.
 
-A failed question counts as 0 in every quality (see `Metric.value_if_failed`), like a wrong answer, so
-that no method gains by failing. Costs and sizes are means over the answered questions. A method
+A failed question counts as 0 in every quality (see `Metric.value_if_failed`), like a wrong answer,
+so that no method gains by failing. Costs and sizes are means over the answered questions. A method
 that answered no question has no figures. `RunSummary.failure_text` gives the number of failures and
-their reasons. A method that never returns k passages has no figure at cut-off k (see `max_passages_below_cutoff`),
-because its figure would not be comparable.
+their reasons. A method that never returns k passages has no figure at cut-off k (see
+`max_passages_below_cutoff`), because its figure would not be comparable.
 """
 
 from __future__ import annotations

@@ -265,7 +265,6 @@ class Trial:
         """
         self.environment.models.forget()
         lane = None
-        seconds_left = self._budget_left(spent)
         start = time.perf_counter()
         quality_metric = metric(self.quality)
 
@@ -275,7 +274,7 @@ class Trial:
 
         def check_budget() -> None:
             watch.check()
-            if self.cost == "seconds" and own_seconds() > seconds_left:
+            if self.cost == "seconds" and own_seconds() > self._budget_left(spent):
                 raise BudgetExceeded
 
         def calls() -> int:
@@ -286,9 +285,8 @@ class Trial:
             lane = LaneRun(request, line, self.environment)
             lane.retrieve(LaneListener(watch=Watch(check_budget)))
             if quality_metric.known == "gold" or quality_metric.base == "context_recall":
-                lane.ask = replace(
-                    request, uses_model=False
-                )  # the metric needs no generated answer
+                # The metric needs no generated answer.
+                lane.ask = replace(request, uses_model=False)
             lane.answer(LaneListener(watch=Watch(check_budget)))
             outcome = observe(lane.graph, lane.state, source=request.source)
             score = quality_metric(outcome)

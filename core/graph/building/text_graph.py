@@ -133,8 +133,8 @@ def with_tables(graph: Graph, **tables: Table | None) -> Graph:
 
     >>> from core.graph.building.text_graph import with_tables
     >>> from core.graph.columns import Table
-    >>> grouped = with_tables(toy, communities=Table.of(title=["all"], members=[[0, 1, 2, 3, 4]]))
-    >>> grouped.columns.communities.lists("members")[0].tolist(), grouped.digest == toy.digest
+    >>> grouped = with_tables(toy, communities=Table.from_columns(title=["all"], members=[[0, 1, 2, 3, 4]]))
+    >>> grouped.columns.communities.id_lists("members")[0].tolist(), grouped.digest == toy.digest
     ([0, 1, 2, 3, 4], False)
     """
     columns = graph.columns.replace(**tables)

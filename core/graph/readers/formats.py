@@ -72,11 +72,11 @@ class Format:
     """A file format of triples.
 
     `read` yields the triples of a source in the order of the file. A bad line is passed to
-    `TripleSource.report_bad_line`, which raises an error or lets the reader skip the line. `in_blocks` yields
-    the same triples from a position on, in blocks of bytes; without it, blocks are made from the
-    triples of `read`. `delimited` formats have lines of columns, which can be chosen, and in which
-    names may be numbers. The columns of a `table` can be chosen, too. With `terms`, the parts in
-    blocks are RDF terms, which get readable names when all are known.
+    `TripleSource.report_bad_line`, which raises an error or lets the reader skip the line.
+    `in_blocks` yields the same triples from a position on, in blocks of bytes; without it, blocks
+    are made from the triples of `read`. `delimited` formats have lines of columns, which can be
+    chosen, and in which names may be numbers. The columns of a `table` can be chosen, too. With
+    `terms`, the parts in blocks are RDF terms, which get readable names when all are known.
 
     `tools` are programs that write the format; those with a version are tested. `taken` and `left`
     describe which contents become part of the graph and which do not.

@@ -47,15 +47,15 @@ def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
 
     Returns
     -------
-    The object, with `whole` false if the reply ended within it. None if there is no such object.
+    The object, with `is_whole` false if the reply ended within it. None if there is no such object.
 
     Examples
     --------
     >>> from core.models.chat.json_reply import json_reply
     >>> json_reply('Here it is:\\n```json\\n[{"names": ["Ann", "Bob",]}]\\n```', ["names"])
-    JsonReply(value={'names': ['Ann', 'Bob']}, whole=True)
+    JsonReply(value={'names': ['Ann', 'Bob']}, is_whole=True)
     >>> json_reply('{"names": ["Ann", "Bo', ["names"]), json_reply("I cannot.", ["names"])
-    (JsonReply(value={'names': ['Ann']}, whole=False), None)
+    (JsonReply(value={'names': ['Ann']}, is_whole=False), None)
     """
     for read in (_read_object, _read_without_trailing_commas, _read_python_literal):
         value = read(text, fields)

@@ -73,8 +73,8 @@ class Window(Slots):
 
     If the server reports that it is busy, the window shrinks to the requests in progress, and then
     grows in small steps. If a reply is late, it is halved. This is additive increase and
-    multiplicative decrease (AIMD) with a doubling start. Within `limit_to_single_speed` the window grows only
-    as long as replies take no longer than a single one.
+    multiplicative decrease (AIMD) with a doubling start. Within `limit_to_single_speed` the window
+    grows only as long as replies take no longer than a single one.
 
     Parameters
     ----------

@@ -105,10 +105,9 @@ class NodesThenWalks(Operator):
             walks += walks_from(ctx.graph, node, self.plan)
         scored = self._score_walks(question, walks, encoder, wording, ctx, recorder)
         recorder.before_cut = _rank_walks(scored)
+        best = _first_walks_of_nodes(scored, self.keep)
         if self.per == "all":
             best = scored[: self.keep]
-        else:
-            best = _first_walks_of_nodes(scored, self.keep)
         ranking = _rank_walks(best)
         if len(ranking) < len(best):
             recorder.notes.append(

@@ -121,9 +121,9 @@ class CommunitiesAtLevel(Operator):
         scores = occurrence[ids] + _as_fractions(ratings)[ids]
         order = best_hits("community", ids, scores, self.keep)
         items, item_scores = arrays_of(order)
-        is_kept = ratings[items] >= self.rating
+        is_rated = ratings[items] >= self.rating
         hits = Ranking(
-            "community", tuple(items[is_kept].tolist()), tuple(item_scores[is_kept].tolist())
+            "community", tuple(items[is_rated].tolist()), tuple(item_scores[is_rated].tolist())
         )
         recorder.notes += missing_reports_note(ctx.graph, hits)
         return state.replace(communities=hits)

@@ -333,13 +333,13 @@ def _continue_search(plan: SearchPlan) -> None:
 def _draw_verdicts(verdict: SearchVerdict) -> None:
     """Draw the verdicts in words. The first point is the best on the tuning questions."""
     for index, opponent in enumerate(verdict.comparisons):
-        sentence = plain(verdict.words(opponent)) + "."
+        sentence = f"{verdict.words(opponent)}."
         if index:
-            st.caption(sentence)
+            st.caption(plain(sentence))
         elif opponent.is_better:
-            st.success(sentence)
+            st.success(plain(sentence))
         else:
-            st.info(sentence)
+            st.info(plain(sentence))
     margin_text = tr(
         "On {questions} unseen questions, each asked of every method in turn, with 95 % intervals",
         questions=verdict.questions,

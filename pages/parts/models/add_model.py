@@ -332,8 +332,8 @@ def _test(form: ServerForm) -> None:
         if form.model in list_models(form.url, form.variable, form.key or None):
             st.success(tr("The server answers and has this model."), icon=":material/check_circle:")
         else:
-            model = plain(form.model)
-            st.warning(tr("The server answers, but does not list a model “{model}”.", model=model))
+            text = tr("The server answers, but does not list a model “{model}”.", model=form.model)
+            st.warning(plain(text))
         return
     with st.spinner(tr("Asking the server …")):
         chat = OpenAIChat(

@@ -20,7 +20,7 @@ class Texts:
     def __init__(self, folder: Path, **texts: str):
         self.name, self.folder, self.texts = "tests", folder, texts
         self.digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()
-        self.language = self.language_as_found = detect_language(list(texts.values()))
+        self.language = self.detected_language = detect_language(list(texts.values()))
         self.documents = [Document(id, text) for id, text in sorted(texts.items())]
         self.table, self.ids = document_table(self.documents), tuple(sorted(texts))
 
@@ -30,7 +30,7 @@ class Texts:
     def __iter__(self):
         return iter(self.documents)
 
-    def at(self, row: int) -> Document:
+    def document_at(self, row: int) -> Document:
         return self.documents[row]
 
     def changed(self, **texts: str | None) -> Texts:

@@ -153,9 +153,7 @@ def test_a_term_that_is_too_common_joins_none(tmp_path):
     assert graph.n_edges == 0 and graph.n_nodes == 3
 
 
-def test_approximate_search_finds_nearly_all_nearest_of_many_rows(
-    monkeypatch,
-):
+def test_approximate_search_finds_nearly_all_nearest_of_many_rows(monkeypatch):
     drawn = np.random.default_rng(3).standard_normal((40, 16))
     vectors = np.repeat(drawn, 15, axis=0) + 0.4 * np.random.default_rng(4).standard_normal(
         (600, 16)

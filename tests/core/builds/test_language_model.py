@@ -210,10 +210,7 @@ def test_unreadable_replies_are_requested_again_by_the_next_build(tmp_path):
 
 def test_a_build_without_a_readable_reply_fails(tmp_path):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), ChatModels(lambda *_: "I cannot do that.")
-    with pytest.raises(
-        ModelFailed,
-        match="None of the 6 chunks",
-    ):
+    with pytest.raises(ModelFailed, match="None of the 6 chunks"):
         run_build(corpus, "rkg", models)
     assert not build_status(corpus, "rkg").is_built
     assert run_build(corpus, "rkg", ChatModels(met)).n_edges == 6

@@ -67,10 +67,7 @@ def test_a_sentence_relates_its_names():
 def test_first_words_are_names_only_if_they_occur_elsewhere():
     assert types_by_name(
         "Trois ponts existent. Le pont relie Aubin à Morel. Aubin est petite.", "fr"
-    ) == {
-        "Aubin": "name",
-        "Morel": "name",
-    }
+    ) == {"Aubin": "name", "Morel": "name"}
     assert types_by_name("Мост построил Павел Орлов. Павел Орлов жил в Логу.", "ru") == {
         "Павел Орлов": "name",
         "Логу": "name",
@@ -144,7 +141,7 @@ def test_a_build_uses_the_language_of_its_corpus(tmp_path):
 
 def test_workers_use_the_language_of_the_corpus_too(tmp_path, monkeypatch):
     class InlineWorkers:
-        def each(self, work, items, watch):
+        def run_each(self, work, items, watch):
             yield from ((item, work(item)) for item in items)
 
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))

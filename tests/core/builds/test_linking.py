@@ -61,10 +61,7 @@ def apply_operator(operator, graph, tmp_path):
     "how, expected",
     [
         # cos 20° and cos 30°; a and c are 50° apart, with a cosine of .64.
-        (
-            {"least": 0.8},
-            {"ab": 0.9397, "bc": 0.8660},
-        ),
+        ({"least": 0.8}, {"ab": 0.9397, "bc": 0.8660}),
         ({"least": 0.9}, {"ab": 0.9397}),
         # Only the share of the best cosine counts. c to b: .866, and d with .766 is .88 of it. d to
         # c: .766, and b with .342 is less than .8 of it. The nearest to e is d at 90°, with cosine
@@ -109,7 +106,7 @@ def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
         "b -> similar to -> c": "",
     }
     assert after.columns.nodes.digest == before.columns.nodes.digest
-    assert after.columns.edges.id_lists("chunks").lists() == [[0], [0], [0, 1], [0, 1]]
+    assert after.columns.edges.id_lists("chunks").to_lists() == [[0], [0], [0, 1], [0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -119,12 +116,7 @@ def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
         ({}, (), "xxxxx", ["ab", "bc"]),
         ({"threshold": 0.88}, (), "xxxxx", ["ab", "bc", "cd"]),
         # Ends of a relation are not joined again, in either direction.
-        (
-            {},
-            [("b", "knows", "a")],
-            "xxxxx",
-            ["bc"],
-        ),
+        ({}, [("b", "knows", "a")], "xxxxx", ["bc"]),
         # With one nearest name: a has b, b has the earlier a, and c has b.
         ({"top": 1}, (), "xxxxx", ["ab"]),
         ({"top": 1}, (), "xyxyx", ["ab", "bc"]),  # c occurs in the first chunk, b in the second.
@@ -140,9 +132,9 @@ def test_nearly_equal_names_are_joined_once(how, triples, chunks, expected, tmp_
         told
     ) == len(fresh) + len(triples)
     assert {after.columns.edges.numbers("weight")[edge] for edge in fresh} == {1.0}
-    assert [after.columns.edges.id_lists("chunks").lists()[edge] for edge in fresh] == [[]] * len(
-        fresh
-    )
+    assert [after.columns.edges.id_lists("chunks").to_lists()[edge] for edge in fresh] == [
+        []
+    ] * len(fresh)
     assert after.columns.nodes.digest == before.columns.nodes.digest
 
 
@@ -203,11 +195,7 @@ def test_only_the_largest_component_is_grouped_by_default(grouping):
     ]
     assert community_rows(
         hierarchical_communities(9, *pairs(*edges), max_size=3, largest=False)
-    ) == [
-        (0, -1, [0, 1, 2]),
-        (0, -1, [3, 4, 5]),
-        (0, -1, [6, 7]),
-    ]
+    ) == [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5]), (0, -1, [6, 7])]
 
 
 def test_weights_decide_about_communities(grouping):
@@ -215,16 +203,10 @@ def test_weights_decide_about_communities(grouping):
     ring = pairs((0, 1), (1, 2), (2, 3), (3, 0))
     assert community_rows(
         hierarchical_communities(4, *ring, np.array([9.0, 1.0, 9.0, 1.0]), max_size=2)
-    ) == [
-        (0, -1, [0, 1]),
-        (0, -1, [2, 3]),
-    ]
+    ) == [(0, -1, [0, 1]), (0, -1, [2, 3])]
     assert community_rows(
         hierarchical_communities(4, *ring, np.array([1.0, 9.0, 1.0, 9.0]), max_size=2)
-    ) == [
-        (0, -1, [0, 3]),
-        (0, -1, [1, 2]),
-    ]
+    ) == [(0, -1, [0, 3]), (0, -1, [1, 2])]
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
@@ -272,6 +254,6 @@ def test_communities_are_named_after_their_best_connected_members(tmp_path):
     names = ["n0", "n1", "n2", "n3", "n4", "n5"]
     graph = graph_of(names, [(names[a], "r", names[b]) for a, b in TWO_TRIANGLES])
     table = apply_operator(Communities(max_size=3), graph, tmp_path).columns.communities
-    assert table.lists("members").lists() == [[0, 1, 2], [3, 4, 5]]
+    assert table.id_lists("members").to_lists() == [[0, 1, 2], [3, 4, 5]]
     assert table.texts("title") == ["n2, n0, n1", "n3, n4, n5"]
     assert table.numbers("parent").tolist() == [-1, -1]

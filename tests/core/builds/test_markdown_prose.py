@@ -22,15 +22,10 @@ def sentences(text: str, english: bool = True) -> list[str]:
             ["The port of Heron is Oslo.", "Tern.", "End."],
         ),
         ("a|b\n--|--\nx|y", ["The b of x is y."]),
-        (
-            "| No | boat |\n|---|---|\n| 7 | Heron |",
-            ["The No of Heron is 7."],
-        ),
+        ("| No | boat |\n|---|---|\n| 7 | Heron |", ["The No of Heron is 7."]),
         (
             "| boat | remark |\n|---|---|\n| Heron | It was sold. Nobody knows when. |",
-            [
-                "Heron; It was sold. Nobody knows when.",
-            ],
+            ["Heron; It was sold. Nobody knows when."],
         ),
         ("Ann | Bo | 42", ["Ann; Bo; 42."]),
         (r"| a \| b | c |", ["a | b; c."]),

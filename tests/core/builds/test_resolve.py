@@ -135,9 +135,7 @@ def test_an_acronym_is_joined_with_its_long_form_and_type(tmp_path):
     assert names(facts[0]) == {"acute myeloid leukemia": ("concept", 2), "IBM": ("organisation", 1)}
 
 
-def test_parts_are_joined_elsewhere_after_two_documents_agree(
-    tmp_path,
-):
+def test_parts_are_joined_elsewhere_after_two_documents_agree(tmp_path):
     full, part = ("Amy Hood", "person"), ("Amy", "person")
     known = [("one", [full, part], []), ("two", [full, part], [])]
     facts, _ = resolve_facts(tmp_path, *known, ("three", [part], []))
@@ -297,21 +295,11 @@ def test_a_surname_or_longer_title_joins_no_person_with_a_title(tmp_path):
         ),
         (("pembrolizumab", "concept"), "in brackets", ("Keytruda", "place"), "pembrolizumab"),
         # This is mostly the end of a longer term.
-        (
-            ("area", "concept"),
-            "also called",
-            ("Battle Park", "concept"),
-            None,
-        ),
+        (("area", "concept"), "also called", ("Battle Park", "concept"), None),
         (("Kenya", "place"), "also called", ("Embassy Nairobi", "organisation"), None),
         (("Ann Lee", "person"), "in brackets", ("Rome", "place"), None),
         # A common word is no drug.
-        (
-            ("quarterback", "concept"),
-            "in brackets",
-            ("Broncos", "organisation"),
-            None,
-        ),
+        (("quarterback", "concept"), "in brackets", ("Broncos", "organisation"), None),
         (("anesthesia", "concept"), "in brackets", ("EUA", "organisation"), None),
     ],
 )
@@ -423,9 +411,7 @@ HOODS = {
 }
 
 
-def test_a_graph_with_later_marked_names_is_outdated_but_usable(
-    tmp_path,
-):
+def test_a_graph_with_later_marked_names_is_outdated_but_usable(tmp_path):
     corpus = Texts(tmp_path / "one", **HOODS)
     corpus.own = False
     first = run_build(corpus, "kg-names", LetterModels())

@@ -113,8 +113,7 @@ def test_the_opened_build_is_not_offered_to_other_corpora(dulce, tmp_path):
     other = Texts(tmp_path / "other", one="Ann lives in Rome.")
     assert "opened-graphrag" in builds_of(dulce) and "opened-graphrag" not in builds_of(other)
     with pytest.raises(
-        BadInput,
-        match="(?s)index of Microsoft GraphRAG.*python -m core corpus open",
+        BadInput, match="(?s)index of Microsoft GraphRAG.*python -m core corpus open"
     ):
         run_build(other, "opened-graphrag", LetterModels())
     assert build_for(other, "tkg").extractor == "names"
@@ -145,10 +144,7 @@ def test_changed_or_removed_documents_make_the_opened_graph_outdated(dulce):
     text = dulce.document("dulce.txt").text
     more = dulce.add([Document("more", "Ann lives in Rome.")])
     other = more.change([Document("dulce.txt", f"{text} The end.")])
-    with pytest.raises(
-        StoreError,
-        match="1 document was changed .“dulce.txt”",
-    ):
+    with pytest.raises(StoreError, match="1 document was changed .“dulce.txt”"):
         open_graph(other, "opened-graphrag")
     with pytest.raises(
         BadInput,
@@ -200,10 +196,7 @@ def test_indexes_of_two_tools_are_two_graphs_of_one_corpus(tmp_path, monkeypatch
     )
     assert [
         build_status(beside, f"opened-{tool}").is_current for tool in ("lightrag", "fast-graphrag")
-    ] == [
-        True,
-        True,
-    ]
+    ] == [True, True]
     assert (
         "1 more, which is not in this graph"
         in build_status(beside, "opened-fast-graphrag").uncovered

@@ -52,7 +52,7 @@ ALL_OF_FIVE = {"Ann -> r -> Bob", "Bob -> r -> Cleo", "Cleo -> r -> Dan <b>", "D
 )
 def test_edges_within_the_hops_are_fetched_in_both_directions(served, hops, found):
     served.load(FIVE)
-    near = live(served, hops=hops).around("what does Bob know?")
+    near = live(served, hops=hops).fetch_graph("what does Bob know?")
     assert triples(near) == found and near.fetched.starts == ("Bob",)
     assert near.fetched.sentences[0].startswith(
         f"Asked live: {len(found)} triples within {hops} hop"
@@ -73,7 +73,7 @@ def test_edges_within_the_hops_are_fetched_in_both_directions(served, hops, foun
 )
 def test_an_entity_is_found_by_any_label_or_its_iri(served, name, called):
     served.load(FIVE)
-    assert live(served).around("", [name]).fetched.starts == (called,)
+    assert live(served).fetch_graph("", [name]).fetched.starts == (called,)
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ def test_an_entity_is_found_by_any_label_or_its_iri(served, name, called):
 )
 def test_entities_are_found_in_a_question(served, question):
     served.load(FILMS)
-    assert live(served).around(question).fetched.starts == ("Inception",)
+    assert live(served).fetch_graph(question).fetched.starts == ("Inception",)
 
 
 def test_a_name_with_signs_is_found_in_a_question(served):
     served.load(FIVE)
-    assert live(served).around("who knows Dan <b>?").fetched.starts == ("Dan <b>",)
+    assert live(served).fetch_graph("who knows Dan <b>?").fetched.starts == ("Dan <b>",)
 
 
 @pytest.mark.parametrize(
@@ -106,13 +106,13 @@ def test_a_name_with_signs_is_found_in_a_question(served):
 )
 def test_a_label_in_other_typography_is_found(served, label, typed):
     served.load(PREFIXES + f':a :r :b . :a rdfs:label "{label}" . :b rdfs:label "Bob" .')
-    assert live(served).around("", [typed]).fetched.starts == (label,)
-    assert live(served).around(f"who knows {typed}?").fetched.starts == (label,)
+    assert live(served).fetch_graph("", [typed]).fetched.starts == (label,)
+    assert live(served).fetch_graph(f"who knows {typed}?").fetched.starts == (label,)
 
 
 def test_a_thing_without_a_label_is_found_by_the_end_of_its_iri(served):
     served.load(FILMS)
-    assert live(served).around("", ["f2"]).fetched.starts == ("f2",)
+    assert live(served).fetch_graph("", ["f2"]).fetched.starts == ("f2",)
     assert live(served, language="none").around("", ["p1"]).fetched.starts == ("p1",)
 
 
@@ -122,19 +122,19 @@ def test_a_thing_without_a_label_is_found_by_the_end_of_its_iri(served):
 def test_unknown_entities_give_an_error_and_change_no_data(served, name):
     served.load(FIVE)
     with pytest.raises(UnknownEntity, match="was not found by its name"):
-        live(served).around("", [name])
+        live(served).fetch_graph("", [name])
     assert len(served.store) == 10
 
 
 def test_a_question_without_entities_gives_an_error_sentence(served):
     served.load(FIVE)
     with pytest.raises(UnknownEntity, match="No entity of 127"):
-        live(served).around("who is it?")
+        live(served).fetch_graph("who is it?")
 
 
 def test_of_equal_names_the_one_with_most_triples_is_taken_with_a_note(served):
     served.load(FIVE + ' :other rdfs:label "Ann" . :other :r :x , :y .')
-    near = live(served, hops=1).around("", ["Ann"])
+    near = live(served, hops=1).fetch_graph("", ["Ann"])
     assert triples(near) == {"Ann -> r -> x", "Ann -> r -> y"}
     assert any(
         "2 things are called “Ann”" in one and "<http://x/other>" in one
@@ -152,7 +152,7 @@ def star(leaves):
 
 def test_edges_of_a_hub_are_limited_per_direction_with_a_note(served):
     served.load(star(7))
-    near = live(served, hops=1, each=3).around("", ["Hub"])
+    near = live(served, hops=1, each=3).fetch_graph("", ["Hub"])
     assert near.n_edges == 6 and near.degrees(near_of(near, "Hub"), "out").tolist() == [3]
     assert NoteWith(1, "entity", "3 triples", "left out") in near.fetched.sentences
     whole = live(served, hops=1, each=7).around("", ["Hub"])
@@ -167,7 +167,7 @@ def near_of(graph, name):
 
 def test_the_total_of_edges_is_limited_with_a_note(served):
     served.load(chain(30))
-    near = live(served, hops=6, edges=4).around("", ["n15"])
+    near = live(served, hops=6, edges=4).fetch_graph("", ["n15"])
     assert near.n_edges == 4 and any(
         "4 edges are the most that are fetched" in one for one in near.fetched.sentences
     )
@@ -178,20 +178,20 @@ def test_no_request_begins_after_the_time_limit(served, monkeypatch):
     monkeypatch.setattr(
         "core.databases.neighbourhood.time.monotonic", iter(range(0, 1000, 2)).__next__
     )
-    near = live(served, hops=6, seconds=3.0).around("", ["n15"])
+    near = live(served, hops=6, seconds=3.0).fetch_graph("", ["n15"])
     assert near.n_edges < 12 and any("3 s had passed" in one for one in near.fetched.sentences)
 
 
 def test_smaller_requests_follow_when_a_server_limits_its_rows(served):
     served.load(chain(9))
     served.most = 6
-    assert live(served, hops=6).around("", ["n4"]).n_edges == 9
+    assert live(served, hops=6).fetch_graph("", ["n4"]).n_edges == 9
 
 
 def test_a_node_with_only_some_edges_returned_is_noted_as_cut(served):
     served.load(star(7))
     served.most = 6
-    assert "1 entity has more than" in live(served, hops=1).around("", ["Hub"]).fetched.text
+    assert "1 entity has more than" in live(served, hops=1).fetch_graph("", ["Hub"]).fetched.text
 
 
 def test_named_graphs_are_used_if_the_default_one_is_empty(served):
@@ -203,12 +203,12 @@ def test_named_graphs_are_used_if_the_default_one_is_empty(served):
         '<http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "Ann" <http://g/3> .',
         RdfFormat.N_QUADS,
     )
-    assert triples(live(served, each=1).around("", ["Ann"])) == {"Ann -> r -> b"}
+    assert triples(live(served, each=1).fetch_graph("", ["Ann"])) == {"Ann -> r -> b"}
 
 
 def test_paths_end_at_blank_nodes_with_a_note(served):
     served.load(PREFIXES + ':a :r [ :r :b ] . :a rdfs:label "Ann" .')
-    near = live(served, hops=3).around("", ["Ann"])
+    near = live(served, hops=3).fetch_graph("", ["Ann"])
     assert near.n_edges == 1 and any(
         one.startswith("1 thing without a name") for one in near.fetched.sentences
     )
@@ -220,7 +220,7 @@ def test_with_wide_limits_the_result_equals_the_copy(served, tmp_path, literals)
     file = copy_graph(address_of(served.url), tmp_path, CopyLimits(), literals=literals)
     triples = list(file.read())
     copy = build_in_memory(triples, "films", "both", file.attributes)
-    near = live(served, hops=6, literals=literals).around("", ["Inception"])
+    near = live(served, hops=6, literals=literals).fetch_graph("", ["Inception"])
     assert near.digest == copy.digest and near.columns.digest == copy.columns.digest
 
 
@@ -230,7 +230,7 @@ def test_fetched_edges_are_cached_until_forgotten(served):
     first, before = asked.fetch_graph("", ["Ann"]), len(served.queries)
     assert asked.fetch_graph("", ["Ann"]) is first and len(served.queries) == before
     served.load(FIVE + ":a :r :new .")
-    asked.forget()
+    asked.clear_cache()
     assert asked.fetch_graph("", ["Ann"]).digest != first.digest
 
 
@@ -285,21 +285,21 @@ def test_a_slow_database_times_out_and_can_be_cancelled(served, monkeypatch):
         b" " * 1000,
     )
     with pytest.raises(BadInput, match="did not answer within|broke off"):
-        live(served).around("", ["Ann"])
+        live(served).fetch_graph("", ["Ann"])
     served.instead = lambda query, number: None
 
     def stop():
         raise RunCancelled
 
     with pytest.raises(RunCancelled):
-        live(served).around("", ["Ann"], Watch(stop))
+        live(served).fetch_graph("", ["Ann"], Watch(stop))
 
 
 def test_batches_equal_single_requests(served, monkeypatch):
     served.load(FILMS)
-    together = live(served, hops=3).around("", ["Inception"])
+    together = live(served, hops=3).fetch_graph("", ["Inception"])
     monkeypatch.setattr(sparql_lookup, "THINGS_PER_REQUEST", 1)
-    assert live(served, hops=3).around("", ["Inception"]).digest == together.digest
+    assert live(served, hops=3).fetch_graph("", ["Inception"]).digest == together.digest
 
 
 def test_a_key_comes_from_its_variable_and_is_in_no_file(served, tmp_path, monkeypatch):
@@ -310,10 +310,10 @@ def test_a_key_comes_from_its_variable_and_is_in_no_file(served, tmp_path, monke
     save_live(tmp_path / "g", settings)
     assert "secret" not in (tmp_path / "g" / LIVE_FILE).read_text().replace("No secret", "")
     graph = open_live(tmp_path / "g")
-    assert graph.live.settings == settings and graph.live.around("", ["Ann"]).n_edges == 2
+    assert graph.live.settings == settings and graph.live.fetch_graph("", ["Ann"]).n_edges == 2
     monkeypatch.delenv("HOPSCOPE_KEY_MINE")
     with pytest.raises(Exception, match="HOPSCOPE_KEY_MINE"):
-        open_live(tmp_path / "g").live.around("", ["Ann"])
+        open_live(tmp_path / "g").live.fetch_graph("", ["Ann"])
 
 
 def test_a_shared_hopscope_does_not_use_the_file_of_keys(served, tmp_path, monkeypatch):
@@ -323,10 +323,10 @@ def test_a_shared_hopscope_does_not_use_the_file_of_keys(served, tmp_path, monke
     served.key = "ann:secret-word"
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     save_key(served.url, "ann:secret-word")
-    assert live(served).around("", ["Ann"]).n_edges == 2
+    assert live(served).fetch_graph("", ["Ann"]).n_edges == 2
     monkeypatch.setenv("HOPSCOPE_SHARED", "1")
     with pytest.raises(BadInput, match="wants a name and password"):
-        live(served).around("", ["Ann"])
+        live(served).fetch_graph("", ["Ann"])
 
 
 @pytest.mark.parametrize(

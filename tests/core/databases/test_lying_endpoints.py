@@ -319,7 +319,7 @@ def test_an_invalid_degree_gives_an_error_sentence(degree):
         return reply_with_equal_names(query, number)
 
     with endpoint(instead=answer) as served, pytest.raises(BadInput, match="not asked for"):
-        live_at(served).around("", ["A"])
+        live_at(served).fetch_graph("", ["A"])
 
 
 def reply_with_edges_of_equal_names(query, number):
@@ -340,7 +340,7 @@ def test_a_partial_look_up_is_noted(part):
 
     with endpoint(instead=answer) as served:
         live = live_at(served)
-        notes = [live.around("", ["A"]).fetched.sentences for _ in range(2)]
+        notes = [live.fetch_graph("", ["A"]).fetched.sentences for _ in range(2)]
     assert notes[0] == notes[1]
     said = [note for note in notes[0] if "a part of the rows" in note]
     assert [("names or degrees" in note) for note in said] == [True] * (part is not None)
@@ -354,7 +354,7 @@ def test_a_name_missing_from_a_partial_answer_is_reported(entities):
         return reply("so", [], CUT_OFF)
 
     with endpoint(instead=answer) as served, pytest.raises(UnknownEntity, match="a part of the"):
-        live_at(served).around("Where is C?", entities)
+        live_at(served).fetch_graph("Where is C?", entities)
 
 
 @pytest.mark.parametrize("number", ["999999", "-7", "x"])
@@ -367,7 +367,7 @@ def test_an_edge_of_an_unrequested_node_is_refused(number):
         return reply_with_equal_names(query, at)
 
     with endpoint(instead=answer) as served, pytest.raises(BadInput, match="not asked for"):
-        live_at(served).around("", ["A"])
+        live_at(served).fetch_graph("", ["A"])
 
 
 def test_more_edges_than_requested_are_not_read():

@@ -186,7 +186,7 @@ def test_every_cause_has_its_phrase():
 )
 def test_where_the_reader_names_more_than_the_model_both_are_said(by_model, by_reader, said):
     lanes = [
-        replace(lane(name, *ABC[count:], cause=Cause.NOT_SAID), by_reader=read)
+        replace(lane(name, *ABC[count:], cause=Cause.NOT_SAID), n_right_by_reader=read)
         for name, count, read in zip("ABC", by_model, by_reader)
     ]
     assert compare_lanes(lanes, ABC, "by the language model").startswith(said)

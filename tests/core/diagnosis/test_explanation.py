@@ -218,8 +218,7 @@ class Plain:
 
 
 @pytest.mark.parametrize(
-    "beam, of",
-    [(BeamSearch(hops=1, fanout=1), 1), (BeamSearch(hops=1, read=1, rank="steps"), 2)],
+    "beam, of", [(BeamSearch(hops=1, fanout=1), 1), (BeamSearch(hops=1, read=1, rank="steps"), 2)]
 )
 def test_not_tried_by_the_beam(kit, beam, of):
     """The fan-out gives one candidate; of two, the model reads one."""
@@ -533,11 +532,7 @@ SAID_LOSSES = [
         chain=GENRE,
         text="A is at the end of “has genre”, but the reader stops at 1 name.",
     ),
-    lost(
-        Cause.ON_THE_WAY,
-        "A",
-        text="A is on a path but not at its end.",
-    ),
+    lost(Cause.ON_THE_WAY, "A", text="A is on a path but not at its end."),
     lost(
         Cause.NOT_SAID,
         "A",

@@ -85,10 +85,7 @@ def test_words_of_the_answer_by_stage(source):
 def test_words_of_a_description_are_in_the_graph_alone(source):
     assert alive(
         funnel(source, story(), State(Question("q")), targets("answer", "shared a firm"))
-    ) == {
-        "corpus": (),
-        "graph": ("shared a firm",),
-    }
+    ) == {"corpus": (), "graph": ("shared a firm",)}
 
 
 def test_yes_and_no_are_told_by_the_answer_alone(source):

@@ -263,12 +263,7 @@ PATH, PATH_CHANGES = ItemInfluence("path", 0, 0.0), ItemInfluence("path", 0, 1.0
             "Same answer without any of 2 paths: it depends on none.",
         ),
         (
-            Influence(
-                False,
-                (PATH_CHANGES, PATH_CHANGES),
-                (0,),
-                lost="Ann",
-            ),
+            Influence(False, (PATH_CHANGES, PATH_CHANGES), (0,), lost="Ann"),
             "Depends on each of 2 paths of 2",
         ),
         (

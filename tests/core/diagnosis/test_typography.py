@@ -72,8 +72,7 @@ def test_a_node_is_found_by_its_name_among_those_of_a_graph_of_texts():
 def test_a_known_answer_is_alive_at_every_stage(source):
     name = "Jo'Ann O'Neil"
     state = State(
-        Question("Who kept it?", answers=(name,)),
-        answer="It was Jo\u02bcAnn O\u2032Neil.",
+        Question("Who kept it?", answers=(name,)), answer="It was Jo\u02bcAnn O\u2032Neil."
     )
     stages = funnel(source, source.graph, state, [Target("answer", name)])
     assert {stage.name: stage.alive for stage in stages} == {

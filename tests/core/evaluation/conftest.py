@@ -34,10 +34,7 @@ def bench(kit, tmp_path, monkeypatch):
         return Method(key, key.upper(), parse_line(text))
 
     def plan(*methods, questions=questions, **wishes):
-        lines = methods or (
-            method("two", LINE.format(keep=2)),
-            method("one", LINE.format(keep=1)),
-        )
+        lines = methods or (method("two", LINE.format(keep=2)), method("one", LINE.format(keep=1)))
         drawn = tuple(
             DrawnQuestion(question, "films-set", GraphSource(films)) for question in questions
         )

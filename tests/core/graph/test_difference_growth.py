@@ -63,13 +63,7 @@ def test_the_difference_is_symmetric_and_empty_for_equal_graphs():
         len(same.first.nodes),
         same.second.n_links,
         same.similar_pairs,
-    ) == (
-        5,
-        4,
-        0,
-        0,
-        (),
-    )
+    ) == (5, 4, 0, 0, ())
     empty = compare_graphs(graph, plain())
     assert (
         empty.n_common_nodes,
@@ -91,12 +85,7 @@ def test_growth_counts_each_node_with_its_first_chunk():
     growth = GraphGrowth(story())
     assert growth.first_chunks("nodes").tolist() == [1, 1, 0, 0, 2] and growth.first_chunks(
         "edges"
-    ).tolist() == [
-        1,
-        1,
-        0,
-        2,
-    ]
+    ).tolist() == [1, 1, 0, 2]
     third = growth.additions(2)
     names = story().names
     assert (names(third.new_nodes), names(third.known_nodes)) == (["Tim"], ["Scrooge", "Cratchit"])

@@ -144,16 +144,13 @@ def test_removing_a_passage_removes_items_found_there_alone():
     columns = without.columns
     assert columns.chunks.texts("id") == ["c1", "c2"] and columns.nodes.id_lists(
         "chunks"
-    ).lists() == [
-        [1],
-        [0],
-    ]
+    ).to_lists() == [[1], [0]]
     assert columns.nodes.texts("description") == ["cheerful", "a miser"] and columns.edges.id_lists(
         "chunks"
-    ).lists() == [[0, 1]]
+    ).to_lists() == [[0, 1]]
     assert columns.communities.texts("title") == ["all"] and columns.communities.id_lists(
         "members"
-    ).lists() == [[0, 1]]
+    ).to_lists() == [[0, 1]]
     assert columns.communities.numbers("parent").tolist() == [-1]
     edited_from = without.edited_from
     assert (
@@ -161,20 +158,15 @@ def test_removing_a_passage_removes_items_found_there_alone():
         edited_from.edges.tolist(),
         edited_from.chunks.tolist(),
         edited_from.communities.tolist(),
-    ) == (
-        [0, 2],
-        [0],
-        [1, 2],
-        [0],
-    )
+    ) == ([0, 2], [0], [1, 2], [0])
 
 
 def test_a_merged_entity_has_the_chunks_and_descriptions_of_both():
     merged = checked_graph(edit_graph(make_text_graph(), [Edit("merge", ("Marley", "Fred"))]))
     assert merged.columns.nodes.texts("description") == ["cheerful dead", "a miser"]
-    assert merged.columns.nodes.id_lists("chunks").lists() == [[0, 2], [0, 1]]
+    assert merged.columns.nodes.id_lists("chunks").to_lists() == [[0, 2], [0, 1]]
     # The community of Marley alone has no members left.
-    assert merged.columns.communities.id_lists("members").lists() == [[0, 1]]
+    assert merged.columns.communities.id_lists("members").to_lists() == [[0, 1]]
 
 
 def test_edits_of_missing_items_are_skipped_and_named(toy):
@@ -236,4 +228,4 @@ def test_every_edit_leaves_a_sound_graph(edits):
         for text in graph_content(graph)[0]
     )
     for one in edits:
-        assert Edit.from_text(one.written()) == one
+        assert Edit.from_text(one.to_text()) == one

@@ -144,10 +144,7 @@ def test_only_large_graphs_are_refused_for_lack_of_memory(films, monkeypatch):
     monkeypatch.setattr(by_size, "free_memory", lambda: 5)
     assert by_size.clustering_refusal(films) == ""
     monkeypatch.setattr(by_size, "LEIDEN_IGRAPH_EDGES", 3)
-    with pytest.raises(
-        BadInput,
-        match="5 triples .* 1 MB",
-    ):
+    with pytest.raises(BadInput, match="5 triples .* 1 MB"):
         by_size.detect_communities(films, 10)
     monkeypatch.setattr(by_size, "free_memory", lambda: 500)
     assert by_size.clustering_refusal(films) == ""

@@ -91,7 +91,7 @@ def states_by_name(graph, models=None, solved=SOLVED_QUESTIONS):
 def test_all_indexes_are_absent_at_first(films):
     assert {one.state for one in states_by_name(films).values()} == {INDEX_ABSENT}
     assert all(
-        one.size == 0 and one.changed is None and not one.lacks
+        one.size == 0 and one.changed is None and not one.refusal
         for one in states_by_name(films).values()
     )
 
@@ -102,7 +102,12 @@ def test_each_kind_of_index_is_built_and_deleted_alone(films, jobs, name, tmp_pa
     before = time.time() - 2
     assert build_index(jobs, films, name).status == JOB_DONE
     one = states_by_name(films)[name]
-    assert one.state == INDEX_READY and one.saved[0].usual and one.size > 0 and one.changed > before
+    assert (
+        one.state == INDEX_READY
+        and one.saved[0].is_default
+        and one.size > 0
+        and one.changed > before
+    )
     others = {
         path.name for path in index_folder(films).iterdir() if not INDEX_KINDS[name].owns(path.name)
     }
@@ -185,7 +190,7 @@ def test_indexes_of_other_settings_are_distinguished(films, jobs):
     one = states_by_name(films)["chains"]
     assert (
         one.state == INDEX_OF_OTHER_SETTING
-        and one.saved[0].words == "up to 2 steps, followed both ways"
+        and one.saved[0].description == "up to 2 steps, followed both ways"
     )
     load_communities(films, 3)
     assert states_by_name(films)["communities"].state == INDEX_OF_OTHER_SETTING
@@ -203,13 +208,14 @@ def test_an_absent_model_comes_with_advice(films):
     models = PresentModels()
     models.absent = "encoder"
     assert (
-        states_by_name(films, models)["chains"].lacks == "The encoder model is fetched by a button."
+        states_by_name(films, models)["chains"].refusal
+        == "The encoder model is fetched by a button."
     )
-    assert not states_by_name(films, models)["communities"].lacks
+    assert not states_by_name(films, models)["communities"].refusal
 
 
 def test_cases_need_solved_questions(films):
-    assert "-train" in states_by_name(films, solved=())["cases"].lacks
+    assert "-train" in states_by_name(films, solved=())["cases"].refusal
 
 
 def test_no_index_is_deleted_while_a_question_builds_it(films, jobs):
@@ -329,13 +335,13 @@ def test_unsuitable_graphs_give_a_reason(films, tmp_path, monkeypatch):
     numbers.write_text("0\t0\t1\n1\t0\t2\n", "utf-8")
     numbered = build(TripleFile(numbers, numbered=True), tmp_path / "numbered", "numbered", "both")
     assert (
-        "only numbered" in states_by_name(numbered)["vectors-nodes"].lacks
-        and not states_by_name(numbered)["vectors-triples"].lacks
+        "only numbered" in states_by_name(numbered)["vectors-nodes"].refusal
+        and not states_by_name(numbered)["vectors-triples"].refusal
     )
     monkeypatch.setattr("core.graph.algorithms.leiden.LEIDEN_IGRAPH_EDGES", 1)
     monkeypatch.setattr("core.graph.algorithms.leiden.free_memory", lambda: 5)
     for name in ("communities", "clusters", "reports"):
-        assert "too many to be clustered" in states_by_name(films)[name].lacks
+        assert "too many to be clustered" in states_by_name(films)[name].refusal
     with pytest.raises(BadInput, match="too many to be clustered"):
         load_communities(films)
 
@@ -363,7 +369,7 @@ def test_encoding_time_follows_measurements_on_this_computer(films, tmp_path, mo
     from core.models.encoders.compute_modes import ComputeMode, ModeSpeed, ModeSpeeds
 
     Info = type("Info", (), {"present": True})
-    encoder = type("Encoder", (), {"way": ComputeMode("openvino", "f32")})()
+    encoder = type("Encoder", (), {"mode": ComputeMode("openvino", "f32")})()
     env = type(
         "Here",
         (),

@@ -128,7 +128,7 @@ def test_a_huge_buffer_gives_an_error_sentence(tmp_path):
 @pytest.mark.parametrize("read", READERS)
 def test_a_dead_process_gives_an_error_sentence(tmp_path, monkeypatch, read):
     class DyingColumnWorker(separate_columns.Worker):
-        def do(self, *arguments, **how):
+        def run(self, *arguments, **how):
             raise WorkerEndedError()
 
     path = tmp_path / "g.parquet"

@@ -75,7 +75,7 @@ def test_passages_are_joined_by_what_they_share_whichever_it_is():
     In-depth Analysis, 4: “If two chunks contain a number of the same entities larger than a
     threshold, we link an edge”.
     """
-    assert [one.stop_words for one in built("passage-paper", PassageGraph)] == [
+    assert [one.common for one in built("passage-paper", PassageGraph)] == [
         1000
     ] and PassageGraph().common == 50
     assert "sets no such bound" in inspect.getdoc(PassageGraph)

@@ -217,7 +217,7 @@ def test_limits_of_the_first_caller_hold(limit, most, work, told):
         "from tests.core.runtime.test_subprocess_worker import busy, doubled, greedy\n"
         "with Worker(memory=1 << 31) as worker:\n"
         "    try:\n"
-        f"        found = worker.do({work}, seconds=120)\n"
+        f"        found = worker.run({work}, seconds=120)\n"
         "        print(found[0])\n"
         f"    except {ended} as error:\n"
         "        print(error.limit)\n"

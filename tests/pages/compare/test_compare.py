@@ -347,7 +347,9 @@ def test_an_address_that_the_browser_has_not_changed_yet_takes_nothing_back(movi
     at.text_input(key="question").set_value("when was Inferno released").run()
     asked = job(at).comparison.ask
     assert (
-        not at.exception and asked.question.text == "when was Inferno released" and not asked.reader
+        not at.exception
+        and asked.question.text == "when was Inferno released"
+        and not asked.uses_reader
     )
 
 

@@ -130,7 +130,7 @@ def retrieved_hits(state: State) -> Ranking:
 
 
 def passage_texts(graph: KnowledgeGraph, hits: Ranking) -> list[str]:
-    """Return the text of each hit for a prompt: a chunk with its title, a node as its text."""
+    """Return the text of each hit for a prompt, a chunk with its title."""
     if hits.kind == "chunk":
         return [chunk_label(graph, row) for row in hits.items]
     return node_labels(graph, hits.items)

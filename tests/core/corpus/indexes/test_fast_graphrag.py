@@ -74,7 +74,9 @@ def test_objects_are_described_and_not_made(protocol):
     assert [one.name for one in found] == ["datetime.date", "collections.OrderedDict"]
     assert all(isinstance(one, InertObject) for one in found)
     scalar = read_pickle(pickle.dumps(np.int64(-5), protocol), "x.pkl")
-    assert scalar.name.endswith(".multiarray.scalar") and scalar.given[-1] == b"\xfb" + b"\xff" * 7
+    assert (
+        scalar.name.endswith(".multiarray.scalar") and scalar.arguments[-1] == b"\xfb" + b"\xff" * 7
+    )
 
 
 @pytest.mark.parametrize("protocol", range(6))

@@ -259,11 +259,7 @@ def test_kept_replies_cost_what_they_cost_when_they_were_made():
         read_build_cost(report, True).seconds,
         read_build_cost(report, True).calls,
         read_build_cost(report, True).tokens,
-    ) == (
-        None,
-        3,
-        100,
-    )
+    ) == (None, 3, 100)
     del report["usage_kept"]  # as older builds report
     assert read_build_cost(report, True).tokens is None
     noun_phrases = {"counts": {"kept": 4}, "usage": none, "seconds": {"NounPhrases": 0.1}}

@@ -312,11 +312,7 @@ def test_equal_answers_readers_and_failures_are_no_pairs():
     assert [
         (one.question, one.a, one.b)
         for one in answer_pairs(summary(("same", " same", "other"), ("x", "", "y")))
-    ] == [
-        ("q0", "a", "c"),
-        ("q0", "b", "c"),
-        ("q1", "a", "c"),
-    ]
+    ] == [("q0", "a", "c"), ("q0", "b", "c"), ("q1", "a", "c")]
     assert len(answer_pairs(summary(("x", "y"), ("x", "z")), sample=1)) == 1
     for without in (summary(("same", "same")), summary(("x", "y"), by="nearest sentence")):
         with pytest.raises(BadInput, match="no two different answers"):

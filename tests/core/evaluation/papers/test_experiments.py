@@ -35,7 +35,7 @@ def test_an_experiment_names_what_is_here(one):
     assert set(one.rows) <= set(published_methods()) and set(one.small_rows) <= set(one.rows)
     assert all(set(vary) in (set(), set(one.rows)) for vary in (one.vary, one.small_vary))
     assert one.measures or all(
-        one.asked(published_methods(), name, small)[1]
+        one.for_question_set(published_methods(), name, small)[1]
         for name in one.printed
         for small in (True, False)
     )
@@ -51,7 +51,7 @@ def test_an_experiment_names_what_is_here(one):
             assert metric(measured).name == measured and len(values) == several * len(one.rows)
             if metric(measured).unit == "share":  # whatever the paper prints
                 assert all(value is None or 0 <= value <= 1 for value in values)
-    for name in ",".join(one.small().values()).split(","):
+    for name in ",".join(one.shipped_sets().values()).split(","):
         assert not name or corpus_of_set(name) or question_set(name).questions
 
 

@@ -265,10 +265,7 @@ def test_chunk_sizes_each_on_a_graph_of_its_own(run, harbour, monkeypatch):
         for name in ("VanillaRAG", "HippoRAG")
         for size in ("600", "1,200", "2,400")
     ]
-    assert [table["metric"] for table in found["tables"]] == [
-        "accuracy",
-        "token_recall",
-    ]
+    assert [table["metric"] for table in found["tables"]] == ["accuracy", "token_recall"]
     for table in found["tables"]:
         assert [row["name"] for row in table["rows"]] == names and {
             row["here"]["n"] for row in table["rows"]

@@ -60,8 +60,7 @@ def summary():
         for i in range(2)
     ]
     return RunSummary(
-        Run(7, "key", SPEC | {"instances": methods, "of": 2, "sample": 2}, 0.0, "done", 8, 0),
-        rows,
+        Run(7, "key", SPEC | {"instances": methods, "of": 2, "sample": 2}, 0.0, "done", 8, 0), rows
     )
 
 

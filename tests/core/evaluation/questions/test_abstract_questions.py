@@ -115,10 +115,7 @@ def test_replies_that_cannot_be_read_are_told_and_cost_their_own_questions(corpu
         Job("q")
     )
     assert [one.id for one in found.questions] == ["u2-t1-q1", "u2-t1-q2"]
-    assert found.notes == (
-        NoteWith(1, 6, "replies", "“no idea”"),
-        NoteWith(2, 4, "questions"),
-    )
+    assert found.notes == (NoteWith(1, 6, "replies", "“no idea”"), NoteWith(2, 4, "questions"))
 
 
 def test_questions_that_are_asked_twice_are_kept_once(corpus):
@@ -127,10 +124,7 @@ def test_questions_that_are_asked_twice_are_kept_once(corpus):
     )
     found = writing(corpus, ListAuthor(twice))(Job("q"))
     assert [one.text for one in found.questions] == ["What of it?"]
-    assert found.notes == (
-        NoteWith(1, "twice"),
-        NoteWith(1, 4, "questions"),
-    )
+    assert found.notes == (NoteWith(1, "twice"), NoteWith(1, 4, "questions"))
 
 
 def test_questions_that_ask_for_one_fact_are_told(corpus):
@@ -157,10 +151,7 @@ def test_what_is_no_question_is_left_out(corpus):
     )
     found = writing(corpus, small, Recipe(1, 1, 2))(Job("q"))
     assert [one.text for one in found.questions] == lines[1:]
-    assert found.notes == (
-        NoteWith("1 line", "no question"),
-        NoteWith(1, 2, "questions"),
-    )
+    assert found.notes == (NoteWith("1 line", "no question"), NoteWith(1, 2, "questions"))
 
 
 @pytest.mark.parametrize("finish", ["length", "repeat"])
@@ -282,8 +273,7 @@ def test_on_the_command_line(corpus, capsys):
     line = "BuiltGraph() >> SparseChunks(keep=1) >> AnswerFromTables()"
     assert (
         main(
-            ["evaluate", "--set", "carols-abstract", "--methods", line, "--no-llm"],
-            lambda: engine,
+            ["evaluate", "--set", "carols-abstract", "--methods", line, "--no-llm"], lambda: engine
         )
         == EXIT_OK
     )

@@ -152,8 +152,5 @@ def test_the_command_saves_a_set(corpus, capsys):
     one = open_corpus("fruit")
     assert "two linked passages" in one.sets["fruit-linked"] and {
         frozenset(q.gold) for q in one.questions("fruit-linked")
-    } == {
-        frozenset("ab"),
-        frozenset("ac"),
-    }
+    } == {frozenset("ab"), frozenset("ac")}
     engine.jobs.stop()

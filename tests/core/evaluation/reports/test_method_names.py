@@ -126,9 +126,7 @@ def test_names_beside_points_stay_inside_the_picture(published):
 def test_lines_of_one_name_are_numbered():
     told = method_names(
         run_of(
-            find_method("EgoNetwork()"),
-            catalogue()["lego-10"],
-            find_method("EgoNetwork(hops=1)"),
+            find_method("EgoNetwork()"), catalogue()["lego-10"], find_method("EgoNetwork(hops=1)")
         )
     )
     assert [str(one) for one in told.values()] == ["Own method 1", "No. 10", "Own method 2"]

@@ -135,10 +135,7 @@ HALF, MORE = "1" * 8 + "0" * 8, "1" * 12 + "0" * 4
             {"a": "0" * 12 + "1111", "b": "1" * 16},
             "Take B: it is better than the other (statistically significant).",
         ),
-        (
-            {"a": HALF, "b": MORE},
-            "Take A: no significant difference; it is the cheapest.",
-        ),
+        ({"a": HALF, "b": MORE}, "Take A: no significant difference; it is the cheapest."),
         (
             {"model": False, "a": HALF, "b": MORE},
             "Take B: no significant difference; it has the highest mean of those that cost as "

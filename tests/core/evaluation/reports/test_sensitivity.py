@@ -80,10 +80,7 @@ def test_an_operator_of_a_build_is_changed_in_the_build_that_the_line_names():
         and same.id == "vanilla-rag"
     )
     assert one.name.endswith(" 600")
-    with pytest.raises(
-        BadParameter,
-        match="“rkg”.*BuiltGraph.build=rkg-llm",
-    ):
+    with pytest.raises(BadParameter, match="“rkg”.*BuiltGraph.build=rkg-llm"):
         vary_parameter((catalogue()["l-lightrag"],), "TokenChunks.size=600,240")
     with pytest.raises(BadParameter, match="has no parameter “sise”.*“size”"):
         vary_parameter((catalogue()["vanilla-rag"],), "TokenChunks.sise=600")

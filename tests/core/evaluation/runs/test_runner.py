@@ -378,7 +378,7 @@ def test_what_is_left_is_estimated_with_the_time_that_keeping_takes(bench):
     now, heard = [0.0], []
 
     class SlowDisk(Store):
-        def keep(self, *row):
+        def save_row(self, *row):
             super().save_row(*row)
             now[0] += 10
 

@@ -72,10 +72,10 @@ def ran(bench, a_plan, **how):
 
 def test_what_is_asked_is_counted_and_kept_with_the_run(far):
     job = ran(far, plan(far, 12))
-    assert far.store().spent(job.number) == {"far": Usage(12, 12 * READ, 12 * WRITTEN)}
+    assert far.store().usage(job.number) == {"far": Usage(12, 12 * READ, 12 * WRITTEN)}
     again = ran(far, plan(far, 12))  # finished: nothing is asked
     assert (
-        far.store().spent(again.number) == {"far": Usage(12, 12 * READ, 12 * WRITTEN)}
+        far.store().usage(again.number) == {"far": Usage(12, 12 * READ, 12 * WRITTEN)}
         and len(far.bodies) == 12
     )
 

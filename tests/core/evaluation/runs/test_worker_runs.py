@@ -13,10 +13,10 @@ class LocalWorkers:
     def __init__(self, *dying):
         self.dying, self.count = dying, 2
 
-    def words(self):
+    def description(self):
         return "2 workers"
 
-    def each(self, work, items, watch):
+    def run_each(self, work, items, watch):
         for item in items:
             watch.check()
             yield item, LostResult() if item[0] in self.dying else work(item)

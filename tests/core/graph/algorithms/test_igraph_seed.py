@@ -15,10 +15,7 @@ from core.graph.algorithms.leiden import detect_communities
 def test_layout_and_communities_are_the_same_when_they_interleave(movies):
     # The graph is not connected, so its layout has a random part.
     nodes, edges = (list(range(60)), [(i, (i * 7 + 3) % 50) for i in range(50)])
-    places, found = (
-        node_positions(nodes, edges),
-        detect_communities(movies, 100),
-    )
+    places, found = (node_positions(nodes, edges), detect_communities(movies, 100))
     other: list = []
     stop = threading.Event()
 

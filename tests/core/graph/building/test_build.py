@@ -86,10 +86,7 @@ def test_degrees_in_a_byte(tmp_path):
     star = build([("centre", "r", f"leaf {at}") for at in range(300)], tmp_path / "s", "star")
     # A store from before these files existed.
     assert star.degree_bytes.tolist() == [255] + [1] * 300
-    for file in (
-        "degree_bytes.npy",
-        digests.DIGESTS_FILE,
-    ):
+    for file in ("degree_bytes.npy", digests.DIGESTS_FILE):
         (star.data_folder / file).unlink()
     assert Graph.open(tmp_path / "s").degree_bytes.tolist() == [255] + [1] * 300
 

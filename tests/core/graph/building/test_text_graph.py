@@ -90,10 +90,7 @@ def test_stored_over_another(tmp_path):
     )
     assert store_graph(fresh, tmp_path / "carol").columns.communities.id_lists("members")[
         0
-    ].tolist() == [
-        0,
-        1,
-    ]
+    ].tolist() == [0, 1]
     assert fresh.digest != make_text_graph().digest
 
 

@@ -37,25 +37,16 @@ def linked_names(graph, question):
     "question, expected",
     [
         # “direct” matches directed_by, a relation that the tag does not have.
-        (
-            "what did quentin tarantino direct",
-            ["Quentin Tarantino"],
-        ),
+        ("what did quentin tarantino direct", ["Quentin Tarantino"]),
         # “tag” matches has_tags.
-        (
-            "which films have the tag quentin tarantino",
-            ["quentin tarantino"],
-        ),
+        ("which films have the tag quentin tarantino", ["quentin tarantino"]),
         # No relation word: the spelling decides.
         ("films about quentin tarantino", ["quentin tarantino"]),
         ("quentin tarantino", ["Quentin Tarantino"]),  # The name alone: two edges before one.
         ("what did Quentin Tarantino direct", ["Quentin Tarantino"]),
         # An accent is a smaller difference than another letter, and a film fits the word “film”
         # better.
-        (
-            "film Amelie",
-            ["Amélie"],
-        ),
+        ("film Amelie", ["Amélie"]),
         ("what is the language of the film amelie", ["Amélie"]),
         # Two words with one typing error come before one exact word.
         ("who acted in pulp fictoin", ["Pulp Fiction"]),

@@ -43,10 +43,7 @@ def test_exact_then_without_case(films):
     )
     assert films.names(known.find_exact("dark")) == ["dark"] and films.names(
         known.find_exact("DARK")
-    ) == [
-        "Dark",
-        "dark",
-    ]
+    ) == ["Dark", "dark"]
     assert films.node_name(known.find(" DARK ")) == "Dark"  # Of two nodes, the one with more edges.
     assert known.find_exact("") == () and known.find_exact("\ud800") == ()
 
@@ -76,19 +73,13 @@ def test_search_orders_beginnings_first(films):
         ("who directed Inception", [("Inception", "Inception", False)]),
         ("who directed inception", [("inception", "Inception", False)]),
         # Dark is not found a second time.
-        (
-            "who directed THE DARK KNIGHT?",
-            [("THE DARK KNIGHT", "The Dark Knight", False)],
-        ),
+        ("who directed THE DARK KNIGHT?", [("THE DARK KNIGHT", "The Dark Knight", False)]),
         ("Dark or Inception", [("Dark", "Dark", False), ("Inception", "Inception", False)]),
         ("a dark one", [("dark", "dark", False)]),
         ("what movie came in 1999", [("1999", "1999", False)]),
         ("darkness of inceptions", []),
         # Nothing else is named, and “what” is a question word.
-        (
-            "what movie",
-            [("movie", "movie", False)],
-        ),
+        ("what movie", [("movie", "movie", False)]),
         ("who directd Incption", [("Incption", "Inception", True)]),
         ("films like Some Mother's Son?", [("Some Mother's Son", "Some Mother's Son", False)]),
         ("who wrote C++ first", [("C++", "C++", False)]),

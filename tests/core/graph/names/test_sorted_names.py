@@ -87,10 +87,7 @@ def test_both_lookups_find_the_same_mentions(movies, both_lookups):
     [
         ("who acted in Casablnca", "Casablanca"),
         # The tag is not meant: the question uses “direct”.
-        (
-            "what films did quentin tarantino direct",
-            "Quentin Tarantino",
-        ),
+        ("what films did quentin tarantino direct", "Quentin Tarantino"),
         ("who is in pulp fictoin", "Pulp Fiction"),  # The node “pulp” is not meant.
     ],
 )

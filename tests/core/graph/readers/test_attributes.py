@@ -111,10 +111,7 @@ def test_what_networkx_writes_of_nodes_and_edges_becomes_columns(tmp_path, name)
     assert node_labels(graph, graph.nodes_named("Anna")) == ["Anna: person: A sailor."]
     assert relation_texts(graph, [0]) == ["She sails her daily."] and edge_weights(
         graph
-    ).tolist() == [
-        2.5,
-        1.0,
-    ]
+    ).tolist() == [2.5, 1.0]
 
 
 def tables(tmp_path):

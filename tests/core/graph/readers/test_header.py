@@ -48,11 +48,7 @@ def test_a_doubtful_header_counts_as_a_triple_with_a_note():
 
 @pytest.mark.parametrize(
     "first",
-    [
-        ["Ann Lee", "wrote", "The Tide"],
-        ["Bo Lee", "keeps", "Bo Hus"],
-        ["Port Ness", "in", "Fife"],
-    ],
+    [["Ann Lee", "wrote", "The Tide"], ["Bo Lee", "keeps", "Bo Hus"], ["Port Ness", "in", "Fife"]],
 )
 def test_a_row_that_shares_a_name_with_others_is_a_triple(first):
     assert header_verdict(first, ROWS) is HeaderVerdict.TRIPLE

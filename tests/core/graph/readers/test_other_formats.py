@@ -83,10 +83,7 @@ def test_a_header_above_chosen_columns_is_skipped_with_a_note(tmp_path):
 @pytest.mark.parametrize("name", ["w.tsv", "w.csv"])
 def test_a_weighted_edge_list_is_no_list_of_triples(tmp_path, name):
     text = "Alpha\tBeta\t3\nBeta\tGamma\t1.5\n".replace("\t", "\t" if name == "w.tsv" else ",")
-    with pytest.raises(
-        BadInput,
-        match="links without relations",
-    ):
+    with pytest.raises(BadInput, match="links without relations"):
         read(tmp_path, text, name)
     with pytest.raises(BadInput, match="links without relations"):
         build(TripleFile(tmp_path / name, memory=1 << 26), tmp_path / "large", "g")
@@ -130,10 +127,7 @@ def test_quoted_names_between_tabs_are_read_or_noted(tmp_path):
         ("Anna", "sails", 'The "Gull"'),
         ("a\tb", "is", "c"),
     ]
-    with pytest.raises(
-        BadInput,
-        match="line 3: found 4 columns, .* 3. ",
-    ):
+    with pytest.raises(BadInput, match="line 3: found 4 columns, .* 3. "):
         read(tmp_path, text + '"a\tb"\tis\tc\n', "q.tsv")
 
 
@@ -201,10 +195,7 @@ def test_json_of_other_tools(tmp_path, held):
 
 
 def test_other_json_is_refused_with_the_known_forms(tmp_path):
-    with pytest.raises(
-        BadInput,
-        match="colour, size",
-    ):
+    with pytest.raises(BadInput, match="colour, size"):
         read(tmp_path, '{"colour": "red", "size": 3}\n', "g.jsonl")
     with pytest.raises(BadInput, match="link 1 "):
         read(

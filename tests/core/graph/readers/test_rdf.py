@@ -63,9 +63,7 @@ def test_the_language_is_chosen_with_a_fallback(tmp_path, language, name):
     assert language != "none" or ("gull", "label", "Die Möwe") in triples
 
 
-def test_rdfs_label_comes_first_and_equal_labels_get_identifiers(
-    tmp_path,
-):
+def test_rdfs_label_comes_first_and_equal_labels_get_identifiers(tmp_path):
     text = PREFIXES + (
         'ex:a schema:name "S" ; skos:prefLabel "P" ; rdfs:label "R" ; ex:r ex:b . ex:b '
         'rdfs:label "R" . ex:b ex:r ex:c .'

@@ -25,7 +25,7 @@ from tests.real_models import registry
 @pytest.fixture
 def solved(kit):
     """An empty list in the place of the user's own solved questions."""
-    return kit.solved_questions
+    return kit.solved
 
 
 def asked(kit, text, *seeds):
