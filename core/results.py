@@ -223,7 +223,7 @@ def _hit_sources(graph, hits: Ranking) -> list[list[str]]:
     if table is None:  # a graph without the table has no such hits
         return []
     if hits.kind == "community":
-        members = table.lists("members")
+        members = table.id_lists("members")
         return [graph.names(members[row][:MAX_COMMUNITY_MEMBERS]) for row in hits.items]
     columns = ("document", "title", "place")
     return [list(filter(None, (table.text(name, row) for name in columns))) for row in hits.items]

@@ -69,7 +69,7 @@ def node_columns(graph):
         graph.names(range(graph.n_nodes)),
         table.texts("type"),
         table.texts("description"),
-        table.lists("chunks").lists(),
+        table.id_lists("chunks").to_lists(),
     )
     return {name: rest for name, *rest in rows}
 
@@ -80,7 +80,7 @@ def edge_columns(graph):
         table.texts("description"),
         table.texts("keywords"),
         table.numbers("weight").tolist(),
-        table.lists("chunks").lists(),
+        table.id_lists("chunks").to_lists(),
     )
     return {text: list(row) for text, row in zip(graph.triple_texts(range(graph.n_edges)), rows)}
 
@@ -225,7 +225,7 @@ def test_passages_are_joined_by_the_entities_that_they_share(operator, expected,
     } == expected
     assert graph.names(range(5)) == graph.columns.chunks.texts(
         "id"
-    ) and graph.columns.nodes.id_lists("chunks").lists() == [[i] for i in range(5)]
+    ) and graph.columns.nodes.id_lists("chunks").to_lists() == [[i] for i in range(5)]
     assert any("join none: x" in note for note in ctx.report.notes) == (operator.common == 4)
 
 
@@ -260,7 +260,7 @@ def test_passages_are_joined_block_after_block_as_pair_after_pair(tmp_path, monk
         names = [text.lower().split(", ") for text in edges.texts("description")]
         assert dict(zip(zip(*ends), names)) == expected and len(expected) > 10
         assert edges.numbers("weight").tolist() == [len(one) for one in names]
-        assert [[f"c{row}" for row in both] for both in edges.id_lists("chunks").lists()] == [
+        assert [[f"c{row}" for row in both] for both in edges.id_lists("chunks").to_lists()] == [
             list(pair) for pair in zip(*ends)
         ]
         digests.add(graph.digest)

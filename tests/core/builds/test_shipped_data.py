@@ -204,7 +204,7 @@ def test_shipped_replies_suffice_without_shipped_facts(newcomer):
     kept = SavedReplies(shipped=shipped_replies(newcomer))
     made = run_build(newcomer, "rkg-described", ChatlessModels(), saved=kept)
     assert "A partner in London." in made.columns.nodes.texts("description")
-    assert build_status(newcomer, "rkg-described").report["counts"]["extract_facts"] == 3
+    assert build_status(newcomer, "rkg-described").report["counts"]["extracted"] == 3
 
 
 def test_shipped_data_do_not_fit_other_documents(newcomer):

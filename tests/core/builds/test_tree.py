@@ -103,7 +103,7 @@ def test_three_far_groups_are_three_summaries(tmp_path):
         8,
         9,
     ] and graph.relation_names == ("summarises",)
-    rows = dict(zip(graph.names(range(27)), graph.columns.nodes.id_lists("chunks").lists()))
+    rows = dict(zip(graph.names(range(27)), graph.columns.nodes.id_lists("chunks").to_lists()))
     assert rows["Summary 1.1"] == list(range(8)) and rows["c09"] == [9]
     assert [text[0] for text in graph.columns.nodes.texts("description") if text] == ["a", "b", "c"]
 
@@ -304,7 +304,7 @@ def test_a_cluster_of_one_text_has_a_summary(tmp_path):
     assert len(models.asked) == 7  # The single text has a summary too.
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     below = dict(zip(graph.names(heads), graph.names(tails)))
-    rows = dict(zip(graph.names(range(20)), graph.columns.nodes.id_lists("chunks").lists()))
+    rows = dict(zip(graph.names(range(20)), graph.columns.nodes.id_lists("chunks").to_lists()))
     assert below["Summary 1.7"] == "c12" and rows["Summary 1.7"] == [12]
 
 

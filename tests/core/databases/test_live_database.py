@@ -113,7 +113,7 @@ def test_a_label_in_other_typography_is_found(served, label, typed):
 def test_a_thing_without_a_label_is_found_by_the_end_of_its_iri(served):
     served.load(FILMS)
     assert live(served).fetch_graph("", ["f2"]).fetched.starts == ("f2",)
-    assert live(served, language="none").around("", ["p1"]).fetched.starts == ("p1",)
+    assert live(served, language="none").fetch_graph("", ["p1"]).fetched.starts == ("p1",)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_edges_of_a_hub_are_limited_per_direction_with_a_note(served):
     near = live(served, hops=1, each=3).fetch_graph("", ["Hub"])
     assert near.n_edges == 6 and near.degrees(near_of(near, "Hub"), "out").tolist() == [3]
     assert NoteWith(1, "entity", "3 triples", "left out") in near.fetched.sentences
-    whole = live(served, hops=1, each=7).around("", ["Hub"])
+    whole = live(served, hops=1, each=7).fetch_graph("", ["Hub"])
     assert whole.n_edges == 14 and not any("left out" in one for one in whole.fetched.sentences)
 
 

@@ -118,7 +118,7 @@ def test_each_outcome_is_said(asked, edit, how, text, for_all):
 
 def test_a_lane_that_has_not_answered_yet_or_is_new_says_nothing(asked):
     before, now = asked(lines=(ALL,)), asked([node("Ann")])
-    now.change(0, retrieved=False, status=JOB_RUNNING)
+    now.change_lane(0, retrieved=False, status=JOB_RUNNING)
     assert compare_edited(before, now) == [None, None] and edit_summary(now, [None, None]) == ""
 
 

@@ -95,13 +95,13 @@ AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
 @pytest.mark.parametrize(
     "operators, text, cause, kind, figures, said",
     [
-        ((), ANN, Cause.FOUND, "found", {"place": 1, "of": 2}, "rank 1"),
+        ((), ANN, Cause.FOUND, "found", {"rank": 1, "n_candidates": 2}, "rank 1"),
         (
             (),
             DRAMA,
             Cause.NO_ROOM,
             "dropped",
-            {"place": 2, "of": 2, "retained": 1},
+            {"rank": 2, "n_candidates": 2, "n_retained": 1},
             "rank 2; the model reads only the top 1",
         ),
         (
@@ -109,7 +109,7 @@ AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
             TWO,
             Cause.OUTRANKED,
             "dropped",
-            {"place": 3, "of": 3, "retained": 2},
+            {"rank": 3, "n_candidates": 3, "n_retained": 2},
             "rank 3 of 3; only the top 2 are kept",
         ),
         (
@@ -117,7 +117,7 @@ AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
             ANN,
             Cause.NOT_CHOSEN,
             "dropped",
-            {"of": 3, "retained": 1},
+            {"n_candidates": 3, "n_retained": 1},
             "dropped by rank: one of 3 not chosen",
         ),
         (
@@ -125,7 +125,7 @@ AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
             TWO,
             Cause.LEFT_OUT,
             "never",
-            {"place": 4, "retained": 3, "what": "Two"},
+            {"rank": 4, "n_retained": 3, "missing_name": "Two"},
             "never reached: “Two” was left out by PageRank: rank 4, top 3 kept",
         ),
         (
@@ -133,7 +133,7 @@ AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
             TWO,
             Cause.BEAM,
             "never",
-            {"place": 2, "of": 2, "retained": 1, "hop": 1},
+            {"rank": 2, "n_candidates": 2, "n_retained": 1, "hop": 1},
             "dropped at hop 1: rank 2 of 2, top 1 kept",
         ),
         (
@@ -141,7 +141,7 @@ AROUND = (EgoNetwork(hops=2), ShortestPaths(parallel=False))
             TWO,
             Cause.TOO_FAR,
             "never",
-            {"retained": 1},
+            {"n_retained": 1},
             "never reached: 2 hops away, 1 is searched",
         ),
     ],
@@ -151,7 +151,7 @@ def test_each_fate_of_a_path(kit, one_shot, operators, text, cause, kind, figure
     models = {"encoder": kit.Table({DRAMA: 1.0}), "choose": kit.Picker(DRAMA)}
     states = run(kit, *operators, **models) if operators else one_shot
     found = path_fate(kit.graph, states, path(kit, one_shot, text))
-    names = ("place", "of", "retained", "hop", "what")
+    names = ("rank", "n_candidates", "n_retained", "hop", "missing_name")
     told = {name: getattr(found, name) for name in names if getattr(found, name)}
     assert (found.cause, found.kind, told, found.text) == (cause, kind, figures, said)
 

@@ -41,7 +41,7 @@ def match_documents(graph, *given, question="who"):
 def test_documents_match_by_id_title_and_quotation(graph):
     given = (ReplyDocument("fred", score=3.0), ReplyDocument(title="a christmas  CAROL", score=2.0))
     ids, scores, found = match_documents(graph, *given)
-    assert (ids, scores, found.unplaced, found.notes) == (["fred", "carol"], [3.0, 2.0], 0, [])
+    assert (ids, scores, found.n_unplaced, found.notes) == (["fred", "carol"], [3.0, 2.0], 0, [])
     assert match_documents(graph, ReplyDocument(text="scrooge was\n his partner"))[0] == ["carol"]
     assert match_documents(
         graph,
@@ -87,7 +87,7 @@ def test_unknown_and_repeated_documents_are_counted(graph):
         ReplyDocument("fred"),
     )
     ids, scores, found = match_documents(graph, *given)
-    assert (ids, scores, found.unplaced) == (["fred"], [1.0], 2)
+    assert (ids, scores, found.n_unplaced) == (["fred"], [1.0], 2)
     assert found.notes == [
         NoteWith(2, "4 documents", "not in the corpus", "“<script>”", "“A whale was white.”"),
         NoteWith("1 document", "named before", "first place"),
@@ -99,7 +99,7 @@ def test_ambiguous_title_needs_a_text(graph):
     ids, _, found = match_documents(
         graph, ReplyDocument(title="Twins"), ReplyDocument(title="Twins", text="Another one.")
     )
-    assert ids == ["twin-2"] and found.unplaced == 1
+    assert ids == ["twin-2"] and found.n_unplaced == 1
     assert any("title is that of several" in note for note in found.notes)
 
 

@@ -355,7 +355,7 @@ def test_an_address_that_the_browser_has_not_changed_yet_takes_nothing_back(movi
 
 def test_a_switch_is_heard_where_the_job_of_the_page_was_left(movies):
     at = opened(q="when was Alien released", lane=[FAST], llm="0")
-    job(at).left = True
+    job(at).is_abandoned = True
     at.toggle(key="reader").set_value(False).run()
     assert not at.exception and not job(at).comparison.ask.uses_reader
 

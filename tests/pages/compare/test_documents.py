@@ -72,13 +72,13 @@ def test_a_build_that_is_not_there_is_said_on_its_lane():
 
 
 def test_a_lane_that_searched_a_part_says_so_and_is_asked_again_alone(monkeypatch):
-    found, parts = WordHits._found, ["31 % of the passages so far"]
+    found, parts = WordHits._search, ["31 % of the passages so far"]
 
     def partly(self, state, ctx, recorder, among):
         recorder.partly = parts.pop() if self.keep == 1 and parts else ""
         return found(self, state, ctx, recorder, among)
 
-    monkeypatch.setattr(WordHits, "_found", partly)
+    monkeypatch.setattr(WordHits, "_search", partly)
     at = opened(corpus=NAME, q="Which station plays by night?", lane=[LINE, WIDE], **OWN)
     first = job(at)
     at = until(
@@ -92,7 +92,7 @@ def test_a_lane_that_searched_a_part_says_so_and_is_asked_again_alone(monkeypatc
         == "Searched 31 % of the passages so far"
     )
     at.button(key="search_again").click().run()
-    at = until(at, lambda: job(at) is not first and job(at).ended)
+    at = until(at, lambda: job(at) is not first and job(at).has_ended)
     assert [(lane.state.partly, lane.taken) for lane in job(at).comparison.lanes] == [
         ("", False),
         ("", True),
@@ -102,13 +102,13 @@ def test_a_lane_that_searched_a_part_says_so_and_is_asked_again_alone(monkeypatc
 
 
 def test_a_lane_that_searched_a_part_is_asked_again_by_itself_once_all_is_encoded(monkeypatch):
-    found, parts, encoded = WordHits._found, ["31 % of the passages so far"], threading.Event()
+    found, parts, encoded = WordHits._search, ["31 % of the passages so far"], threading.Event()
 
     def partly(self, state, ctx, recorder, among):
         recorder.partly = parts.pop() if parts else ""
         return found(self, state, ctx, recorder, among)
 
-    monkeypatch.setattr(WordHits, "_found", partly)
+    monkeypatch.setattr(WordHits, "_search", partly)
     at = opened(corpus=NAME, q="Which station plays music by night?", lane=[LINE], **OWN)
     first = job(at)
     key = f"index-{first.comparison.lanes[0].graph.digest}-vectors-chunks"
@@ -122,7 +122,7 @@ def test_a_lane_that_searched_a_part_is_asked_again_by_itself_once_all_is_encode
     )
     assert job(at) is first and first.comparison.lanes[0].state.partly
     encoded.set()
-    at = until(at, lambda: job(at) is not first and job(at).ended)
+    at = until(at, lambda: job(at) is not first and job(at).has_ended)
     assert job(at).comparison.lanes[0].state.partly == ""
     at = until(at, lambda: not any(button.key == "search_again" for button in at.button))
 
@@ -137,7 +137,7 @@ def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_a
     at = until(at, lambda: [one for one in at.button if one.label == "Build"])
     assert any("Once it is, they are asked again" in caption.value for caption in at.caption)
     next(one for one in at.button if one.label == "Build").click().run()
-    at = until(at, lambda: job(at) is not first and job(at).ended)
+    at = until(at, lambda: job(at) is not first and job(at).has_ended)
     assert [lane.status for lane in job(at).comparison.lanes] == ["done", "done"]
     assert not any(one.label == "Build" for one in at.button) and "lacked" not in at.session_state
 
@@ -153,7 +153,7 @@ def test_a_graph_that_was_built_before_the_page_is_drawn_again_is_asked_as_well(
     first = job(at)
     at = until(at, lambda: [one for one in at.button if one.label == "Build"])
     run_build(open_corpus(NAME), "links-nearest", Registry())
-    at = until(at, lambda: job(at) is not first and job(at).ended)
+    at = until(at, lambda: job(at) is not first and job(at).has_ended)
     assert [lane.status for lane in job(at).comparison.lanes] == ["done", "done"]
 
 
@@ -251,7 +251,7 @@ def test_where_no_lane_fits_the_language_a_search_by_words_is_offered_and_named(
     )
     assert Board(job(at).comparison).payload()["marks"]["words"] == ["entwarf", "silbertalbahn"]
     at.button(key="by_words").click().run()
-    until(at, lambda: job(at).ended)
+    until(at, lambda: job(at).has_ended)
     assert at.session_state["lanes"] == [meaning, "bm25-passages"] and "by_words" not in {
         one.key for one in at.button
     }

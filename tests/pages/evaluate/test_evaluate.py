@@ -111,7 +111,7 @@ def test_a_started_evaluation_is_followed_and_kept(home):
     number = home.runs()[0].id
     assert engine().evaluations.get(f"evaluation-{number}").wait(120)
     told = home.run(number)
-    assert (told.done, told.failure_sentences, told.spec["sample"]) == (2, 0, 2)
+    assert (told.done, told.failed, told.spec["sample"]) == (2, 0, 2)
     at = opened(run=number)
     assert not at.exception and "1 method on “" in said(at)
 
@@ -167,9 +167,9 @@ def test_the_table_of_an_unfinished_run_says_on_how_many_questions_it_rests(home
     plan = make_plan([one], "metaqa-1hop-dev,metaqa-2hop-dev", 2, engine().graph, model=False)
     whole = evaluate(engine(), store(), plan)
     assert whole.wait(120) and not whole.error
-    begun = home.begin(home.run(whole.number).spec, plan.drawn, again=True)
+    begun = home.begin_run(home.run(whole.number).spec, plan.drawn, again=True)
     for row in home.rows(whole.number)[:3]:
-        home.keep(begun.id, row.method, row.question.id, row.outcome, row.error, None)
+        home.save_row(begun.id, row.method, row.question.id, row.outcome, row.error, None)
     at = opened(run=begun.id)
     assert not at.exception and "3 of 4 questions" in at.warning[0].value
     assert list(at.dataframe[0].value["Questions"]) == ["3 of 4"]
@@ -179,7 +179,7 @@ def test_the_table_of_an_unfinished_run_says_on_how_many_questions_it_rests(home
 
 
 def test_a_question_of_a_run_opens_from_what_was_kept(run, home):
-    question = home.drawn(run)[0].question
+    question = home.drawn_questions(run)[0].question
     at = opened(run=run, question=question.id)
     assert not at.exception and question.text in said(at).replace("\\", "")
     assert any(b.label == "Data (JSON)" for b in at.get("download_button")) or "Starts at" in said(

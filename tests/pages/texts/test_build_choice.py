@@ -52,7 +52,7 @@ class SummaryChat:
 def grouped(small):
     """The corpus with eight documents more on each of three things."""
     said = [(word, number) for word in ("ship", "mill", "king") for number in range(8)]
-    return small.put(
+    return small.update(
         [
             Document(
                 f"{word}-{number}", f"{word} {word} {word} {word} {number}.", f"The {word} {number}"

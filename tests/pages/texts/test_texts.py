@@ -146,7 +146,7 @@ def test_the_graph_before_is_looked_at_while_the_next_is_built(small, monkeypatc
 
     at = built(opened())
     monkeypatch.setattr(graph_builds, "run_build", held)
-    small.put([Document("ship", "Eva Holm sails to Turku.")])
+    small.update([Document("ship", "Eva Holm sails to Turku.")])
     until(at, lambda: "Rebuild" in labels(at))
     assert "have changed since" in texts(at) and not at.dataframe
     button(at, "Rebuild").click().run()

@@ -34,7 +34,9 @@ def opened_from(folder: Path) -> AssembledIndex:
 def nodes_of(opened: AssembledIndex) -> dict[str, tuple[str, str, list[int]]]:
     """Type, description and chunk rows of each entity, by name."""
     graph, table = opened.graph, opened.graph.columns.nodes
-    columns = zip(table.texts("type"), table.texts("description"), table.id_lists("chunks").lists())
+    columns = zip(
+        table.texts("type"), table.texts("description"), table.id_lists("chunks").to_lists()
+    )
     return dict(zip(graph.names(range(graph.n_nodes)), columns))
 
 
@@ -52,7 +54,7 @@ def edges_of(
         table.texts("description"),
         table.texts("keywords"),
         table.numbers("weight").tolist(),
-        table.id_lists("chunks").lists(),
+        table.id_lists("chunks").to_lists(),
     )
     ends = zip(heads.tolist(), relations.tolist(), tails.tolist(), columns)
     return {

@@ -94,7 +94,7 @@ def test_damaged_files_give_an_error_sentence_or_a_graph(worker, data):
         )
         assert all(
             len(row) == 0 or max(row) < len(columns.chunks)
-            for row in columns.nodes.id_lists("chunks").lists()
+            for row in columns.nodes.id_lists("chunks").to_lists()
         )
 
 

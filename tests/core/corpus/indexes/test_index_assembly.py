@@ -54,12 +54,12 @@ def test_chunks_are_in_the_order_of_the_documents_and_whole_documents_are_called
         "tokens"
     ).tolist() == [3, 5, 4]
     assert opened.graph.names([0, 1]) == ["Ann", "Rome"]
-    assert opened.graph.columns.nodes.id_lists("chunks").lists() == [[0, 1], [1, 2]]
+    assert opened.graph.columns.nodes.id_lists("chunks").to_lists() == [[0, 1], [1, 2]]
     edges = opened.graph.columns.edges
     assert (
         edges.texts("keywords"),
         edges.numbers("weight").tolist(),
-        edges.id_lists("chunks").lists(),
+        edges.id_lists("chunks").to_lists(),
     ) == (["home, life"], [2.0], [[1]])
     assert not opened.left_out and not opened.notes
 

@@ -45,7 +45,7 @@ def test_chunks_without_a_document_come_in_the_order_of_their_places():
         first.text,
         later.text,
     ]
-    assert opened.graph.columns.nodes.id_lists("chunks").lists() == [[1]]
+    assert opened.graph.columns.nodes.id_lists("chunks").to_lists() == [[1]]
 
 
 def test_a_document_matches_only_if_it_has_all_chunks():

@@ -69,7 +69,7 @@ def test_a_folder_of_youtu_graphrag(tmp_path):
     }
     assert edges_of(opened) == {frozenset(("Ann", "Rome")): ("lives_in", "", "", 1.0, [1])}
     table = opened.graph.columns.communities
-    assert (table.texts("title"), table.texts("report"), table.id_lists("members").lists()) == (
+    assert (table.texts("title"), table.texts("report"), table.id_lists("members").to_lists()) == (
         ["Romans"],
         ["Who lives in Rome."],
         [[0, 1]],

@@ -294,7 +294,7 @@ def test_what_was_judged_is_kept_and_judging_goes_on(work):
     with pytest.raises(RunCancelled):
         one(job)
     # of the third pair one order alone is kept
-    assert len(one.known().matches) == 2 and one.missing == 3
+    assert len(one.tally_saved().matches) == 2 and one.missing_reply_count == 3
     one.models._chat = judge
     tally = judged(one)
     assert len(tally.matches) == 4 and len(judge.asked) == 3

@@ -167,7 +167,9 @@ def test_a_sentence_that_is_there_twice_is_not_asked_about(table):
 def test_a_name_that_many_sentences_hold_makes_no_sentence_known(table):
     """Beside Oban alone Ann Lee cannot be told; beside Ann Lee, whom two sentences name, Oban can."""
     many = table(TEXTS | {f"d{i}": f"It was in {i} that Oban had snow." for i in range(5)})
-    assert len(many.where("Oban")) == 6 and make_cloze(many, of(many, "Ann")).answers == ("Oban",)
+    assert len(many.rows_with("Oban")) == 6 and make_cloze(many, of(many, "Ann")).answers == (
+        "Oban",
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +211,7 @@ def test_groups_and_phrases_are_no_names(table):
 
 def test_names_are_found_as_whole_words_in_any_case(table):
     one = table({"d": "OBAN, Obanite or Loban: only one of them is Oban."}, ("Oban",))
-    assert one.where("oban") == {0} and of(one, "OBAN").times == (2,)
+    assert one.rows_with("oban") == {0} and of(one, "OBAN").name_counts == (2,)
 
 
 def test_markup_in_texts_stays_text(table):

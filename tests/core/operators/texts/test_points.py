@@ -137,7 +137,7 @@ def test_community_without_report_is_read_by_its_members(told):
     table = told.graph.columns.communities
     bare = with_tables(
         told.graph,
-        communities=type(table).of(
+        communities=type(table).from_columns(
             title=["Firm"], level=[0], parent=[-1], members=[[2, 3]], report=[""], rating=[1.0]
         ),
     )
