@@ -70,8 +70,8 @@ class BuildCost:
     - `reading` is the use of language models for reading them.
     - `seconds` is the total time, if the speed on this computer is known from replies of the
       model or from similar builds.
-    - `later` holds sentences on costs that are exactly known only once the graph is built. `rest`
-      is a rough estimate of these.
+    - `later` holds sentences on costs that are exactly known only once the graph is built.
+      `later_usage` is a rough estimate of these.
     - `spent` is a sentence on what the build has cost before it was stopped.
     - `language` holds sentences on how well the models and parsers fit the language of the
       documents.

@@ -84,11 +84,11 @@ NEXT_SUFFIX = "-next"
 class Status:
     """Status of a build of a corpus.
 
-    - `current` is true if the graph was built of the present documents by operators that would make
-      the same graph today.
+    - `is_current` is true if the graph was built of the present documents by operators that would
+      make the same graph today.
     - `outdated` is a sentence on what has changed; empty if it is current.
-    - `renamed` is true if since then, only names were marked as the same or as different. The graph
-      is then usable until it is built anew.
+    - `has_renamed` is true if since then, only names were marked as the same or as different. The
+      graph is then usable until it is built anew.
     - `uncovered` is a sentence on parts of the corpus that a current graph does not cover, as with
       an opened index after documents were added.
     - `report` is the report of the last run. `graph` is the digest of its graph.

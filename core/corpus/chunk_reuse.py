@@ -112,7 +112,7 @@ class ChunkReuse:
     folders : folders of graphs; the first one with chunks by the same cutter is used. Without any,
         all documents are cut and nothing is recorded.
     cutter : the name of the cutter that was used.
-    document_chunks : the chunks, once `chunks` was called.
+    document_chunks : the chunks, once `cut_chunks` was called.
     """
 
     folders: tuple[Path, ...] = ()

@@ -91,8 +91,8 @@ class SparqlEndpoint:
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a SELECT.
 
-        Afterwards `partial` is set if the server left out rows, and `has_more_rows` if it sent more
-        than `max_rows`.
+        Afterwards `incomplete_note` is set if the server left out rows, and `has_more_rows` if it
+        sent more than `max_rows`.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class SparqlEndpoint:
             self.incomplete_note = _note_left_out(reply.response.headers, count)
 
     def triples(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the statements of a CONSTRUCT or DESCRIBE. `partial` is set as in `rows`."""
+        """Yield the statements of a CONSTRUCT or DESCRIBE. `incomplete_note` is set as in `rows`."""
         from pyoxigraph import RdfFormat, parse
 
         count = 0

@@ -110,7 +110,7 @@ class SparqlLookup(DatabaseLookup):
     def _look_up(
         self, query: str, names: tuple[str, ...], max_rows: int
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a look-up, and set `partial` if the server left out some."""
+        """Yield the rows of a look-up, and set `incomplete_note` if the server left out some."""
         yield from self.endpoint.rows(query, names, max_rows)
         self.incomplete_note = self.incomplete_note or self.endpoint.incomplete_note
 

@@ -88,7 +88,7 @@ class Fate:
     Parameters
     ----------
     text : the outcome in a few words.
-    rank : the rank, from 1, among `of` candidates.
+    rank : the rank, from 1, among `n_candidates` candidates.
     n_retained : how many candidates were kept.
     hop : the hop at which a beam dropped the path.
     missing_name : the node or relation that the subgraph lacks.
@@ -126,8 +126,8 @@ class Loss:
     ----------
     name : the answer's name, or the passage's title.
     stage : the stage of the funnel at which it was lost.
-    rank : the rank, from 1, among `of` candidates. For a node that PageRank left out, the rank is
-        beyond the kept ones.
+    rank : the rank, from 1, among `n_candidates` candidates. For a node that PageRank left out, the
+        rank is beyond the kept ones.
     n_retained : how many candidates were kept.
     hop : the hop of a beam, or the number of hops to the answer.
     missing_name : the missing node or relation, or the node to which a beam did not continue.

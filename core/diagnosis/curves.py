@@ -38,8 +38,8 @@ TargetRanks = dict[Target, int | None]
 class Curve:
     """The number of targets alive after a step, for each value of its parameter.
 
-    The `values` are ascending and contain the present `value`. `next` is the value with which the
-    next target is kept; None if no value keeps more.
+    The `values` are ascending and contain the present `value`. `next_value` is the value with which
+    the next target is kept; None if no value keeps more.
     """
 
     parameter: str

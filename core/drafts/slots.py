@@ -14,7 +14,7 @@ LINE_OWNER = 0  # owner of the draft's own row; no brick has this key
 
 @dataclass(frozen=True)
 class Slot:
-    """A position in a row of bricks: the one before the brick with index `at`.
+    """A position in a row of bricks: the one before the brick with index `index`.
 
     The row is the draft's own, or the row `arm` of the brick with the key `owner`.
     """

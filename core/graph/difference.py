@@ -23,9 +23,9 @@ MIN_NAME_SIMILARITY = 88.0
 class MissingParts:
     """Nodes and links that one graph has and the other lacks.
 
-    `nodes` are int64 ids in descending order of degree. `links` is the number of pairs of entities
-    that are connected in this graph alone. `n_links_between_common` is the number of those pairs
-    whose two entities are both in the other graph.
+    `nodes` are int64 ids in descending order of degree. `n_links` is the number of pairs of
+    entities that are connected in this graph alone. `n_links_between_common` is the number of those
+    pairs whose two entities are both in the other graph.
     """
 
     nodes: np.ndarray
@@ -37,10 +37,10 @@ class MissingParts:
 class GraphDifference:
     """Common and different parts of two graphs.
 
-    Names are equal if their `comparison_key` is. `nodes` and `links` are the numbers of nodes and
-    links that both graphs have. `first` are the parts that only the first graph has. `alike` holds
-    (node, node, similarity out of 100) for similar names; the first node is only in the first
-    graph, the second only in the second graph.
+    Names are equal if their `comparison_key` is. `n_common_nodes` and `n_common_links` are the
+    numbers of nodes and links that both graphs have. `first` are the parts that only the first
+    graph has. `similar_pairs` holds (node, node, similarity out of 100) for similar names; the
+    first node is only in the first graph, the second only in the second graph.
     """
 
     n_common_nodes: int

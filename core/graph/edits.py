@@ -73,7 +73,7 @@ class Edit:
         return f"without {'the passage ' if self.kind == 'passage' else ''}{self.name}"
 
     def to_text(self) -> str:
-        """Return the edit as JSON text for addresses and files, which `read` parses."""
+        """Return the edit as JSON text for addresses and files, which `from_text` parses."""
         return json.dumps([self.kind, *self.names], ensure_ascii=False)
 
     @classmethod

@@ -15,8 +15,8 @@ from core.graph.texts import chunks_of, n_chunks
 class ChunkAdditions:
     """Nodes and edges that one chunk mentions, split into new and already known ones.
 
-    `fresh` are the nodes that no earlier chunk mentions, `known` the others. The same holds for the
-    edges. All are int64 ids. Nodes are ordered by descending degree.
+    `new_nodes` are the nodes that no earlier chunk mentions, `known_nodes` the others. The same
+    holds for the edges. All are int64 ids. Nodes are ordered by descending degree.
     """
 
     new_nodes: np.ndarray

@@ -91,7 +91,7 @@ class ChainIndex:
 
     Chains are ordered by (length, codes). Chain `i` has the vectors
     `tokens[starts[i] : starts[i + 1]]`, each stored as whole multiples of its value in `scales`.
-    `found` is the estimated number of chains in the graph. If there are too many, the index holds
+    `n_found` is the estimated number of chains in the graph. If there are too many, the index holds
     the shortest, and among these the commonest.
     """
 

@@ -29,7 +29,8 @@ class PositionMap:
     """Mapping between the positions of an index and the items.
 
     `items` is int64 and holds the item at each position, -1 if the item was removed. Every item has
-    exactly one position. `added` counts the items that were added since the whole index was built.
+    exactly one position. `n_added` counts the items that were added since the whole index was
+    built.
 
     >>> import numpy as np
     >>> from core.indexes.index_extension import PositionMap

@@ -63,7 +63,7 @@ class IndexKind:
     Every file or folder in the graph's folder whose name matches `pattern` belongs to it. The other
     fields:
 
-    - `words` describes in a few words the settings in such a name.
+    - `describe_settings` describes in a few words the settings in such a name.
     - `default_name` is the name of the index that methods with default settings read.
     - `build` builds that index. It adds to the saved parts if `is_incremental` is true, else it
       starts anew. None for an index that is built only by the question that needs it.

@@ -34,8 +34,8 @@ UNFINISHED_SECONDS = 600.0
 class SavedIndex:
     """An index on disk.
 
-    `words` describes its settings, taken from its name. `size` is in bytes and `changed` in seconds
-    since 1970. `is_default` is true for the index that methods with default settings read.
+    `description` describes its settings, taken from its name. `size` is in bytes and `changed` in
+    seconds since 1970. `is_default` is true for the index that methods with default settings read.
     """
 
     path: Path
@@ -49,7 +49,7 @@ class SavedIndex:
 class IndexState:
     """A kind of index and its saved indexes of one graph.
 
-    `parts` counts the finished parts and all parts, if these are known. `lacks` is the reason why
+    `parts` counts the finished parts and all parts, if these are known. `refusal` is the reason why
     the index cannot be built, empty if it can. `damage` is the reason why the saved index cannot be
     read, empty if it can.
     """
@@ -88,7 +88,8 @@ class IndexState:
 class Leftover:
     """A file or folder that nothing reads any more.
 
-    It belongs to an earlier content of the graph (`earlier`), or no kind of index knows its name.
+    It belongs to an earlier content of the graph (`is_earlier_content`), or no kind of index knows
+    its name.
     """
 
     path: Path

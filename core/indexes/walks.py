@@ -96,7 +96,7 @@ class WalkCorpus:
 class WalkBlocks(VectorBlocks):
     """Blocks of the vectors of nodes' walks.
 
-    Item `i` is `nodes[i]`. The encoder reads `most` tokens of its text (0: all).
+    Item `i` is `nodes[i]`. The encoder reads `max_tokens` tokens of its text (0: all).
     """
 
     plan: WalkPlan = field(kw_only=True)

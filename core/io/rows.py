@@ -109,7 +109,7 @@ class RowFile:
         self.file, self.schema = file, schema
 
     def open(self, **options: Any) -> SqliteDatabase:
-        """Open the file, for use with `errors` and `transaction`. Raises StoreError.
+        """Open the file, for use with `raise_store_errors` and `transaction`. Raises StoreError.
 
         `options` are those of `sqlite3.connect`.
         """

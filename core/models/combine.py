@@ -205,7 +205,7 @@ class RoundsChooser:
 
 @dataclass(frozen=True)
 class ThresholdChooser:
-    """A scorer's best candidates, without those that score below `least`.
+    """A scorer's best candidates, without those that score below `min_score`.
 
     The threshold applies in addition to the cut at `k` (LEGO-GraphRAG v1, section 4.1: nodes of at
     least tau_v, edges of at least tau_e, paths above one). Its scale is that of the scorer: a

@@ -353,7 +353,7 @@ class CandidateScores:
 
         Parameters
         ----------
-        read : called with each part; it must pass the scores to `received`.
+        read : called with each part; it must pass the scores to `record`.
         one_part : if true, all texts are read in one part even with a preview, for models whose
             scores depend on the batch.
 

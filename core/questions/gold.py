@@ -60,8 +60,8 @@ ID_SEPARATOR = ","  # separates several numeric ids in one text (BSARD)
 class Passage:
     """A passage included in a row of a question set.
 
-    `page` is true if the text is HTML. `whole` is true if the passage is the row's only text and
-    all questions of the row are about it.
+    `is_html` is true if the text is HTML. `is_only_text` is true if the passage is the row's only
+    text and all questions of the row are about it.
     """
 
     title: str

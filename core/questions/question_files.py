@@ -61,8 +61,8 @@ FORMATS = {
 class QuestionFile:
     """The questions of a file, and notes on how it was read.
 
-    `QuestionFile.ignored_keys` are the keys or columns with a value that were not read. `left_out`
-    are sentences on the encoding and on questions that were left out.
+    `QuestionFile.ignored_keys` are the keys or columns with a value that were not read.
+    `reading_notes` are sentences on the encoding and on questions that were left out.
     """
 
     questions: tuple[Question, ...]

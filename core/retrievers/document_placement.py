@@ -38,7 +38,7 @@ WordScores = Callable[[str], np.ndarray]
 class PlacedDocuments:
     """The rows of the chunks of a reply, best first, each with its score.
 
-    `unplaced` counts the documents that were not found.
+    `n_unplaced` counts the documents that were not found.
     """
 
     rows: dict[int, float | None] = field(default_factory=dict)

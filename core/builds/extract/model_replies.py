@@ -83,7 +83,7 @@ EXTRACTION_SCHEMAS: Mapping[str, dict[str, Any]] = {
 class ReplyLists(NamedTuple):
     """Lists of a reply by name.
 
-    `whole` is true if the reply was not cut. `unusable` counts items that could not be used.
+    `is_whole` is true if the reply was not cut. `unusable` counts items that could not be used.
     """
 
     lists: dict[str, list[Any]]

@@ -175,8 +175,8 @@ class SharedEntityIndex:
     """Index of entities and chunks, for finding chunks that share entities.
 
     `names` are the entities in order. `rows` holds the chunks of each entity, `entities` the
-    entities of each chunk, and `node_of` the node of each chunk. Chunks with at least `least`
-    entities in common are linked.
+    entities of each chunk, and `node_of_row` the node of each chunk. Chunks with at least
+    `min_shared` entities in common are linked.
     """
 
     names: list[str]

@@ -26,8 +26,8 @@ MAX_LISTED_DOCUMENTS = 5  # of a merge in the report
 class Resolution:
     """Resolved names of a corpus.
 
-    `by_document` holds the full name and the rule of each part, by document. `elsewhere` holds the
-    full names of parts in other documents. `terms` are the keys that are no entities.
+    `by_document` holds the full name and the rule of each part, by document. `joined_everywhere`
+    holds the full names of parts in other documents. `terms` are the keys that are no entities.
     """
 
     known: dict[str, CorpusName]

@@ -65,7 +65,7 @@ class DelimitedTable:
     def rows(self) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield the rows that are not blank, each with its number from 1.
 
-        `longer` counts rows with more cells than columns. Raises BadInput that names the line.
+        `n_long_rows` counts rows with more cells than columns. Raises BadInput that names the line.
         """
         try:
             for number, row in enumerate(filter(None, chain(self._first_rows, self._rows)), 1):

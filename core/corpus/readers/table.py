@@ -466,10 +466,10 @@ def _column_named(columns: list[str], name: str) -> str:
 class ColumnRoles:
     """The columns of a table that hold text, title and id, and their values in each row.
 
-    `of` holds the column of each role. The columns are those that a person names, else those with
-    usual names. A role for which a person names an empty column has none. Without a text column,
-    the text of a row is a sentence of all its fields. `guess` describes the choice of nested
-    fields.
+    `column_of_role` holds the column of each role. The columns are those that a person names, else
+    those with usual names. A role for which a person names an empty column has none. Without a text
+    column, the text of a row is a sentence of all its fields. `guess_phrase` describes the choice
+    of nested fields.
 
     Parameters
     ----------

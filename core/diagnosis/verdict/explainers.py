@@ -165,7 +165,7 @@ class Explainer(ABC):
 
         Parameters
         ----------
-        names : an answer as `said` returns it.
+        names : an answer as `answer_texts` returns it.
         edits : edits of the graph.
 
         Returns

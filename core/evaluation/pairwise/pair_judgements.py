@@ -135,7 +135,7 @@ class _JudgingProgress:
 class PairwiseJudge:
     """Judge of pairs of answers; calling it with its job returns the tally.
 
-    Saved replies are reused. `known` returns their tally without asking the judge.
+    Saved replies are reused. `tally_saved` returns their tally without asking the judge.
     """
 
     methods: Sequence[str]
@@ -160,7 +160,7 @@ class PairwiseJudge:
     def tally_saved(self) -> PairwiseTally:
         """Return the tally of the pairs that were judged before.
 
-        `missing` then counts the replies that are not saved.
+        `missing_reply_count` then counts the replies that are not saved.
         """
         replies = self._saved_replies(self.pairs)
         self.missing_reply_count = replies.count(None)

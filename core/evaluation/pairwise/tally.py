@@ -30,8 +30,8 @@ JUDGE = JudgeThresholds()
 class PairwiseTally:
     """Judged matches of a run.
 
-    `of` is the number of pairs to be judged, `judge` the title of the judging model, and `short`
-    the number of questions that ask for a short answer.
+    `pair_count` is the number of pairs to be judged, `judge` the title of the judging model, and
+    `short_question_count` the number of questions that ask for a short answer.
     """
 
     methods: tuple[str, ...]

@@ -50,8 +50,8 @@ class PairwiseVerdict:
 class Match:
     """Two answers to a question, judged in both orders.
 
-    `verdict_a_first` is the verdict with the answer of `a` first, `back` the one with the answer of
-    `b` first.
+    `verdict_a_first` is the verdict with the answer of `a` first, `verdict_b_first` the one with
+    the answer of `b` first.
     """
 
     question: str

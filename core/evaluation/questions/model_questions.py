@@ -78,11 +78,11 @@ DUPLICATE_QUESTION = "the question was made already"
 class ModelQuestionWriter:
     """Writer of questions with a language model; calling it with its job returns the questions.
 
-    The result has at most `wanted` questions that passed the checks. The work ends after `seconds`.
-    It ends earlier if, at the current rate, fewer than `least` questions can be expected in all.
-    Every reply is saved, so that the work can be resumed. The order of the passages depends on the
-    seed alone. The model is asked about several passages concurrently, and their results are
-    counted in order.
+    The result has at most `max_questions` questions that passed the checks. The work ends after
+    `seconds`. It ends earlier if, at the current rate, fewer than `min_expected` questions can be
+    expected in all. Every reply is saved, so that the work can be resumed. The order of the
+    passages depends on the seed alone. The model is asked about several passages concurrently, and
+    their results are counted in order.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class ModelQuestionWriter:
         return MadeQuestions({WRITTEN_KIND: questions}, {WRITTEN_KIND: rejections})
 
     def _is_hopeless(self, count: int, elapsed: float) -> bool:
-        """Return whether fewer than `least` questions can be expected at the current rate.
+        """Return whether fewer than `min_expected` questions can be expected at the current rate.
 
         It is False until the share `MODEL_QUESTION_DEFAULTS.hopeless_time_share` of the time is
         over.

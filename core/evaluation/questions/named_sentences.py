@@ -35,7 +35,7 @@ class NamedSentence:
 
     `row` is the row of the sentence and `document` the row of its document. `chunks` are the rows
     of the chunks that contain it whole. `names` are in the order of the text, none inside another,
-    and `times` says how often each occurs in the sentence.
+    and `name_counts` says how often each occurs in the sentence.
     """
 
     row: int

@@ -33,7 +33,7 @@ from core.watch import Watch
 class Pace:
     """Progress of a run and an estimate of the remaining time.
 
-    The estimate uses the time that each method has taken so far, with `at_once` of them running
+    The estimate uses the time that each method has taken so far, with `concurrency` of them running
     at a time on average. There is none until every method with remaining rows has run once, because
     the times of methods differ too much.
     """

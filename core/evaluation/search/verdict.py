@@ -91,10 +91,10 @@ class PointComparison:
 class SearchVerdict:
     """Result of the comparison on unseen questions.
 
-    `best` is the published line with the highest mean quality, the cheapest of equals. `against`
-    holds the points chosen on the tuning questions, in the order of their quality on these.
-    P-values have Holm's correction over the points. `figures` holds quality and cost of every
-    published line.
+    `best` is the published line with the highest mean quality, the cheapest of equals.
+    `comparisons` holds the points chosen on the tuning questions, in the order of their quality on
+    these. P-values have Holm's correction over the points. `figures` holds quality and cost of
+    every published line.
     """
 
     run: int

@@ -109,12 +109,12 @@ def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
 
 @dataclass(frozen=True, eq=False)
 class WalkFront:
-    """Ends of the walks along a chain, as distinct pairs (`previous`, `now`) of nodes.
+    """Ends of the walks along a chain, as distinct pairs (`previous_nodes`, `nodes`) of nodes.
 
-    The pairs are ordered. Before the first step, the previous node is -1. `walks` is the number of
-    walks that reach each pair. `before` is the front before the last step. `origin` is the position
-    in it of the pair that the first walk to each pair came from, and `edge` the edge that this walk
-    took. `code` is the code of the last step.
+    The pairs are ordered. Before the first step, the previous node is -1. `walk_counts` is the
+    number of walks that reach each pair. `previous_front` is the front before the last step.
+    `origin_rows` is the position in it of the pair that the first walk to each pair came from, and
+    `edges` the edge that this walk took. `code` is the code of the last step.
     """
 
     previous_nodes: np.ndarray  # int64 [n]

@@ -38,7 +38,7 @@ LEIDEN_EDGE_BYTES = 100
 class NodeCommunities:
     """The finest communities of a graph, numbered by their first member.
 
-    `of[v]` is the community of node `v`.
+    `community_of[v]` is the community of node `v`.
     """
 
     community_of: np.ndarray  # int32 [n]

@@ -42,7 +42,7 @@ NodeSteps = tuple[np.ndarray, np.ndarray, np.ndarray]  # neighbours, edges, rela
 class Overview:
     """Nodes to draw in three groups, each best first, and the triples between them.
 
-    The triples are ascending. `whole` is True if this is the whole graph.
+    The triples are ascending. `is_whole` is True if this is the whole graph.
     """
 
     hubs: tuple[int, ...]

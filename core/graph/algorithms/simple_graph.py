@@ -14,7 +14,7 @@ from core.graph.store import row_entries
 class SimpleGraph:
     """Neighbours of each node, ascending, without parallel links and loops.
 
-    Those of node `v` are `near[indptr[v]:indptr[v + 1]]`. Each link occurs at both ends.
+    Those of node `v` are `neighbour_ids[indptr[v]:indptr[v + 1]]`. Each link occurs at both ends.
     """
 
     indptr: np.ndarray  # int64 [n + 1]

@@ -114,7 +114,7 @@ class NeighbourGroups:
     """Steps of every node, grouped by the neighbour to which they lead.
 
     Node `n` has the groups from `indptr[n]` to below `indptr[n + 1]`, in the order of their first
-    step. The steps of group `g` are `places[starts[g] : starts[g + 1]]`, as positions in
+    step. The steps of group `g` are `step_rows[starts[g] : starts[g + 1]]`, as positions in
     `OrderedSteps`.
     """
 

@@ -165,8 +165,8 @@ def _piece_bounds(journal: Journal, cuts: list, total: int, limit: int) -> list:
 class InwardEdges:
     """External sorting of the edges by their tails.
 
-    `spill` takes edges sorted by heads and writes them by range of tails. `place` then fills the
-    arrays of the store, range by range.
+    `spill` takes edges sorted by heads and writes them by range of tails. `fill_range` then fills
+    the arrays of the store, range by range.
     """
 
     def __init__(self, nodes: int, triples: int, memory: int, pieces: int = 0):

@@ -32,10 +32,10 @@ IdColumns = tuple[np.ndarray, np.ndarray, np.ndarray]  # heads, relations, tails
 class NumberSource:
     """Computed triples of numbered nodes and relations.
 
-    `read(first)` yields batches of (heads, relations, tails), starting at triple `first`. `key`
-    identifies the source and must be JSON-serialisable. `memory` is the memory in bytes for the
-    build, None for the default share. Without `keep`, a build that fails or is stopped leaves no
-    files.
+    `read_from(first)` yields batches of (heads, relations, tails), starting at triple `first`.
+    `key` identifies the source and must be JSON-serialisable. `memory_bytes` is the memory in bytes
+    for the build, None for the default share. Without `resumes_after_stop`, a build that fails or
+    is stopped leaves no files.
     """
 
     key: tuple

@@ -48,7 +48,7 @@ class NameLookup:
         )
 
     def find_alike(self, name: str) -> tuple[int, ...]:
-        """Return the nodes that `exact` finds, else those whose names differ in accents.
+        """Return the nodes that `find_exact` finds, else those whose names differ in accents.
 
         In a graph that is too large for memory, names that differ in accents are not found.
 

@@ -29,8 +29,8 @@ STABLE_SHARE = 0.99
 class PushResult:
     """Result of a push: the PageRank of every node, float64 [n].
 
-    `left` is the mass that was not pushed, of a sum of one. It bounds the error summed over all
-    nodes. `steps` is the number of steps walked.
+    `residual_mass` is the mass that was not pushed, of a sum of one. It bounds the error summed
+    over all nodes. `steps` is the number of steps walked.
     """
 
     scores: np.ndarray

@@ -22,7 +22,7 @@ NO_WEIGHTS, NO_DEGREES = np.empty(0), np.empty(0, np.uint8)
 class Adjacency(NamedTuple):
     """Adjacency of a graph for compiled loops.
 
-    `way` is the code of the direction, the mask of `core.graph.kernels`. The weights are empty if
+    `mask` is the code of the direction, the mask of `core.graph.kernels`. The weights are empty if
     all edges have the same weight.
     """
 

@@ -39,7 +39,7 @@ DESCRIPTION_SEPARATOR = "<SEP>"
 class Attributes:
     """Attributes of nodes and edges, collected while triples are read.
 
-    `edge` takes those of the next triple, and `add` counts that triple as read. Nodes are
+    `take_edge` takes those of the next triple, and `add` counts that triple as read. Nodes are
     identified by their names. `wanted` is True if the graph will have these columns. `large` is
     True if it will not because the file is too large. `expected` is True if the header of a table
     names some. `taken` counts the values by (column, key).

@@ -94,9 +94,9 @@ class DelimitedLayout:
     """Layout of a delimited file, detected from its first lines.
 
     `form` is the name of the separator's format. `columns` are those of head, relation and tail, if
-    they were found or chosen. `header` is the number of columns of the header row, 0 without one.
-    Lines up to number `before` hold no triples. `beside` maps positions of columns, from 0, to the
-    keys of the edge attributes in them.
+    they were found or chosen. `n_header_columns` is the number of columns of the header row, 0
+    without one. Lines up to number `n_opening_lines` hold no triples. `attribute_columns` maps
+    positions of columns, from 0, to the keys of the edge attributes in them.
     """
 
     form: str

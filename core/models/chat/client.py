@@ -34,7 +34,7 @@ T = TypeVar("T")
 class ChatRequest:
     """A request to a model, with everything that its reply depends on.
 
-    `thoughts` is the token budget for reasoning, in addition to `max_tokens`.
+    `reasoning_tokens` is the token budget for reasoning, in addition to `max_tokens`.
     """
 
     messages: tuple[dict[str, str], ...]

@@ -26,7 +26,7 @@ JSON_ERRORS = (ValueError, RecursionError)
 class JsonReply:
     """The JSON object in a reply.
 
-    `whole` is false if the reply was cut off; the object then has only its complete values.
+    `is_whole` is false if the reply was cut off; the object then has only its complete values.
     """
 
     value: dict[str, Any]

@@ -152,7 +152,7 @@ class SavedReplies:
         Parameters
         ----------
         key : key of the request.
-        model : name under which `measured` averages its duration; empty to leave it out.
+        model : name under which `mean_cost` averages its duration; empty to leave it out.
         reply : the reply.
 
         Raises

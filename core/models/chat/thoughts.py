@@ -82,9 +82,9 @@ class ThoughtSeparator:
     ignored. Inside the quotes of JSON, marks are text. In a text that begins as JSON, a closing
     mark alone ends no reasoning.
 
-    With `begun`, the text is expected to begin inside reasoning, as for a model whose prompt ends
-    in the opening mark. It does not if it begins as JSON, or if it is complete without any closing
-    mark.
+    With `starts_in_reasoning`, the text is expected to begin inside reasoning, as for a model whose
+    prompt ends in the opening mark. It does not if it begins as JSON, or if it is complete without
+    any closing mark.
     """
 
     def __init__(self, begun: bool = False) -> None:

@@ -114,7 +114,7 @@ class EntityChains:
     ----------
     texts : the chains in words, aligned with `chains`.
     similarity : similarity of the question and the chains.
-    fronts : cache of `front`.
+    fronts : cache of `walk_front`.
     """
 
     seed: int

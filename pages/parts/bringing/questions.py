@@ -39,9 +39,9 @@ ASKED_GRAPH_CHOICES = {"union": tr("That graph"), "question": tr("The graph of i
 
 @dataclass(frozen=True)
 class ChosenQuestions:
-    """Questions of a file (`found`), with the options of its reader.
+    """Questions of a file (`question_file`), with the options of its reader.
 
-    `graphs` is the number of rows with graphs of their own.
+    `n_own_graphs` is the number of rows with graphs of their own.
     """
 
     upload: ImportInput

@@ -119,7 +119,7 @@ class Bench:
         return bool(edits)
 
     def _apply(self, message: Mapping[str, Any], check: TextCheck) -> None:
-        """Apply one edit; its error becomes `trouble`."""
+        """Apply one edit; its error becomes `rejected_change`."""
         action = message.get("do")
         self.rejected_change = None
         try:
