@@ -88,7 +88,7 @@ class UnpackedBytes:
     packing : the suffix of the compression, such as .gz; anything else for none.
     watch : receives the progress.
     max_bytes : largest number of unpacked bytes; None for no limit.
-    max_line_bytes : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
+    longest : largest number of bytes of a line; None for `MAX_LINE_BYTES`.
 
     Raises
     ------

@@ -160,6 +160,8 @@ def strip_typography(text: str) -> str:
 def fold_with_offsets(text: str) -> tuple[str, Sequence[int]]:
     """Return a folded text, and the offset in the text of each folded character and of the end.
 
+    The text is folded letter by letter, so that “2½” gives “21/2” and not “2 1/2” as in `fold`.
+
     >>> from core.languages.spelling import fold_with_offsets
     >>> fold_with_offsets("ﬁ ﬂ")
     ('fi fl', [0, 0, 1, 2, 2, 3])
@@ -219,7 +221,7 @@ def name_key(name: str) -> str:
     """Return a key that is equal for names that differ in case, typography and punctuation.
 
     Symbols that are part of names stay, as in C++ and C#. The key is empty for a name without any
-    letter.
+    letter, digit or symbol.
 
     >>> from core.languages.spelling import name_key
     >>> name_key("The “Spider–Rock”, No. 2"), name_key("C++"), name_key("1984.0"), name_key("3.5")
@@ -234,7 +236,7 @@ def normalize(text: str) -> str:
     Case and typography are folded. Punctuation of all scripts and ASCII symbols are deleted, then
     the words a, an, the. Several blanks become one, and blanks between letters of scripts without
     blanks are removed. Deleting punctuation joins words: "U.S." becomes "us". For ASCII texts this
-    is SQuAD's normalisation, except for marks between digits.
+    is SQuAD's normalisation, except for numbers and their marks.
 
     >>> from core.languages.spelling import normalize
     >>> normalize("The U.S."), normalize("“The Heron”"), normalize("北京大学。"), normalize("1,984.0")
@@ -304,7 +306,8 @@ def row_pattern(answer: str) -> str:
     """Return an RE2 pattern of all texts in which `contains_text` may find a normalised answer.
 
     Its matches may also be other texts. Case must be ignored. It matches the longest word, with any
-    characters between its letters. It is empty if the answer has no letter.
+    characters between its letters. It is empty if the answer has no letter
+    or digit.
     """
     words = ("".join(filter(str.isalnum, word)) for word in answer.split())
     word = max(words, key=len, default="")[:MAX_PATTERN_LETTERS]
@@ -431,8 +434,9 @@ def _number_continues(text: str, start: int, end: int) -> bool:
         prefix = text[max(0, start - MINUS_CONTEXT_CHARACTERS) : start]
         if _is_digit(prefix[-1:]) or prefix[-1:] == "." and _is_digit(prefix[-2:-1]):
             return True
-        if prefix[-1:] == "-" and not _is_digit(prefix[:-1].rstrip()[-1:]):
-            return prefix[-2:-1] in ("", " ")  # the mark is a minus
+        has_dash = prefix[-1:] == "-" and not _is_digit(prefix[:-1].rstrip()[-1:])
+        if has_dash and prefix[-2:-1] in ("", " "):
+            return True  # the dash is a minus
     suffix = text[end : end + 2]
     return _is_digit(text[end - 1]) and (
         _is_digit(suffix[:1]) or suffix[:1] == "." and _is_digit(suffix[1:2])

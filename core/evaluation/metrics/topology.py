@@ -67,8 +67,8 @@ def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRan
     Returns
     -------
     The uncertainty of each known item at the ranks where it falls. None if the graph has no links
-        or records no sources of its nodes, if nothing was retrieved, or if no gold document is
-        known.
+        or records no sources of its nodes, if the method ranks nothing, or if no gold document
+        is known. An empty ranking counts as one that falls at no rank.
 
     Notes
     -----
@@ -109,7 +109,7 @@ def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
 
     Returns
     -------
-    Ranks from 1. None if no nodes were retrieved or no gold nodes are known.
+    Ranks from 1. None if the method ranks no nodes or no gold nodes are known.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def nodes_by_chunk(graph: KnowledgeGraph) -> IdLists:
 def _retrieved_nodes(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
     """Return the retrieved nodes, best first, and the number of them before the cut.
 
-    Nodes beyond the cut follow if they are known. The result is None if no nodes were retrieved.
+    Nodes beyond the cut follow if they are known. The result is None if the method ranks no nodes.
     """
     if state.nodes is None:
         return None

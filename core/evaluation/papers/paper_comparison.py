@@ -304,10 +304,14 @@ def agreement_text(comparison: MetricComparison) -> str:
         )
     agreements = [row.agrees for row in rows if row.agrees is not None]
     if agreements:
-        first_rows = [
-            row for row in rows if row.printed is not None and row.printed_difference is None
-        ]
-        scope = " of the same method" if len(first_rows) > 1 else ""
+        # A printed bound has no difference either, wherever it stands.
+        n_first_rows = sum(
+            row.printed_difference is None
+            and row.printed is not None
+            and not isinstance(row.printed, UpperBound)
+            for row in rows
+        )
+        scope = " of the same method" if n_first_rows > 1 else ""
         sentences.append(
             f"For {sum(agreements)} of {len(agreements)} the paper's difference from the first "
             f"row{scope} lies in the interval here."

@@ -49,8 +49,8 @@ class Recommendation:
     `take` is the id of a method, empty if the rows allow no choice. `ranks` holds the rank of
     each compared method: 1 plus the number of methods significantly ahead of it by `metric`.
     `headline` is one sentence, and `details` are further ones. `more` is the number of further
-    questions needed to distinguish the two highest means. It is 0 if that is unknown, if they are
-    distinguished already, or if there are not enough questions.
+    questions needed to distinguish the two highest means. It is at most the number that is
+    left in the sets, and 0 if it is unknown or if they are distinguished already.
     """
 
     metric: str

@@ -90,6 +90,11 @@ SCAN_BYTES = 1 << 20  # bytes that are read and searched together
 NESTED_XML_ENTITY = re.compile(
     rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&%]|'[^']*[&%])"
 )
+# A comment or processing instruction, which may be cut.
+XML_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)", re.DOTALL)
+XML_FIRST_ELEMENT = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<!DOCTYPE[^\[>]*+(?:\[(?:[^\]\"']++|\"[^\"]*+\"|'[^']*+')*+\]\s*+)?>\s*+)?<\w"
+)
 
 
 def check_language(language: str) -> None:
@@ -424,6 +429,12 @@ def _check_entities(source: TripleSource, path: FilePath) -> None:
     """
     with _open_file(source, path, "rdfxml") as stream:
         head = stream.read(SCAN_BYTES)
+    prologue = XML_COMMENT.sub(b"", head)
+    if len(head) == SCAN_BYTES and not XML_FIRST_ELEMENT.match(prologue):
+        raise BadInput(
+            f"{path.name}: no element begins in its first {SCAN_BYTES >> 20} MiB, so that its XML "
+            "entities cannot be checked."
+        )
     if NESTED_XML_ENTITY.search(head):
         raise BadInput(
             f"{path.name}: it declares XML entities within entities, or from elsewhere; those are "

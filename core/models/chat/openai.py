@@ -66,7 +66,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
     timeout : seconds without content after which a request fails.
     key : the API key itself.
     at_once : concurrent requests; 0 for as many as make replies arrive faster.
-    reasoning_tokens : token budget for reasoning, for a model that is known to reason.
+    thoughts : token budget for reasoning, for a model that is known to reason.
     """
 
     side_by_side = True

@@ -40,7 +40,7 @@ class ReplyCollector:
     max_answer : token limit of the answer, if a part of `room` is for reasoning.
     schema : JSON schema of the answer.
     on_text : receives the text by which the answer grows.
-    starts_in_reasoning : true if replies of this model begin inside their reasoning.
+    begun : true if replies of this model begin inside their reasoning.
     """
 
     def __init__(

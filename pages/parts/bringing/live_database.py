@@ -1,4 +1,4 @@
-"""Form that adds a live database: its address, its limits, and a first query."""
+"""Form that adds the live database at an address: its name, limits and labels."""
 
 from __future__ import annotations
 

@@ -105,6 +105,7 @@ def test_names_keep_symbols_that_are_part_of_them():
         ("from 1939–1945", "1945", True),
         ("at −5 degrees", "5", False),
         ("10⁶ stars", "10", False),
+        ("flat b/-165", "16", False),
         ("on 12.5.2020", "2020", True),
         ("Anna", "Ann", True),  # Words follow the rule of the papers.
     ],

@@ -154,6 +154,18 @@ def test_a_large_build_gives_the_same_graph(tmp_path, labels):
             "declares XML entities within",
         ),
         (
+            "g.rdf",
+            "<!-- <r> "
+            + "x" * (1 << 20)
+            + ' --><!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><r/>',
+            "no element begins in its first 1 MiB",
+        ),
+        (
+            "g.rdf",
+            f'<!DOCTYPE r [<!ENTITY a "<r>"> {" " * (1 << 20)} <!ENTITY b "&a;&a;">]><r/>',
+            "no element begins in its first 1 MiB",
+        ),
+        (
             "g.ttl",
             "<< <http://x/a> <http://x/b> <http://x/c> >> <http://x/d> <http://x/e> .",
             "RDF-star|not Turtle",
