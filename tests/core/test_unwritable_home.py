@@ -39,7 +39,7 @@ from core.models.chat.saved_replies import SavedReplies
 
 cases, questions, line = sys.argv[1:]
 build([("Two", "directed_by", "Ann"), ("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")], home_folder() / "graphs" / "mine", "mine")
-SavedReplies().keep("a", "m", REPLY("words", 1, 1))
+SavedReplies().save("a", "m", REPLY("words", 1, 1))
 code = main(["cases", "import", cases])
 sys.exit(code or main(["evaluate", "--set", questions, "--graph", "mine", "--methods", line, "--no-llm"]))
 """.replace("REPLY", ChatReply.__name__)

@@ -260,14 +260,16 @@ def corpus(tmp_path, monkeypatch):
     )
 
 
-def compare_lines(engine, corpus, *lines, whole=False):
+def compare_lines(engine, corpus, *lines, waits_for_vectors=False):
     from dataclasses import replace
 
     from core.methods.catalogue import find_method
     from core.sources import CorpusSource
     from core.types import Question
 
-    ask = replace(engine.prepare_question(CorpusSource.of(corpus), Question("two")), whole=whole)
+    ask = replace(
+        engine.prepare_question(CorpusSource.of(corpus), Question("two")), waits_for_vectors=whole
+    )
     return engine.compare(ask, [find_method(line) for line in lines])
 
 
@@ -326,7 +328,7 @@ def test_partial_lanes_are_not_reused(corpus):
 def test_a_request_for_all_vectors_waits(corpus):
     encoder = PausingEncoder(most=6)
     engine = Engine(SingleEncoderModels(encoder))
-    job = compare_lines(engine, corpus, VECTORS_LINE, whole=True)
+    job = compare_lines(engine, corpus, VECTORS_LINE, waits_for_vectors=True)
     assert encoder.reached.wait(120) and not job.has_ended
     encoder.go_on.set()
     assert (

@@ -80,7 +80,7 @@ def test_the_prompt_about_a_hub_is_bounded(tmp_path):
 
 def test_a_report_is_written_once_and_saved(films):
     chat = RecordedReportChat(REPORT_REPLY)
-    first = report_store(films, chat).get(1)
+    first = report_store(films, chat).get_report(1)
     assert (first.title, first.text, first.note) == (
         "Ann and her films",
         "Ann directed One. She wrote Two.",
@@ -91,12 +91,12 @@ def test_a_report_is_written_once_and_saved(films):
         100,
         20,
     )
-    again = report_store(films, RecordedReportChat("never asked")).get(1)
+    again = report_store(films, RecordedReportChat("never asked")).get_report(1)
     assert again.text == first.text and not again.fresh and len(chat.asked) == 1
 
 
 def test_reports_depend_on_model_members_and_prompt(films, monkeypatch):
-    report_store(films, RecordedReportChat(REPORT_REPLY)).get(1)
+    report_store(films, RecordedReportChat(REPORT_REPLY)).get_report(1)
     assert report_store(films, None).saved(1) is not None
     assert report_store(films, None, "b").saved(1) is None
     other = ReportStore(
@@ -111,14 +111,14 @@ def test_reports_depend_on_model_members_and_prompt(films, monkeypatch):
     "said", ["Ann made films.", '{"title": "Ann", "summa', '{"title": 3, "summary": []}', "[]", ""]
 )
 def test_other_replies_are_shown_and_requested_again(films, said):
-    written = report_store(films, RecordedReportChat(said)).get(0)
+    written = report_store(films, RecordedReportChat(said)).get_report(0)
     assert written.text == said and ("no whole JSON" if said else "empty reply") in written.note
     assert report_store(films, None).saved(0).note == written.note
     again = report_store(
         films, RecordedReportChat('```json\n{"summary": "Ann directed One."}\n```')
-    ).get(0)
+    ).get_report(0)
     assert (again.title, again.text, again.note) == ("Report", "Ann directed One.", "")
-    assert report_store(films, None).get(0).text == "Ann directed One."
+    assert report_store(films, None).get_report(0).text == "Ann directed One."
 
 
 def test_prepare_continues_after_a_stop(films):
@@ -143,12 +143,12 @@ def test_a_damaged_file_is_named(films):
         b"this is no database, and it is long enough to be one" * 50
     )
     with pytest.raises(StoreError, match="reports.sqlite"):
-        report_store(films, RecordedReportChat(REPORT_REPLY)).get(0)
+        report_store(films, RecordedReportChat(REPORT_REPLY)).get_report(0)
 
 
 def test_each_report_is_on_disk_as_soon_as_it_is_written(films):
     kept = report_store(films, RecordedReportChat(REPORT_REPLY))
-    kept.get(0)
+    kept.get_report(0)
     with sqlite3.connect(index_folder(films) / "reports.sqlite") as base:
         assert base.execute("select count(*) from reports").fetchone() == (1,)
 

@@ -103,7 +103,7 @@ def test_a_saved_comparison_and_what_draws_and_prints_it_say_what_was_taken_away
 
 def test_what_each_lane_said_before_is_saved_with_the_case_drawn_and_printed(taken, earlier):
     """Ann directed and wrote Two; without the first triple she is named by the second."""
-    taken.change(0, beside=compare_edited(earlier, taken)[0])
+    taken.change_lane(0, beside=compare_edited(earlier, taken)[0])
     saved = thaw(freeze(taken))
     assert saved.lanes[0].beside == taken.lanes[0].beside and saved.lanes[0].beside.said == ("Ann",)
     drawn = Board(saved).payload()

@@ -120,7 +120,7 @@ def test_a_test_seen_from_the_other_side():
     test = replace(paired_test("recall", "a", "b", [1, 1, 0, 1], [0, 0, 0, 1]), p=0.01)
     back = test.swapped
     assert (back.a, back.b, back.difference) == ("b", "a", -test.difference)
-    assert (back.low, back.high, back.turned) == (-test.high, -test.low, test)
+    assert (back.low, back.high, back.swapped) == (-test.high, -test.low, test)
     assert (
         test.is_significantly_above
         and not back.ahead

@@ -33,8 +33,13 @@ def test_both_lookups_find_the_same_nodes_by_name(movies, both_lookups):
     held, stored = both_lookups
     for node in range(0, movies.n_nodes, 97):
         name = movies.node_name(node).casefold()
-        assert stored.nodes(name) == held.nodes(name) and node in stored.nodes(name)
-    assert stored.nodes("no such film") == stored.nodes("") == stored.nodes("\ud800") == ()
+        assert stored.find_nodes(name) == held.find_nodes(name) and node in stored.find_nodes(name)
+    assert (
+        stored.find_nodes("no such film")
+        == stored.find_nodes("")
+        == stored.find_nodes("\ud800")
+        == ()
+    )
 
 
 def test_both_lookups_find_the_same_prefixes(movies, both_lookups):
