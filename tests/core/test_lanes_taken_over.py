@@ -152,7 +152,7 @@ def test_another_question_takes_nothing_over(engine, kit):
     ask = asked(engine, kit)
     first = compared(engine, ask, NARROW)
     others = [
-        replace(ask, model=False),
+        replace(ask, uses_model=False),
         replace(ask, seed=1),
         replace(ask, seeds=(kit.node("One"),)),
         replace(ask, question=replace(ask.question, text="films by Ann")),

@@ -52,17 +52,17 @@ def test_new_question_ends_the_previous_one(engine, kit):
     first = start(engine, kit, "first", me)
     assert engine.models.choosers["slow"].reached.wait(120)
     second = start(engine, kit, "second", me)
-    assert cancelled_within(first, 20) and first.left
-    assert not second.ended
+    assert cancelled_within(first, 20) and first.is_abandoned
+    assert not second.has_ended
 
 
 def test_question_with_another_waiter_continues(engine, kit):
     job = start(engine, kit, "ours", Waiter("me"))
     assert start(engine, kit, "ours", Waiter("you")) is job
     start(engine, kit, "another", Waiter("me"))
-    engine.leave("nobody")
+    engine.stop_waiting("nobody")
     assert not job.wait(0.5)
-    engine.leave("you")
+    engine.stop_waiting("you")
     assert cancelled_within(job, 20)
 
 
@@ -91,7 +91,7 @@ def test_reloaded_page_finds_its_running_question(engine, kit):
 def test_question_without_a_waiter_continues(engine, kit):
     job = start(engine, kit, "command line", None)
     start(engine, kit, "command line", Waiter("me"))
-    engine.leave("me")
+    engine.stop_waiting("me")
     assert not job.wait(0.4)
     job.cancel()
     assert cancelled_within(job, 20)
@@ -101,7 +101,7 @@ def test_results_of_an_ended_question_are_kept(engine, kit):
     me = Waiter("me")
     job = start(engine, kit, "mine", me)
     assert engine.models.choosers["slow"].reached.wait(120)
-    engine.leave("me")
+    engine.stop_waiting("me")
     assert cancelled_within(job, 20)
     before = job.comparison.lanes[0].states
     assert len(before) == 2  # The states are the subgraph and the paths.
@@ -118,7 +118,7 @@ def test_queued_question_ends_at_once(engine, kit):
     running = [start(engine, kit, f"busy {i}", Waiter(f"busy-{i}")) for i in range(8)]
     job = start(engine, kit, "mine", Waiter("me"))
     assert job.status == "waiting" and job.comparison.lanes[0].status == "waiting"
-    engine.leave("me")
+    engine.stop_waiting("me")
     assert job.has_ended and job.comparison.lanes[0].status == "cancelled"
     for other in running:
         other.cancel()

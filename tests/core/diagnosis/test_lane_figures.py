@@ -48,7 +48,7 @@ def test_one_path_more_keeps_the_answer_though_it_is_not_the_first(asked):
     assert (few.alive, few.of, few.right, few.is_first_right) == ((), 1, 0, False)
     assert (many.alive, many.of, many.is_first_right) == (("Drama",), 1, False)
     # of the prompt, which has a line more
-    assert not few.asked and few.tokens and many.tokens > few.tokens
+    assert not few.asked_model and few.tokens and many.tokens > few.tokens
 
 
 def test_the_first_answer_is_right(asked):

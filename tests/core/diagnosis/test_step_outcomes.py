@@ -44,23 +44,29 @@ def test_each_step_says_what_it_left_and_which_answers_are_alive(kit):
         ("Ann",),
         ("Ann",),
     ]
-    assert (rank.lost, rank.where) == (("Drama",), "Drama: rank 2 of 3")
-    assert (reader.lost, reader.where) == ((), "")
+    assert (rank.lost, rank.best_rank_words) == (("Drama",), "Drama: rank 2 of 3")
+    assert (reader.lost, reader.best_rank_words) == ((), "")
 
 
 def test_the_nearest_of_several_lost_ones_is_said(kit):
     rank = outcomes(kit, "Two", "Drama", "Ann")[2]
-    assert (rank.lost, rank.where) == (("Two", "Drama"), "Drama: rank 2 of 3")
+    assert (rank.lost, rank.best_rank_words) == (("Two", "Drama"), "Drama: rank 2 of 3")
 
 
 def test_what_a_subgraph_leaves_out_is_lost_there(kit):
     ego = outcomes(kit, "1999", "Ann", operators=LINE[:2])[0]
-    assert (ego.alive, ego.lost) == (("Ann",), ("1999",)) and ego.where.startswith("1999: ")
+    assert (ego.alive, ego.lost) == (("Ann",), ("1999",)) and ego.best_rank_words.startswith(
+        "1999: "
+    )
 
 
 def test_what_the_graph_has_not_was_never_alive(kit):
     ego = outcomes(kit, "Nobody")[0]
-    assert (ego.alive, ego.lost, ego.where) == ((), ("Nobody",), "Nobody: not in the graph")
+    assert (ego.alive, ego.lost, ego.best_rank_words) == (
+        (),
+        ("Nobody",),
+        "Nobody: not in the graph",
+    )
 
 
 def test_without_known_answers_nothing_is_alive_or_lost(kit):
@@ -68,4 +74,4 @@ def test_without_known_answers_nothing_is_alive_or_lost(kit):
 
 
 def test_a_run_under_way_says_no_place_yet(kit):
-    assert outcomes(kit, "Drama", "Ann", retrieved=False)[2].where == ""
+    assert outcomes(kit, "Drama", "Ann", retrieved=False)[2].best_rank_words == ""

@@ -68,10 +68,10 @@ def test_the_sentences_of_two_lanes(asked):
 
 def test_nothing_is_said_for_all_until_every_lane_has_retrieved(asked):
     compared = asked(LINES)
-    compared.change(1, retrieved=False, status=JOB_RUNNING)
+    compared.change_lane(1, retrieved=False, status=JOB_RUNNING)
     told = explain_comparison(compared)
     assert told.text == "" and told.lanes[0].right == 1 and told.lanes[1] is None
-    compared.change(1, status=JOB_FAILED, error="No model.")
+    compared.change_lane(1, status=JOB_FAILED, error="No model.")
     assert explain_comparison(compared).text.endswith("Drama. No. 2 failed.")
 
 
@@ -82,12 +82,12 @@ def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
     """
     before = explain_comparison(asked(LINES))
     compared = asked((*LINES, "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)"))
-    compared.change(2, retrieved=False, status=JOB_RUNNING)
+    compared.change_lane(2, retrieved=False, status=JOB_RUNNING)
     assert (
         explain_comparison(compared).text == ""
     )  # none was taken over: all are asked for the first time
     for place in (0, 1):
-        compared.change(place, taken=True)
+        compared.change_lane(place, taken=True)
     told = explain_comparison(compared)
     assert before.text and (told.text, told.named_answers, told.lanes[2]) == (
         before.text,
@@ -95,7 +95,7 @@ def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
         None,
     )
     assert "No. 3" in told.pending_text and before.pending_text == ""
-    compared.change(2, retrieved=True, status=JOB_DONE)
+    compared.change_lane(2, retrieved=True, status=JOB_DONE)
     assert (
         explain_comparison(compared).pending_text == ""
         and explain_comparison(compared).text != before.text
@@ -151,16 +151,16 @@ def test_a_lane_without_a_graph_reader_is_counted_by_its_model_and_that_is_said(
 
 def test_a_cancelled_lane_says_so(asked):
     compared = asked(LINES)
-    compared.change(1, retrieved=False, status=JOB_CANCELLED)
+    compared.change_lane(1, retrieved=False, status=JOB_CANCELLED)
     assert explain_comparison(compared).text.endswith("No. 2 was cancelled.")
 
 
 def test_a_repair_that_a_lane_makes_already_is_not_offered_again(asked):
     compared = asked(LINES)
     line = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)"
-    compared.change(0, repair=Repair(line, "Keep 9 paths → 1 of 1", 1, 1))
+    compared.change_lane(0, repair=Repair(line, "Keep 9 paths → 1 of 1", 1, 1))
     assert best_repair(compared) == (0, "Repair No. 1: keep 9 paths → 1 of 1")
     spec = repr(parse_line(LINES[1]))
-    compared.change(0, repair=Repair(spec, "Keep all paths → 1 of 1", 1, 1))
+    compared.change_lane(0, repair=Repair(spec, "Keep all paths → 1 of 1", 1, 1))
     assert find_equal_lane(compared, compared.lanes[0], compared.lanes[0].repair) == 1
     assert best_repair(compared) is None

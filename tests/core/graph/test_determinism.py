@@ -27,7 +27,7 @@ with tempfile.TemporaryDirectory() as folder:
     local = LocalAdjacency(graph, Subgraph(kept, induced_edges(graph, kept)))
     out = [graph.digest, nodes.tolist(), scores.tolist(), shortest_paths(local, int(nodes[0]), 3, every=True),
            simple_paths(local, int(nodes[0]), 3, 500), random_walks(graph, [3], 9, 4, .1, "both", np.random.default_rng(0)),
-           name_lookup(graph).search("node 1"), name_lookup(graph).mentions("Node 1 and node 2 or nod 33")]
+           name_lookup(graph).search("node 1"), name_lookup(graph).find_mentions("Node 1 and node 2 or nod 33")]
 print(hashlib.sha256(repr(out).encode()).hexdigest())
 """
 

@@ -97,14 +97,14 @@ def test_a_report_is_written_once_and_saved(films):
 
 def test_reports_depend_on_model_members_and_prompt(films, monkeypatch):
     report_store(films, RecordedReportChat(REPORT_REPLY)).get_report(1)
-    assert report_store(films, None).saved(1) is not None
-    assert report_store(films, None, "b").saved(1) is None
+    assert report_store(films, None).saved_report(1) is not None
+    assert report_store(films, None, "b").saved_report(1) is None
     other = ReportStore(
         films, NodeCommunities(np.array([0, 1, 1, 1, 1], np.int32)), lambda: None, "a"
     )
     assert other.saved_report(1) is None
     monkeypatch.setattr("core.indexes.reports.MAX_FACTS_TOKENS", 10)
-    assert report_store(films, None).saved(1) is None
+    assert report_store(films, None).saved_report(1) is None
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_reports_depend_on_model_members_and_prompt(films, monkeypatch):
 def test_other_replies_are_shown_and_requested_again(films, said):
     written = report_store(films, RecordedReportChat(said)).get_report(0)
     assert written.text == said and ("no whole JSON" if said else "empty reply") in written.note
-    assert report_store(films, None).saved(0).note == written.note
+    assert report_store(films, None).saved_report(0).note == written.note
     again = report_store(
         films, RecordedReportChat('```json\n{"summary": "Ann directed One."}\n```')
     ).get_report(0)

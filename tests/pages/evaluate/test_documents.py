@@ -92,7 +92,9 @@ def test_where_the_passages_are_lost_is_drawn(run):
 def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeypatch):
     for row in home.rows(run):
         given = ScoredAnswer(f"An answer of {row.method}", "language model", 0, 1)
-        home.keep(run, row.method, row.question.id, replace(row.outcome, answer=given), None, None)
+        home.save_row(
+            run, row.method, row.question.id, replace(row.outcome, answer=given), None, None
+        )
     at = judging(run)
     assert not at.exception and any(one.label == "Judge the answers" for one in at.button)
     work = _pairs(run)

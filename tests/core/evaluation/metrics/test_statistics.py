@@ -123,7 +123,7 @@ def test_a_test_seen_from_the_other_side():
     assert (back.low, back.high, back.swapped) == (-test.high, -test.low, test)
     assert (
         test.is_significantly_above
-        and not back.ahead
+        and not back.is_significantly_above
         and not replace(test, p_holm=0.2).is_significantly_above
     )
     assert (

@@ -241,7 +241,7 @@ def test_cancelled_in_the_middle_nothing_is_lost_and_nothing_done_twice(bench):
         answers.clear()
         job.cancel()
         assert job.wait(HELD_SECONDS / 2) and job.status == "cancelled"  # no reply is waited for
-        done = bench.store().finished(job.number)
+        done = bench.store().finished_pairs(job.number)
         answers.set()
         assert 1 <= len(done) < 40
         finished, count = {question for _, question in done}, len(seen.asked)

@@ -127,14 +127,14 @@ def test_reply_stops_at_the_third_repeated_object():
     stopped = [one.add(character) for character in text].index(True)
     assert text[: stopped + 1].count('"description"') == 3
     whole = collector()
-    assert whole.add(text) and whole.ended(1.0).finish == "repeat"
+    assert whole.add(text) and whole.make_reply(1.0).finish == "repeat"
 
 
 def test_different_objects_are_not_stopped():
     one = collector()
     assert not one.add(json.dumps([{"source": "a", "target": str(i)} for i in range(50)]))
     one.finish = "stop"
-    assert one.ended(1.0).finish == "stop"
+    assert one.make_reply(1.0).finish == "stop"
 
 
 def test_only_the_embedded_model_has_parallel_lanes(tmp_path):
