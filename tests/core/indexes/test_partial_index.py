@@ -268,7 +268,8 @@ def compare_lines(engine, corpus, *lines, waits_for_vectors=False):
     from core.types import Question
 
     ask = replace(
-        engine.prepare_question(CorpusSource.of(corpus), Question("two")), waits_for_vectors=whole
+        engine.prepare_question(CorpusSource.of(corpus), Question("two")),
+        waits_for_vectors=waits_for_vectors,
     )
     return engine.compare(ask, [find_method(line) for line in lines])
 
