@@ -158,7 +158,9 @@ def test_another_question_takes_nothing_over(engine, kit):
         replace(ask, question=replace(ask.question, text="films by Ann")),
         replace(ask, question=replace(ask.question, answers=("One",))),
     ]
-    assert ask.has_same_results(first.ask) and not any(other.same(first.ask) for other in others)
+    assert ask.has_same_results(first.ask) and not any(
+        other.has_same_results(first.ask) for other in others
+    )
 
 
 def test_all_lanes_done_before_end_at_once(engine, kit):

@@ -45,15 +45,15 @@ def asked(kit):
 def test_one_path_more_keeps_the_answer_though_it_is_not_the_first(asked):
     """Two paths: Ann's is the better by the table, Drama's is the known answer. The graph reader names the ends of like paths."""
     few, many = asked(LINE.format(1), LINE.format(2))
-    assert (few.alive, few.of, few.right, few.is_first_right) == ((), 1, 0, False)
-    assert (many.alive, many.of, many.is_first_right) == (("Drama",), 1, False)
+    assert (few.alive, few.n_targets, few.n_right, few.is_first_right) == ((), 1, 0, False)
+    assert (many.alive, many.n_targets, many.is_first_right) == (("Drama",), 1, False)
     # of the prompt, which has a line more
     assert not few.asked_model and few.tokens and many.tokens > few.tokens
 
 
 def test_the_first_answer_is_right(asked):
     (one,) = asked(LINE.format(1), answers=("Ann",))
-    assert (one.alive, one.right, one.is_first_right) == (("Ann",), 1, True)
+    assert (one.alive, one.n_right, one.is_first_right) == (("Ann",), 1, True)
 
 
 def test_tokens_are_those_of_the_language_model_where_one_answers(asked, kit):
@@ -61,12 +61,12 @@ def test_tokens_are_those_of_the_language_model_where_one_answers(asked, kit):
 
     (one,) = asked(LINE.format(2), model=Parrot("Drama it is"))
     # three words written, and the prompt read
-    assert one.asked and one.right == 1 and one.is_first_right and one.tokens > 3
+    assert one.asked_model and one.n_right == 1 and one.is_first_right and one.tokens > 3
 
 
 def test_nothing_is_said_of_answers_where_none_is_known(asked):
     (one,) = asked(LINE.format(1), answers=())
-    assert (one.alive, one.of, one.right, one.is_first_right) == (None, 0, None, None)
+    assert (one.alive, one.n_targets, one.n_right, one.is_first_right) == (None, 0, None, None)
 
 
 def test_without_a_prompt_there_are_no_tokens(asked):

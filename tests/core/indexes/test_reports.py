@@ -86,13 +86,13 @@ def test_a_report_is_written_once_and_saved(films):
         "Ann directed One. She wrote Two.",
         "",
     )
-    assert first.fresh and (first.usage.calls, first.usage.tokens_in, first.usage.tokens_out) == (
+    assert first.is_new and (first.usage.calls, first.usage.tokens_in, first.usage.tokens_out) == (
         1,
         100,
         20,
     )
     again = report_store(films, RecordedReportChat("never asked")).get_report(1)
-    assert again.text == first.text and not again.fresh and len(chat.asked) == 1
+    assert again.text == first.text and not again.is_new and len(chat.asked) == 1
 
 
 def test_reports_depend_on_model_members_and_prompt(films, monkeypatch):

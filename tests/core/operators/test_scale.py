@@ -119,7 +119,7 @@ def test_capped_line_has_a_note(layers):
 
 def test_walks_are_counted_without_being_listed(layers, star):
     found, megabytes = peak(lambda: chains.walk_chain(layers, [0], (0, 0, 0, 0)))
-    assert found.walks.tolist() == [10_000.0] * 10_000 and not found.is_cut and megabytes < 20
+    assert found.walk_counts.tolist() == [10_000.0] * 10_000 and not found.is_cut and megabytes < 20
     found, megabytes = peak(lambda: chains.walk_chain(star, [0], (0, 0, 0)))
     nodes, walks = found.count_ends([0])
     # 2,000 pairs meet at H, whose steps are read once.
@@ -144,9 +144,9 @@ def test_cut_walk_has_a_note(star, monkeypatch):
 
 
 def test_recomputed_steps_are_equal(toy, monkeypatch):
-    held = list(listed_graph(toy, "both").lists)
+    held = list(listed_graph(toy, "both").step_lists)
     monkeypatch.setattr(local_adjacency, "MAX_TUPLE_STEPS", 0)
-    anew = listed_graph(toy, "both").lists
+    anew = listed_graph(toy, "both").step_lists
     assert list(anew) == held and len(anew) == toy.n_nodes and not isinstance(anew, tuple)
 
 

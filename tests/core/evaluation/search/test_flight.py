@@ -81,7 +81,7 @@ def test_where_calls_are_counted_none_is_made_that_one_at_a_time_would_not_make(
     for number in (1, 0):
         with server(0.02) as (address, seen):
             asking(bench, address, at_once=number)
-            how = dict(most_calls=1000, dominated=lambda quality, cost: quality < least)
+            how = dict(max_calls=1000, dominated=lambda quality, cost: quality < least)
             found.append((tried(trial(30, **how)), len(seen.asked)))
     assert found[0] == found[1]
     assert (found[0][0].stopped == DOMINATED) == (found[0][0].asked < 31)
@@ -90,7 +90,7 @@ def test_where_calls_are_counted_none_is_made_that_one_at_a_time_would_not_make(
 def test_calls_end_a_trial_that_is_in_flight(bench, trial):
     with server(0.05) as (address, seen):
         asking(bench, address)
-        work = trial(30, most_calls=10)
+        work = trial(30, max_calls=10)
         with pytest.raises(CallLimitReached):
             tried(work)
     assert work.calls == len(seen.asked) == 10  # each question is one call

@@ -79,7 +79,7 @@ def test_closing_tag_alone_ends_a_thought(qwen, written, monkeypatch):
     assert (
         reply.thought and reply.text.endswith(".") and "<" not in reply.thought + reply.text + heard
     )
-    assert qwen.begun
+    assert qwen.starts_in_reasoning
     again, heard = written(qwen, CLOSED, max_tokens=62)
     assert (again.text, again.thought) == (reply.text, reply.thought) and heard == again.text
 
@@ -101,7 +101,7 @@ def test_thought_gets_more_tokens_if_needed(thinker, written, monkeypatch):
         1 < len(reply.thought) <= 71
         and reply.text.strip()
         and reply.finish in ("stop", "length")
-        and thinker.thinks
+        and thinker.is_reasoning_model
     )
 
 

@@ -47,7 +47,7 @@ def test_reply_is_saved_by_weights(kept):
     )
     assert (again.text, again.cached, again.seconds, heard) == ("Reply 1.", True, 1.5, ["Reply 1."])
     assert CachedChat(lambda: parrot, "other", kept).reply(ASK).text == "Reply 3."
-    assert kept.measured("weights") == (1.5, 3.0, 2.0) and kept.measured("nobody") is None
+    assert kept.mean_cost("weights") == (1.5, 3.0, 2.0) and kept.mean_cost("nobody") is None
 
 
 def test_parallel_replies_are_saved_with_shared_time(kept):
