@@ -48,7 +48,16 @@ def run(kit, *operators, start="One", text="a question", chat=None, **models):
     return states
 
 
-FIGURES = ("place", "of", "retained", "hop", "what", "start", "chain", "instead")
+FIGURES = (
+    "rank",
+    "n_candidates",
+    "n_retained",
+    "hop",
+    "missing_name",
+    "start",
+    "chain",
+    "followed_chain",
+)
 
 
 def told(kit, states, *answers, beside=()):

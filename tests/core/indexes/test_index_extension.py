@@ -148,7 +148,7 @@ def test_very_many_items_are_searched_in_parts(build_numbers, monkeypatch):
     assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
     # Rows on both sides of a border between parts, in any order.
     rows = np.array([999, 0, 255, 256, 512, 3])
-    assert index.vectors_of(rows) == pytest.approx(whole.of(rows), abs=0.01)
+    assert index.vectors_of(rows) == pytest.approx(whole.vectors_of(rows), abs=0.01)
     vector = RandomVectorEncoder().encode(graph.names([256]))[0]
     assert (
         index.nearest(vector, 1)[0].tolist() == [256]

@@ -121,7 +121,7 @@ def test_walks_are_counted_without_being_listed(layers, star):
     found, megabytes = peak(lambda: chains.walk_chain(layers, [0], (0, 0, 0, 0)))
     assert found.walk_counts.tolist() == [10_000.0] * 10_000 and not found.is_cut and megabytes < 20
     found, megabytes = peak(lambda: chains.walk_chain(star, [0], (0, 0, 0)))
-    nodes, walks = found.count_ends([0])
+    nodes, walks = found.ends([0])
     # 2,000 pairs meet at H, whose steps are read once.
     assert len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20
     assert star.text(found.paths(nodes[:1])[0]) == "0 -> r -> m0 -> r -> H -> r -> l0"

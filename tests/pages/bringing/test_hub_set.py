@@ -52,7 +52,7 @@ def test_where_no_hub_answers_or_the_package_is_missing_it_is_a_sentence(own, mo
             raise ConnectionError("no route")
 
     monkeypatch.setitem(sys.modules, "datasets", Down("datasets"))
-    monkeypatch.setattr("core.io.hub_sets._reach", lambda repository: None)
+    monkeypatch.setattr("core.io.hub_sets._check_reachable", lambda repository: None)
     assert (
         "No hub can be reached, so some/set cannot be fetched. Fetch its files elsewhere"
         in typed("hf:some/set")

@@ -81,7 +81,7 @@ def test_where_calls_are_counted_none_is_made_that_one_at_a_time_would_not_make(
     for number in (1, 0):
         with server(0.02) as (address, seen):
             asking(bench, address, at_once=number)
-            how = dict(max_calls=1000, dominated=lambda quality, cost: quality < least)
+            how = dict(max_calls=1000, is_dominated=lambda quality, cost: quality < least)
             found.append((tried(trial(30, **how)), len(seen.asked)))
     assert found[0] == found[1]
     assert (found[0][0].stopped == DOMINATED) == (found[0][0].asked < 31)

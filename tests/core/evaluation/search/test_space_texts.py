@@ -67,7 +67,7 @@ def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_ope
 
 
 def test_what_an_operator_reads_is_put_before_it():
-    trial = optuna.trial_question.FixedTrial(
+    trial = optuna.trial.FixedTrial(
         {
             "way": "parts put together",
             **{
