@@ -90,11 +90,11 @@ def ranked(kit, keep, *more, chat=None, scores=((ANN, 0.9), (DRAMA, 0.5))):
 
 
 def test_lost_when_ranking(kit):
-    figures = {"place": 2, "of": 3, "retained": 1, "by": "Rank"}
+    figures = {"rank": 2, "n_candidates": 3, "n_retained": 1, "by": "Rank"}
     lost = ("paths", Cause.OUTRANKED)
     assert told(kit, ranked(kit, 1), "Drama") == (*lost, ["Drama"], figures)
     assert told(kit, ranked(kit, 1), "Two", "Drama") == (*lost, ["Drama", "Two"], figures)
-    figures = {"place": 3, "of": 3, "retained": 2, "by": "Rank"}
+    figures = {"rank": 3, "n_candidates": 3, "n_retained": 2, "by": "Rank"}
     assert told(kit, ranked(kit, 2), "Two") == (*lost, ["Two"], figures)
 
 
@@ -104,33 +104,43 @@ def test_lost_by_lot_and_by_choice(kit):
     lost = "Drama" if drawn != "Drama" else "Two"
     stage, cause, names, figures = told(kit, states, lost)
     assert (stage, cause, names) == ("paths", Cause.NOT_DRAWN, [lost])
-    assert (figures["of"], figures["retained"], figures["by"]) == (3, 1, "RandomSelect")
+    assert (figures["n_candidates"], figures["n_retained"], figures["by"]) == (3, 1, "RandomSelect")
     for lost, *chosen in (("Ann", DRAMA), ("Two", DRAMA, ANN)):
         states = run(kit, *AROUND, Rank(model="choose"), choose=kit.Picker(*chosen))
-        figures = {"of": 3, "retained": len(chosen), "by": "Rank"}
+        figures = {"n_candidates": 3, "n_retained": len(chosen), "by": "Rank"}
         assert told(kit, states, lost) == ("paths", Cause.NOT_CHOSEN, [lost], figures)
 
 
 def test_found_too_late_for_the_prompt(kit):
     states = ranked(kit, 2, Answer(paths=1), chat=kit.Parrot("It is Ann"))
-    figures = {"place": 2, "of": 2, "retained": 1}
+    figures = {"rank": 2, "n_candidates": 2, "n_retained": 1}
     assert told(kit, states, "Drama") == ("prompt", Cause.NO_ROOM, ["Drama"], figures)
 
 
 def test_the_model_did_not_say_it(kit):
     silent = ranked(kit, 2, Answer(), chat=kit.Parrot("I do not know"))
     lost = ("answer", Cause.NOT_SAID)
-    assert told(kit, silent, "Drama") == (*lost, ["Drama"], {"place": 2, "of": 2})
-    assert told(kit, silent, "Drama", "Ann") == (*lost, ["Ann", "Drama"], {"place": 1, "of": 2})
+    assert told(kit, silent, "Drama") == (*lost, ["Drama"], {"rank": 2, "n_candidates": 2})
+    assert told(kit, silent, "Drama", "Ann") == (
+        *lost,
+        ["Ann", "Drama"],
+        {"rank": 1, "n_candidates": 2},
+    )
 
 
 def test_the_reader_read_another_relation(kit):
-    figures = {"place": 2, "of": 2, "retained": 1, "chain": GENRE, "instead": DIRECTED}
+    figures = {
+        "rank": 2,
+        "n_candidates": 2,
+        "n_retained": 1,
+        "chain": GENRE,
+        "followed_chain": DIRECTED,
+    }
     lost = told(kit, ranked(kit, 2), "Drama")
     assert lost == ("answer", Cause.NOT_FOLLOWED, ["Drama"], figures)
     stage, cause, names, figures = told(kit, ranked(kit, 1, scores=[(TWO, 1.0)]), "Ann")
-    assert (stage, cause, names, figures["place"]) == ("answer", Cause.ON_THE_WAY, ["Ann"], 1)
-    assert figures["instead"] == (*DIRECTED, ("directed_by", False))
+    assert (stage, cause, names, figures["rank"]) == ("answer", Cause.ON_THE_WAY, ["Ann"], 1)
+    assert figures["followed_chain"] == (*DIRECTED, ("directed_by", False))
 
 
 def test_the_reader_names_too_few(kit):
@@ -138,21 +148,21 @@ def test_the_reader_names_too_few(kit):
     states = run(kit, *AROUND, GraphReader(keep=1), start="Ann")
     lost = "Two" if kit.graph.names(states[-1].reader) == ["One"] else "One"
     stage, cause, names, figures = told(kit, states, lost)
-    assert (stage, cause, names, figures["retained"]) == ("answer", Cause.NOT_NAMED, [lost], 1)
+    assert (stage, cause, names, figures["n_retained"]) == ("answer", Cause.NOT_NAMED, [lost], 1)
     assert figures["chain"] == (("directed_by", False),)
 
 
 def test_never_in_the_subgraph(kit):
     lost = ("subgraph", Cause.LEFT_OUT)
     pagerank = run(kit, PersonalizedPageRank(keep=3, damping=0.5), ShortestPaths())
-    figures = {"place": 4, "retained": 3, "what": "Two", "by": "PersonalizedPageRank"}
+    figures = {"rank": 4, "n_retained": 3, "missing_name": "Two", "by": "PersonalizedPageRank"}
     assert told(kit, pagerank, "Two") == (*lost, ["Two"], figures)
     assert told(kit, pagerank, "1999", "Two") == (*lost, ["Two", "1999"], figures)
     capped = run(kit, EgoNetwork(hops=2, keep=3), ShortestPaths())
-    figures = {"retained": 3, "what": "Two", "by": "EgoNetwork"}
+    figures = {"n_retained": 3, "missing_name": "Two", "by": "EgoNetwork"}
     assert told(kit, capped, "Two") == (*lost, ["Two"], figures)
     walks = run(kit, RandomWalks(walks=2, steps=1), ShortestPaths())
-    figures = {"retained": 2, "what": "Two", "by": "RandomWalks"}
+    figures = {"n_retained": 2, "missing_name": "Two", "by": "RandomWalks"}
     assert told(kit, walks, "Two") == (*lost, ["Two"], figures)
     near = run(kit, EgoNetwork(hops=1), ShortestPaths())
     for names in (["Two"], ["Two", "1999"]):
@@ -168,23 +178,23 @@ def test_a_node_on_the_way_is_not_in_the_subgraph(kit):
         ShortestPaths(),
         encoder=kit.Table({"Two": 1.0}),
     )
-    figures = {"retained": 2, "what": "Ann", "by": "FilterSubgraph"}
+    figures = {"n_retained": 2, "missing_name": "Ann", "by": "FilterSubgraph"}
     assert told(kit, states, "Two") == ("paths", Cause.FILTERED, ["Two"], figures)
 
 
 def test_an_edge_on_the_way_is_left_out(kit):
     table = kit.Table({"written_by": 1.0, "has_genre": 0.9})
     states = run(kit, EgoNetwork(hops=2), FilterSubgraph(keep=2), ShortestPaths(), encoder=table)
-    figures = {"retained": 2, "what": "directed_by", "by": "FilterSubgraph"}
+    figures = {"n_retained": 2, "missing_name": "directed_by", "by": "FilterSubgraph"}
     assert told(kit, states, "Two") == ("paths", Cause.FILTERED, ["Two"], figures)
 
 
 @pytest.mark.parametrize(
     "search, lost, figures",
     [
-        (ShortestPaths(hops=1), "Two", {"retained": 1, "hop": 2}),
-        (ShortestPaths(hops=2), "1999", {"retained": 2, "hop": 3}),
-        (BeamSearch(hops=2), "1999", {"retained": 2, "hop": 3}),
+        (ShortestPaths(hops=1), "Two", {"n_retained": 1, "hop": 2}),
+        (ShortestPaths(hops=2), "1999", {"n_retained": 2, "hop": 3}),
+        (BeamSearch(hops=2), "1999", {"n_retained": 2, "hop": 3}),
     ],
 )
 def test_too_far_apart(kit, search, lost, figures):
@@ -206,15 +216,22 @@ def test_one_way_and_no_way(kit):
 @pytest.mark.parametrize(
     "beam, lost, place",
     [
-        (BeamSearch(width=1, hops=2), "Two", {"place": 2}),
-        (BeamSearch(prune="mean", hops=1), "Ann", {"place": 2}),
+        (BeamSearch(width=1, hops=2), "Two", {"rank": 2}),
+        (BeamSearch(prune="mean", hops=1), "Ann", {"rank": 2}),
         (BeamSearch(model="choose", hops=1), "Ann", {}),
     ],
 )
 def test_lost_by_the_beam(kit, beam, lost, place):
     models = {"encoder": kit.Table({DRAMA: 1.0}), "choose": kit.Picker(DRAMA)}
     states = run(kit, EgoNetwork(hops=2), beam, **models)
-    where = {"of": 2, "retained": 1, "hop": 1, "what": "Ann", "start": "One", "chain": DIRECTED}
+    where = {
+        "n_candidates": 2,
+        "n_retained": 1,
+        "hop": 1,
+        "missing_name": "Ann",
+        "start": "One",
+        "chain": DIRECTED,
+    }
     figures = {**where, **place, "by": "BeamSearch"}
     assert told(kit, states, lost) == ("paths", Cause.BEAM, [lost], figures)
 
@@ -234,7 +251,14 @@ def test_not_tried_by_the_beam(kit, beam, of):
     states = run(kit, EgoNetwork(hops=2), beam, encoder=EncoderScorer(Plain()))
     tried = kit.graph.node_name(states[-1].paths.items[0].end)
     lost, chain = ("Drama", GENRE) if tried == "Ann" else ("Ann", DIRECTED)
-    figures = {"of": of, "retained": 1, "hop": 1, "what": lost, "start": "One", "chain": chain}
+    figures = {
+        "n_candidates": of,
+        "n_retained": 1,
+        "hop": 1,
+        "missing_name": lost,
+        "start": "One",
+        "chain": chain,
+    }
     figures["by"] = "BeamSearch"
     assert told(kit, states, lost) == ("paths", Cause.NOT_TRIED, [lost], figures)
 
@@ -246,7 +270,7 @@ def test_not_read_when_ranking(kit):
     assert note.startswith("1 of 3 paths") and len(states[-1].paths) == 1
     seen = kit.graph.node_name(states[-1].paths.items[0].end)
     lost = "Drama" if seen != "Drama" else "Ann"
-    figures = {"of": 3, "retained": 1, "by": "Rank"}
+    figures = {"n_candidates": 3, "n_retained": 1, "by": "Rank"}
     assert told(kit, states, lost) == ("paths", Cause.NOT_READ, [lost], figures)
     path = next(path for path in states[1].paths.items if kit.graph.node_name(path.end) == lost)
     end = path_fate(kit.graph, states, path)
@@ -266,7 +290,7 @@ def test_not_read_when_ranking(kit):
 def test_other_relations_were_followed(kit):
     chains = run(kit, ChainRanking(steps=2, chains=1), text="what is the genre of One")
     assert kit.texts(chains[-1]) == [DRAMA]
-    walked = {"instead": GENRE, "by": "ChainRanking"}
+    walked = {"followed_chain": GENRE, "by": "ChainRanking"}
     lost = ("subgraph", Cause.OTHER_RELATIONS, ["Ann"])
     assert told(kit, chains, "Ann") == (*lost, walked)
     whole = run(kit, *AROUND)
@@ -278,7 +302,7 @@ def test_not_handed_on(kit):
 
     chat = Script(ratings((1, 6), (2, 4)), ratings((2, 5)), NO)
     states = run(kit, ThinkOnGraph(depth=1), start="Ann", chat=chat)
-    figures = {"of": 2, "by": "ThinkOnGraph"}
+    figures = {"n_candidates": 2, "by": "ThinkOnGraph"}
     assert told(kit, states, "Two") == ("paths", Cause.NOT_HANDED_ON, ["Two"], figures)
 
 
@@ -346,7 +370,7 @@ def test_an_answer_is_found_and_lost_by_any_of_its_names(kit):
     named = lambda states: [state.replace(question=asked) for state in states]
     assert told(kit, named(ranked(kit, 1)), "Anna")[:2] == (None, Cause.FOUND)
     lost = named(ranked(kit, 1, scores=((DRAMA, 0.9), (ANN, 0.5))))
-    figures = {"place": 2, "of": 3, "retained": 1, "by": "Rank"}
+    figures = {"rank": 2, "n_candidates": 3, "n_retained": 1, "by": "Rank"}
     assert told(kit, lost, "Anna") == ("paths", Cause.OUTRANKED, ["Anna"], figures)
 
 

@@ -116,7 +116,7 @@ def test_training_helps_and_is_resumed_exactly_and_served(bert, lesson, tmp_path
     for name, weight in whole.net.state_dict().items():
         assert torch.equal(weight, resumed.net.state_dict()[name]), name
     publish(tmp_path / "made", {}, lambda folder: whole.save(folder, bert))
-    texts = [lesson[1][0].question, *lesson[1][0].part("path").negatives]
+    texts = [lesson[1][0].question, *lesson[1][0].candidates("path").negatives]
     for backend in ("torch", "openvino"):
         served = _served(tmp_path / "made", backend).encode(texts)
         assert np.allclose((served * whole.encode(texts).numpy()).sum(1), 1, atol=1e-3)

@@ -49,7 +49,7 @@ def test_another_model_words_walks_again(make_sentences):
 
 def test_an_empty_reply_is_replaced_by_the_template(make_sentences):
     walks = make_sentences(Script("  "))
-    assert walks([WALK]) == ["Ann wrote Rope"] and walks.silent == 1
+    assert walks([WALK]) == ["Ann wrote Rope"] and walks.n_failed == 1
 
 
 def test_sentences_before_a_failure_are_saved(make_sentences):

@@ -118,7 +118,7 @@ def test_without_links_or_questions_it_is_a_sentence(corpus):
 
 
 def test_a_passage_of_a_longer_document_is_named_by_a_sentence(corpus):
-    chunks = type(GRAPH.columns.chunks).of(
+    chunks = type(GRAPH.columns.chunks).from_columns(
         id=["d#0"],
         document=["d"],
         title=[""],

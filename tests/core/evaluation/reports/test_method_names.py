@@ -92,7 +92,9 @@ def test_tables_for_others_have_the_plain_name_and_the_number(published):
         }
     assert rf"{one.plain} {{\footnotesize (No. 10)}} & " in latex_table(published)
     assert f"<th>{one.plain} <small>No. 10</small></th>" in report_html(published)
-    assert published.failed() == [f"{two}: 2 of 3 answered, 1 failed: The model server went away."]
+    assert published.failure_sentences() == [
+        f"{two}: 2 of 3 answered, 1 failed: The model server went away."
+    ]
     assert summary_dict(published)["instances"]["lego-10"]["method"] == one.plain
 
 

@@ -107,7 +107,7 @@ def test_for_what_is_retrieved_no_answer_is_asked(search):
     assert [(point.figures.quality, point.figures.failed) for point in points] == [
         (0.5, 0),
         (1.0, 0),
-    ] and make(100).calls() == 4
+    ] and make(100).count_calls() == 4
 
 
 def test_for_what_is_answered_each_line_asks_for_an_answer(search):
@@ -115,16 +115,16 @@ def test_for_what_is_answered_each_line_asks_for_an_answer(search):
     points = run(make(100, "accuracy"))
     assert [point.figures.calls for point in points] == [2, 3] and chat.replies == 5
     # no better, and dearer, after one question
-    assert points[0].tried.quality == 1 and points[1].tried.stopped == DOMINATED
+    assert points[0].figures.quality == 1 and points[1].tried.stopped == DOMINATED
 
 
 def test_a_search_ends_with_its_calls_and_goes_on_with_more(search):
     make, chat = search
     points = run(make(1))
     # the question that had begun is ended
-    assert len(points) == 1 and chat.replies == 2 and make(1).calls() == 2
+    assert len(points) == 1 and chat.replies == 2 and make(1).count_calls() == 2
     assert run(make(1)) == points and chat.replies == 2  # no call is left
-    assert len(run(make(100))) == 2 and make(100).calls() == 6
+    assert len(run(make(100))) == 2 and make(100).count_calls() == 6
 
 
 def test_another_prompt_begins_another_search(search, monkeypatch, tmp_path):

@@ -73,7 +73,7 @@ def test_saved_seconds_are_reported_and_counted_by_cold_runs(kept):
 
 def test_replies_of_lanes_do_not_measure_builds(kept):
     CountingClient(kept).reply(ASK)
-    assert kept.measured("weights") is None
+    assert kept.mean_cost("weights") is None
 
 
 def test_older_file_format_is_still_used(kept):
