@@ -84,7 +84,7 @@ def test_a_version_is_drawn_once_whoever_asks_and_a_later_one_anew(on_screen, mo
 
 
 def test_a_thumb_of_one_visitor_is_not_in_what_others_are_shown(on_screen, monkeypatch):
-    monkeypatch.setattr("pages.parts.board.thumbs.verdict", lambda *key: True)
+    monkeypatch.setattr("pages.parts.board.thumbs.is_rated_up", lambda *key: True)
     shared = screen_board._board(on_screen).payload_of_version(0)
     shown = show_thumbs(on_screen.comparison, shared)
     assert shown["lanes"][0]["thumb"] == "up" and "thumb" not in shared["lanes"][0]

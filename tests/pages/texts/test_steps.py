@@ -24,7 +24,7 @@ OWN = "TokenChunks(size=240, overlap=24) >> NounPhrases() >> PassageGraph(min_sh
 def sent(monkeypatch):
     """Return all that the component was sent, the latest at the end."""
     found: list[dict] = []
-    monkeypatch.setattr(steps, "bricks", lambda bench, data, *_: found.append(data))
+    monkeypatch.setattr(steps, "draw_bricks", lambda bench, data, *_: found.append(data))
     return found
 
 

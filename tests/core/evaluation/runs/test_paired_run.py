@@ -50,10 +50,10 @@ def test_the_differences_are_those_of_an_evaluation(bench, both):
         found = of(run)[name]
         assert (
             isclose(found.before, sum(old) / 4)
-            and isclose(found.nodes, sum(new) / 4)
+            and isclose(found.now, sum(new) / 4)
             and found.test.n == 4
         )
-        assert isclose(found.test.difference, found.nodes - found.before)
+        assert isclose(found.test.difference, found.now - found.before)
     assert "“Nobody” " in run.reasons()
 
 
@@ -61,7 +61,7 @@ def test_two_paths_keep_what_one_keeps(bench, both):
     """Drama's path is the first of One's, so a second one brings nothing."""
     run = both(bench.questions[:1])(Job("both"))
     found = of(run)["path_recall"]
-    assert (found.before, found.nodes, found.test.difference, found.test.is_significant) == (
+    assert (found.before, found.now, found.test.difference, found.test.is_significant) == (
         1.0,
         1.0,
         0.0,

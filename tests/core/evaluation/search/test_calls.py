@@ -115,7 +115,7 @@ def test_for_what_is_answered_each_line_asks_for_an_answer(search):
     points = run(make(100, "accuracy"))
     assert [point.figures.calls for point in points] == [2, 3] and chat.replies == 5
     # no better, and dearer, after one question
-    assert points[0].figures.quality == 1 and points[1].tried.stopped == DOMINATED
+    assert points[0].figures.quality == 1 and points[1].figures.stopped == DOMINATED
 
 
 def test_a_search_ends_with_its_calls_and_goes_on_with_more(search):
