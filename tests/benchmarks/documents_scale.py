@@ -291,7 +291,7 @@ def built(options) -> list[Cost]:
                 models(options.made),
                 watch,
                 workers=workers,
-                indexed=not options.without_indexes,
+                indexed=not options.unindexed,
             )
             told["note"] = (
                 f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, digest {graph.digest[:12]}"

@@ -35,7 +35,7 @@ def opened(movies):
 
 def test_compare_suggests_and_changes_nothing_by_itself(opened, monkeypatch):
     sent = []
-    monkeypatch.setattr(lanes, "bricks", lambda bench, data, *_: sent.append(data))
+    monkeypatch.setattr(lanes, "draw_bricks", lambda bench, data, *_: sent.append(data))
     at = opened("compare", q="which person directed the movie Inception", lane=[LANE], llm="0")
     at.session_state["choosing"] = (0, "step")
     at.run()
