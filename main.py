@@ -37,10 +37,18 @@ require_sign_in()
 if shared() and st.user.get("is_logged_in"):
     go_to_wanted_address([one.url_path for one in PAGES])
 record_page(page.url_path or "compare")
-if result_of(lambda: sidebar() or True) is None:  # such as a folder of another user
+
+
+def draw_sidebar() -> bool:
+    """Draw the sidebar, and return True unless it fails."""
+    sidebar()
+    return True
+
+
+if result_of(draw_sidebar) is None:  # such as a folder of another user
     st.stop()
 try:
     page.run()
 finally:  # after the page, so that the first page does not wait for the models
-    engine().jobs.run("warm", lambda job: engine().warm())
+    engine().jobs.run("warm", lambda job: engine().preload())
     engine().housekeeping.start()
