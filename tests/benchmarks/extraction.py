@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 from core.builds import find_build
 from core.builds.base import MAX_PARALLEL_REQUESTS, BuildContext, BuildState
@@ -80,7 +81,7 @@ def time_extraction(models: Registry) -> tuple[float, list[tuple[Messages, ChatR
 def _reply(
     ctx: BuildContext, operator: DescribedNames, names: list[str], messages: Messages
 ) -> ChatReply:
-    found = ctx.kept.find(
+    found = ctx.replies.find(
         ctx.chat(MODEL).key(
             messages, schema=operator._schema(names), max_tokens=DESCRIPTION_LIMITS.max_reply_tokens
         )
@@ -91,7 +92,7 @@ def _reply(
 
 def time_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]]) -> float:
     """Seconds of the engine alone to read these prompts and write as many tokens as the replies."""
-    chat = models.chat(MODEL)
+    chat: Any = models.chat(MODEL)
     engine = open_engine(
         chat.path,
         chat.name,
@@ -127,11 +128,8 @@ def time_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]])
 def some_chunks() -> Table:
     """The chunks of the first documents."""
     corpus = open_corpus(CORPUS)
-    return (
-        find_build("rkg-described")
-        .line.operators[0]
-        .table([corpus.document_at(row) for row in range(CHUNKS)])
-    )
+    chunker: Any = find_build("rkg-described").line.operators[0]
+    return chunker.table([corpus.document_at(row) for row in range(CHUNKS)])
 
 
 @contextmanager

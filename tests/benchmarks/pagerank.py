@@ -24,9 +24,8 @@ def run(questions: int = 100) -> list[dict]:
     from core.graph.pagerank.top_nodes import pagerank_exact, top_pagerank
 
     graph = open_graph("metaqa")
-    peer = igraph.Graph(
-        graph.n_nodes, list(zip(graph.heads.tolist(), graph.tails.tolist())), directed=True
-    )
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    peer = igraph.Graph(graph.n_nodes, list(zip(heads.tolist(), tails.tolist())), directed=True)
     seeds = mixed_seeds(graph, 100)
     top_pagerank(graph, seeds[:1], KEEP)  # This compiles the code.
     ours, theirs, recalls = [], [], []

@@ -235,7 +235,7 @@ def strata(graph, each: int) -> dict[str, list[tuple[int, ...]]]:
     degrees = np.diff(graph.out_indptr) + np.diff(graph.in_indptr)
     rng, order = np.random.default_rng(0), np.argsort(-degrees, kind="stable")
     hubs, others = order[:HUBS], order[HUBS : int(np.sum(degrees > 0))]
-    pick = lambda among, count: rng.choice(among, count, replace=False).tolist()
+    pick = lambda among, count: rng.choice(among, (count,), replace=False).tolist()
     ordinary, best = pick(others, each), pick(hubs, each)
     mixed = list(zip(pick(hubs, each), pick(others, each), pick(others, each)))
     return dict(zip(STRATA, ([(node,) for node in ordinary], [(node,) for node in best], mixed)))

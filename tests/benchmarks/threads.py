@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
+from typing import Any
 
 from core.io.home import ROOT
 from tests.benchmarks.screen import working
@@ -34,7 +35,7 @@ def measure() -> dict[str, float]:
     """Tokens per second of one prompt, read and written, in this process."""
     from core.models.registry import Registry
 
-    chat = Registry().chat("answer")
+    chat: Any = Registry().chat("answer")
     chat.load()
     start, came = time.perf_counter(), []
     reply = chat.reply(ASK, max_tokens=32, on_text=lambda piece: came.append(time.perf_counter()))

@@ -32,7 +32,7 @@ from core.indexes.chains import token_vectors
 from core.indexes.question_masks import mask_entities
 from core.operators import ChainVotes, GraphReader
 from core.operators.base import Context, Line, Recorder
-from core.operators.retrieve.chain_votes import ChainBallot, _ballots_of_entities, _paths
+from core.operators.retrieve.chain_votes import ChainBallot, _make_ballots, _rank_paths
 from core.sources import SourceQuestion
 from core.types import Ranking, State
 from tests.benchmarks.against import BEST, _asks, found
@@ -133,7 +133,7 @@ class TypedVotes(ChainVotes):
     types: float = 0.0
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ballots = _ballots_of_entities(state, ctx, recorder, self, mediator_steps(ctx.graph))
+        ballots = _make_ballots(state, ctx, recorder, self, mediator_steps(ctx.graph))
         words = question_words(mask_entities(ctx.graph, state.question.text, state.seeds))
         worth: dict[int, float] = {}
         if self.types and words and ballots:
@@ -144,10 +144,13 @@ class TypedVotes(ChainVotes):
                 zip(nodes.tolist(), np.exp(self.types * (fit - fit.max()) / self.close).tolist())
             )
         typed = [
-            TypedBallot(*(getattr(ballot, field.name) for field in fields(ChainBallot)), worth)
+            TypedBallot(
+                **{field.name: getattr(ballot, field.name) for field in fields(ChainBallot)},
+                worth=worth,
+            )
             for ballot in ballots
         ]
-        paths = _paths(typed, ctx, recorder, self)
+        paths = _rank_paths(typed, ctx, recorder, self)
         return state.replace(paths=Ranking("path", tuple(paths), tuple(paths.values())))
 
 

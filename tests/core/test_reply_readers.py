@@ -21,8 +21,8 @@ from core.builds.extract.described_names import DescribedNames
 from core.builds.extract.language_model import LanguageModelExtraction
 from core.builds.facts import ChunkEntity, Facts
 from core.builds.group.reports import Reports as CorpusReports
-from core.builds.group.summaries import description_by_model
 from core.builds.group.summaries import summarise_by_model as summed_up
+from core.builds.group.summaries import summarise_descriptions
 from core.builds.merge.citations import Titles
 from core.builds.merge.corpus_graphs import cited_by_model
 from core.corpus import Document, new_folder, write_corpus
@@ -344,7 +344,7 @@ READERS = {
     "builds.group.reports": [reports],
     "builds.group.summaries": [
         lambda one: summed_up(["One.", "Two."], 20, "answer", BuildContext(one.models)),
-        lambda one: description_by_model(
+        lambda one: summarise_descriptions(
             "Ann", ["A cook.", "Of Rome."], 20, "answer", BuildContext(one.models)
         ),
     ],

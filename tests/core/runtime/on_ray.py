@@ -285,7 +285,9 @@ def test_workers_read_chunks_by_their_language_models(tmp_path, monkeypatch):
     found = list(
         worker_extraction.extract_over_workers(work.LastWordExtractor(), texts, with_workers)
     )
-    assert found == sorted(work.LastWordExtractor().extract_facts(texts, ctx), key=lambda pair: pair[0])
+    assert found == sorted(
+        work.LastWordExtractor().extract_facts(texts, ctx), key=lambda pair: pair[0]
+    )
     assert report.usage == Usage(len(texts), 2 * len(texts), len(texts)) and report.counts[
         "asked again"
     ] == len(texts)
