@@ -243,7 +243,7 @@ class Engine:
             self.key(ask, methods),
             lambda: self._make_job(ask, methods, complete_lanes),
             again or not is_reusable or incomplete is not None,
-            partial(self._start, is_alive=is_alive if repairs else None),
+            partial(self._start, is_alive=is_alive if repairs else None, waiter=waiter),
         )
         if waiter is None:
             job.is_unattended = True
@@ -272,6 +272,15 @@ class Engine:
         if job.has_ended or any(lane.states for lane in job.comparison.lanes):
             return None
         return self._queues.expected_wait(job)
+
+    def is_postponed(self, job: Job) -> bool:
+        """Return whether exact results of a comparison wait for the questions of others."""
+        queue = self._queues.retrieving
+        return queue.has_postponed(job) and queue.count_others(job) > 0
+
+    def hasten(self, job: Job) -> None:
+        """Let the exact results of a comparison wait their turn like all other work."""
+        self._queues.retrieving.hasten(job)
 
     def stop_waiting(self, waiter: str) -> None:
         """Record that the session with that id waits for no comparison any more."""
@@ -351,14 +360,19 @@ class Engine:
             return None
         return job.comparison
 
-    def _start(self, job: Job, is_alive: Callable[[], bool] | None) -> None:
+    def _start(self, job: Job, is_alive: Callable[[], bool] | None, waiter: Waiter | None) -> None:
         """Start a comparison.
 
-        With `is_alive`, changes of single steps are tried afterwards while it returns true.
+        With `is_alive`, changes of single steps are tried afterwards while it returns true. The
+        `waiter` is noted as a viewer only after the start, so it is asked as well.
         """
+
+        def is_watched(job: Job) -> bool:
+            return self._waiters.is_displayed(job) or (waiter is not None and waiter.is_connected())
+
         shared = job.comparison, self.environment, self._prefixes, self._queues, self._is_slow_lane
         repair_work = None if is_alive is None else RepairWork(*shared, is_alive)
-        ComparisonWork(*shared, repair_work, self._waiters.is_displayed).start(job)
+        ComparisonWork(*shared, repair_work, is_watched).start(job)
 
 
 def _load_answer_model(models: Models) -> None:

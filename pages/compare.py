@@ -425,6 +425,16 @@ def draw(on_screen: ScreenComparison) -> None:
         if ended:
             data = show_thumbs(on_screen.comparison, data)
         handle_clicks(on_screen, board(data, key="board"), data["paths"])
+        if job is not None and engine().is_postponed(job):
+            button(
+                tr("Exact results now"),
+                partial(engine().hasten, job),
+                icon="fast_forward",
+                key="hasten",
+                help=tr(
+                    "They wait for the questions of others. What is shown is the quick result."
+                ),
+            )
         if (running and ended) or (
             job is not None and repairing and not job.comparison.is_repairing
         ):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from core.environment import Environment
+from core.errors import ModelUnavailable
 from core.graph.building.build import build
 from core.models.base import ChatReply, Choice
 from core.operators.base import Context
@@ -124,6 +125,9 @@ class Written:
 
     def is_chat(self, name):
         return isinstance(self.choosers.get(name), Picker)
+
+    def info(self, name):
+        raise ModelUnavailable(f"{name} is written down.")
 
     def signature(self, name=None):
         return "written"

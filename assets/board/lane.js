@@ -74,6 +74,7 @@ export class Lane {
     const failed = data.status === "failed";
     this.element.dataset.status = data.status ?? "waiting";
     this.element.classList.toggle("so-far", this.soFar);
+    this.element.classList.toggle("quick", Boolean(data.quick));
     this.element.setAttribute("aria-label", laneName(data));
     this.updateHead();
     const empty = failed && !this.retrieved; // a lane whose answer failed keeps what it retrieved
@@ -102,11 +103,11 @@ export class Lane {
     setHidden(this.subtitle, !subtitle);
     const part = status === "done" && partly; // of vectors that are still being made
     setText(this.sign, part ? "◔" : SIGNS[status] ?? "");
-    setText(this.statusText, this.soFar && this.pending ? tr("Shown so far") : part || text || STATUS_WORDS[status] || "");
+    setText(this.statusText, this.soFar && this.pending ? (this.data.quick ? tr("Quick result") : tr("Shown so far")) : part || text || STATUS_WORDS[status] || "");
     const told = this.pending ? progress ?? (this.soFar ? { text: text || tr("At work") } : null) : null;
     this.status.classList.toggle("partly", Boolean(part));
     this.status.classList.toggle("sr-only", (status === "done" && !part) || Boolean(told));
-    this.progress.update(told, this.pending ? this.data.so_far : null);
+    this.progress.update(told, this.pending ? this.data.so_far : null, this.data.quick);
   }
 
   // Why the lane failed; empty where it did not.

@@ -53,8 +53,8 @@ export class Progress {
     this.element = el("div", "progress", this.track, el("p", "progress-words", sign, this.text), this.best);
   }
 
-  // `soFar` says how much of what is ranked the lane shows already.
-  update(progress, soFar) {
+  // `soFar` says how much of what is ranked the lane shows already; `quick` that it is the result of the quick pass.
+  update(progress, soFar, quick = false) {
     setHidden(this.element, !progress);
     if (!progress) return;
     const { text, fraction, best, left } = progress;
@@ -63,7 +63,7 @@ export class Progress {
     this.fill.style.width = known ? `${Math.round(100 * Math.max(0, Math.min(1, fraction)))}%` : "0";
     const parts = [text, known && !String(text).endsWith("%") ? `${Math.round(100 * fraction)} %` : "", Number.isFinite(left) && left !== null ? tr("about {time} left", { time: wholeSpan(left) }) : ""];
     setText(this.text, parts.filter(Boolean).join(" · "));
-    setText(this.best, soFar ? tr("Shown so far: {soFar}", { soFar }) : best ? tr("Best so far: {best}", { best }) : "");
+    setText(this.best, soFar ? (quick ? tr("Quick result: {soFar}", { soFar }) : tr("Shown so far: {soFar}", { soFar })) : best ? tr("Best so far: {best}", { best }) : "");
     setHidden(this.best, !soFar && !best);
   }
 }

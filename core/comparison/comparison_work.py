@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -13,6 +14,7 @@ from core.comparison.lane_pauses import LanePauses
 from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache, ShowPreview, answer_role
 from core.comparison.previews import Preview, Previews
 from core.comparison.queues import FairQueue, QueueWait
+from core.comparison.quick_pass import QuickRun, has_quick_form, quick_share
 from core.environment import Environment
 from core.errors import HopscopeError, RunCancelled
 from core.methods.catalogue import Method
@@ -34,6 +36,8 @@ from core.watch import Watch
 ANSWERING_STATUS = "answering"
 REPORT_SECONDS = 0.3  # seconds between two reports of a lane's progress
 DEFAULT_OPERATOR_SECONDS = 0.5  # seconds assumed for each operator of a method that was never run
+# Shown beside a quick result until the exact pass begins.
+POSTPONED_TEXT = "The exact result follows when no other question waits"
 MAX_SERVER_ANSWERS = 8  # answers that a server's model gives at the same time
 
 
@@ -153,6 +157,7 @@ class ComparisonWork:
             LaneRun.continue_lane(lane, environment, prefixes) for lane in comparison.lanes
         ]
         self._on_end, self._is_watched = on_end, is_watched
+        self._environment, self._prefixes = environment, prefixes
         # Lanes at work. A lane is listed twice while its answer begins and its retrieval ends.
         self._at_work: list[int] = []
         self._lock = threading.RLock()
@@ -169,6 +174,7 @@ class ComparisonWork:
                 index
                 for index, lane in enumerate(lanes)
                 if not lane.retrieved
+                and not lane.has_quick_result
                 and lane.status not in ENDED_STATUSES
                 and not asks_chat(lane.method)
             ]
@@ -185,7 +191,14 @@ class ComparisonWork:
         if not waiting_lanes:
             self._end_if_done()
 
-    def _put(self, queue: FairQueue, index: int, status: str, work: Callable[[int], None]) -> None:
+    def _put(
+        self,
+        queue: FairQueue,
+        index: int,
+        status: str,
+        work: Callable[[int], None],
+        postponed: bool = False,
+    ) -> None:
         since = time.perf_counter()
 
         def piece() -> None:
@@ -194,7 +207,8 @@ class ComparisonWork:
                 if lane.status in ENDED_STATUSES:
                     return
                 self._at_work.append(index)
-                waited = {**lane.waited, status: time.perf_counter() - since}
+                waited = dict(lane.waited)
+                waited[status] = waited.get(status, 0.0) + time.perf_counter() - since
                 self.comparison.change_lane(index, status=status, text="", waited=waited)
             if self._job.status == JOB_WAITING:
                 self._job.begin()
@@ -207,16 +221,64 @@ class ComparisonWork:
                     self._at_work.remove(index)
                 self._end_if_done()
 
-        queue.put(self._job, piece)
+        queue.put(self._job, piece, postponed)
 
     def _retrieve(self, index: int) -> None:
         start = time.perf_counter()
         load_libraries()
         loading = time.perf_counter() - start
         self.comparison.change_lane(index, prepared={"Loading the program": loading})
-        if not self._run_part(
-            index, LaneRun.retrieve, Watch(lambda: self._pauses.wait_while_reading(self._job))
+        if self._show_quick_result(index):
+            self._put(
+                self._queues.retrieving, index, JOB_RUNNING, self._retrieve_exactly, postponed=True
+            )
+        else:
+            self._retrieve_exactly(index)
+
+    def _show_quick_result(self, index: int) -> bool:
+        """Show the result of a quick pass if a viewer displays the job; return whether it did.
+
+        Nothing is shown if the exact result is cached, or the line has no quick form. A failure of
+        the quick pass is left to the exact one.
+        """
+        lane = self.comparison.lanes[index]
+        if (
+            not self._is_watched(self._job)
+            or self._asks_chat(lane.method)
+            or not has_quick_form(lane.line, self._models)
         ):
+            return False
+        share = quick_share(self._queues.retrieving.count_others(self._job))
+        run = QuickRun(lane.ask, lane.line, self._environment, self._prefixes, share=share)
+        listener = self._make_listener(index, self._pausing_watch, run)
+        try:
+            run.retrieve(listener)
+        except RunCancelled:
+            return False  # the exact pass ends the lane
+        except Exception:
+            logging.getLogger(__name__).debug("A quick pass failed", exc_info=True)
+            return False
+        if not run.is_shortened:
+            return False
+        states = (*run.states, *run.continue_without_model())
+        text = f"at least {100 * share:.0f} % of the best expected"
+        preview = Preview(self._next_preview_number(index), text, states, is_quick=True)
+        self.comparison.change_lane(
+            index, preview=preview, progress=None, text=POSTPONED_TEXT, own_graph=run.own_graph
+        )
+        self._job.touch()
+        return True
+
+    @property
+    def _pausing_watch(self) -> Watch:
+        return Watch(lambda: self._pauses.wait_while_reading(self._job))
+
+    def _next_preview_number(self, index: int) -> int:
+        preview = self.comparison.lanes[index].preview
+        return 1 if preview is None else preview.number + 1
+
+    def _retrieve_exactly(self, index: int) -> None:
+        if not self._run_part(index, LaneRun.retrieve, self._pausing_watch):
             return
         lane = self.comparison.change_lane(index, retrieved=True, preview=None)
         self._queues.seconds_by_line[repr(lane.line)] = sum(
@@ -266,7 +328,7 @@ class ComparisonWork:
         run = self._runs[index]
         try:
             watch.check()
-            part(run, self._make_listener(index, watch))
+            part(run, self._make_listener(index, watch, run))
             return True
         except RunCancelled:
             self.comparison.change_lane(index, status=JOB_CANCELLED, text="Cancelled")
@@ -277,9 +339,9 @@ class ComparisonWork:
         self._job.touch()
         return False
 
-    def _make_listener(self, index: int, watch: Watch) -> LaneListener:
+    def _make_listener(self, index: int, watch: Watch, run: LaneRun) -> LaneListener:
         """Return the listener that writes the progress of a run on its lane."""
-        job, comparison, run = self._job, self.comparison, self._runs[index]
+        job, comparison = self._job, self.comparison
         name = comparison.lanes[index].method.name
 
         def advanced(text: str, fraction: float | None = None) -> None:
@@ -308,12 +370,14 @@ class ComparisonWork:
             comparison.change_lane(index, progress=None, **run.lane_fields)
             job.touch()
 
-        preview = None if comparison.lanes[index].retrieved else self._make_preview(index, watch)
+        lane = comparison.lanes[index]
+        has_result = lane.retrieved or lane.has_quick_result
+        preview = None if has_result else self._make_preview(index, watch, run)
         return LaneListener(Watch(watch.check, advanced), reached, wrote, far, preview)
 
-    def _make_preview(self, index: int, watch: Watch) -> ShowPreview:
+    def _make_preview(self, index: int, watch: Watch, run: LaneRun) -> ShowPreview:
         """Return the function that shows a preview on a lane."""
-        job, run, queues, is_watched = self._job, self._runs[index], self._queues, self._is_watched
+        job, queues, is_watched = self._job, self._queues, self._is_watched
 
         def show(preview: Preview) -> None:
             self.comparison.change_lane(index, preview=preview, **run.lane_fields)

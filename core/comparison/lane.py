@@ -106,6 +106,11 @@ class MethodLane:
         return replace(self, states=self.preview.states, retrieved=True)
 
     @property
+    def has_quick_result(self) -> bool:
+        """True while the result of the quick pass is shown, until the exact one is here."""
+        return not self.retrieved and self.preview is not None and self.preview.is_quick
+
+    @property
     def version(self) -> tuple[int, bool, int]:
         """Numbers that change whenever the lane makes progress."""
         number = 0 if self.preview is None else self.preview.number

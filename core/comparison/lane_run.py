@@ -287,6 +287,10 @@ class LaneRun:
 
         return preview
 
+    def continue_without_model(self) -> tuple[State, ...]:
+        """Return the states after the newest one that need no model, such as the prompt."""
+        return tuple(self._continue(self.state, self._answer_operators()))[1:]
+
     def _continue(self, state: State, rest: list) -> Iterator[State]:
         """Yield a previewed state, and the states after it that need no model."""
         yield state

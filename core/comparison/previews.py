@@ -24,13 +24,18 @@ PREVIEW_PAUSE_FACTOR = 30
 class Preview:
     """The states that a lane would have if it stopped ranking now.
 
-    `text` is the progress in words, as in `512 of 1,190 paths read`. `number` counts the previews
-    of a lane from 1.
+    Parameters
+    ----------
+    number : counts the previews of a lane from 1.
+    text : the progress in words, as in `512 of 1,190 paths read`.
+    states : the states of the lane.
+    is_quick : True for the result of the quick pass.
     """
 
     number: int
     text: str
     states: tuple[State, ...]
+    is_quick: bool = False
 
 
 class Previews:

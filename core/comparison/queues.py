@@ -57,6 +57,8 @@ class FairQueue:
     ):
         self._name, self._workers, self._alone = name, workers, alone
         self._waiting: OrderedDict[Hashable, deque[Work]] = OrderedDict()
+        # pieces that begin only while none of the others waits
+        self._postponed: OrderedDict[Hashable, deque[Work]] = OrderedDict()
         self._busy: Counter[Hashable] = Counter()  # owners with pieces at work
         # owners with pieces at work that have not passed their turn on
         self._turns: Counter[Hashable] = Counter()
@@ -69,16 +71,38 @@ class FairQueue:
         )
         self._changed = threading.Condition()
 
-    def put(self, owner: Hashable, work: Work) -> None:
-        """Add a piece of work, which runs at its owner's turn. It must not raise."""
+    def put(self, owner: Hashable, work: Work, postponed: bool = False) -> None:
+        """Add a piece of work, which runs at its owner's turn. It must not raise.
+
+        A `postponed` piece begins once no other piece waits.
+        """
         with self._changed:
-            self._waiting.setdefault(owner, deque()).append(work)
+            pieces = self._postponed if postponed else self._waiting
+            pieces.setdefault(owner, deque()).append(work)
             self._wake()
+
+    def hasten(self, owner: Hashable) -> None:
+        """Let the postponed pieces of an owner wait like all others."""
+        with self._changed:
+            pieces = self._postponed.pop(owner, ())
+            if pieces:
+                self._waiting.setdefault(owner, deque()).extend(pieces)
+                self._wake()
 
     def drop(self, owner: Hashable) -> int:
         """Remove the pieces of an owner that have not begun; return how many."""
         with self._changed:
-            return len(self._waiting.pop(owner, ()))
+            return len(self._waiting.pop(owner, ())) + len(self._postponed.pop(owner, ()))
+
+    def count_others(self, owner: Hashable) -> int:
+        """Return how many other owners have pieces that wait and are not postponed."""
+        with self._changed:
+            return len(self._waiting.keys() - {owner})
+
+    def has_postponed(self, owner: Hashable) -> bool:
+        """Return whether pieces of an owner wait until no other piece does."""
+        with self._changed:
+            return owner in self._postponed
 
     def count_ahead(self, owner: Hashable) -> int:
         """Return how many other owners are at work, or wait before an owner."""
@@ -171,15 +195,19 @@ class FairQueue:
         The result is None after some time without a piece.
         """
         while True:
+            pieces_by_owner = self._waiting or self._postponed
             owner = next(
-                (each for each in self._waiting if not (self._alone and each in self._turns)), None
+                (each for each in pieces_by_owner if not (self._alone and each in self._turns)),
+                None,
             )
             if owner is not None and self._turns.total() < self._workers:
-                pieces = self._waiting[owner]
+                pieces = pieces_by_owner[owner]
                 work = pieces.popleft()
-                self._waiting.move_to_end(owner)
+                pieces_by_owner.move_to_end(owner)
                 if not pieces:
-                    del self._waiting[owner]
+                    del pieces_by_owner[owner]
+                if self._postponed and not self._waiting:
+                    self._wake()
                 _count(self._busy, owner, 1)
                 _count(self._turns, owner, 1)
                 self.n_begun += 1
@@ -187,7 +215,7 @@ class FairQueue:
             self._idle += 1
             notified = self._changed.wait(MAX_IDLE_SECONDS)
             self._idle -= 1
-            if not notified and not self._waiting:
+            if not notified and not self._waiting and not self._postponed:
                 return None
 
 

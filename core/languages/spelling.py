@@ -31,7 +31,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, product
 
@@ -151,9 +151,18 @@ def strip_typography(text: str) -> str:
     """
     if text.isascii():
         return text.replace("`", "'")
-    text = unicodedata.normalize("NFC", _replace_signs(text, invisible=True))
-    text = SUBSCRIPT_NUMBER.sub(lambda match: match[0].translate(SUBSCRIPTS), text)
-    text = _replace_signs(MIXED_NUMBER.sub(" ", OPTIONAL_MARKS.sub("", text)))
+    signs = _signs(text)
+    visible_text = unicodedata.normalize("NFC", _replace_signs(text, signs, _visible_sign))
+    if visible_text != text:
+        text, signs = visible_text, _signs(visible_text)
+    # A pattern reads the whole text, and few texts have the signs that it is for.
+    if not signs.isdisjoint(LOWERED_DIGITS):
+        text = SUBSCRIPT_NUMBER.sub(lambda match: match[0].translate(SUBSCRIPTS), text)
+    if OPTIONAL_MARKS.search("".join(signs)):
+        text = OPTIONAL_MARKS.sub("", text)
+    if not signs.isdisjoint(FRACTIONS):
+        text = MIXED_NUMBER.sub(" ", text)
+    text = _replace_signs(text, signs, _plain_sign)
     return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
@@ -448,27 +457,32 @@ def _is_digit(sign: str) -> bool:
     return bool(sign) and (sign.isdigit() or sign in "⁻⁺")
 
 
-def _replace_signs(text: str, invisible: bool = False) -> str:
-    """Return a text without its invisible characters, else with plain signs."""
-    for sign in set(text):
-        if sign > "\x7f" or sign == "`":
-            plain_sign = ("" if _is_invisible(sign) else sign) if invisible else _plain_sign(sign)
-            if plain_sign != sign:
-                text = text.replace(sign, plain_sign)
+def _signs(text: str) -> set[str]:
+    """Return the different characters of a text that are not in ASCII, and the backtick."""
+    return {sign for sign in set(text) if sign > "\x7f" or sign == "`"}
+
+
+def _replace_signs(text: str, signs: Iterable[str], form: Callable[[str], str]) -> str:
+    """Return a text with another form of some characters."""
+    for sign in signs:
+        new_form = form(sign)
+        if new_form != sign:
+            text = text.replace(sign, new_form)
     return text
 
 
 @lru_cache(1 << 16)
-def _is_invisible(sign: str) -> bool:
-    """Return whether a character is invisible: joiners, direction marks, variation selectors."""
+def _visible_sign(sign: str) -> str:
+    """Return a character, or nothing for joiners, direction marks and variation selectors."""
     code = ord(sign)
-    return (
+    is_invisible = (
         unicodedata.category(sign) == "Cf"
         or 0xFE00 <= code <= 0xFE0F
         or 0xE0100 <= code <= 0xE01EF
         or sign == "\u034f"
         or 0x180B <= code <= 0x180F
     )
+    return "" if is_invisible else sign
 
 
 @lru_cache(1 << 16)

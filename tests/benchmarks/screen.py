@@ -1,7 +1,7 @@
 """Waiting times on screen and processor time of the server, in a real browser.
 
-Times run from the click to the first answer, to a result in every lane, to the end of the quick
-lanes, to the end of retrieval, to the first token, and to the end. It uses the app's default lanes,
+Times run from the click to the first answer, to a result in every lane, to a quick or exact result
+in every lane, to the end of retrieval, to the first token, and to the end. It uses the app's default lanes,
 on the idle machine or with `--busy N` next to N busy processes. Then the same questions are asked
 again, and the server's memory is measured. `--isa avx2` limits the encoder to the instructions of
 an older processor, in float32. Of each question the first time counts: no vector of its paths is
@@ -13,23 +13,24 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import statistics
-from collections.abc import Iterator, Sequence
+import threading
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psutil
 
 from core.methods.catalogue import catalogue
-from pages.parts.question.permalink import DEFAULT_LANES
 from tests.benchmarks.processor import processor
 from tests.server import CHROMIUM, open_page, server
 
 QUICK_LANES = ("lego-14-quick", "lego-12-quick", "chain-ranking")
-QUICK_PLACES = [place for place, key in enumerate(DEFAULT_LANES) if key in QUICK_LANES]
 WARM = "which person directed the movie Inception"
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
+SAMPLE_SECONDS = 0.05  # Between two looks at the server's processor time.
 MAX_QUESTION_SECONDS = 300  # Seconds at most for one question.
 
-WATCH = """([question, quick]) => new Promise((told) => {
+WATCH = """(question) => new Promise((told) => {
   const times = {};
   const seen = (name) => { times[name] ??= (performance.now() - start) / 1000; };
   const shown = (lane, voice) => lane.querySelector(`.voice-${voice}:not([hidden]) .voice-text`)?.innerText.trim();
@@ -48,8 +49,7 @@ WATCH = """([question, quick]) => new Promise((told) => {
     const some = (lane) => shown(lane, "reader") || lane.classList.contains("so-far") || ended(lane);
     if (lanes.some((lane) => shown(lane, "reader"))) seen("first answer");
     if (lanes.length && lanes.every(some)) seen("something");
-    const soon = lanes.filter((lane, place) => quick.includes(place));
-    if (soon.length && soon.every(ended)) seen("quick");
+    if (lanes.length && lanes.every((lane) => ended(lane) || lane.classList.contains("quick"))) seen("quick");
     const whole = (lane) => (shown(lane, "reader") && !lane.classList.contains("so-far")) || ended(lane);
     if (lanes.length && lanes.every(whole)) seen("retrieved");
     if (lanes.some((lane) => shown(lane, "model"))) seen("token");
@@ -87,7 +87,7 @@ def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dic
         with open_page(url + "/?llm=0") as page:
             _wait_until_ready(page)
             watch.ask(page, WARM)  # This warms up the server.
-            first = [watch.ask(page, text, QUICK_PLACES) for text in asked]
+            first = [watch.ask(page, text) for text in asked]
             again = [watch.ask(page, text) for text in asked]
         quick = [key for key in QUICK_LANES if key in catalogue()]
         few = []
@@ -112,11 +112,16 @@ def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dic
             1.5,
         ),
         _row(
-            f"no model: click to the quick lanes done{beside}",
-            [t["quick"] for t in first if "quick" in t],
+            f"no model: click to a quick result in every lane{beside}",
+            [t["quick"] for t in first],
+            5,
+        ),
+        _row(
+            f"no model: processor time until then{beside}",
+            [t["quick processor"] for t in first],
             6,
         ),
-        _row(f"no model: click to all done{beside}", [t["done"] for t in first], 10),
+        _row(f"no model: click to all done{beside}", [t["done"] for t in first], 12),
         _row(f"no model: the same asked again{beside}", [t["done"] for t in again], 0.3),
         _row(
             f"no model: processor time of the server a question{beside}",
@@ -209,18 +214,37 @@ class PageWatch:
     def __init__(self, pid: int):
         self._process = psutil.Process(pid)
 
-    def ask(self, page, text: str, quick: Sequence[int] = ()) -> dict[str, float]:
+    def ask(self, page, text: str) -> dict[str, float]:
         """Seconds from the click to each stage, and `processor` seconds of the server.
 
-        Stages: `first answer`, `something` in every lane, `quick` where lanes at these positions
-        are done, `retrieved`, `token` (where a model answered) and `done`.
+        Stages: `first answer`, `something` in every lane, `quick` or exact results in every lane,
+        `retrieved`, `token` (where a model answered) and `done`. `quick processor` are the seconds
+        of the processor until the stage `quick`.
         """
         box = page.get_by_role("textbox", name="Question")
         box.fill(text)
         page.set_default_timeout(MAX_QUESTION_SECONDS * 1000)
         before = self._spent()
-        times = page.evaluate(WATCH, [text, list(quick)])
-        return {**times, "processor": self._spent() - before}
+        spent_by_time = {time.monotonic(): before}
+        start, ended = time.monotonic(), threading.Event()
+
+        def sample() -> None:
+            while not ended.wait(SAMPLE_SECONDS):
+                spent_by_time[time.monotonic()] = self._spent()
+
+        sampler = threading.Thread(target=sample, daemon=True)
+        sampler.start()
+        try:
+            times = page.evaluate(WATCH, text)
+        finally:
+            ended.set()
+            sampler.join()
+        quick = max(at for at in spent_by_time if at <= start + times["quick"])
+        return {
+            **times,
+            "quick processor": spent_by_time[quick] - before,
+            "processor": self._spent() - before,
+        }
 
     def _spent(self) -> float:
         """Processor seconds of the server and its child processes so far."""

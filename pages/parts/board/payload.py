@@ -135,7 +135,8 @@ class Board:
         """
         if not self._previews:
             return dataclasses.replace(lane, preview=None)
-        is_due = time.monotonic() >= self._next_preview_at
+        is_quick = lane.preview is not None and lane.preview.is_quick
+        is_due = is_quick or time.monotonic() >= self._next_preview_at
         if preview is not None and lane.preview is not None and not is_due:
             lane = dataclasses.replace(lane, preview=preview)
         return lane.as_shown
@@ -202,6 +203,7 @@ class Board:
             "status_text": ending_sentence(lane) or lane.text,
             "retrieved": shown_lane.retrieved,
             "so_far": None if preview is None else preview.text,
+            "quick": lane.has_quick_result and lane.status not in ENDED_STATUSES,
             "retrieves": any(
                 operator.stage in ("extract", "retrieve") for operator in lane.method.line.parts()
             ),

@@ -55,6 +55,7 @@ def test_who_looks_at_the_same_has_the_same_board(on_screen, toy):
 
 
 def test_a_board_goes_with_the_last_who_looks_at_it(on_screen):
+    gc.collect()  # the boards of other tests
     board = screen_board._board(on_screen)
     known = len(screen_board._boards)
     del board

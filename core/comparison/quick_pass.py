@@ -1,0 +1,102 @@
+"""The quick pass of a lane: its rankings read a part of their candidates, and are shown first.
+
+The exact pass follows. What the encoder has read is cached, so that it reads only the rest. Quick
+results are neither saved nor returned.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.comparison.lane_run import LaneRun
+from core.errors import HopscopeError
+from core.models.base import Models
+from core.models.scorers import is_streamed
+from core.operators.base import Context, Line, Operator
+from core.operators.refine import Rank
+from core.operators.retrieve.beam import BeamSearch
+from core.types import State
+
+ENCODER_KIND = "encoder"
+
+
+@dataclass(frozen=True)
+class QuickPassDefaults:
+    """The share of the best that a quick pass expects to find, by the number of other questions.
+
+    The shares are values of the parameter `recall` of `Rank` and `BeamSearch`.
+    """
+
+    shares: tuple[float, ...] = (0.99, 0.95, 0.9, 0.8)
+    min_others: tuple[int, ...] = (1, 4, 12)  # from which the second and later shares apply
+
+
+QUICK_PASS = QuickPassDefaults()
+
+
+def quick_share(n_others: int) -> float:
+    """Return the share of the best that a quick pass aims at while `n_others` questions wait."""
+    return QUICK_PASS.shares[bisect_right(QUICK_PASS.min_others, n_others)]
+
+
+def quick_operator(operator: Operator, models: Models, share: float) -> Operator | None:
+    """Return an operator that stops at a share of the best; None if it has no quick form.
+
+    Only rankings of all candidates have one. Their encoder must give a text the same vector in any
+    order of reading, as the embedded ones do, so that the exact pass has the same bytes.
+
+    Parameters
+    ----------
+    operator : an operator of a lane's line.
+    models : the models that it may name.
+    share : the share of the best results that is expected when it stops, 0.5 to 1.
+    """
+    if not isinstance(operator, (Rank, BeamSearch)) or operator.read or operator.recall < 1:
+        return None
+    try:
+        is_encoder = models.info(operator.model).kind == ENCODER_KIND
+        if not is_encoder or not is_streamed(models.encoder(operator.model)):
+            return None
+    except HopscopeError:  # an unknown or absent model, which the exact pass reports
+        return None
+    return replace(operator, recall=share)
+
+
+def has_quick_form(line: Line, models: Models) -> bool:
+    """Return whether a ranking of a line has a quick form."""
+    return any(quick_operator(operator, models, share=0.5) is not None for operator in line)
+
+
+@dataclass
+class QuickRun(LaneRun):
+    """The run of a line whose rankings stop early unless their exact result is cached.
+
+    Parameters
+    ----------
+    share : the share of the best at which rankings stop.
+    n_exact : number of the leading states that no shortened ranking has changed; None for all.
+    """
+
+    share: float = 1.0
+    n_exact: int | None = None
+
+    @property
+    def is_shortened(self) -> bool:
+        """True once a ranking has stopped early."""
+        return self.n_exact is not None
+
+    @property
+    def lane_fields(self) -> dict[str, Any]:
+        """The fields of a lane that this run fills: its exact states alone."""
+        return super().lane_fields | {"states": tuple(self.states[: self.n_exact])}
+
+    def _next_state(self, operator: Operator, context: Context) -> State:
+        if self.prefixes.get(self._key(operator, self.stamp)) is None:
+            quick_form = quick_operator(operator, self.environment.models, self.share)
+            if quick_form is not None:
+                if self.n_exact is None:
+                    self.n_exact = len(self.states)
+                operator = quick_form
+        return super()._next_state(operator, context)
