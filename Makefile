@@ -6,8 +6,11 @@
 VENV := $(if $(GPU),.venv-gpu,.venv)
 REQUIREMENTS := $(if $(GPU),requirements-gpu.txt,requirements.txt)
 PY := $(VENV)/bin/python
-# $(call pip,environment,what to install): what pip says goes to a log, which is shown where it fails.
-pip = $(1)/bin/python -m pip install --disable-pip-version-check --quiet $(2) >$(1)/install.log 2>&1 || { cat $(1)/install.log >&2; exit 1; }
+# $(call pip,environment,what to install): by uv where it is installed, which takes a third of the time, else by pip. What it says goes to a
+# log, which is shown where it fails. uv takes the best version of all indexes, as pip does.
+UV := $(shell command -v uv 2>/dev/null)
+INSTALL = $(if $(UV),$(UV) pip install --index-strategy unsafe-best-match --python $(1)/bin/python,$(1)/bin/python -m pip install --disable-pip-version-check)
+pip = $(INSTALL) --quiet $(2) >$(1)/install.log 2>&1 || { cat $(1)/install.log >&2; exit 1; }
 DONE := $(VENV)/.installed
 LINTERS := $(VENV)/.linters
 TORCH := 2.13.0

@@ -80,7 +80,12 @@ def install(packages, folder, index: str, wanted: str = "") -> subprocess.Comple
         "PIP_INDEX_URL": f"{address}/usual",
         "PIP_RETRIES": "0",
     }
-    given = [f"VENV={environment}", f"REQUIREMENTS={folder / 'wanted.txt'}", f"CPU_INDEX={index}"]
+    given = [
+        "UV=",  # by pip, also where uv is installed
+        f"VENV={environment}",
+        f"REQUIREMENTS={folder / 'wanted.txt'}",
+        f"CPU_INDEX={index}",
+    ]
     command = ["make", "--no-print-directory", "install", *given]
     return subprocess.run(
         command,
@@ -118,3 +123,18 @@ def test_an_install_that_fails_shows_pip_s_own_error_and_is_not_taken_for_done(p
         and "No matching distribution found for no-such-package==1.0" in ended.stdout
     )
     assert not (packages[1] / ".installed").exists()
+
+
+@pytest.mark.parametrize("has_uv", [True, False])
+def test_packages_are_installed_by_uv_where_it_is_there(tmp_path, has_uv):
+    program = tmp_path / "uv"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    uv = [] if has_uv else ["UV="]
+    command = ["make", "--dry-run", "install", f"VENV={tmp_path / 'environment'}", *uv]
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    commands = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"PATH": path}, text=True, capture_output=True
+    ).stdout
+    assert (f"{program} pip install" in commands) == has_uv
+    assert ("-m pip install" in commands) != has_uv
