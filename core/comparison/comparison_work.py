@@ -261,7 +261,7 @@ class ComparisonWork:
         if not run.is_shortened:
             return False
         states = (*run.states, *run.continue_without_model())
-        text = f"at least {100 * share:.0f} % of the best expected"
+        text = f"{100 * share:.0f} % of the best expected"
         preview = Preview(self._next_preview_number(index), text, states, is_quick=True)
         self.comparison.change_lane(
             index, preview=preview, progress=None, text=POSTPONED_TEXT, own_graph=run.own_graph

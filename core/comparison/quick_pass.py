@@ -26,11 +26,12 @@ ENCODER_KIND = "encoder"
 class QuickPassDefaults:
     """The share of the best that a quick pass expects to find, by the number of other questions.
 
-    The shares are values of the parameter `recall` of `Rank` and `BeamSearch`.
+    The shares are values of the parameter `recall` of `Rank` and `BeamSearch`. They were chosen on
+    twelve development questions of MetaQA. At 0.8 one of them found 0.16 of the best.
     """
 
-    shares: tuple[float, ...] = (0.99, 0.95, 0.9, 0.8)
-    min_others: tuple[int, ...] = (1, 4, 12)  # from which the second and later shares apply
+    shares: tuple[float, ...] = (0.99, 0.95, 0.9)
+    min_others: tuple[int, ...] = (1, 4)  # from which the second and third shares apply
 
 
 QUICK_PASS = QuickPassDefaults()
