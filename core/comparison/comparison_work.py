@@ -252,7 +252,8 @@ class ComparisonWork:
         run = QuickRun(lane.ask, lane.line, self._environment, self._prefixes, share=share)
         listener = self._make_listener(index, self._pausing_watch, run)
         try:
-            run.retrieve(listener)
+            with self._queues.retrieving.hold_back_postponed():
+                run.retrieve(listener)
         except RunCancelled:
             return False  # the exact pass ends the lane
         except Exception:

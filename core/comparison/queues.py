@@ -10,7 +10,8 @@ import logging
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -57,8 +58,9 @@ class FairQueue:
     ):
         self._name, self._workers, self._alone = name, workers, alone
         self._waiting: OrderedDict[Hashable, deque[Work]] = OrderedDict()
-        # pieces that begin only while none of the others waits
+        # pieces that begin only while none of the others waits, and none holds them back
         self._postponed: OrderedDict[Hashable, deque[Work]] = OrderedDict()
+        self._n_holding = 0  # pieces at work that hold the postponed ones back
         self._busy: Counter[Hashable] = Counter()  # owners with pieces at work
         # owners with pieces at work that have not passed their turn on
         self._turns: Counter[Hashable] = Counter()
@@ -74,12 +76,24 @@ class FairQueue:
     def put(self, owner: Hashable, work: Work, postponed: bool = False) -> None:
         """Add a piece of work, which runs at its owner's turn. It must not raise.
 
-        A `postponed` piece begins once no other piece waits.
+        A `postponed` piece begins once no other piece waits or holds it back.
         """
         with self._changed:
             pieces = self._postponed if postponed else self._waiting
             pieces.setdefault(owner, deque()).append(work)
             self._wake()
+
+    @contextmanager
+    def hold_back_postponed(self) -> Iterator[None]:
+        """Let no postponed piece begin within the block, in a piece at work."""
+        with self._changed:
+            self._n_holding += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._n_holding -= 1
+                self._wake()
 
     def hasten(self, owner: Hashable) -> None:
         """Let the postponed pieces of an owner wait like all others."""
@@ -195,7 +209,9 @@ class FairQueue:
         The result is None after some time without a piece.
         """
         while True:
-            pieces_by_owner = self._waiting or self._postponed
+            pieces_by_owner = self._waiting
+            if not self._waiting and not self._n_holding:
+                pieces_by_owner = self._postponed
             owner = next(
                 (each for each in pieces_by_owner if not (self._alone and each in self._turns)),
                 None,

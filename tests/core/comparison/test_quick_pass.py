@@ -27,6 +27,7 @@ from core.operators import BeamSearch, Rank
 from core.operators.text import parse_line
 from core.results import comparison_dict
 from core.runtime.jobs import JOB_CANCELLED
+from core.runtime.turn import pass_turn_at_once
 from core.sources import GraphSource, SourceQuestion
 from core.types import Question
 from core.watch import NO_WATCH
@@ -274,6 +275,25 @@ def test_postponed_pieces_begin_once_no_other_waits():
     gate.set()
     assert soon(lambda: len(done) == 3)
     assert done == ["second", "third", "first, postponed"] and not queue.has_postponed("first")
+
+
+def test_postponed_pieces_wait_for_a_piece_that_holds_them_back():
+    """A piece that passes its turn on still holds them back, though nothing else waits."""
+    queue, done, gate = FairQueue("test", workers=2), [], threading.Event()
+
+    def hold() -> None:
+        with queue.hold_back_postponed(), pass_turn_at_once():
+            gate.wait()
+            done.append("quick pass")
+
+    queue.put("first", hold)
+    assert soon(lambda: queue._n_holding)
+    queue.put("second", lambda: done.append("postponed"), postponed=True)
+    queue.put("third", lambda: done.append("other"))
+    assert soon(lambda: done == ["other"])
+    assert queue.has_postponed("second")
+    gate.set()
+    assert soon(lambda: len(done) == 3) and done == ["other", "quick pass", "postponed"]
 
 
 def test_hastened_pieces_wait_like_all_others():
