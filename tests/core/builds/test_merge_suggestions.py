@@ -218,8 +218,8 @@ def test_lanes_from_before_a_merge_are_not_reused(corpus):
     first = engine.compare(ask(), [one])
     assert first.wait(60)
     again = engine.compare(ask(), [one], rerun=True, earlier=first.comparison)
-    assert again.wait(60) and again.comparison.lanes[0].taken
+    assert again.wait(60) and again.comparison.lanes[0].is_taken_over
     change_merges(corpus, lambda mends: mends.with_merges([Edit("merge", ("Tim", "Tiny Tim"))]))
     after = engine.compare(ask(), [one], rerun=True, earlier=first.comparison)
-    assert after.wait(60) and not after.comparison.lanes[0].taken
+    assert after.wait(60) and not after.comparison.lanes[0].is_taken_over
     engine.jobs.stop()

@@ -322,7 +322,10 @@ def test_partial_lanes_are_not_reused(corpus):
         [lane.method for lane in reversed(job.comparison.lanes)],
         earlier=job.comparison,
     )
-    assert later.wait(120) and [lane.taken for lane in later.comparison.lanes] == [True, False]
+    assert later.wait(120) and [lane.is_taken_over for lane in later.comparison.lanes] == [
+        True,
+        False,
+    ]
     engine.stop()
 
 
