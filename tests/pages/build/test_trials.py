@@ -128,7 +128,7 @@ def test_what_asks_a_language_model_waits_and_says_so(at):
     runs = at.session_state["trials"]
     assert runs.n_waiting == 2 and runs.error_text == ""
     hear(at, {"do": "set", "key": 3, "name": "model", "value": "bm25"})
-    assert lines(at)[-1] == LINE and at.session_state["trials"].waits == 0
+    assert lines(at)[-1] == LINE and at.session_state["trials"].n_waiting == 0
 
 
 def test_a_hostile_name_is_data(own):  # noqa: F811
@@ -201,7 +201,7 @@ def lane_of(*steps) -> SimpleNamespace:
 
 def step(seconds: float, saved: float = 0.0) -> SimpleNamespace:
     usage = SimpleNamespace(tokens_in=0, tokens_out=0)
-    return SimpleNamespace(seconds=seconds, saved_seconds=saved, usage=usage)
+    return SimpleNamespace(seconds=seconds, saved=saved, usage=usage)
 
 
 @pytest.mark.parametrize(
