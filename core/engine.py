@@ -171,8 +171,8 @@ class Engine:
         question: Question,
         *,
         seed: int = 0,
-        reader: bool = True,
-        model: bool = True,
+        uses_reader: bool = True,
+        uses_model: bool = True,
         watch: Watch = NO_WATCH,
     ) -> SourceQuestion:
         """Open the source if necessary, and return the question with its entities.
@@ -182,8 +182,8 @@ class Engine:
         source : the graph or corpus to ask.
         question : the question; its entities are linked if they are not given.
         seed : number that determines random choices.
-        reader : whether a reader that needs no language model is added to lines without one.
-        model : whether language models may be used.
+        uses_reader : whether a reader that needs no language model is added to lines without one.
+        uses_model : whether language models may be used.
 
         Raises
         ------
@@ -194,16 +194,16 @@ class Engine:
         StoreError
             If the source cannot be opened.
         """
-        return source.open(self, watch=watch).ask(question, seed, reader, model, watch)
+        return source.open(self, watch=watch).ask(question, seed, uses_reader, uses_model, watch)
 
     def compare(
         self,
         ask: SourceQuestion,
         methods: Sequence[Method],
-        again: bool = False,
+        rerun: bool = False,
         waiter: Waiter | None = None,
-        repairs: bool = False,
-        before: MethodComparison | None = None,
+        try_repairs: bool = False,
+        earlier: MethodComparison | None = None,
     ) -> Job:
         """Return a job that runs methods on a question; its `comparison` receives the results.
 
@@ -215,13 +215,13 @@ class Engine:
         ----------
         ask : the question and its source.
         methods : the methods to compare, at most `MAX_LANES`.
-        again : if true, run all lanes again.
+        rerun : if true, run all lanes again.
         waiter : the session that waits for the result. The job is cancelled once no session waits
             for it. A session waits for one comparison at a time, until `stop_waiting` is called for
             it or it has ended.
-        repairs : if true, changes of a single step are tried after all lanes have ended. On
+        try_repairs : if true, changes of a single step are tried after all lanes have ended. On
             documents, the evidence of the answers is traced as well.
-        before : an earlier comparison. Its complete lanes are reused if the question is the same.
+        earlier : an earlier comparison. Its complete lanes are reused if the question is the same.
 
         Raises
         ------
@@ -232,8 +232,8 @@ class Engine:
             raise BadInput("Choose at least one method.")
         if len(methods) > MAX_LANES:
             raise BadInput(f"At most {MAX_LANES} methods at once, please.")
-        incomplete = None if again else self._incomplete_comparison(ask, methods)
-        complete_lanes = _complete_lanes(incomplete, ask) | _complete_lanes(before, ask)
+        incomplete = None if rerun else self._incomplete_comparison(ask, methods)
+        complete_lanes = _complete_lanes(incomplete, ask) | _complete_lanes(earlier, ask)
         new_methods = [method for method in methods if repr(method.line) not in complete_lanes]
         is_reusable = all(
             operator.remembered for method in new_methods for operator in method.line.parts()
@@ -242,8 +242,8 @@ class Engine:
         job = self.jobs.start(
             self.key(ask, methods),
             lambda: self._make_job(ask, methods, complete_lanes),
-            again or not is_reusable or incomplete is not None,
-            partial(self._start, is_alive=is_alive if repairs else None, waiter=waiter),
+            again=rerun or not is_reusable or incomplete is not None,
+            run=partial(self._start, is_alive=is_alive if try_repairs else None, waiter=waiter),
         )
         if waiter is None:
             job.is_unattended = True
@@ -282,9 +282,9 @@ class Engine:
         """Let the exact results of a comparison wait their turn like all other work."""
         self._queues.retrieving.hasten(job)
 
-    def stop_waiting(self, waiter: str) -> None:
+    def stop_waiting(self, waiter_id: str) -> None:
         """Record that the session with that id waits for no comparison any more."""
-        self._waiters.stop_waiting(waiter)
+        self._waiters.stop_waiting(waiter_id)
 
     def key(self, ask: SourceQuestion, methods: Sequence[Method]) -> str:
         """Return the key of a comparison: a hash of its question, graph, lanes, models and seed."""
@@ -332,7 +332,7 @@ class Engine:
             if complete_lane is None:
                 lanes.append(MethodLane.waiting(ask, method, self._answering_model(ask, method)))
             else:
-                lanes.append(replace(complete_lane, ask=ask, method=method, taken=True))
+                lanes.append(replace(complete_lane, ask=ask, method=method, is_taken_over=True))
         job = Job(self.key(ask, methods))
         job.comparison = MethodComparison(ask, lanes, _merges_digest(ask))
         return job
@@ -370,9 +370,26 @@ class Engine:
         def is_watched(job: Job) -> bool:
             return self._waiters.is_displayed(job) or (waiter is not None and waiter.is_connected())
 
-        shared = job.comparison, self.environment, self._prefixes, self._queues, self._is_slow_lane
-        repair_work = None if is_alive is None else RepairWork(*shared, is_alive)
-        ComparisonWork(*shared, repair_work, is_watched).start(job)
+        repair_work = None
+        if is_alive is not None:
+            repair_work = RepairWork(
+                job.comparison,
+                self.environment,
+                self._prefixes,
+                queues=self._queues,
+                asks_chat=self._is_slow_lane,
+                is_alive=is_alive,
+            )
+        work = ComparisonWork(
+            job.comparison,
+            self.environment,
+            self._prefixes,
+            queues=self._queues,
+            asks_chat=self._is_slow_lane,
+            on_end=repair_work,
+            is_watched=is_watched,
+        )
+        work.start(job)
 
 
 def _load_answer_model(models: Models) -> None:
@@ -424,7 +441,7 @@ def _complete_lanes(earlier: MethodComparison | None, ask: SourceQuestion) -> di
     if (
         earlier is None
         or not ask.has_same_results(earlier.ask)
-        or earlier.mends != _merges_digest(ask)
+        or earlier.merges_digest != _merges_digest(ask)
     ):
         return {}
     return {repr(lane.method.line): lane for lane in earlier.lanes if lane.is_complete}

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.drafts import History
 from core.methods.catalogue import (
-    METHOD_OWNERSHIP,
+    METHOD_OWNED_KIND,
     OWN_GROUP,
     Method,
     delete_method,
@@ -33,19 +33,19 @@ from pages.parts.shared.wording import tr
 EMPTY_METHOD = ""  # the entry for an empty line in the list of methods
 
 
-def page() -> None:
+def draw_page() -> None:
     """Draw the page."""
     methods_by_id = methods()
-    bench = restore(methods_by_id)
-    head = st.container(key="build-head")
-    question = st.container(key="build-question")
-    trouble = st.container()
-    work = st.container()
-    with question:
-        run = draw_question_row(bench)
-    with head, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    bench = restore_bench(methods_by_id)
+    head_area = st.container(key="build-head")
+    question_area = st.container(key="build-question")
+    error_area = st.container()
+    trial_area = st.container()
+    with question_area:
+        is_run_clicked = draw_question_row(bench)
+    with head_area, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.header(tr("Build"), anchor=False, width="content")
-        choose_start(methods_by_id, bench)
+        draw_start_choice(methods_by_id, bench)
         line = bench.line
         if button(
             tr("Gallery"),
@@ -53,25 +53,25 @@ def page() -> None:
             key="build_gallery_open",
             help=tr("All methods with their steps."),
         ):
-            gallery(methods_by_id, bench)
+            draw_gallery(methods_by_id, bench)
         draw_compare_link(line, methods_by_id)
         with st.popover(tr("Save"), icon=":material/save:", key="keep-open"):
-            save_form(line, methods_by_id)
-    run_now = run or runs_without_click(bench)
-    if run_now and can_start_now():
-        with trouble:
-            run_if_changed(bench, methods_by_id, run)
-            run_now = False
-    with work:
+            draw_save_form(line, methods_by_id)
+    should_run = is_run_clicked or runs_without_click(bench)
+    if should_run and can_start_now():
+        with error_area:
+            run_if_changed(bench, methods_by_id, is_run_clicked)
+        should_run = False
+    with trial_area:
         draw_trial(bench)
-    if run_now:
-        with trouble:  # after the line, which is thus visible while a graph is opened
-            has_run = run_if_changed(bench, methods_by_id, run)
-        if has_run:
+    if should_run:
+        with error_area:  # after the line, which is thus visible while a graph is opened
+            has_started = run_if_changed(bench, methods_by_id, is_run_clicked)
+        if has_started:
             st.rerun()
 
 
-def choose_start(methods_by_id: dict[str, Method], bench: Bench) -> None:
+def draw_start_choice(methods_by_id: dict[str, Method], bench: Bench) -> None:
     """Draw the choice of a method to start from."""
     names = {EMPTY_METHOD: tr("no steps")} | method_options(methods_by_id)
 
@@ -98,7 +98,7 @@ def choose_start(methods_by_id: dict[str, Method], bench: Bench) -> None:
 
 
 @st.dialog(tr("Start from a published method"), width="large")
-def gallery(methods_by_id: dict[str, Method], bench: Bench) -> None:
+def draw_gallery(methods_by_id: dict[str, Method], bench: Bench) -> None:
     """Draw the methods with small pictures of their lines, to choose one.
 
     The chosen one replaces the line; Undo restores it.
@@ -112,7 +112,7 @@ def gallery(methods_by_id: dict[str, Method], bench: Bench) -> None:
         st.rerun()
 
 
-def save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
+def draw_save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
     """Draw the form that saves the line, and the saved methods."""
     with st.container(key="keep-box"), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
@@ -137,7 +137,7 @@ def save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
         caption("Nothing saved yet. Saved methods appear here, under “Start from”, and on Compare.")
     for method in own_methods:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{method.id}"):
-            owner = owner_text(METHOD_OWNERSHIP, method.id)
+            owner = owner_text(METHOD_OWNED_KIND, method.id)
             facts = filter(None, (method.label, method.line.words(), owner))
             st.text("  ·  ".join(facts), width="stretch")
             button(
@@ -146,15 +146,15 @@ def save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
                 key=f"delete-{method.id}",
                 type="tertiary",
                 icon="delete",
-                why_not=visitor_refusal(METHOD_OWNERSHIP, method.id),
+                why_not=visitor_refusal(METHOD_OWNED_KIND, method.id),
             )
 
 
-def restore(methods_by_id: dict[str, Method]) -> Bench:
-    """Return the editor of this session, after loading the line or method of the address.
+def restore_bench(methods_by_id: dict[str, Method]) -> Bench:
+    """Return the `Bench` of this session.
 
-    It is loaded only if the user went to the address. Otherwise the address may be older than the
-    line.
+    If the user went to the address of this run, its line or method is loaded first. An address that
+    the user did not go to may be older than the line.
     """
     is_new = session.bench is None
     bench = session.bench = session.bench or Bench()
@@ -167,17 +167,19 @@ def restore(methods_by_id: dict[str, Method]) -> Bench:
         _load_address(bench, address_line, methods_by_id)
         if is_new:
             bench.history = History(bench.draft)  # no earlier line to go back to
-    bench.address_line, session.came = address_line, False
+    bench.address_line = address_line
+    session.arrived_by_navigation = False
     return bench
 
 
 def _load_address(bench: Bench, address: str, methods_by_id: dict[str, Method]) -> None:
     """Load what an address names, and show an error if that fails."""
     with shown_errors():
+        # A line has brackets. The id of a method has none.
         if address in methods_by_id or "(" not in address:
             bench.load(find_method(address, methods_by_id).line)
         else:
             bench.load_text(address)
 
 
-admit(page)
+admit(draw_page)

@@ -22,7 +22,7 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def page() -> None:
+def draw_page() -> None:
     """Draw the list of cases, or the case that the address names."""
     key = st.query_params.get("case", "")
     try:
@@ -142,4 +142,4 @@ def leave_case() -> None:
     st.query_params.pop("case", None)
 
 
-admit(page)
+admit(draw_page)

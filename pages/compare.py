@@ -102,7 +102,7 @@ WORD_SEARCH_METHOD = "bm25-passages"  # method offered if the encoder does not k
 BOARD_POLL_SECONDS = 0.7  # between two updates of a running job, each of which waits for news
 
 
-def page() -> None:
+def draw_page() -> None:
     """Draw the page."""
     restore_from_address()
     ask_if_changed()
@@ -364,7 +364,9 @@ def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> Hopsco
             unedited_ask = ask_source(reader, model)
             job = engine().compare(unedited_ask, lanes, waiter=waiter("compare-before"))
             session.before = job.key
-        job = engine().compare(ask, lanes, waiter=waiter("compare"), repairs=True, before=earlier)
+        job = engine().compare(
+            ask, lanes, waiter=waiter("compare"), try_repairs=True, earlier=earlier
+        )
     except HopscopeError as error:
         return error
     session.job = job.key
@@ -397,8 +399,8 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQu
         replace(GraphSource.of(graph), edits=tuple(edits)),
         question,
         seed=session.seed,
-        reader=reader,
-        model=model,
+        uses_reader=reader,
+        uses_model=model,
     )
 
 
@@ -536,4 +538,4 @@ def draw_welcome() -> None:
         )
 
 
-admit(page)
+admit(draw_page)

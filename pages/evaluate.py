@@ -18,7 +18,7 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 
-def page() -> None:
+def draw_page() -> None:
     """Draw what the address names: the start page, one run, or one question of a run."""
     number = st.query_params.get("run", "")
     question = st.query_params.get("question", "")
@@ -75,4 +75,4 @@ def draw_run(number: int) -> None:
         draw_figures(run)
 
 
-admit(page)
+admit(draw_page)

@@ -25,7 +25,7 @@ GRAPH_TABS = [
 ]
 
 
-def page() -> None:
+def draw_page() -> None:
     """Draw the page."""
     name = graph_name()
     dataset = dataset_of(name)
@@ -55,4 +55,4 @@ def page() -> None:
             draw_charts(graph)
 
 
-admit(page)
+admit(draw_page)

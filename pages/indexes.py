@@ -11,7 +11,7 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def page() -> None:
+def draw_page() -> None:
     """Draw the page."""
     st.header(tr("Indexes"), anchor=False)
     graph = chosen_graph()
@@ -25,4 +25,4 @@ def page() -> None:
     draw_index_cards(graph)
 
 
-admit(page)
+admit(draw_page)

@@ -16,7 +16,7 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
 
 
-def page() -> None:
+def draw_page() -> None:
     """Draw the page."""
     st.header(tr("Models"))
     _draw_memory()
@@ -54,4 +54,4 @@ def _draw_memory() -> None:
         st.metric(tr("Free memory"), f"{free_bytes / 1e9:.1f} GB", width="content")
 
 
-admit(page)
+admit(draw_page)

@@ -27,7 +27,7 @@ TEXT_TABS = (
 )
 
 
-def page() -> None:
+def draw_page() -> None:
     """Draw the page."""
     st.header(tr("Texts"), anchor=False)
     top = st.container(horizontal=True, vertical_alignment="bottom")
@@ -60,4 +60,4 @@ def page() -> None:
         draw_remove_corpus(corpus)
 
 
-admit(page)
+admit(draw_page)

@@ -189,7 +189,7 @@ def test_the_example_of_a_method_on_documents_answers(tmp_path, monkeypatch):
     engine = Engine(Registry())
     job = engine.compare(
         engine.prepare_question(
-            CorpusSource.of(corpus), Question("What was sold in Leeds?"), model=False
+            CorpusSource.of(corpus), Question("What was sold in Leeds?"), uses_model=False
         ),
         [method],
     )

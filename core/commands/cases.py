@@ -159,7 +159,7 @@ def _demo(options) -> int:
         methods = row.get("lanes") or file["lanes"]
         questions = source.questions(row["set"])
         question = next(one for one in questions if one.text == row["question"])
-        ask = engine.prepare_question(source, question, model=row.get("model", file["model"]))
+        ask = engine.prepare_question(source, question, uses_model=row.get("model", file["model"]))
         comparison = _run_comparison(engine, ask, methods)
         created = float(file["made"])
         case = replace(
@@ -201,7 +201,7 @@ def _run_comparison(engine, ask: SourceQuestion, methods: list[str]) -> MethodCo
 
     Raises ModelFailed if a lane fails, HopscopeError if the search for repairs does.
     """
-    job = engine.compare(ask, [find_method(key) for key in methods], repairs=True)
+    job = engine.compare(ask, [find_method(key) for key in methods], try_repairs=True)
     follow_job(job)
     while job.comparison.is_repairing:
         time.sleep(JOB_POLL_SECONDS)

@@ -43,12 +43,12 @@ def add_server_options(parser) -> None:
     parser.add_argument(
         "--port",
         type=port_number,
-        help=f"where it listens (default: {DEFAULT_APP_PORT}, or the next one that is free)",
+        help=f"port to listen on (default: {DEFAULT_APP_PORT}, or the next one that is free)",
     )
     parser.add_argument(
         "--host",
         default=DEFAULT_HOST,
-        help=f"on which address (default: {DEFAULT_HOST}, this computer alone)",
+        help=f"address to listen on (default: {DEFAULT_HOST}, this computer alone)",
     )
     add_switch(parser, "--no-browser", "print the address alone")
 

@@ -18,20 +18,20 @@ def add_command(subparsers) -> None:
     """Add the command and its options."""
     serve = subparsers.add_parser(
         "serve",
-        help="serve ask, retrieve and evaluate over HTTP, with a key; /docs describes them",
-        epilog=f"The key is that of {KEY_VARIABLE}, else a new one that is printed. Where others may reach "
-        "the port, put TLS before it.",
+        help="serve the commands ask, retrieve and evaluate over HTTP; see /docs",
+        epilog=f"The key is that of {KEY_VARIABLE}, else a new one that is printed. If others can "
+        "reach the port, put a TLS proxy in front of it.",
     )
     serve.add_argument(
         "--port",
         type=port_number,
         default=DEFAULT_API_PORT,
-        help=f"where it listens (default: {DEFAULT_API_PORT})",
+        help=f"port to listen on (default: {DEFAULT_API_PORT})",
     )
     serve.add_argument(
         "--host",
         default="127.0.0.1",
-        help="on which address (default: 127.0.0.1, this computer alone)",
+        help="address to listen on (default: 127.0.0.1, this computer alone)",
     )
     serve.set_defaults(run=run)
 

@@ -12,7 +12,7 @@ from core.comparison import lane_traces
 from core.comparison.lane import ENDED_STATUSES, MethodComparison
 from core.comparison.lane_pauses import LanePauses
 from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache, ShowPreview, answer_role
-from core.comparison.previews import Preview, Previews
+from core.comparison.previews import Preview, PreviewScheduler
 from core.comparison.queues import FairQueue, QueueWait
 from core.comparison.quick_pass import QuickRun, has_quick_form, quick_share
 from core.environment import Environment
@@ -385,13 +385,13 @@ class ComparisonWork:
             job.touch()
 
         lane_thread = threading.get_ident()
-        show_if_due = Previews(
-            show, lambda: is_watched(job), others=lambda: queues.has_other_lanes(job)
+        previews = PreviewScheduler(
+            show, lambda: is_watched(job), has_waiting_jobs=lambda: queues.has_other_lanes(job)
         )
 
         def preview(text: str, make_states: Callable[[], tuple[State, ...]]) -> None:
             # Only the lane's own thread pauses, as another one may feed a model elsewhere.
-            if show_if_due(text, make_states) and threading.get_ident() == lane_thread:
+            if previews.show_if_due(text, make_states) and threading.get_ident() == lane_thread:
                 self._pauses.wait_for_previews(index, watch)
 
         return preview
@@ -430,7 +430,7 @@ class ComparisonWork:
                 [
                     lane_traces.TracedLane(lane.method.name, run, lane.error or "")
                     for lane, run in zip(lanes, self._runs)
-                    if not lane.taken
+                    if not lane.is_taken_over
                 ]
             )
             job.end(JOB_CANCELLED if job.is_cancelled else JOB_DONE)

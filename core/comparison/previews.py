@@ -38,8 +38,8 @@ class Preview:
     is_quick: bool = False
 
 
-class Previews:
-    """The previews of one lane, which are made when they are due.
+class PreviewScheduler:
+    """Scheduler of the previews of one lane.
 
     If a preview fails, no more are made, and the lane continues.
     """
@@ -50,7 +50,7 @@ class Previews:
         is_wanted: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
         work_clock: Callable[[], float] = time.thread_time,
-        others: Callable[[], bool] = lambda: False,
+        has_waiting_jobs: Callable[[], bool] = lambda: False,
     ):
         """Set the functions that decide about previews and show them.
 
@@ -60,18 +60,24 @@ class Previews:
         is_wanted : returns whether a viewer displays the lane.
         clock : returns the time in seconds.
         work_clock : returns the processor time of the thread, in seconds.
-        others : returns whether other jobs wait for the machine.
+        has_waiting_jobs : returns whether other jobs wait for the machine.
         """
         self._show = show
         self._is_wanted = is_wanted
         self._clock = clock
         self._work_clock = work_clock
-        self._others = others
+        self._has_waiting_jobs = has_waiting_jobs
         self._number = 0
         self._due_at = 0.0
 
-    def __call__(self, text: str, make_states: Callable[[], tuple[State, ...]]) -> bool:
-        """Show a preview if one is due; return whether it was shown."""
+    def show_if_due(self, text: str, make_states: Callable[[], tuple[State, ...]]) -> bool:
+        """Show a preview if one is due; return whether it was shown.
+
+        Parameters
+        ----------
+        text : the progress of the lane in words.
+        make_states : computes the states of the preview, which takes time.
+        """
         if self._clock() < self._due_at:
             return False
         started_at = self._work_clock()
@@ -86,7 +92,7 @@ class Previews:
             logging.getLogger(__name__).exception("A preview failed")
             self._due_at = float("inf")
             return False
-        min_seconds = CROWDED_PREVIEW_SECONDS if self._others() else PREVIEW_SECONDS
+        min_seconds = CROWDED_PREVIEW_SECONDS if self._has_waiting_jobs() else PREVIEW_SECONDS
         work_seconds = self._work_clock() - started_at
         self._due_at = self._clock() + max(min_seconds, PREVIEW_PAUSE_FACTOR * work_seconds)
         return shown

@@ -12,11 +12,11 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path as FilePath
 
-from core.corpus.corpus import OWNED_KIND, Asked, Corpus, write_corpus
+from core.corpus.corpus import CORPUS_OWNED_KIND, Asked, Corpus, write_corpus
 from core.corpus.corpus_storage import META_FILE, lock_corpus
 from core.corpus.links import read_links
 from core.corpus.published_corpora import FORM_READERS, read_published
-from core.errors import BadInput, StoreError, nearest, shorten
+from core.errors import BadInput, StoreError, shorten, suggest_name
 from core.io.folders import remove_folder
 from core.io.home import ROOT, home_folder
 from core.io.stamps import StampedCache, stamp_files, stamp_subfolder_files
@@ -182,7 +182,7 @@ def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
     if name in shipped:
         return shipped[name].open(watch)
     if not SAFE_NAME.fullmatch(name) or not (corpora_folder() / name / META_FILE).is_file():
-        raise BadInput(f"There is no corpus “{shorten(name)}”.{nearest(name, corpora())}")
+        raise BadInput(f"There is no corpus “{shorten(name)}”.{suggest_name(name, corpora())}")
     return _open_stamped(corpora_folder() / name)
 
 
@@ -232,11 +232,11 @@ def remove_corpus(name: str) -> None:
     folder = corpora_folder() / name
     if not SAFE_NAME.fullmatch(name) or not folder.is_dir():
         raise BadInput(f"There is no corpus “{shorten(name)}” of your own.")
-    check_may_change(OWNED_KIND, name)
+    check_may_change(CORPUS_OWNED_KIND, name)
     _open.cache_clear()  # Windows does not remove open files
     with lock_corpus(folder):
         try:
-            remove_folder(folder, lambda: forget_owner(OWNED_KIND, name))
+            remove_folder(folder, lambda: forget_owner(CORPUS_OWNED_KIND, name))
         except OSError as error:
             raise StoreError(
                 f"The corpus in {folder} cannot be removed: {error.strerror or error}."
@@ -261,7 +261,7 @@ def _read_description(path: FilePath) -> ShippedCorpus:
         if row["format"] not in FORM_READERS:
             raise BadInput(
                 f"{folder.name}/{path.name} has format = "
-                f"“{row['format']}”.{nearest(row['format'], FORM_READERS)}"
+                f"“{row['format']}”.{suggest_name(row['format'], FORM_READERS)}"
             )
         sets = row.get("questions", {})
         files = {

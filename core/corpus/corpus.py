@@ -15,7 +15,7 @@ import core.corpus.corpus_storage as corpus_storage
 from core.corpus.document import Document, DocumentOrigin
 from core.corpus.links import DocumentLink, link_table, links_in
 from core.corpus.quotations import holds_quotation, split_passage_name
-from core.errors import BadInput, StoreError, damage_error, nearest, shorten
+from core.errors import BadInput, StoreError, damage_error, shorten, suggest_name
 from core.graph.columns import Table
 from core.io import digests
 from core.io.plain_data import from_plain, to_plain
@@ -25,7 +25,7 @@ from core.sharing import check_may_change, record_owner
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-OWNED_KIND = "corpus"
+CORPUS_OWNED_KIND = "corpus"  # kind of thing in the records of owners
 Asked = tuple[str, Sequence[Question]]  # a question set: its title and questions
 
 
@@ -201,7 +201,7 @@ class Corpus:
         if set_name not in self.sets:
             raise BadInput(
                 f"The corpus “{self.name}” has no question set "
-                f"“{set_name}”.{nearest(set_name, self.sets)}"
+                f"“{set_name}”.{suggest_name(set_name, self.sets)}"
             )
         return self._questions[set_name]
 
@@ -398,7 +398,7 @@ class Corpus:
                 "of your own with these documents."
             )
         with corpus_storage.lock_corpus(self.folder, watch):
-            check_may_change(OWNED_KIND, self.name)
+            check_may_change(CORPUS_OWNED_KIND, self.name)
             current = Corpus.open(self.folder)
             table, meta = change(current), corpus_storage.read_corpus_meta(self.folder)
             questions = current._questions | {name: tuple(some) for name, (_, some) in sets.items()}
@@ -478,7 +478,7 @@ def write_corpus(
     }
     with corpus_storage.lock_corpus(folder, watch):
         if own and (folder / corpus_storage.META_FILE).is_file():
-            check_may_change(OWNED_KIND, folder.name)
+            check_may_change(CORPUS_OWNED_KIND, folder.name)
         corpus_storage.store_corpus(
             folder,
             meta,
@@ -488,7 +488,7 @@ def write_corpus(
             _known_origins(origins or {}, table),
         )
         if own:
-            record_owner(OWNED_KIND, folder.name)
+            record_owner(CORPUS_OWNED_KIND, folder.name)
     return Corpus.open(folder)
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from core.corpus.corpus import OWNED_KIND, Corpus
+from core.corpus.corpus import CORPUS_OWNED_KIND, Corpus
 from core.corpus.corpus_storage import lock_corpus
 from core.errors import BadInput, damage_error
 from core.graph.edits import Edit
@@ -118,7 +118,7 @@ def change_merges(corpus: Corpus, change: Callable[[EntityMerges], EntityMerges]
     BadInput : as `change` raises.
     """
     if corpus.own:
-        check_may_change(OWNED_KIND, corpus.name)
+        check_may_change(CORPUS_OWNED_KIND, corpus.name)
     with lock_corpus(corpus.folder):
         changed = change(read_merges(corpus))
         data = {

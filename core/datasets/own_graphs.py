@@ -18,7 +18,7 @@ from core.sharing import check_may_change, forget_owner, record_owner
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
-GRAPH_OWNED_AS = "graph"  # kind of thing in the records of owners
+GRAPH_OWNED_KIND = "graph"  # kind of thing in the records of owners
 
 
 def free_graph_name(name: str) -> str:
@@ -49,7 +49,7 @@ def add_graph(
     ):
         raise BadInput(_taken_message(name))
     graph = build(triples, graphs_folder() / name, name, direction, watch)
-    record_owner(GRAPH_OWNED_AS, name)
+    record_owner(GRAPH_OWNED_KIND, name)
     return graph
 
 
@@ -63,7 +63,7 @@ def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> Know
         raise BadInput(_taken_message(name))
     LiveDatabase(name, settings).check_connection(watch)
     save_live(graphs_folder() / name, settings)
-    record_owner(GRAPH_OWNED_AS, name)
+    record_owner(GRAPH_OWNED_KIND, name)
     return open_live(graphs_folder() / name)
 
 
@@ -91,10 +91,10 @@ def remove_graph(name: str) -> None:
     folder = own_folder(name)
     if folder is None:
         raise BadInput(f"There is no graph “{shorten(name)}” of your own.")
-    check_may_change(GRAPH_OWNED_AS, name)
+    check_may_change(GRAPH_OWNED_KIND, name)
     with lock_store(folder, wait=False):
         try:
-            remove_folder(folder, lambda: forget_owner(GRAPH_OWNED_AS, name))
+            remove_folder(folder, lambda: forget_owner(GRAPH_OWNED_KIND, name))
         except OSError as error:
             raise StoreError(
                 f"The graph in {folder} cannot be removed: {error.strerror or error}."

@@ -22,7 +22,7 @@ from core.io.temporary_folders import temporary_folder
 from core.io.toml_file import read_toml
 from core.sharing import check_may_change, forget_owner, record_owner
 
-SET_OWNED_AS = "question set"  # kind of thing in the records of owners
+SET_OWNED_KIND = "question set"  # kind of thing in the records of owners
 SET_DESCRIPTION = "set.toml"
 MAX_SET_NAME_CHARACTERS = 40
 UNFIT_SET_NAME_CHARACTERS = re.compile(r"[^a-z0-9]+")
@@ -120,7 +120,7 @@ def save_set(
         shutil.copyfile(file, folder / file_name)
         (folder / SET_DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
         move_into_place(folder, question_set.file.parent)
-        record_owner(SET_OWNED_AS, set_name)
+        record_owner(SET_OWNED_KIND, set_name)
     except OSError as error:
         raise StoreError(
             f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}."
@@ -140,9 +140,9 @@ def remove_set(name: str) -> None:
     folder = sets_folder() / clean_name(name)
     if not folder.is_dir():
         raise StoreError(f"There is no question set “{name}” of your own.")
-    check_may_change(SET_OWNED_AS, folder.name)
+    check_may_change(SET_OWNED_KIND, folder.name)
     try:
-        remove_folder(folder, lambda: forget_owner(SET_OWNED_AS, folder.name))
+        remove_folder(folder, lambda: forget_owner(SET_OWNED_KIND, folder.name))
     except OSError as error:
         raise StoreError(
             f"The question set in {folder} cannot be removed: {error.strerror or error}."

@@ -106,7 +106,7 @@ class GraphQuality:
 
 
 def measure_quality(
-    graph: Graph, questions: Iterable[Question] = (), mends: EntityMerges | None = None
+    graph: Graph, questions: Iterable[Question] = (), merges: EntityMerges | None = None
 ) -> GraphQuality:
     """Count a graph of texts, and the known answers and gold passages of some questions.
 
@@ -123,7 +123,7 @@ def measure_quality(
         isolated=0,
         components=0,
         largest=0,
-        alike=len(suggest_by_spelling(graph, mends or EntityMerges())),
+        alike=len(suggest_by_spelling(graph, merges or EntityMerges())),
         chunks=0 if chunks is None else len(chunks),
         bare=0,
         golds=len(golds),

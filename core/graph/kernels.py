@@ -1,8 +1,15 @@
 """Compiled loops over the arrays of a graph.
 
-They release Python's global lock, so several threads may run them at the same time. `mask` is the
-direction of steps: 1 from head to tail, 2 from tail to head, 3 both. The adjacency of a graph is
-the tuple (out_indptr, tails, in_indptr, in_heads).
+They release Python's global lock, so several threads may run them at the same time. Arrays of values
+by node are float64 [n].
+
+`mask` is the direction of steps: 1 from head to tail, 2 from tail to head, 3 both. For a graph of n
+nodes and m edges, the adjacency is (out_indptr, tails, in_indptr, in_heads). The tails of node v are
+`tails[out_indptr[v]:out_indptr[v + 1]]`, and the heads of the edges that end in it are found in the
+same way. The offsets are int64 [n + 1], the ends int32 [m].
+
+An undirected graph is (indptr, neighbour_ids), both int64, as in
+`core.graph.algorithms.simple_graph`.
 """
 
 from __future__ import annotations
@@ -12,7 +19,7 @@ from numba import njit
 
 from core.runtime.meter import watch_compiling
 
-watch_compiling()
+watch_compiling()  # before the first function, whose compilation is then counted
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -68,64 +75,80 @@ def power_iterate(
 
 @njit(cache=True, nogil=True)
 def conjugate_gradient(
-    estimate, residual, work, sizes, damping, tolerance, rounds, out_indptr, tails, in_indptr
+    estimate, residual, workspace, norms, damping, tolerance, rounds, out_indptr, tails, in_indptr
 ):
     """Add the PageRank of `residual` to `estimate` by conjugate gradients.
 
-    Steps go in both directions. The solution is x of (I - damping A D^-1) x = (1 - damping)
-    residual.
-    With w = D^-1 x it becomes (D - damping A) w = (1 - damping) residual.
-    This matrix is symmetric and positive definite, so conjugate gradients apply, with the degrees
-    as preconditioner. They take about a third of the rounds of a power iteration. Each round walks
-    the out-edges once, for both ends.
+    Steps go in both directions. `residual` is overwritten. The loop stops when the error summed
+    over all nodes is at most `tolerance`. That error is at most the sum of the absolute residuals,
+    divided by (1 - damping).
 
-    The loop stops when the error summed over all nodes is at most `tolerance`. `residual` is
-    overwritten.
-
-    `work` is float64 [3, n] and `sizes` float64 [2], the state between calls; `sizes` holds
+    `workspace` is float64 [3, n] and `norms` float64 [2], the state between calls; `norms` holds
     negative numbers at the first call. Returns False if more than `rounds` rounds are needed. A
     further call with the same arrays then continues.
+
+    Notes
+    -----
+    The solution is x of (I - damping A D^-1) x = (1 - damping) residual. With w = D^-1 x it becomes
+    (D - damping A) w = (1 - damping) residual. This matrix is symmetric and positive definite, so
+    conjugate gradients apply, with the degrees as preconditioner. They take about a third of the
+    rounds of a power iteration. Each round walks the out-edges once, for both ends.
     """
     n = len(estimate)
-    # `course` is the search direction, `image` its product with the matrix.
-    degree, course, image = work[0], work[1], work[2]
-    square, error = sizes[0], sizes[1]  # norms of the residual: preconditioned square, and sum
-    if square < 0.0:
-        square, error = 0.0, 0.0
+    degree = workspace[0]
+    direction = workspace[1]  # the search direction, p in textbooks
+    matrix_direction = workspace[2]  # the matrix times the direction, A p
+    squared_norm = norms[0]  # of the residual, divided by the degrees: r z
+    residual_sum = norms[1]
+    if squared_norm < 0.0:
+        squared_norm = 0.0
+        residual_sum = 0.0
         for node in range(n):
             degree[node] = max(1, _degree(node, 3, out_indptr, in_indptr))
             residual[node] *= 1.0 - damping
-            course[node] = residual[node] / degree[node]
-            square += residual[node] * course[node]
-            error += residual[node]
-    while error > tolerance * (1.0 - damping) and square > 0.0:
+            direction[node] = residual[node] / degree[node]
+            squared_norm += residual[node] * direction[node]
+            residual_sum += residual[node]
+    while residual_sum > tolerance * (1.0 - damping) and squared_norm > 0.0:
         if rounds == 0:
-            sizes[0], sizes[1] = square, error
+            norms[0] = squared_norm
+            norms[1] = residual_sum
             return False
         rounds -= 1
         for node in range(n):
-            image[node] = degree[node] * course[node]
-        for node in range(n):
-            outflow, inflow = damping * course[node], 0.0
-            for index in range(out_indptr[node], out_indptr[node + 1]):
-                other = np.uint32(tails[index])
-                inflow += course[other]
-                image[other] -= outflow
-            image[node] -= damping * inflow
+            matrix_direction[node] = degree[node] * direction[node]
+        _subtract_flow(matrix_direction, direction, damping, out_indptr, tails)
         curvature = 0.0
         for node in range(n):
-            curvature += course[node] * image[node]
-        step_size, previous, square, error = square / curvature, square, 0.0, 0.0
+            curvature += direction[node] * matrix_direction[node]
+        step_size = squared_norm / curvature
+        previous_squared_norm = squared_norm
+        squared_norm = 0.0
+        residual_sum = 0.0
         for node in range(n):
-            estimate[node] += step_size * course[node] * degree[node]
-            new_residual = residual[node] - step_size * image[node]
+            estimate[node] += step_size * direction[node] * degree[node]
+            new_residual = residual[node] - step_size * matrix_direction[node]
             residual[node] = new_residual
-            square += new_residual * new_residual / degree[node]
-            error += abs(new_residual)
-        momentum = square / previous
+            squared_norm += new_residual * new_residual / degree[node]
+            residual_sum += abs(new_residual)
+        momentum = squared_norm / previous_squared_norm
         for node in range(n):
-            course[node] = residual[node] / degree[node] + momentum * course[node]
+            direction[node] = residual[node] / degree[node] + momentum * direction[node]
     return True
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _subtract_flow(result, values, damping, out_indptr, tails):
+    """Subtract from `result` the values of all neighbours, times `damping`."""
+    for node in range(len(result)):
+        outflow = damping * values[node]
+        inflow = 0.0
+        for index in range(out_indptr[node], out_indptr[node + 1]):
+            # numba need not check an unsigned index for a negative one, which counts from the end.
+            tail = np.uint32(tails[index])
+            inflow += values[tail]
+            result[tail] -= outflow
+        result[node] -= damping * inflow
 
 
 @njit(cache=True, nogil=True)
@@ -144,48 +167,56 @@ def fill_scores(scores, nodes, damping, mask, out_indptr, tails, in_indptr, in_h
                 continue
             indptr, neighbours = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
             for index in range(indptr[node], indptr[node + 1]):
-                other = neighbours[index]
-                if scores[other] > 0.0:
-                    total += damping * scores[other] / _degree(other, mask, out_indptr, in_indptr)
-        scores[node] = max(total, 1e-300)
+                neighbour = neighbours[index]
+                if scores[neighbour] > 0.0:
+                    degree = _degree(neighbour, mask, out_indptr, in_indptr)
+                    total += damping * scores[neighbour] / degree
+        scores[node] = max(total, 1e-300)  # not 0, which marks a node without a score
 
 
 @njit(cache=True, nogil=True)
-def mix_neighbour_states(states, rows, nodes, indptr, near, alpha, alone):
+def mix_neighbour_states(states, rows, nodes, indptr, neighbour_ids, alpha, lonely_factor):
     """Mix the state of each node with the mean of its neighbours' states.
 
     The result is (1 - alpha) times the node's own state plus alpha times the mean over its
     neighbours among `nodes`, each weighted by 1 / its degree. A node without such neighbours gets
-    `alone` times its own state. The state of `nodes[i]` is in row `rows[i]` of `states`. The
-    neighbours of node v are `near[indptr[v]:indptr[v + 1]]`.
+    `lonely_factor` times its own state.
+
+    `states` is float64 [rows, width]. The state of `nodes[i]` is in row `rows[i]`, and its mixed
+    state in row i of the result.
     """
-    n, width = len(nodes), states.shape[1]
-    result, neighbour_rows, weights = np.empty((n, width)), np.empty(n, np.int64), np.empty(n)
+    n = len(nodes)
+    width = states.shape[1]
+    result = np.empty((n, width))
+    neighbour_rows = np.empty(n, np.int64)
+    weights = np.empty(n)
     # Position of each node in `nodes`, counted from 1; 0 for other nodes.
-    row_numbers = np.zeros(len(indptr) - 1, np.int32)
+    node_numbers = np.zeros(len(indptr) - 1, np.int32)
     for row in range(n):
-        row_numbers[nodes[row]] = row + 1
+        node_numbers[nodes[row]] = row + 1
     for row in range(n):
-        count, total = 0, 0.0
+        count = 0
+        total = 0.0
         for index in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
-            row_number = row_numbers[near[index]]
-            if row_number > 0:
-                neighbour_rows[count] = rows[row_number - 1]
-                weights[count] = 1.0 / (indptr[near[index] + 1] - indptr[near[index]])
+            neighbour = neighbour_ids[index]
+            number = node_numbers[neighbour]
+            if number > 0:
+                neighbour_rows[count] = rows[number - 1]
+                weights[count] = 1.0 / (indptr[neighbour + 1] - indptr[neighbour])
                 total += weights[count]
                 count += 1
-        state, into, share = states[rows[row]], result[row], 1.0 - alpha if count else alone
+        own_share = 1.0 - alpha if count else lonely_factor
         for k in range(width):
-            into[k] = share * state[k]
+            result[row, k] = own_share * states[rows[row], k]
         for index in range(count):
-            neighbour_state, share = states[neighbour_rows[index]], alpha * weights[index] / total
+            neighbour_share = alpha * weights[index] / total
             for k in range(width):
-                into[k] += share * neighbour_state[k]
+                result[row, k] += neighbour_share * states[neighbour_rows[index], k]
     return result
 
 
 @njit(cache=True, nogil=True)
-def structural_scores(nodes, indptr, near):
+def structural_scores(nodes, indptr, neighbour_ids):
     """Return the neighbours of ranked nodes, and a structural score of each.
 
     `nodes` are ranked best first. Neighbours among them are left out. The ids are int64, the scores
@@ -193,54 +224,63 @@ def structural_scores(nodes, indptr, near):
     - 1 - (r - 1) / (n - 1), where r is the rank of the best adjacent node of the n ranked ones;
     - (a - 1) / (min(degree, n) - 1), where a is the number of ranked nodes adjacent to it.
     """
-    n, steps = len(nodes), 0
-    # Position of each node in `neighbours`, counted from 1; 0 if not yet in it, -1 for `nodes`.
-    numbers = np.zeros(len(indptr) - 1, np.int32)
+    n = len(nodes)
+    max_candidates = 0
+    # Position of each node in `candidates`, counted from 1; 0 if not yet in it, -1 for `nodes`.
+    candidate_numbers = np.zeros(len(indptr) - 1, np.int32)
     for node in nodes:
-        numbers[node] = -1
-        steps += indptr[node + 1] - indptr[node]
-    neighbours = np.empty(steps, np.int64)
-    score = np.zeros(steps)
-    counts = np.empty(steps, np.int64)
+        candidate_numbers[node] = -1
+        max_candidates += indptr[node + 1] - indptr[node]
+    candidates = np.empty(max_candidates, np.int64)
+    scores = np.zeros(max_candidates)
+    counts = np.empty(max_candidates, np.int64)  # ranked nodes adjacent to each candidate
     size = 0
     for row in range(n):
         for index in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
-            neighbour_number = numbers[near[index]]
-            if neighbour_number > 0:
-                counts[neighbour_number - 1] += 1
-            elif neighbour_number == 0:
-                neighbours[size], counts[size] = near[index], 1
-                score[size] = 1.0 - row / (n - 1) if n > 1 else 0.0
+            neighbour = neighbour_ids[index]
+            number = candidate_numbers[neighbour]
+            if number > 0:
+                counts[number - 1] += 1
+            elif number == 0:
+                candidates[size] = neighbour
+                counts[size] = 1
+                scores[size] = 1.0 - row / (n - 1) if n > 1 else 0.0
                 size += 1
-                numbers[near[index]] = size
+                candidate_numbers[neighbour] = size
     for index in range(size):
-        limit = min(indptr[neighbours[index] + 1] - indptr[neighbours[index]], n)
+        degree = indptr[candidates[index] + 1] - indptr[candidates[index]]
+        limit = min(degree, n)
         if limit > 1:
-            score[index] += (counts[index] - 1) / (limit - 1)
-    return neighbours[:size], score[:size]
+            scores[index] += (counts[index] - 1) / (limit - 1)
+    return candidates[:size], scores[:size]
 
 
 @njit(cache=True, nogil=True)
-def least_path_sums(target, weights, indptr, near):
+def least_path_sums(target, weights, indptr, neighbour_ids):
     """Return the least sum of node weights on a shortest path from each node to `target`.
 
-    The result is float64 [n]. Of all paths with the fewest links, the one with the least sum of
+    The result is float64 [n]. Of all paths with the fewest hops, the one with the least sum of
     weights counts. The weight of `target` itself is left out. Nodes that cannot reach it get
-    infinity. The neighbours of node v are `near[indptr[v]:indptr[v + 1]]`.
+    infinity.
     """
     n = len(indptr) - 1
-    sums, links = np.full(n, np.inf), np.full(n, -1)
+    sums = np.full(n, np.inf)
+    hops = np.full(n, -1)  # -1 for a node that is not yet reached
     queue = np.empty(n, np.int64)
-    queue[0], sums[target], links[target], end = target, 0.0, 0, 1
+    queue[0] = target
+    sums[target] = 0.0
+    hops[target] = 0
+    end = 1
     for position in range(n):
         if position == end:
             break
         node = queue[position]
         for index in range(indptr[node], indptr[node + 1]):
-            neighbour = near[index]
-            if links[neighbour] < 0:
-                links[neighbour], queue[end] = links[node] + 1, neighbour
+            neighbour = neighbour_ids[index]
+            if hops[neighbour] < 0:
+                hops[neighbour] = hops[node] + 1
+                queue[end] = neighbour
                 end += 1
-            if links[neighbour] == links[node] + 1:
+            if hops[neighbour] == hops[node] + 1:
                 sums[neighbour] = min(sums[neighbour], sums[node] + weights[neighbour])
     return sums

@@ -18,8 +18,8 @@ from core.corpus.readers.files import READABLE_KINDS as DOCUMENT_SUFFIXES
 from core.corpus.readers.table import guess_roles
 from core.errors import BadInput
 from core.graph.readers.crag import is_crag
-from core.graph.readers.delimited import bare_key, header_of
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
+from core.graph.readers.header_columns import bare_key, find_triple_columns
 from core.graph.readers.json_graphs import (
     EXTRACTED_TRIPLES_KEY,
     LINK_LIST_KEYS,
@@ -156,7 +156,7 @@ def _guess_triple_tables(head: FileHead) -> Guesses:
     form = COLUMN_FORMATS.get(head.suffix) or SEPARATOR_FORMATS.get(head.separator, "")
     if not form or not head.header:
         return {}
-    columns = header_of(head.header, head.table[1:])
+    columns = find_triple_columns(head.header, head.table[1:])
     if columns is not None:
         names = ", ".join(head.header[column - 1] for column in columns)
         return {form: Guess(SURE_CONFIDENCE, f"its columns {names} are head, relation and tail")}

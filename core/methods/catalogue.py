@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
+from core.errors import BadInput, BadParameter, StoreError, shorten, suggest_name
 from core.io.durable_files import write_whole
 from core.io.home import home_folder
 from core.io.locks import hold_change_lock
@@ -45,7 +45,7 @@ LAST_FILES = (
     "graph_rag_programs",
     "without_retrieval",
 )
-METHOD_OWNERSHIP = "method"  # kind of thing in the records of owners
+METHOD_OWNED_KIND = "method"  # kind of thing in the records of owners
 MAX_METHOD_NAME_CHARACTERS = 80  # characters of the name of a saved method
 OWN_GROUP = "own"  # group of a user's own methods
 DOCUMENTS_SUFFIX = "-documents"  # suffix of the id of the document variant of a method
@@ -251,7 +251,7 @@ def _sort_after_bases(methods: Mapping[str, Method]) -> dict[str, Method]:
         if method.base and (method.base not in methods or methods[method.base].base):
             raise BadParameter(
                 f"“{method.id}”: its base “{shorten(method.base)}” is no method that stands "
-                f"alone.{nearest(method.base, methods)}"
+                f"alone.{suggest_name(method.base, methods)}"
             )
         by_base.setdefault(method.base, []).append(method)
     sorted_methods = {}
@@ -309,7 +309,7 @@ def find_method(
             raise BadParameter(own_faults[spec])
         if spec.startswith(RETRIEVER_PREFIX):  # raises the fault of its declaration
             declarations.find_retriever(spec.removeprefix(RETRIEVER_PREFIX))
-        raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, methods)}")
+        raise BadParameter(f"There is no method “{shorten(spec)}”.{suggest_name(spec, methods)}")
     return method_of_line(parse_line(spec), methods, preferred_ids)
 
 
@@ -434,7 +434,7 @@ def save_method(name: str, line: Line, notes: str = "") -> Method:
                 f"There is already a method “{methods[key].title}”; choose another name."
             )
         _write_own_rows({**_own_rows(), key: toml_row(method)})
-        record_owner(METHOD_OWNERSHIP, key)
+        record_owner(METHOD_OWNED_KIND, key)
     return method
 
 
@@ -447,10 +447,10 @@ def delete_method(key: str) -> None:
         rows = _own_rows()
         if key not in rows:
             raise BadInput(f"“{shorten(key)}” is not a method of your own.")
-        check_may_change(METHOD_OWNERSHIP, key)
+        check_may_change(METHOD_OWNED_KIND, key)
         del rows[key]
         _write_own_rows(rows)
-        forget_owner(METHOD_OWNERSHIP, key)
+        forget_owner(METHOD_OWNED_KIND, key)
 
 
 def toml_row(method: Method) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.errors import shorten
-from core.models.base import Chat, Choice, Messages, Task
+from core.models.base import Chat, ChatReply, Choice, Messages, Task
 from core.models.chat.json_reply import json_lists, json_reply
 from core.models.chat.token_estimates import LIST_ITEM_MARK
 from core.models.reading_order import UNIT_PLURALS
@@ -17,6 +17,9 @@ from core.types import Usage
 SENTENCE_NUMBER = re.compile(r"(?<![\w.\-])\d{1,9}(?![\w]|\.\d)")  # a number in a sentence
 DEFAULT_CHOOSING_PROMPT = "choose"  # the default prompt, which numbers the candidates
 MAX_TEXT_REPLY_TOKENS = 512  # token limit of a reply that names texts
+JSON_FRAME_TOKENS = 16  # token limit of a reply with numbers, without the numbers
+JSON_NUMBER_TOKENS = 6  # the same of each number: its digits, a comma and a space
+MIN_SHOWN_TEXT_TOKENS = 2  # of a text in the prompt, a word and a line break
 WHOLE_NUMBER_PATTERN = re.compile(r"-?\d{1,9}")
 
 
@@ -40,23 +43,26 @@ def choosing_messages(
     The messages of the prompt.
     """
     prompts = load_prompts("choose")
-    row = prompts[name]
+    prompt = prompts[name]
     noun = UNIT_PLURALS.get(task.unit, "items")
-    words = {"what": noun, "What": noun.capitalize(), "k": str(k)}
-    values = words | {
-        "guide": fill_template(_text_for_unit(row.get("guide", {}), task.unit), **words),
+    unit_fields = {"what": noun, "What": noun.capitalize(), "k": str(k)}
+    guide_template = _text_for_unit(prompt.get("guide", {}), task.unit)
+    task_fields = {
+        **unit_fields,
+        "guide": fill_template(guide_template, **unit_fields),
         "question": one_line(task.query),
         "entities": ", ".join(map(one_line, task.entities)),
     }
-    if row["replies"] == "numbers":
-        return make_messages("choose", name, **values, list=numbered_list(texts))
-    values["list"] = "\n".join(map(one_line, texts))
-    input_template = _text_for_unit(row.get("input", {}), task.unit)
-    values["input"] = fill_template(input_template, **values)
-    example_values = words | prompts["examples"].get(task.unit, prompts["examples"]["path"])
-    example_values["input"] = fill_template(input_template, **example_values)
-    example = fill_template(row["example"], **example_values)
-    return make_messages("choose", name, **values, example=example)
+    if prompt["replies"] == "numbers":
+        return make_messages("choose", name, **task_fields, list=numbered_list(texts))
+    task_fields["list"] = "\n".join(map(one_line, texts))
+    input_template = _text_for_unit(prompt.get("input", {}), task.unit)
+    task_fields["input"] = fill_template(input_template, **task_fields)
+    examples = prompts["examples"]
+    example_fields = {**unit_fields, **examples.get(task.unit, examples["path"])}
+    example_fields["input"] = fill_template(input_template, **example_fields)
+    example = fill_template(prompt["example"], **example_fields)
+    return make_messages("choose", name, **task_fields, example=example)
 
 
 def _text_for_unit(texts: Mapping[str, str], unit: str) -> str:
@@ -64,13 +70,13 @@ def _text_for_unit(texts: Mapping[str, str], unit: str) -> str:
     return texts.get(unit, texts.get("other", ""))
 
 
-def reply_schema(n: int, k: int) -> dict[str, Any]:
+def reply_schema(n_candidates: int, max_picks: int) -> dict[str, Any]:
     """Return the JSON schema of a reply with numbers of candidates.
 
     Parameters
     ----------
-    n : number of candidates; numbers go from 1 to it.
-    k : largest number of picks.
+    n_candidates : number of candidates; numbers go from 1 to it.
+    max_picks : largest number of picks.
 
     Returns
     -------
@@ -78,8 +84,8 @@ def reply_schema(n: int, k: int) -> dict[str, Any]:
     """
     numbers = {
         "type": "array",
-        "maxItems": k,
-        "items": {"type": "integer", "minimum": 1, "maximum": n},
+        "maxItems": max_picks,
+        "items": {"type": "integer", "minimum": 1, "maximum": n_candidates},
     }
     return {
         "type": "object",
@@ -114,11 +120,11 @@ def parse_numbers(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, l
     lines = [" ".join(LIST_ITEM_MARK.sub("", line).split()) for line in reply.splitlines()]
     line_numbers = [numbers_by_text[line] for line in lines if line in numbers_by_text]
     if line_numbers:
-        note = "The reply was no JSON; the lines in it that equal a candidate were taken."
+        note = "The reply was not JSON; its lines that match a candidate were used."
         return line_numbers, [note]
     numbers = [int(digits) for digits in SENTENCE_NUMBER.findall(reply)]
     if numbers:
-        return numbers, ["The reply was no JSON; the numbers in it were taken."]
+        return numbers, ["The reply was not JSON; the numbers in it were used."]
     return None, []
 
 
@@ -145,7 +151,7 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
     >>> parse_texts("A -> s -> C\\n- A -> r -> B", ["A -> r -> B", "A -> s -> C"])[0]
     [2, 1]
     >>> parse_texts("I would take A -> r -> B.", ["A -> r -> B", "A -> s -> C"])
-    ([1], ['No line of the reply equals a candidate; those that occur in it were taken.'])
+    ([1], ['No line of the reply matches a candidate; those that occur in it were used.'])
     """
     numbers_by_text: dict[str, int] = {}
     for number, text in enumerate(texts, 1):
@@ -160,7 +166,7 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
     plain_reply = one_line(reply)
     hits = [number for text, number in numbers_by_text.items() if text and text in plain_reply]
     if hits:
-        note = "No line of the reply equals a candidate; those that occur in it were taken."
+        note = "No line of the reply matches a candidate; those that occur in it were used."
         return hits, [note]
     return None, []
 
@@ -178,20 +184,54 @@ def _read_json_numbers(reply: str) -> list[int] | None:
     return None
 
 
+def _unreadable_note(reply: ChatReply, max_picks: int) -> str:
+    """Return the note on a reply that cannot be read."""
+    excerpt = f"“{shorten(reply.text)}”"
+    if not reply.text.strip():
+        excerpt = reply.describe_fault().rstrip(".")
+    return (
+        f"The model's reply could not be read ({excerpt}), so the first {max_picks} in the given "
+        "order were taken."
+    )
+
+
+def _check_picks(
+    numbers: list[int], n_candidates: int, max_picks: int
+) -> tuple[list[int], list[str]]:
+    """Return the usable numbers of a reply, in its order, and notes on the dropped ones."""
+    notes = []
+    valid = [number for number in numbers if 1 <= number <= n_candidates]
+    picks = list(dict.fromkeys(valid))
+    numbers_text = f"of the model's {len(numbers)} numbers"
+    if len(valid) < len(numbers):
+        n_invalid = len(numbers) - len(valid)
+        notes.append(f"{n_invalid} {numbers_text} are not in the list and were dropped.")
+    if len(picks) < len(valid):
+        n_repeated = len(valid) - len(picks)
+        notes.append(f"{n_repeated} {numbers_text} were repeated and were dropped.")
+    if len(picks) > max_picks:
+        notes.append(f"The model named {len(picks)}, of which the first {max_picks} were taken.")
+    return picks[:max_picks], notes
+
+
 class LLMChooser:
     """A chooser that shows the candidates to a language model and reads its picks.
 
-    Positions are in the model's order. With an empty list the model picks nothing. If the reply
+    Positions are in the model's order. A reply with an empty list picks nothing. If the reply
     cannot be read, the first `k` candidates are taken in the given order, with a note. Numbers that
     are out of range or repeated are dropped, with a note. If the list fills more than half of the
-    model's context, its longest beginning that fits is shown. The papers' code instead takes every
-    candidate whose text occurs anywhere in the reply, in candidate order.
+    model's context, only the longest prefix that fits is shown.
 
     Parameters
     ----------
     chat : the language model.
     prompt : name of the prompt. With one of the papers' prompts the model names texts instead of
         numbers, in up to 512 tokens as in LEGO-GraphRAG's code.
+
+    Notes
+    -----
+    The code of LEGO-GraphRAG takes every candidate whose text occurs anywhere in the reply, in the
+    order of the candidates.
     """
 
     def __init__(self, chat: Chat, prompt: str = DEFAULT_CHOOSING_PROMPT):
@@ -203,7 +243,8 @@ class LLMChooser:
 
         Parameters
         ----------
-        task : the question, its entities, and the seed.
+        task : the question, its entities and the kind of the candidates, which determine the
+            prompt. Its seed and `watch` are passed to the model.
         texts : the candidates.
         k : largest number of texts; any number if k <= 0.
 
@@ -222,10 +263,15 @@ class LLMChooser:
         max_picks = min(max_picks, shown_count)
         shown_texts = texts[:shown_count]
         by_number = load_prompts("choose")[self.prompt]["replies"] == "numbers"
+        schema = None
+        max_tokens = MAX_TEXT_REPLY_TOKENS
+        if by_number:
+            schema = reply_schema(shown_count, max_picks)
+            max_tokens = JSON_FRAME_TOKENS + JSON_NUMBER_TOKENS * max_picks
         reply = self.chat.reply(
             choosing_messages(task, shown_texts, max_picks, self.prompt),
-            schema=reply_schema(shown_count, max_picks) if by_number else None,
-            max_tokens=16 + 6 * max_picks if by_number else MAX_TEXT_REPLY_TOKENS,
+            schema=schema,
+            max_tokens=max_tokens,
             seed=task.seed,
             watch=task.watch,
         )
@@ -234,28 +280,12 @@ class LLMChooser:
         numbers, parse_notes = parse(reply.text, shown_texts)
         notes += parse_notes
         if numbers is None:
-            excerpt = f"“{shorten(reply.text)}”"
-            if not reply.text.strip():
-                excerpt = reply.describe_fault().rstrip(".")
-            notes.append(
-                f"The model's reply could not be read ({excerpt}), so the first {max_picks} in "
-                "the given order were taken."
-            )
-            return Choice(tuple(range(max_picks)), usage=usage, notes=tuple(notes))
-        valid = [number for number in numbers if 1 <= number <= shown_count]
-        picks = list(dict.fromkeys(valid))
-        numbers_text = f"of the model's {len(numbers)} numbers"
-        if len(valid) < len(numbers):
-            n_invalid = len(numbers) - len(valid)
-            notes.append(f"{n_invalid} {numbers_text} are not in the list and were dropped.")
-        if len(picks) < len(valid):
-            n_repeated = len(valid) - len(picks)
-            notes.append(f"{n_repeated} {numbers_text} were repeated and were dropped.")
-        if len(picks) > max_picks:
-            notes.append(
-                f"The model named {len(picks)}, of which the first {max_picks} were taken."
-            )
-        positions = tuple(number - 1 for number in picks[:max_picks])
+            picks = list(range(1, max_picks + 1))
+            notes.append(_unreadable_note(reply, max_picks))
+        else:
+            picks, pick_notes = _check_picks(numbers, shown_count, max_picks)
+            notes += pick_notes
+        positions = tuple(number - 1 for number in picks)
         return Choice(positions, usage=usage, notes=tuple(notes))
 
     def _count_fitting_texts(
@@ -271,9 +301,8 @@ class LLMChooser:
             messages = choosing_messages(task, texts[:count], min(k, count), self.prompt)
             return self.chat.count_tokens(messages) <= half
 
-        # A text takes at least 3 tokens (number, word, line break), so longer lists never fit.
         low = 1
-        high = min(len(texts), max(1, half // 3))
+        high = min(len(texts), max(1, half // MIN_SHOWN_TEXT_TOKENS))  # longer lists never fit
         if high == len(texts) and fits(high):
             return high, []
         while low < high:

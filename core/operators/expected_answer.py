@@ -312,8 +312,12 @@ class AnswerFit:
 def leads_to_person(relation: str) -> bool:
     """Return whether a relation leads to persons: “directed_by”, “starred_actors”, `spouse`."""
     phrase = relation_phrase(relation)
-    tie_words = phrase.tie.split()
-    if len(tie_words) > 1 and tie_words[-1] == "by" and agent_noun(tie_words[-2]) != tie_words[-2]:
+    connector_words = phrase.connector.split()
+    if (
+        len(connector_words) > 1
+        and connector_words[-1] == "by"
+        and agent_noun(connector_words[-2]) != connector_words[-2]
+    ):
         return True
     return bool(PERSON_ROLE_PATTERN.search(phrase.noun.split()[-1]))
 

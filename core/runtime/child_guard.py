@@ -1,4 +1,4 @@
-"""Run a command that ends with its parent, children included.
+"""Run a command that is ended, with its child processes, when the parent process dies.
 
 This file is run as a script, with the command as its arguments. The parent process holds the other
 end of its standard input. When the parent closes it or dies, even by kill -9, the command is ended.
@@ -15,32 +15,34 @@ import subprocess
 import sys
 import threading
 
-GROUPS = hasattr(os, "killpg")  # Windows has no process groups
-GRACE = 10.0  # seconds from the request to end until the command is killed
+HAS_PROCESS_GROUPS = hasattr(os, "killpg")  # Windows has none
+GRACE_SECONDS = 10.0  # from the request to end until the command is killed
 
 
 def run(command: list[str]) -> int:
-    """Return the command's exit code, or 128 plus its signal."""
+    """Run a command and return its exit code, or 128 plus the signal that ended it."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
-    threading.Thread(target=_end_with_input, args=[process], daemon=True).start()
+    threading.Thread(target=_end_when_input_closes, args=[process], daemon=True).start()
     code = process.wait()
     _end_group(process, kill=True)  # child processes may remain
     return code if code >= 0 else 128 - code
 
 
-def _end_with_input(process: subprocess.Popen) -> None:
+def _end_when_input_closes(process: subprocess.Popen) -> None:
+    """End the command when standard input is closed, by force after `GRACE_SECONDS`."""
     while os.read(0, 1 << 10):
         pass
     _end_group(process, kill=False)
     try:
-        process.wait(GRACE)
+        process.wait(GRACE_SECONDS)
     except subprocess.TimeoutExpired:
         _end_group(process, kill=True)
 
 
 def _end_group(process: subprocess.Popen, kill: bool) -> None:
     """End the command and its process group, by force if `kill`."""
-    if sys.platform == "win32" or not GROUPS:
+    # The platform is compared for the type checker, which knows no `killpg` on Windows.
+    if sys.platform == "win32" or not HAS_PROCESS_GROUPS:
         _end_tree(process.pid, kill)
         return
     with contextlib.suppress(ProcessLookupError):
@@ -55,7 +57,10 @@ def _end_tree(pid: int, kill: bool) -> None:
         top = psutil.Process(pid)
         for process in (*top.children(recursive=True), top):
             with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill() if kill else process.terminate()
+                if kill:
+                    process.kill()
+                else:
+                    process.terminate()
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ class ServerProcess:
         if self._process.stdin and not self._process.stdin.closed:
             self._process.stdin.close()
         try:
-            self._process.wait(child_guard.GRACE + HEALTH_TIMEOUT_SECONDS)
+            self._process.wait(child_guard.GRACE_SECONDS + HEALTH_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

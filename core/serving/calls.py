@@ -111,7 +111,7 @@ def open_question(
         full_question = replace(full_question, answers=tuple(answers))
     if gold:
         full_question = replace(full_question, gold=tuple(gold))
-    return opened.ask(full_question, seed, model=model)
+    return opened.ask(full_question, seed, uses_model=model)
 
 
 def compare(

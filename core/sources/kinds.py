@@ -110,15 +110,15 @@ class GraphSource(AnswerSource):
         self,
         question: Question,
         seed: int = 0,
-        reader: bool = True,
-        model: bool = True,
+        uses_reader: bool = True,
+        uses_model: bool = True,
         watch: Watch = NO_WATCH,
     ) -> SourceQuestion:
         if self.graph.live is not None:
             fetched_graph = self.graph.live.fetch_graph(question.text, question.entities, watch)
             question = replace(question, entities=fetched_graph.fetched.starts)
             fetched_source = replace(self, graph=edit_graph(fetched_graph, self.edits))
-            return fetched_source.ask(question, seed, reader, model)
+            return fetched_source.ask(question, seed, uses_reader, uses_model)
         text = check_question(question.text)
         entities = names_after_edits(question.entities, self.edits)
         renames = [edit for edit in self.edits if not edit.is_removal]
@@ -137,7 +137,7 @@ class GraphSource(AnswerSource):
         question = replace(
             question, text=text, entities=seed_names, answers=answers, aliases=aliases, gold=()
         )
-        return SourceQuestion(self, question, seeds, seed, reader, model)
+        return SourceQuestion(self, question, seeds, seed, uses_reader, uses_model)
 
     def open_build(
         self,
@@ -226,12 +226,12 @@ class CorpusSource(AnswerSource):
         self,
         question: Question,
         seed: int = 0,
-        reader: bool = True,
-        model: bool = True,
+        uses_reader: bool = True,
+        uses_model: bool = True,
         watch: Watch = NO_WATCH,
     ) -> SourceQuestion:
         question = replace(question, text=check_question(question.text))
-        return SourceQuestion(self, question, (), seed, reader, model)
+        return SourceQuestion(self, question, (), seed, uses_reader, uses_model)
 
     def open_build(
         self,
@@ -242,8 +242,10 @@ class CorpusSource(AnswerSource):
         make: bool = False,
     ) -> Any:
         corpus = self.documents if self.is_available else None
-        mends = read_merges(corpus).edits if mended and corpus is not None else ()
-        return edit_graph(environment.open_build(corpus, build, watch, make), (*mends, *self.edits))
+        merge_edits = read_merges(corpus).edits if mended and corpus is not None else ()
+        return edit_graph(
+            environment.open_build(corpus, build, watch, make), (*merge_edits, *self.edits)
+        )
 
 
 def available_sources() -> dict[AnswerSource, str]:

@@ -240,8 +240,8 @@ class AnswerSource(ABC):
         self,
         question: Question,
         seed: int = 0,
-        reader: bool = True,
-        model: bool = True,
+        uses_reader: bool = True,
+        uses_model: bool = True,
         watch: Watch = NO_WATCH,
     ) -> SourceQuestion:
         """Return a question to the opened source, checked and ready to run.
@@ -252,8 +252,8 @@ class AnswerSource(ABC):
         ----------
         question : its entities are looked up in the graph.
         seed : seed of all random choices.
-        reader : asks for the answers of the graph reader.
-        model : lets language models be asked for answers.
+        uses_reader : asks for the answers of the graph reader.
+        uses_model : lets language models be asked for answers.
         watch : receives the progress of fetching; what it raises stops the work.
 
         Returns

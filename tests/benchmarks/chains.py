@@ -58,7 +58,7 @@ def run() -> list[dict]:
     graph = engine.graph("metaqa")
     asks = {
         told: [
-            engine.prepare_question(GraphSource.of(graph), question, model=False)
+            engine.prepare_question(GraphSource.of(graph), question, uses_model=False)
             for question in drawn(f"{stem}-test")
         ]
         for told, stem in SETS.items()

@@ -61,7 +61,7 @@ def _measure_computation(questions) -> list[dict]:
     seconds: dict[str, list[float]] = {name: [] for name in CHANGES}
     # The first question runs twice, to warm up.
     for place, question in enumerate([questions[0], *questions]):
-        ask = engine.prepare_question(source, question, model=False)
+        ask = engine.prepare_question(source, question, uses_model=False)
         first = engine.compare(ask, [method_of_line(before, known)])
         first.wait()
         for name, (old, new) in CHANGES.items():
@@ -70,7 +70,7 @@ def _measure_computation(questions) -> list[dict]:
             job = engine.compare(
                 ask,
                 [method_of_line(before, known), method_of_line(line, known)],
-                before=first.comparison,
+                earlier=first.comparison,
             )
             job.wait()
             step_outcomes(job.comparison, job.comparison.lanes[-1])

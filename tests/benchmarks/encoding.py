@@ -71,7 +71,7 @@ def path_texts() -> list[str]:
     engine = Engine()
     graph = engine.graph("metaqa")
     ask = engine.prepare_question(
-        GraphSource.of(graph), Question("who directed Inception"), model=False
+        GraphSource.of(graph), Question("who directed Inception"), uses_model=False
     )
     lane = LaneRun(ask, catalogue()["lego-1"].line, engine.environment)
     lane.retrieve(LaneListener())

@@ -535,7 +535,9 @@ def compare_passages(
         prefixes = PrefixCache()
         values[row.id] = np.array(
             [
-                _recalled(source.open(engine).ask(one, model=False), row.line, engine, prefixes)
+                _recalled(
+                    source.open(engine).ask(one, uses_model=False), row.line, engine, prefixes
+                )
                 for one in questions
             ]
         )

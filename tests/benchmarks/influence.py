@@ -53,7 +53,7 @@ def _paths(engine: Engine, each: int) -> Iterator[dict]:
         for line in LINES:
             found = []
             for question in _drawn_questions(source.questions(name), each):
-                lane = _run_lane(engine, source.ask(question, model=False), known[line])
+                lane = _run_lane(engine, source.ask(question, uses_model=False), known[line])
                 named = lane.graph.names(lane.state.reader or ())[:1]
                 texts = []
                 if lane.state.paths:
@@ -94,7 +94,7 @@ def _passages(
         for question in _drawn_questions(
             [one for one in source.questions(next(iter(source.sets))) if one.gold], each
         ):
-            lane = _run_lane(engine, source.ask(question, model=model), method)
+            lane = _run_lane(engine, source.ask(question, uses_model=model), method)
             if influence_fault(lane, by_model=model):
                 continue
             try:

@@ -107,7 +107,7 @@ def asks(engine, name: str, half: int) -> Iterator[SourceQuestion]:
     for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
         try:
             yield engine.prepare_question(
-                GraphSource.of(engine.graph(dataset.name)), fit[int(row)], model=False
+                GraphSource.of(engine.graph(dataset.name)), fit[int(row)], uses_model=False
             )
         except HopscopeError:  # The graph lacks an entity.
             continue

@@ -227,7 +227,10 @@ def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
 
     def search(engine: Engine, source: AnswerSource, question: str) -> LaneRun:
         lane = LaneRun(
-            source.ask(Question(question), reader=False), line, engine.environment, PrefixCache()
+            source.ask(Question(question), uses_reader=False),
+            line,
+            engine.environment,
+            PrefixCache(),
         )
         lane.retrieve(LaneListener())
         return lane

@@ -145,7 +145,7 @@ def run_line(
 ) -> tuple[State, float]:
     """Last state of a line, and its processor seconds."""
     lane = LaneRun(
-        engine.prepare_question(GraphSource.of(graph), question, model=False),
+        engine.prepare_question(GraphSource.of(graph), question, uses_model=False),
         catalogue()[line].line,
         engine.environment,
         PrefixCache(),

@@ -47,7 +47,7 @@ def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
                 np.random.default_rng(SEED).choice(len(every), each, replace=False)
             ).tolist():
                 ask = engine.prepare_question(
-                    GraphSource.of(graph), every[i], reader=False, model=False
+                    GraphSource.of(graph), every[i], uses_reader=False, uses_model=False
                 )
                 lane = LaneRun(ask, known[line].line, engine.environment, PrefixCache())
                 lane.retrieve(LaneListener())

@@ -26,7 +26,7 @@ def run() -> list[dict]:
     for key, limit in METHODS.items():
         seconds = []
         for question in questions:
-            ask = engine.prepare_question(GraphSource.of(graph), question, model=False)
+            ask = engine.prepare_question(GraphSource.of(graph), question, uses_model=False)
             encoder.forget()
             lane = LaneRun(ask, known[key].line, engine.environment, PrefixCache())
             start = time.perf_counter()

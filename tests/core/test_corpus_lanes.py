@@ -169,7 +169,7 @@ def test_lanes_as_data(corpus, engine):
 
 
 def test_without_a_model_the_prompt_and_an_excerpt(corpus, engine):
-    (lane,) = comparison_dict(compared(engine, corpus, NEAR, model=False))["lanes"]
+    (lane,) = comparison_dict(compared(engine, corpus, NEAR, uses_model=False))["lanes"]
     assert (
         lane["answer"] is None and lane["excerpt"]["chunk"] == "carol" and "carol" in lane["prompt"]
     )

@@ -91,7 +91,7 @@ def test_a_lane_with_an_unknown_model_fails_alone(kit):
 
     engine = Engine(Registry())
     ask = engine.prepare_question(
-        GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), uses_model=False
     )
     job = done(
         engine.compare(
@@ -142,7 +142,7 @@ def test_failed_lane_is_asked_again_and_complete_lanes_are_not(engine, kit):
     assert [job.comparison.lanes[0].status for job in (failed, still_failed)] == ["failed"] * 2
     assert server.calls == 3
     assert [lane.status for lane in healed.comparison.lanes] == ["done", "done"]
-    assert [lane.taken for lane in healed.comparison.lanes] == [False, True]
+    assert [lane.is_taken_over for lane in healed.comparison.lanes] == [False, True]
     assert len(engine.models.chat().asked) == prompts
     assert engine.compare(ask, lanes) is healed and server.calls == 3
 
@@ -201,7 +201,7 @@ def test_without_a_model_nobody_is_asked(engine, kit):
     ask = engine.prepare_question(
         GraphSource.of(kit.graph),
         Question("genre of One", entities=("One",), answers=("Drama",)),
-        model=False,
+        uses_model=False,
     )
     lane = comparison_dict(
         done(engine.compare(ask, [method("a", LINE.format(keep=1))])).comparison

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from core.corpus.catalogue import new_folder, open_corpus, own_corpus, shipped_corpora
-from core.corpus.corpus import OWNED_KIND, Corpus, write_corpus
+from core.corpus.corpus import CORPUS_OWNED_KIND, Corpus, write_corpus
 from core.corpus.document import Document
 from core.corpus.indexes.files import files_at_path
 from core.corpus.indexes.index import IndexContent
@@ -191,7 +191,7 @@ def known_corpus(name: str) -> Corpus | None:
         return open_corpus(name)
     corpus = own_corpus(name)
     if corpus is not None:
-        check_may_change(OWNED_KIND, name)
+        check_may_change(CORPUS_OWNED_KIND, name)
     return corpus
 
 

@@ -31,7 +31,7 @@ class MergedCells:
     """The cells of a sheet that span several rows. Rows and columns count from 0."""
 
     # Columns of the merged cells that begin in each row.
-    first_rows: dict[int, list[int]] = field(default_factory=dict)
+    columns_by_first_row: dict[int, list[int]] = field(default_factory=dict)
     # Last row of each merged cell, by the row and column of its first cell.
     last_rows: dict[tuple[int, int], int] = field(default_factory=dict)
     # Text and last row of each cell that spans into the next row, by column.
@@ -59,7 +59,7 @@ class MergedCells:
             elif any(cells):
                 cells = cells + [""] * (column + 1 - len(cells))
                 cells[column] = cells[column] or text
-        for column in self.first_rows.get(row, ()):
+        for column in self.columns_by_first_row.get(row, ()):
             if column < len(cells) and cells[column]:
                 self._spanning_texts[column] = (cells[column], self.last_rows[row, column])
         return cells
@@ -77,7 +77,7 @@ def merged_cells(data: bytes) -> Mapping[str, MergedCells]:
             for match in islice(ranges, MAX_MERGED_RANGES):
                 left, top, _, bottom = range_boundaries(match[1].decode())
                 if bottom > top:
-                    merged.first_rows.setdefault(top - 1, []).append(left - 1)
+                    merged.columns_by_first_row.setdefault(top - 1, []).append(left - 1)
                     merged.last_rows[top - 1, left - 1] = bottom - 1
             sheet_cells[title] = merged
     return sheet_cells
@@ -130,9 +130,9 @@ def _relations(package: zipfile.ZipFile, name: str, folder: str) -> dict[str, tu
     if name not in package.namelist():
         return {}
     relations: dict[str, tuple[str, str]] = {}
-    for one in _parse_xml(package.read(name)):
-        target = posixpath.normpath(posixpath.join("/", folder, one.get("Target", "")))
-        relations[one.get("Id", "")] = (one.get("Type", ""), target.lstrip("/"))
+    for relation in _parse_xml(package.read(name)):
+        target = posixpath.normpath(posixpath.join("/", folder, relation.get("Target", "")))
+        relations[relation.get("Id", "")] = (relation.get("Type", ""), target.lstrip("/"))
     return relations
 
 

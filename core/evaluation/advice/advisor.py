@@ -242,7 +242,7 @@ class GraphAdvisor:
     def _nearest_chunks(self, text: str) -> list[int]:
         """Return the chunks that searches by words and by vectors rank first."""
         source = CorpusSource.of(self.corpus).open(self.engine)  # type: ignore[arg-type]
-        request = source.ask(Question(text), reader=False, model=False)
+        request = source.ask(Question(text), uses_reader=False, uses_model=False)
         rows: list[int] = []
         for id in METHODS_WITHOUT_GRAPH[:2]:
             lane = LaneRun(request, catalogue()[id].line, self._environment)

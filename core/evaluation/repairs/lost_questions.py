@@ -86,7 +86,7 @@ def reopen_question(
     if not saved_states:
         return None
     line = parse_line(method["line"])
-    ask = drawn.open(engine).ask(drawn.question, run.spec["seed"], model=run.spec["model"])
+    ask = drawn.open(engine).ask(drawn.question, run.spec["seed"], uses_model=run.spec["model"])
     own_graph = open_lane_graph(line, ask.source, engine.environment)
     states = list(thaw_all(saved_states, own_graph or ask.source.graph))
     lane = LaneRun(ask, line, engine.environment, states=states, own_graph=own_graph)

@@ -46,11 +46,16 @@ MAX_REQUESTED_QUESTIONS = 10_000  # maximum number of questions to ask for
 class Recommendation:
     """Recommended method with its reasons.
 
-    `take` is the id of a method, empty if the rows allow no choice. `ranks` holds the rank of
-    each compared method: 1 plus the number of methods significantly ahead of it by `metric`.
-    `headline` is one sentence, and `details` are further ones. `more` is the number of further
-    questions needed to distinguish the two highest means. It is at most the number that is
-    left in the sets, and 0 if it is unknown or if they are distinguished already.
+    Parameters
+    ----------
+    metric : the metric of quality by which the methods are ranked.
+    take : id of the recommended method, empty if the rows allow no choice.
+    ranks : rank of each compared method: 1 plus the number of methods significantly ahead of it.
+    headline : the recommendation as one sentence.
+    details : further sentences: evidence, cost, and what the rows leave open.
+    more : number of further questions to ask, to distinguish the two highest means. These are the
+        questions needed for that, at most those left in the set. It is 0 if more questions would
+        not help, if none are left, or if several sets were asked.
     """
 
     metric: str
@@ -66,225 +71,226 @@ def recommendation(summary: RunSummary) -> Recommendation | None:
 
     It is None if no method has a figure of quality.
     """
-    name = ranking_metric(summary)
-    return _RecommendationText(Ranks(summary, name)).recommendation() if name else None
-
-
-@dataclass(frozen=True, eq=False)
-class _RecommendationText:
-    """Sentences about ranked methods."""
-
-    ranked: Ranks
-
-    def recommendation(self) -> Recommendation | None:
-        if not self.ranked.n:
-            return None
-        if len(self.ranked.values) == 1:
-            (only_method,) = self.ranked.values
-            share = f"{self.ranked.names[only_method]}: {self._share(only_method)}."
-            headline = f"{share} There is no other method to compare."
-            return Recommendation(self.ranked.metric, "", {only_method: 1}, headline)
-        if self.ranked.n < MIN_RANKED_QUESTIONS:
-            pick = ""
-            few_text = (
-                "One question says" if self.ranked.n == 1 else f"{self.ranked.n:,} questions say"
-            )
-            headline = f"{few_text} too little to recommend a method."
-            details = [self._power()]
-        else:
-            pick = self.ranked.first_ranked[0]
-            headline = self._headline(pick)
-            details = [
-                self._why(pick),
-                self._highest(pick),
-                *self._equal_results(),
-                *self._lead_by_hops(pick),
-                self._deeper(pick),
-                self._power(),
-                self._made_note(),
-            ]
-        return Recommendation(
-            self.ranked.metric,
-            pick,
-            self.ranked.ranks,
-            headline,
-            tuple(filter(None, details)),
-            self._further_questions(),
-        )
-
-    def _headline(self, pick: str) -> str:
-        tied_count = len(self.ranked.first_ranked)
-        name = self.ranked.names[pick]
-        if tied_count == 1:
-            return (
-                f"Take {name}: it is better than "
-                f"{'the other' if len(self.ranked.values) == 2 else 'each other method'} "
-                "(statistically significant)."
-            )
-        others = self.ranked.first_ranked[1:]
-        if pick not in self.ranked.costs:
-            why = "has the highest mean"
-        elif all(
-            self.ranked.noticeable_cost_ratio(other, pick) >= DEARER_COST_RATIO for other in others
-        ):
-            why = "is the cheapest"
-        else:
-            why = "has the highest mean of those that cost as little"
-        if tied_count == len(self.ranked.values):
-            return f"Take {name}: no significant difference; it {why}."
-        others_text = "one other" if tied_count == 2 else f"{tied_count - 1} others"
-        return (
-            f"Take {name}: it shares the first rank with {others_text} (no significant difference), "
-            f"and {why}."
-        )
-
-    def _why(self, pick: str) -> str:
-        """Return figure and cost of the recommended method and of the most expensive other one."""
-        words = f"{self._share(pick)}{self._cost_text(pick)}."
-        dearest = max(
-            self.ranked.values, key=lambda one: self.ranked.noticeable_cost_ratio(one, pick)
-        )
-        if self.ranked.noticeable_cost_ratio(dearest, pick) >= DEARER_COST_RATIO:
-            costs = _cost_words(self.ranked.cost_ratio(dearest, pick), "")
-            words += (
-                f" {self.ranked.names[dearest]} {costs}{self._cost_text(dearest)}, for "
-                f"{format_share(self.ranked.means[dearest])}."
-            )
-        lower = (method for method, rank in self.ranked.ranks.items() if rank > 1)
-        tests = [self.ranked.test(pick, method) for method in lower]
-        gaps = [
-            f"{self.ranked.names[test.b]} by {format_interval(test)}"
-            for test in tests
-            if test.is_significantly_above
+    metric = ranking_metric(summary)
+    if not metric:
+        return None
+    ranked = Ranks(summary, metric)
+    if not ranked.n:
+        return None
+    if len(ranked.values) == 1:
+        (only_method,) = ranked.values
+        share = f"{ranked.names[only_method]}: {_share_text(ranked, only_method)}."
+        headline = f"{share} There is no other method to compare."
+        return Recommendation(metric, take="", ranks={only_method: 1}, headline=headline)
+    if ranked.n < MIN_RANKED_QUESTIONS:
+        pick = ""
+        questions_text = "One question says"
+        if ranked.n > 1:
+            questions_text = f"{ranked.n:,} questions say"
+        headline = f"{questions_text} too little to recommend a method."
+        details = [_power_sentence(ranked)]
+    else:
+        pick = ranked.first_ranked[0]
+        headline = _headline(ranked, pick)
+        details = [
+            _evidence_sentences(ranked, pick),
+            _highest_mean_sentence(ranked, pick),
+            *_equal_results_sentences(ranked),
+            *_lead_by_hops_sentences(ranked, pick),
+            _full_depth_sentence(ranked, pick),
+            _power_sentence(ranked),
+            _made_questions_note(ranked),
         ]
-        return words + (f" It is ahead of {_join_names(gaps)}." if gaps else "")
+    return Recommendation(
+        metric,
+        take=pick,
+        ranks=ranked.ranks,
+        headline=headline,
+        details=tuple(filter(None, details)),
+        more=_further_questions(ranked),
+    )
 
-    def _highest(self, pick: str) -> str:
-        """Return a sentence on the method with the highest mean, if it is another one."""
-        best = max(self.ranked.values, key=lambda one: self.ranked.means[one])
-        if self.ranked.means[best] <= self.ranked.means[pick]:
-            return ""
-        return (
-            f"{self.ranked.names[best]} has the highest mean, "
-            f"{format_interval(self.ranked.test(best, pick))} more (not significant)."
+
+def _headline(ranked: Ranks, pick: str) -> str:
+    """Return the sentence that names the recommended method and the reason."""
+    tied_count = len(ranked.first_ranked)
+    name = ranked.names[pick]
+    if tied_count == 1:
+        others_text = "the other" if len(ranked.values) == 2 else "each other method"
+        return f"Take {name}: it is better than {others_text} (statistically significant)."
+    why = _reason_among_equals(ranked, pick)
+    if tied_count == len(ranked.values):
+        return f"Take {name}: no significant difference; it {why}."
+    others_text = "one other" if tied_count == 2 else f"{tied_count - 1} others"
+    return (
+        f"Take {name}: it shares the first rank with {others_text} (no significant difference), "
+        f"and {why}."
+    )
+
+
+def _reason_among_equals(ranked: Ranks, pick: str) -> str:
+    """Return why a method is recommended among those that share the first rank."""
+    if pick not in ranked.costs:
+        return "has the highest mean"
+    for method in ranked.first_ranked[1:]:
+        if ranked.noticeable_cost_ratio(method, pick) < DEARER_COST_RATIO:
+            return "has the highest mean of those that cost as little"
+    return "is the cheapest"
+
+
+def _evidence_sentences(ranked: Ranks, pick: str) -> str:
+    """Return the figure and the cost of the recommended method.
+
+    The costliest other method is compared with it, and the methods that it is significantly ahead
+    of are listed.
+    """
+    text = f"{_share_text(ranked, pick)}{_cost_text(ranked, pick)}."
+    costliest = max(ranked.values, key=lambda method: ranked.noticeable_cost_ratio(method, pick))
+    if ranked.noticeable_cost_ratio(costliest, pick) >= DEARER_COST_RATIO:
+        ratio_words = _cost_ratio_words(ranked.cost_ratio(costliest, pick), "")
+        text += (
+            f" {ranked.names[costliest]} {ratio_words}{_cost_text(ranked, costliest)}, for "
+            f"{format_share(ranked.means[costliest])}."
         )
+    leads = []
+    for method, rank in ranked.ranks.items():
+        test = ranked.test(pick, method) if rank > 1 else None
+        if test is not None and test.is_significantly_above:
+            leads.append(f"{ranked.names[method]} by {format_interval(test)}")
+    if leads:
+        text += f" It is ahead of {_join_names(leads)}."
+    return text
 
-    def _equal_results(self) -> Iterator[str]:
-        """Yield sentences on methods with equal retrieval figures on every question."""
-        groups: dict[tuple, list[str]] = {}
-        for method in self.ranked.values:
-            if facts := self.ranked.retrieval_facts(method):
-                groups.setdefault(facts, []).append(method)
-        for group in groups.values():
-            if len(group) < 2:
-                continue
-            dear = max(group, key=self.ranked.noticeable_cost)
-            cheap = min(group, key=self.ranked.noticeable_cost)
-            cost_text = ""
-            if self.ranked.noticeable_cost_ratio(dear, cheap) >= DEARER_COST_RATIO:
-                costs = _cost_words(self.ranked.cost_ratio(dear, cheap), self.ranked.names[cheap])
-                cost_text = f", and {self.ranked.names[dear]} {costs}"
-            names = _join_names([self.ranked.names[method] for method in group])
-            yield f"{names} agree in every retrieval figure on every question{cost_text}."
 
-    def _lead_by_hops(self, pick: str) -> Iterator[str]:
-        """Yield sentences on the hop counts at which another method is ahead."""
-        for hops, test in self.ranked.leads_by_hops(pick):
-            part = (
-                f"On questions of {hops} hop{'s' * (hops != 1)} ({test.n:,} of {self.ranked.n:,})"
-            )
-            lead = f"is ahead by {format_interval(test)}{self._cost_text(test.a)}."
-            yield f"{part} {self.ranked.names[test.a]} {lead}"
-
-    def _deeper(self, pick: str) -> str:
-        """Return a sentence on a method that finds all gold passages more often at its full depth.
-
-        It is empty unless passages are compared at a cut-off and the depths differ.
-        """
-        summary = self.ranked.summary
-        depths = summary.max_passages
-        has_cutoff = self.ranked.metric.startswith("passage_recall@")
-        if not has_cutoff or len({depths.get(method) for method in self.ranked.values}) == 1:
-            return ""
-        stages = {
-            method: list(end_stages(summary, method, PASSAGE_MEASURE).values())
-            for method in self.ranked.values
-        }
-        right_counts = {method: ends.count(END_RIGHT) for method, ends in stages.items()}
-        best = max(stages, key=lambda method: right_counts[method])
-        if right_counts[best] <= right_counts[pick] or best not in depths:
-            return ""
-        counts_text = (
-            f"{right_counts[best]:,} of {len(stages[best]):,} questions, "
-            f"{self.ranked.names[pick]} for {right_counts[pick]:,} of {len(stages[pick]):,}"
-        )
-        return (
-            f"With all {depths[best]:,} passages that it hands on, {self.ranked.names[best]} "
-            f"has all the evidence for {counts_text}."
-        )
-
-    def _power(self) -> str:
-        """Return a sentence on the smallest distinguishable difference.
-
-        It also says how many questions would settle the open comparison.
-        """
-        first, second = self.ranked.top_two
-        deviation = self.ranked.difference_deviation(first, second)
-        if not deviation:
-            if self.ranked.n == 1 or self.ranked.means[first] != self.ranked.means[second]:
-                return ""
-            return (
-                f"{self.ranked.names[first]} and {self.ranked.names[second]} have the same on each of "
-                f"{self.ranked.n:,} questions."
-            )
-        limit_text = (
-            f"With {self.ranked.n:,} questions, differences below "
-            f"{format_share(DETECTABLE_STANDARD_ERRORS * deviation / math.sqrt(self.ranked.n))} "
-            "cannot be told from chance"
-        )
-        if self.ranked.needed_questions <= self.ranked.n:
-            return f"{limit_text}."
-        gap = (
-            f"{format_share(self.ranked.means[first] - self.ranked.means[second])} between "
-            f"{self.ranked.names[first]} and {self.ranked.names[second]}"
-        )
-        if self.ranked.needed_questions > MAX_REQUESTED_QUESTIONS:
-            more = "is too small to be settled by asking more"
-        else:
-            more = f"would take about {_round_up(self.ranked.needed_questions):,}"
-        return f"{limit_text}; the {gap} {more}."
-
-    def _made_note(self) -> str:
-        """Return the note on questions made from the texts, if all questions are such."""
-        sets = [name.strip() for name in self.ranked.summary.run.spec["set"].split(",")]
-        kinds = {kind_of(row.question) for row in self.ranked.summary.rows}
-        if all(name.endswith(MADE_SET_SUFFIX) for name in sets) and kinds <= KIND_WORDS.keys():
-            return MADE_QUESTIONS_NOTE
+def _highest_mean_sentence(ranked: Ranks, pick: str) -> str:
+    """Return a sentence on the method with the highest mean, if it is another one."""
+    best = max(ranked.values, key=lambda method: ranked.means[method])
+    if ranked.means[best] <= ranked.means[pick]:
         return ""
+    return (
+        f"{ranked.names[best]} has the highest mean, "
+        f"{format_interval(ranked.test(best, pick))} more (not significant)."
+    )
 
-    def _further_questions(self) -> int:
-        """Return how many further questions to ask, 0 if that does not help or there are none."""
-        spec = self.ranked.summary.run.spec
-        is_reachable = self.ranked.n < self.ranked.needed_questions <= MAX_REQUESTED_QUESTIONS
-        if "," in spec["set"] or not is_reachable:
-            return 0
-        return max(0, min(_round_up(self.ranked.needed_questions), spec["of"]) - spec["sample"])
 
-    def _share(self, method: str) -> str:
-        share_text = SHARE_MEANINGS.get(self.ranked.metric)
-        if share_text is None:
-            base, _, k = self.ranked.metric.partition("@")
-            share_text = SHARE_MEANINGS[base].format(k=number_words(int(k)))
-        return f"{format_share(self.ranked.means[method])} {share_text}, n = {self.ranked.n:,}"
+def _equal_results_sentences(ranked: Ranks) -> Iterator[str]:
+    """Yield sentences on methods with equal retrieval figures on every question."""
+    groups: dict[tuple, list[str]] = {}
+    for method in ranked.values:
+        facts = ranked.retrieval_facts(method)
+        if facts:
+            groups.setdefault(facts, []).append(method)
+    for group in groups.values():
+        if len(group) < 2:
+            continue
+        costliest = max(group, key=ranked.noticeable_cost)
+        cheapest = min(group, key=ranked.noticeable_cost)
+        cost_text = ""
+        if ranked.noticeable_cost_ratio(costliest, cheapest) >= DEARER_COST_RATIO:
+            ratio = ranked.cost_ratio(costliest, cheapest)
+            ratio_words = _cost_ratio_words(ratio, ranked.names[cheapest])
+            cost_text = f", and {ranked.names[costliest]} {ratio_words}"
+        names = _join_names([ranked.names[method] for method in group])
+        yield f"{names} agree in every retrieval figure on every question{cost_text}."
 
-    def _cost_text(self, method: str) -> str:
-        """Return the cost in brackets."""
-        if method not in self.ranked.costs:
+
+def _lead_by_hops_sentences(ranked: Ranks, pick: str) -> Iterator[str]:
+    """Yield sentences on the hop counts at which another method is ahead."""
+    for hops, test in ranked.leads_by_hops(pick):
+        plural = "" if hops == 1 else "s"
+        part = f"On questions of {hops} hop{plural} ({test.n:,} of {ranked.n:,})"
+        lead = f"is ahead by {format_interval(test)}{_cost_text(ranked, test.a)}."
+        yield f"{part} {ranked.names[test.a]} {lead}"
+
+
+def _full_depth_sentence(ranked: Ranks, pick: str) -> str:
+    """Return a sentence on a method that finds all gold passages more often at its full depth.
+
+    It is empty unless passages are compared at a cut-off and the depths differ.
+    """
+    depths = ranked.summary.max_passages
+    has_cutoff = ranked.metric.startswith("passage_recall@")
+    if not has_cutoff or len({depths.get(method) for method in ranked.values}) == 1:
+        return ""
+    stages = {
+        method: list(end_stages(ranked.summary, method, PASSAGE_MEASURE).values())
+        for method in ranked.values
+    }
+    right_counts = {method: ends.count(END_RIGHT) for method, ends in stages.items()}
+    best = max(stages, key=lambda method: right_counts[method])
+    if right_counts[best] <= right_counts[pick] or best not in depths:
+        return ""
+    counts_text = (
+        f"{right_counts[best]:,} of {len(stages[best]):,} questions, "
+        f"{ranked.names[pick]} for {right_counts[pick]:,} of {len(stages[pick]):,}"
+    )
+    return (
+        f"With all {depths[best]:,} passages that it hands on, {ranked.names[best]} "
+        f"has all the evidence for {counts_text}."
+    )
+
+
+def _power_sentence(ranked: Ranks) -> str:
+    """Return a sentence on the smallest distinguishable difference.
+
+    It also says how many questions would settle the open comparison.
+    """
+    first, second = ranked.top_two
+    deviation = ranked.difference_deviation(first, second)
+    gap = ranked.means[first] - ranked.means[second]
+    names = f"{ranked.names[first]} and {ranked.names[second]}"
+    if not deviation:
+        if ranked.n == 1 or gap:
             return ""
-        cost = self.ranked.costs[method]
-        if self.ranked.cost == "tokens":
-            return f" ({cost:,.0f} tokens a question)"
-        return f" ({cost:.2g} s a question)"
+        return f"{names} have the same on each of {ranked.n:,} questions."
+    min_difference = DETECTABLE_STANDARD_ERRORS * deviation / math.sqrt(ranked.n)
+    limit_text = (
+        f"With {ranked.n:,} questions, differences below {format_share(min_difference)} cannot be "
+        "told from chance"
+    )
+    if ranked.needed_questions <= ranked.n:
+        return f"{limit_text}."
+    needed_text = "is too small to be settled by asking more"
+    if ranked.needed_questions <= MAX_REQUESTED_QUESTIONS:
+        needed_text = f"would take about {_round_up(ranked.needed_questions):,}"
+    return f"{limit_text}; the {format_share(gap)} between {names} {needed_text}."
+
+
+def _made_questions_note(ranked: Ranks) -> str:
+    """Return the note on questions made from the texts, if all questions are such."""
+    sets = [name.strip() for name in ranked.summary.run.spec["set"].split(",")]
+    kinds = {kind_of(row.question) for row in ranked.summary.rows}
+    if all(name.endswith(MADE_SET_SUFFIX) for name in sets) and kinds <= KIND_WORDS.keys():
+        return MADE_QUESTIONS_NOTE
+    return ""
+
+
+def _further_questions(ranked: Ranks) -> int:
+    """Return how many further questions to ask, 0 if that does not help or there are none."""
+    spec = ranked.summary.run.spec
+    is_reachable = ranked.n < ranked.needed_questions <= MAX_REQUESTED_QUESTIONS
+    if "," in spec["set"] or not is_reachable:
+        return 0
+    return max(0, min(_round_up(ranked.needed_questions), spec["of"]) - spec["sample"])
+
+
+def _share_text(ranked: Ranks, method: str) -> str:
+    """Return the mean of a method with its meaning in words, and the number of questions."""
+    meaning = SHARE_MEANINGS.get(ranked.metric)
+    if meaning is None:
+        base, _, k = ranked.metric.partition("@")
+        meaning = SHARE_MEANINGS[base].format(k=number_words(int(k)))
+    return f"{format_share(ranked.means[method])} {meaning}, n = {ranked.n:,}"
+
+
+def _cost_text(ranked: Ranks, method: str) -> str:
+    """Return the cost of a method in brackets, or an empty text if it is unknown."""
+    if method not in ranked.costs:
+        return ""
+    cost = ranked.costs[method]
+    if ranked.cost == "tokens":
+        return f" ({cost:,.0f} tokens a question)"
+    return f" ({cost:.2g} s a question)"
 
 
 def format_share(value: float) -> str:
@@ -297,15 +303,16 @@ def format_interval(test: PairedTest) -> str:
     return test.estimate.format_with_interval(format_share)
 
 
-def _cost_words(ratio: float, other: str) -> str:
-    """Return a ratio of costs in words, such as `costs 1.5 times as much as A`.
+def _cost_ratio_words(ratio: float, other: str) -> str:
+    """Return a ratio of costs in words, such as “costs 1.5 times as much as A”.
 
-    It is `costs more` if the ratio is infinite.
+    It is “costs more than A” if the ratio is infinite. Without another method “than A” is left out.
     """
     if math.isinf(ratio):
         return f"costs more than {other}" if other else "costs more"
     figure = f"{ratio:.1f}" if ratio < 3 else f"{ratio:,.0f}"
-    return f"costs {figure} times as much{f' as {other}' if other else ''}"
+    comparison = f" as {other}" if other else ""
+    return f"costs {figure} times as much{comparison}"
 
 
 def _round_up(questions: int) -> int:
@@ -314,4 +321,5 @@ def _round_up(questions: int) -> int:
 
 
 def _join_names(names: Sequence[str]) -> str:
+    """Return names separated by commas, the last one after “and”."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

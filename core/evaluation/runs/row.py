@@ -58,7 +58,7 @@ def make_ask(engine, plan: Plan) -> Callable[[DrawnQuestion], SourceQuestion]:
     -------
     A function of a drawn question. It raises the errors of opening and asking.
     """
-    return lambda drawn: drawn.open(engine).ask(drawn.question, plan.seed, model=plan.model)
+    return lambda drawn: drawn.open(engine).ask(drawn.question, plan.seed, uses_model=plan.model)
 
 
 def run_methods(

@@ -406,7 +406,9 @@ def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[fro
     stems = []
     for name in relation_names:
         name_phrase = relation_phrase(name)
-        words = bare_word(f"{name_phrase.noun} {name_phrase.tie} {name_phrase.head_type}").split()
+        words = bare_word(
+            f"{name_phrase.noun} {name_phrase.connector} {name_phrase.head_type}"
+        ).split()
         stems.append(
             frozenset(
                 stem(word)

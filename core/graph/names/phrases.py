@@ -11,44 +11,47 @@ from core.graph.algorithms.chains import Chain
 ENTITY_PLACEHOLDER = "X"  # stands for the question entity
 FALLBACK_NOUN = "thing"
 PHRASE_PREPOSITIONS = frozenset("in of at on to from for with near into under over as".split())
-_NAME_WORD = re.compile(r"[^\W_]+")
-_LOWER_TO_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])")
+NAME_WORD = re.compile(r"[^\W_]+")
+LOWER_TO_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True)
 class Phrase:
     """English phrase for a relation.
 
-    `noun` describes a triple's tail relative to its head (director). `tie` connects the heads to
-    the tail (`directed by`, `in language`, `with genre`). `head_type` is the type of the heads if
-    the relation's name contains it, else empty.
+    Parameters
+    ----------
+    noun : describes a triple's tail relative to its head, such as “director”.
+    connector : connects the heads to the tail, such as “directed by”, “in language”, “with genre”.
+    head_type : the type of the heads if the relation's name contains it, else empty.
     """
 
     noun: str
-    tie: str
+    connector: str
     head_type: str = ""
 
     def describe_tails(self, what: str) -> str:
-        """Return the phrase for the tails of `what`: `the director of X`."""
+        """Return the phrase for the tails of `what`: “the director of X”."""
         return f"the {self.noun} of {what}"
 
     def describe_heads(self, what: str, things: str) -> str:
-        """Return the phrase for the heads of `what`: `the films directed by X`."""
-        return f"the {things} {self.tie} {what}"
+        """Return the phrase for the heads of `what`: “the films directed by X”."""
+        return f"the {things} {self.connector} {what}"
 
 
 def relation_phrase(relation: str) -> Phrase:
     """Return the phrase of a relation name.
 
-    Names may look like “directed_by”, “has_genre”, `in_language`, “bornIn” or
+    Names may look like “directed_by”, “has_genre”, “in_language”, “bornIn” or
     “film.film.release_date”. A dotted name with a domain and a type, as in Freebase, contains the
-    type of the heads.
+    type of the heads. Of an IRI only the last part counts. A “has”, “have” or “is” at the beginning
+    is left out.
 
     >>> from core.graph.names.phrases import relation_phrase
     >>> relation_phrase("directed_by")
-    Phrase(noun='director', tie='directed by', head_type='')
+    Phrase(noun='director', connector='directed by', head_type='')
     >>> relation_phrase("film.film.genre")
-    Phrase(noun='genre', tie='with genre', head_type='film')
+    Phrase(noun='genre', connector='with genre', head_type='film')
     """
     parts = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")
     head_type = spaced_words(parts[-2]) if len(parts) > 2 else ""
@@ -98,12 +101,20 @@ def plural(noun: str) -> str:
 
 
 def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str]) -> str:
-    """Return a chain in words: `the genre of the films directed by X`.
+    """Return a chain in words: “the genre of the films directed by X”.
 
-    The steps are named from the last to the first. `phrases[r]` is the phrase of relation `r`, and
-    `head_types[r]` the type of its heads (“film”). If the first step goes from head to tail, the
-    type is added: `the director of the film X`.
+    The steps are named from the last to the first. If the first step goes from head to tail, the
+    type of its heads is added: “the director of the film X”.
 
+    Parameters
+    ----------
+    chain : a code for each step: twice the number of the relation, plus 1 for a step from tail to
+        head.
+    phrases : the phrase of each relation.
+    head_types : the type of the heads of each relation, such as “film”.
+
+    Examples
+    --------
     >>> from core.graph.names.phrases import chain_text, relation_phrase
     >>> phrases = [relation_phrase("directed_by"), relation_phrase("has_genre")]
     >>> chain_text((1, 2), phrases, ["film", "film"])  # against the first, along the second
@@ -133,4 +144,4 @@ def spaced_words(relation: str) -> str:
 
 
 def _words(name: str) -> list[str]:
-    return [word.lower() for word in _NAME_WORD.findall(_LOWER_TO_UPPER.sub(" ", name))]
+    return [word.lower() for word in NAME_WORD.findall(LOWER_TO_UPPER.sub(" ", name))]

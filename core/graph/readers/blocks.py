@@ -11,15 +11,9 @@ from itertools import chain
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.readers.delimited import (
-    FORMAT_SEPARATORS,
-    QUOTED_FORMATS,
-    bad_quotes_error,
-    detect_layout,
-    first_lines,
-    triple_of,
-    triples_of_row,
-)
+from core.graph.readers.delimited import triple_of, triples_of_row
+from core.graph.readers.delimited_layout import detect_layout, sample_lines
+from core.graph.readers.delimited_rows import FORMAT_SEPARATORS, QUOTED_FORMATS, bad_quotes_error
 from core.graph.readers.list_cells import cell_names
 from core.graph.readers.source import TripleSource
 from core.graph.readers.text_loops import split_lines
@@ -65,8 +59,9 @@ class DelimitedBlocks:
     source: TripleSource
     size: int  # bytes of text in a block
     _header_columns: tuple[int, int, int] | None = field(default=None, init=False)
-    _n_opening_lines: int = field(default=0, init=False)  # lines before the first triple
-    _form: str = field(default="", init=False)
+    # Number of the last line before the first triple, 0 if there is none.
+    _last_opening_line: int = field(default=0, init=False)
+    _format_name: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
         self._path, self._tally = self.source.path, self.source.tally
@@ -83,7 +78,7 @@ class DelimitedBlocks:
                 return
             for text in texts:
                 # From the first quote or list on, the csv module reads the rest of the file.
-                if self._form in QUOTED_FORMATS and (b'"' in text or b"[" in text):
+                if self._format_name in QUOTED_FORMATS and (b'"' in text or b"[" in text):
                     start = BlockPosition(position.offset, position.line, True)
                     yield from self._read_quoted(chain([text], texts), start)
                     return
@@ -94,27 +89,30 @@ class DelimitedBlocks:
     def _detect_layout(self) -> None:
         """Detect the layout of the file from its first lines, as `delimited.read` does."""
         with self.source.open_text() as source:
-            first = first_lines(_decoded_lines(source))
-        layout = detect_layout(self.source, first)
-        self._form, self._header_columns = layout.form, layout.columns
-        self._n_opening_lines = layout.n_opening_lines
-        separator = FORMAT_SEPARATORS[layout.form]
-        cells = chain.from_iterable(text.split(separator) for _, text in first)
-        if layout.form not in QUOTED_FORMATS and any(cell_names(cell) != [cell] for cell in cells):
+            sample = sample_lines(_decoded_lines(source))
+        layout = detect_layout(self.source, sample)
+        self._format_name = layout.format_name
+        self._header_columns = layout.columns
+        self._last_opening_line = layout.last_opening_line
+        separator = FORMAT_SEPARATORS[layout.format_name]
+        cells = chain.from_iterable(text.split(separator) for _, text in sample)
+        if layout.format_name not in QUOTED_FORMATS and any(
+            cell_names(cell) != [cell] for cell in cells
+        ):
             self._tally.warn(
                 "Cells that hold lists are one name each, as the file is too large to divide them."
             )
 
     def _split_block(self, data: np.ndarray, position: BlockPosition) -> Block:
         fault = self._drop_undecodable(data, position)
-        if position.line < self._n_opening_lines:
-            self._hide_lines(data, self._n_opening_lines - position.line)
+        if position.line < self._last_opening_line:
+            self._hide_lines(data, self._last_opening_line - position.line)
         max_lines = int(np.count_nonzero(data == 10)) + 1
         chosen_columns = self._columns or self._header_columns
         starts, lengths = np.empty(3 * max_lines, np.int64), np.empty(3 * max_lines, np.int64)
         numbers, odd = np.empty(max_lines, np.int64), np.empty((max_lines, 4), np.int64)
         columns = np.array(chosen_columns or (1, 2, 3), np.int64) - 1
-        separator = ord(FORMAT_SEPARATORS[self._form])
+        separator = ord(FORMAT_SEPARATORS[self._format_name])
         n_triples, n_odd, lines = split_lines(
             data,
             len(data),
@@ -145,9 +143,9 @@ class DelimitedBlocks:
         """Count a bad line, or raise the same error as `delimited.read`."""
         why = "wrong number of columns" if reason % 10 == 1 else "an empty name"
         if not self._tally.skip(why, number):
-            row = line.decode("utf-8").split(FORMAT_SEPARATORS[self._form])
+            row = line.decode("utf-8").split(FORMAT_SEPARATORS[self._format_name])
             columns = self._columns or self._header_columns
-            triple_of(self._path, number, row, self._form, columns)  # raises the error
+            triple_of(self._path, number, row, self._format_name, columns)  # raises the error
 
     def _drop_undecodable(
         self, data: np.ndarray, position: BlockPosition
@@ -198,22 +196,25 @@ class DelimitedBlocks:
 
         parts: list[str] = []
         lines: list[int] = []
-        rows, size = csv.reader(texts(), strict=True, delimiter=FORMAT_SEPARATORS[self._form]), 0
+        rows, size = (
+            csv.reader(texts(), strict=True, delimiter=FORMAT_SEPARATORS[self._format_name]),
+            0,
+        )
         while True:
             try:
                 row = next(rows, None)
                 if row is None:
                     break
-                if at.line > self._n_opening_lines:
+                if at.line > self._last_opening_line:
                     columns = self._columns or self._header_columns
-                    row_triple = triple_of(self._path, at.line, row, self._form, columns)
+                    row_triple = triple_of(self._path, at.line, row, self._format_name, columns)
                     for triple in triples_of_row(self.source, at.line, row_triple):
                         parts += triple
                         size += sum(map(len, triple))
                         lines.append(at.line)
             except csv.Error as error:
                 if not self._tally.skip("bad quotes", at.line):
-                    raise bad_quotes_error(self._path, at.line, error, self._form) from None
+                    raise bad_quotes_error(self._path, at.line, error, self._format_name) from None
             except BadInput:
                 if not self._tally.skip("wrong columns or an empty name", at.line):
                     raise

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from core.errors import BadInput, nearest
-from core.graph.readers import delimited, graphml, graphson, json_graphs, networks, rdf
+from core.errors import BadInput, suggest_name
+from core.graph.readers import delimited, edge_list, graphml, graphson, json_graphs, networks, rdf
 from core.graph.readers.node_tables import name_ends
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource, bare_suffix
@@ -174,7 +174,7 @@ FORMATS: dict[str, Format] = {
     "edges": Format(
         "Edge list, links without relations",
         (".edgelist", ".edges"),
-        delimited.read_edges,
+        edge_list.read,
         tools="networkx 3.6.1, igraph 1.0.0",
         taken="two ends, a weight",
         left="other data of edges",
@@ -276,7 +276,7 @@ def format_of(path: FilePath, name: str) -> str:
         # In some languages, spreadsheets write semicolons into such files.
         return AUTO_TRIPLE_FORMAT if format_name == "comma" else format_name
     if name not in FORMATS:
-        raise BadInput(f"There is no format “{name}” of triples.{nearest(name, FORMATS)}")
+        raise BadInput(f"There is no format “{name}” of triples.{suggest_name(name, FORMATS)}")
     return name
 
 

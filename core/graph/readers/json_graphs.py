@@ -9,13 +9,13 @@ from itertools import chain, islice
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.graph.readers.delimited import (
-    DEFAULT_RELATION,
+from core.graph.readers.edge_list import DEFAULT_RELATION
+from core.graph.readers.graphml import EDGE_ATTRIBUTES_READ, EDGE_LABELS, NODE_LABELS
+from core.graph.readers.header_columns import (
     HEAD_COLUMN_NAMES,
     RELATION_COLUMN_NAMES,
     TAIL_COLUMN_NAMES,
 )
-from core.graph.readers.graphml import EDGE_ATTRIBUTES_READ, EDGE_LABELS, NODE_LABELS
 from core.graph.readers.list_cells import cell_names, name_combinations
 from core.graph.readers.source import Triple, TripleSource
 from core.graph.readers.unique_names import Namer

@@ -12,7 +12,12 @@ from contextlib import closing
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.graph.readers.delimited import TRIPLE_PARTS, attribute_columns, check_columns, header_of
+from core.graph.readers.header_columns import (
+    TRIPLE_PARTS,
+    check_columns,
+    find_attribute_columns,
+    find_triple_columns,
+)
 from core.graph.readers.json_graphs import link_triples, names_in, read_whole, row_triples
 from core.graph.readers.list_cells import name_combinations
 from core.graph.readers.source import Triple, TripleSource
@@ -139,14 +144,18 @@ def read_arrow(source: TripleSource) -> Iterator[Triple]:
 def _table(source: TripleSource) -> Iterator[Triple]:
     check_columns(source.columns)
     names, batches = open_columnar(source)
-    if GRAPH_COLUMN in names and source.columns is None and header_of(list(names)) is None:
+    if (
+        GRAPH_COLUMN in names
+        and source.columns is None
+        and find_triple_columns(list(names)) is None
+    ):
         yield from _graphs(source, names)
         return
-    columns, attribute_positions = _columns(source, names)
+    columns, attribute_columns = _columns(source, names)
     source.line = 0
     for batch in batches:
         parts = [[names_in(value) for value in batch[index]] for index in columns]
-        attribute_values = [batch[index] for index in attribute_positions]
+        attribute_values = [batch[index] for index in attribute_columns]
         for row, cells in enumerate(zip(*parts)):
             source.line += 1
             empty_part = next((what for what, part in zip(TRIPLE_PARTS, cells) if not part), None)
@@ -159,8 +168,8 @@ def _table(source: TripleSource) -> Iterator[Triple]:
                 continue
             row_values = [values[row] for values in attribute_values]
             for triple in name_combinations(source, cells):
-                if attribute_positions:
-                    source.attributes.take_edge(dict(zip(attribute_positions.values(), row_values)))
+                if attribute_columns:
+                    source.attributes.take_edge(dict(zip(attribute_columns.values(), row_values)))
                 yield triple
 
 
@@ -181,20 +190,20 @@ def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
 
 def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
     """Return the positions of head, relation and tail, and edge attributes by position."""
-    part_columns = source.columns or header_of(list(names))
+    part_columns = source.columns or find_triple_columns(list(names))
     if part_columns is None or max(part_columns) > len(names):
         raise BadInput(
             f"{source.name} has the columns {', '.join(names[:12])}; say which hold head, relation "
             "and tail."
         )
-    attribute_positions = attribute_columns(source, names, part_columns)
+    attribute_columns = find_attribute_columns(source, names, part_columns)
     words = [f"{part} from “{names[index - 1]}”" for part, index in zip(TRIPLE_PARTS, part_columns)]
     others = [
         name
         for index, name in enumerate(names)
-        if index + 1 not in part_columns and index not in attribute_positions
+        if index + 1 not in part_columns and index not in attribute_columns
     ]
     source.attributes.ignored = others
     ignored_text = f"; not read: {', '.join(others[:12])}" if others else ""
     source.tally.note(f"Columns: {', '.join(words)}{ignored_text}.")
-    return [index - 1 for index in part_columns], attribute_positions
+    return [index - 1 for index in part_columns], attribute_columns

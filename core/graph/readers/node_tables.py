@@ -9,12 +9,12 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.attributes import one_line_text
-from core.graph.readers.delimited import (
+from core.graph.readers.delimited_rows import read_rows
+from core.graph.readers.header_columns import (
     HEAD_COLUMN_NAMES,
     TAIL_COLUMN_NAMES,
     bare_key,
-    rows_of,
-    space_of,
+    id_space,
 )
 from core.graph.readers.json_graphs import holds_links
 from core.graph.readers.networks import COLUMNAR_TITLES, open_columnar
@@ -204,7 +204,7 @@ def is_node_table(source: TripleSource) -> bool:
         return False
     try:
         if suffix in DELIMITED_SUFFIXES:
-            keys = _header(next(rows_of(source), (0, []))[1])
+            keys = _header(next(read_rows(source), (0, []))[1])
         else:
             keys = list(next(table_rows(source))[0])
     except (StopIteration, BadInput):
@@ -244,7 +244,7 @@ def table_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str,
 
 
 def _delimited_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    lines = rows_of(source)
+    lines = read_rows(source)
     number, header = next(lines, (0, []))
     keys = _header(header)
     if not keys and len(header) == 2:
@@ -257,7 +257,7 @@ def _delimited_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict
             f"{source.name}, line {number or 1}: expected a header that names columns such as id, "
             "label, type, description."
         )
-    spaces = {key: space for key, cell in zip(keys, header) if (space := space_of(cell))}
+    spaces = {key: space for key, cell in zip(keys, header) if (space := id_space(cell))}
     for number, row in lines:
         source.line = number
         yield dict(zip(keys, row)), spaces

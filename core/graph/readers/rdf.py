@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
-from core.errors import BadInput, nearest
+from core.errors import BadInput, suggest_name
 from core.graph.readers.ntriples import (
     CACHED_TERM_NAMES,
     ERROR_POSITION,
@@ -178,7 +178,7 @@ def check_literals(literals: str) -> None:
     """Raise BadInput for a value that is not in `LITERAL_USES`."""
     if literals not in LITERAL_USES:
         raise BadInput(
-            f"Literals are {', '.join(LITERAL_USES)}; not “{literals}”.{nearest(literals, LITERAL_USES)}"
+            f"Literals are {', '.join(LITERAL_USES)}; not “{literals}”.{suggest_name(literals, LITERAL_USES)}"
         )
 
 
@@ -325,7 +325,7 @@ def syntax_of(path: FilePath) -> str:
     suffix = bare_suffix(path)
     if suffix not in RDF_SUFFIXES:
         raise BadInput(
-            f"{path.name} should be an RDF file: {', '.join(RDF_SUFFIXES)}.{nearest(suffix, RDF_SUFFIXES)}"
+            f"{path.name} should be an RDF file: {', '.join(RDF_SUFFIXES)}.{suggest_name(suffix, RDF_SUFFIXES)}"
         )
     return RDF_SUFFIXES[suffix]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.attributes import Attributes
-from core.graph.readers.delimited import DEFAULT_RELATION
+from core.graph.readers.edge_list import DEFAULT_RELATION
 from core.graph.readers.formats import AUTO_TRIPLE_FORMAT, format_named, format_of
 from core.graph.readers.node_tables import is_node_table, name_ends
 from core.graph.readers.rdf import LITERAL_TRIPLES, check_language, check_literals, is_label_file

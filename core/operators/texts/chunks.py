@@ -20,7 +20,7 @@ from core.operators.texts.neighbours import relation_scores
 from core.parameters import param
 from core.types import Ranking, State, Usage
 
-CHUNK_BUDGET_HELP = "How many tokens they may have together; 0 is no limit."
+CHUNK_BUDGET_HELP = "How many tokens they may have together; 0: no limit."
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +43,7 @@ class ChunksOfRelations(Operator):
     reads, writes = ("relations",), ("chunks",)
 
     budget: int = param(4000, "Tokens", CHUNK_BUDGET_HELP, low=0, high=1_000_000)
-    keep: int = param(0, "Chunks at most", "0 is no limit but the tokens.", low=0, high=10_000)
+    keep: int = param(0, "Chunks at most", "0: limited by the tokens only.", low=0, high=10_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
@@ -86,7 +86,7 @@ class ChunksByOccurrence(Operator):
         "The paper's rule, by relations, or the code's, by entities.",
         choices=("paper", "code"),
     )
-    keep: int = param(4, "Chunks at most", "0 is no limit but the tokens.", low=0, high=10_000)
+    keep: int = param(4, "Chunks at most", "0: limited by the tokens only.", low=0, high=10_000)
     budget: int = param(4000, "Tokens", CHUNK_BUDGET_HELP, low=0, high=1_000_000)
 
     @property

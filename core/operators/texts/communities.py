@@ -1,4 +1,4 @@
-"""Communities of the retrieved entities, and all communities of a level."""
+"""Communities of the retrieved entities, and all communities up to a level."""
 
 from __future__ import annotations
 
@@ -21,21 +21,29 @@ from core.parameters import param
 from core.types import Ranking, State
 
 LEVEL_HELP = "Communities of this level and coarser ones; 0 is the coarsest."
-REPORT_BUDGET_HELP = "How many tokens their reports may have together; 0 is no limit."
+REPORT_BUDGET_HELP = "How many tokens their reports may have together; 0: no limit."
 
 
 @dataclass(frozen=True, repr=False)
 class CommunitiesOfNodes(Operator):
     """The communities that hold the retrieved entities, by the rating of their reports.
 
-    In-depth analysis, community operator Entity (LGraphRAG; section 6.1): communities that contain
-    the entities are ranked by the relevance score that the language model gave them, which is the
-    rating in the report. `reading` "paper" does this, and ranks equal ratings by the number of
-    these entities. "code", as in the published code and nano-graphrag, ranks by that number first,
-    then by rating. The second criterion is added to the score as a fraction.
+    The rating is the relevance score that the language model gave a report. A report written
+    without a language model is rated by the number of chunks that mention its community. The
+    defaults are levels up to 2 and 3,200 tokens of reports.
 
-    A report written without a language model is rated by the number of chunks that mention its
-    community. The defaults are levels up to 2 and 3,200 tokens of reports.
+    With `reading` “paper”, communities are ranked by rating, and equal ratings by the number of
+    retrieved entities in them. With “code” they are ranked by that number first, then by rating.
+    The second criterion is added to the score as a fraction.
+
+    Notes
+    -----
+    This is the community operator Entity (LGraphRAG) of the paper In-depth Analysis of Graph-based
+    RAG, section 6.1. The paper ranks by rating. Its published code and nano-graphrag rank by the
+    number of entities first.
+
+    Examples
+    --------
 
     >>> line = "NamesInQuestion() >> LinkNames() >> CommunitiesOfNodes()"
     >>> question = "Tim and Cratchit"
@@ -50,7 +58,9 @@ class CommunitiesOfNodes(Operator):
     plain = "takes the reports of their communities"
     reads, writes = ("nodes",), ("communities",)
 
-    keep: int = param(4, "Communities at most", "0 is no limit but the tokens.", low=0, high=10_000)
+    keep: int = param(
+        4, "Communities at most", "0: limited by the tokens only.", low=0, high=10_000
+    )
     level: int = param(2, "Level", LEVEL_HELP, low=0, high=64)
     budget: int = param(3200, "Tokens", REPORT_BUDGET_HELP, low=0, high=1_000_000)
     reading: str = param(
@@ -73,6 +83,7 @@ class CommunitiesOfNodes(Operator):
         ids = np.flatnonzero((counts > 0) & (_levels(table) <= self.level))
         ratings = _ratings(table)
         if self.reading == "paper":
+            # The fraction, below 0.001, changes no digit of the rounded rating.
             scores = ratings.round(2) + _as_fractions(counts) / 1000
         else:
             scores = counts + _as_fractions(ratings)
@@ -90,9 +101,17 @@ class CommunitiesOfNodes(Operator):
 class CommunitiesAtLevel(Operator):
     """All communities of a level and of coarser levels, whatever the question.
 
-    In-depth analysis, community operator Layer (GGraphRAG): the first 512 by occurrence, without
-    those rated below `rating`. Occurrence is the number of chunks that mention a member. The score
-    is the occurrence, with the rating added as a fraction below 1.
+    By default these are the first 512 by occurrence, without those rated below `rating`. Occurrence
+    is the number of chunks that mention a member. The score is the occurrence, with the rating
+    added as a fraction below 1.
+
+    Notes
+    -----
+    This is the community operator Layer (GGraphRAG) of the paper In-depth Analysis of Graph-based
+    RAG.
+
+    Examples
+    --------
 
     >>> # members occur in 3, 3 and 2 chunks
     >>> found = retrieve("CommunitiesAtLevel(level=1)", graph=story).communities
@@ -101,7 +120,7 @@ class CommunitiesAtLevel(Operator):
     """
 
     stage = "retrieve"
-    title = "communities of a level"
+    title = "communities up to a level"
     plain = "takes all community reports up to level {level}"
     writes = ("communities",)
 

@@ -97,10 +97,10 @@ class Truncate(Operator):
     reads_any, writes = HIT_FIELDS, HIT_FIELDS
 
     budget: int = param(
-        4000, "Tokens", "For the hits of each kind; 0 is no limit.", low=0, high=1_000_000
+        4000, "Tokens", "For the hits of each kind; 0: no limit.", low=0, high=1_000_000
     )
     keep: int = param(
-        0, "Hits at most", "Of each kind; 0 is no limit but the tokens.", low=0, high=1_000_000
+        0, "Hits at most", "Of each kind; 0: limited by the tokens only.", low=0, high=1_000_000
     )
     of: str = param(
         ALL_KINDS,

@@ -26,7 +26,7 @@ from core.types import Ranking, State
 
 HITS_FIRST = "hits first"
 NEIGHBOUR_ORDERS = ("score", HITS_FIRST)
-NEIGHBOUR_BUDGET_HELP = "How many tokens their descriptions may have together; 0 is no limit."
+NEIGHBOUR_BUDGET_HELP = "How many tokens their descriptions may have together; 0: no limit."
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,7 +121,7 @@ class IncidentRelations(Operator):
 
     budget: int = param(4800, "Tokens", NEIGHBOUR_BUDGET_HELP, low=0, high=1_000_000)
     keep: int = param(
-        0, "Relations at most", "0 is no limit but the tokens.", low=0, high=1_000_000
+        0, "Relations at most", "0: limited by the tokens only.", low=0, high=1_000_000
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -163,7 +163,7 @@ class EndpointNodes(Operator):
     plain = "takes the ends of these relations"
     reads, writes = ("relations",), ("nodes",)
 
-    keep: int = param(0, "Entities at most", "0 is no limit.", low=0, high=1_000_000)
+    keep: int = param(0, "Entities at most", "0: no limit.", low=0, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None

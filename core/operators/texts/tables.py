@@ -32,7 +32,7 @@ TABLE_TITLES = {
     "community": "Reports",
     "chunk": "Sources",
 }
-TABLE_BUDGET_HELP = "How many tokens this table may have; 0 is no limit, -1 leaves it out."
+TABLE_BUDGET_HELP = "How many tokens this table may have; 0: no limit, -1: left out."
 Rows = list[tuple[str, ...]]
 
 
@@ -85,7 +85,7 @@ def tables_of(
 ) -> tuple[ContextTable, ...]:
     """Return a table for each kind of hit, in the order of `TABLE_TITLES`.
 
-    `budgets` gives the tokens of each kind: 0 is no limit, -1 no table.
+    `budgets` gives the tokens of each kind: 0 means no limit, -1 no table.
     """
     hits_by_kind: dict[str, Ranking] = {hits.kind: hits for hits in state.hits if len(hits)}
     return tuple(

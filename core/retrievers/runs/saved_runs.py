@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from core.corpus.quotations import single_line
-from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
+from core.errors import BadInput, BadParameter, StoreError, shorten, suggest_name
 from core.io.home import home_folder
 from core.io.plain_data import from_plain, to_plain
 from core.io.rows import RowFile, Schema
@@ -41,7 +41,7 @@ text TEXT NOT NULL, row BLOB NOT NULL,
 SAVED_RUNS_SCHEMA = Schema(
     "the finished runs", RUN_TABLE_STATEMENTS, application=0x486F7046, version=1
 )
-RUN_OWNED_AS = "finished run"
+RUN_OWNED_KIND = "finished run"  # kind of thing in the records of owners
 MAX_RUN_NAME_CHARACTERS = 40
 UNFIT_RUN_NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -237,7 +237,7 @@ def find_run(name: str) -> FileRun:
         raise BadParameter(
             f"There is no finished run “{shorten(name, 40)}”: none was brought from a file."
         )
-    raise BadParameter(f"There is no finished run “{shorten(name, 40)}”.{nearest(name, runs)}")
+    raise BadParameter(f"There is no finished run “{shorten(name, 40)}”.{suggest_name(name, runs)}")
 
 
 def remove_saved_run(name: str) -> None:
@@ -246,11 +246,11 @@ def remove_saved_run(name: str) -> None:
     Raises BadParameter for an unknown name, NotAllowed for a run of another person.
     """
     find_run(name)
-    check_may_change(RUN_OWNED_AS, name)
+    check_may_change(RUN_OWNED_KIND, name)
     with _file().open_for_writing() as database:
         database.execute("DELETE FROM rows WHERE run = ?", (name,))
         database.execute("DELETE FROM runs WHERE name = ?", (name,))
-    forget_owner(RUN_OWNED_AS, name)
+    forget_owner(RUN_OWNED_KIND, name)
 
 
 def _file() -> RowFile:
@@ -277,7 +277,7 @@ def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
             for index, row in enumerate(rows)
         )
         database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", packed_rows)
-    record_owner(RUN_OWNED_AS, run.name)
+    record_owner(RUN_OWNED_KIND, run.name)
 
 
 @lru_cache(maxsize=512)

@@ -56,7 +56,8 @@ class Picture:
         `positions` are the positions in another picture of the same graph, which may have other
         edits.
         """
-        self._comparison, self._words = comparison, words
+        self._comparison = comparison
+        self._words = words
         self._old_positions = dict(positions or {})
         self._positions: dict[int, Position] = self._map_positions(self._old_positions)
         self._node_data: dict[int, dict[str, Any]] = {}
@@ -77,11 +78,20 @@ class Picture:
     def _map_positions(self, positions: Mapping[tuple[str, int], Position]) -> dict[int, Position]:
         """Return the positions of another picture by the node ids of this graph."""
         digest, original_ids = self._unedited_graph()
-        of_graph = {id: at for (name, id), at in positions.items() if name == digest}
+        position_by_id = {
+            original_id: position
+            for (graph_digest, original_id), position in positions.items()
+            if graph_digest == digest
+        }
         if original_ids is None:
-            return of_graph
-        node_by_id = {id: node for node, id in enumerate(original_ids)}
-        return {node_by_id[id]: at for id, at in of_graph.items() if id in node_by_id}
+            return position_by_id
+        node_by_id = {original_id: node for node, original_id in enumerate(original_ids)}
+        # In the order of the other picture, as earlier nodes are drawn first.
+        return {
+            node_by_id[original_id]: position
+            for original_id, position in position_by_id.items()
+            if original_id in node_by_id
+        }
 
     def _unedited_graph(self) -> tuple[str, list[int] | None]:
         """Return the digest of the graph without edits, and the id in it of each node.
@@ -89,7 +99,7 @@ class Picture:
         The ids are None if the graph has no edits.
         """
         graph = self._comparison.graph
-        origin = getattr(graph, "edited_from", None)
+        origin = graph.edited_from
         if origin is None:
             return graph.digest, None
         return origin.graph.digest, origin.nodes.tolist()
@@ -97,8 +107,8 @@ class Picture:
     def layout(
         self,
         all_paths: list[Path],
-        best: PathLists,
-        lost: PathLists,
+        best_paths: PathLists,
+        lost_paths: PathLists,
         named_answers: Sequence[str] = (),
         hits: DrawnItems = NO_ITEMS,
     ) -> dict[str, Any]:
@@ -107,14 +117,14 @@ class Picture:
         Parameters
         ----------
         all_paths : all paths, also those of the replays.
-        best, lost : for each lane the paths that it shows, and the paths to the answers that it
-            lost.
-        named_answers : the known answers that the sentence on all lanes names.
+        best_paths, lost_paths : for each lane the paths that it shows, and paths to the known
+            answers that it lost.
+        named_answers : the known answers that the summary of all lanes mentions.
         hits : other ranked items, with their `nodes` and `edges`.
         """
         ask = self._comparison.ask
         nodes = self._nodes(
-            shown_paths=list(chain(*best, *lost)),
+            shown_paths=list(chain(*best_paths, *lost_paths)),
             all_paths=all_paths,
             hits=list(chain.from_iterable(hit["nodes"] for hit in hits)),
         )
@@ -131,7 +141,7 @@ class Picture:
         )
         named_nodes = answer_nodes(self._comparison, named_answers)
         main_node_ids = main_nodes(
-            ask.seeds, best, lost, answer_nodes(self._comparison), named_nodes
+            ask.seeds, best_paths, lost_paths, answer_nodes(self._comparison), named_nodes
         )
         used_pairs = [triples[edge][:2] for edge in edges if edge in used]
         main_positions = layered_positions(main_node_ids, used_pairs, ask.seeds)
@@ -145,8 +155,8 @@ class Picture:
     ) -> list[dict[str, Any]]:
         """Return the data of the nodes.
 
-        Main nodes have a second position `at`, for a picture of them alone. Named answers are
-        marked `named`, and `about` is the panel of a node.
+        Main nodes have a second position `at`, for the picture of them alone. Answers that the
+        summary mentions are marked `named`. The content of a node's panel is in `about`.
         """
         comparison, graph = self._comparison, self._comparison.graph
         self._node_data |= node_relations(
@@ -158,11 +168,16 @@ class Picture:
         node_rows = []
         for node, name in zip(nodes, graph.names(nodes)):
             x, y = self._positions[node]
-            role = "question" if node in seeds else "answer" if node in answers else "plain"
-            extras: dict[str, Any] = (
-                {"at": list(main_positions[node])} if node in main_positions else {}
-            )
-            extras |= {"named": True} if node in named_nodes else {}
+            role = "plain"
+            if node in seeds:
+                role = "question"
+            elif node in answers:
+                role = "answer"
+            extras: dict[str, Any] = {}
+            if node in main_positions:
+                extras["at"] = list(main_positions[node])
+            if node in named_nodes:
+                extras["named"] = True
             node_rows.append(
                 {
                     "id": node,

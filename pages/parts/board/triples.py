@@ -147,10 +147,10 @@ class TripleView:
         hits = _hits(comparison)
         layout = self._picture.layout(
             list(drawn_paths.path_by_key.values()),
-            drawn_paths.paths_of_entries(drawn_paths.best),
-            drawn_paths.paths_of_entries(drawn_paths.lost),
-            named_answers,
-            hits.values(),
+            best_paths=drawn_paths.paths_of_entries(drawn_paths.best),
+            lost_paths=drawn_paths.paths_of_entries(drawn_paths.lost),
+            named_answers=named_answers,
+            hits=hits.values(),
         )
         return {
             "keys": drawn_paths.keys,

@@ -13,7 +13,7 @@ from core.importing import Importer
 from core.methods.catalogue import RUN_PREFIX
 from core.retrievers.runs.formats import format_title
 from core.retrievers.runs.saved_runs import (
-    RUN_OWNED_AS,
+    RUN_OWNED_KIND,
     FileRun,
     remove_saved_run,
     runs_by_name,
@@ -114,7 +114,7 @@ def draw_saved_runs(source: AnswerSource) -> None:
                 st.caption(
                     plain(" ".join([f"{format_title(run.format)}: {run.describe()}", *run.notes]))
                 )
-            refusal = change_refusal(RUN_OWNED_AS, run.name)
+            refusal = change_refusal(RUN_OWNED_KIND, run.name)
             st.button(
                 tr("Remove"),
                 key=f"run-remove-{run.name}",

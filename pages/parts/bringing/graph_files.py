@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.datasets.graph_files import graph_files
-from core.graph.readers.delimited import EDGE_LIST_FORMAT
+from core.graph.readers.delimited_rows import EDGE_LIST_FORMAT
 from core.graph.readers.formats import AUTO_TRIPLE_FORMAT, FORMATS, format_named
 from core.graph.readers.header import WITH_HEADER, WITHOUT_HEADER
 from core.graph.readers.rdf import LITERAL_TRIPLES, NO_LABELS, RDF_SUFFIXES, RDF_SYNTAXES

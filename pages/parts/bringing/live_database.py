@@ -1,4 +1,4 @@
-"""Form that adds the live database at an address: its name, limits and labels."""
+"""Form that adds a live database at a given address: its name, limits and labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.wording import tr
 
 DEFAULT_LIVE_SETTINGS = LiveSettings("http://localhost")
-LIMIT_FIELDS = (  # name, label, step, and width of the field in pixels
+LIMIT_FIELDS = (  # setting, label, step, and width of the field in pixels
     ("hops", tr("Hops"), 1, 120),
     ("each", tr("Triples per entity and direction"), 100, 220),
     ("edges", tr("Triples in total"), 1_000, 150),
@@ -42,58 +42,70 @@ def draw_live_form(address: str) -> None:
             )
             variable = choose_variable("live_variable", tr("Variable that holds name and password"))
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            bounds: dict[str, Any] = {
-                name: st.number_input(
-                    label,
-                    1,
-                    int(SETTING_BOUNDS[name]),
-                    int(getattr(DEFAULT_LIVE_SETTINGS, name)),
-                    step,
-                    key=f"live_{name}",
-                    width=width,
-                )
-                for name, label, step, width in LIMIT_FIELDS
-            }
+            limits = _draw_limit_fields()
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            language = st.text_input(
-                tr("Language of labels"),
-                key="live_language",
-                placeholder="en",
-                max_chars=20,
-                width=160,
-                help=tr(
-                    "For SPARQL, such as de or pt-BR. Without one, entities are named by their "
-                    "identifiers."
-                ),
-            )
-            literal_choice = choose_literals("live_literals")
-            direction = st.selectbox(
-                tr("Edge direction"),
-                list(SEARCH_DIRECTIONS),
-                format_func=SEARCH_DIRECTIONS.__getitem__,
-                key="live_way",
-                width=200,
-            )
+            label_settings = _draw_label_fields()
         pressed = st.form_submit_button(tr("Add it"), type="primary", icon=":material/bolt:")
-    if not pressed:
-        return
-    with shown_errors():
-        parsed_address = address_of(address)
-        is_bare = parsed_address.kind == SPARQL and not address.startswith("sparql+")
-        bounds["seconds"] = float(bounds["seconds"])
-        settings = LiveSettings(
-            f"sparql+{address}" if is_bare else address,
-            direction,
-            variable,
-            language=language.strip(),
-            literals=literal_choice,
-            **bounds,
+    if pressed:
+        with shown_errors():
+            _start_adding(address, name, {"key": variable, **limits, **label_settings})
+
+
+def _draw_limit_fields() -> dict[str, Any]:
+    """Draw the fields of the limits and return the limits by the names of their settings."""
+    limits: dict[str, Any] = {}
+    for setting, label, step, width in LIMIT_FIELDS:
+        limits[setting] = st.number_input(
+            label,
+            1,
+            int(SETTING_BOUNDS[setting]),
+            int(getattr(DEFAULT_LIVE_SETTINGS, setting)),
+            step,
+            key=f"live_{setting}",
+            width=width,
         )
-        default_name = clean_name(parsed_address.database or parsed_address.title.partition(":")[0])
-        graph_name = free_graph_name(name.strip() or default_name)
+    limits["seconds"] = float(limits["seconds"])
+    return limits
 
-        def work(job: Job) -> list[str]:
-            job.report(tr("Asking {found}", found=parsed_address.title))
-            return [add_live(settings, graph_name, job).live.words]
 
-        begin_adding(graph_name, work)
+def _draw_label_fields() -> dict[str, Any]:
+    """Draw the fields on labels, literals and direction, and return these settings."""
+    language = st.text_input(
+        tr("Language of labels"),
+        key="live_language",
+        placeholder="en",
+        max_chars=20,
+        width=160,
+        help=tr(
+            "For SPARQL, such as de or pt-BR. Without one, entities are named by their identifiers."
+        ),
+    )
+    literals = choose_literals("live_literals")
+    direction = st.selectbox(
+        tr("Edge direction"),
+        list(SEARCH_DIRECTIONS),
+        format_func=SEARCH_DIRECTIONS.__getitem__,
+        key="live_direction",
+        width=200,
+    )
+    return {"language": language.strip(), "literals": literals, "direction": direction}
+
+
+def _start_adding(address: str, name: str, settings_by_name: dict[str, Any]) -> None:
+    """Start the job that adds the database, under its own name if the user gave none.
+
+    Raises BadInput for an unusable address or setting.
+    """
+    parsed_address = address_of(address)
+    if parsed_address.kind == SPARQL and not address.startswith("sparql+"):
+        # The prefix says in the saved settings that the http address is a SPARQL endpoint.
+        address = f"sparql+{address}"
+    settings = LiveSettings(address, **settings_by_name)
+    default_name = clean_name(parsed_address.database or parsed_address.title.partition(":")[0])
+    graph_name = free_graph_name(name.strip() or default_name)
+
+    def work(job: Job) -> list[str]:
+        job.report(tr("Asking {found}", found=parsed_address.title))
+        return [add_live(settings, graph_name, job).live.words]
+
+    begin_adding(graph_name, work)

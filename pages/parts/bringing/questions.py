@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.corpus import import_question_set
 from core.datasets import add_question_set, datasets
-from core.datasets.own_sets import SET_OWNED_AS, added_sets, clean_name, remove_set
+from core.datasets.own_sets import SET_OWNED_KIND, added_sets, clean_name, remove_set
 from core.datasets.question_fit import OWN_GRAPHS_WORDS, measure_fit, rows_fit
 from core.importing import Importer
 from core.questions import GOLD_KEYS, QuestionFile, read_question_file
@@ -257,13 +257,13 @@ def draw_added_questions() -> None:
             graph_text = tr("{graph}, a graph that is missing", graph=plain(graph))
             if graph in known_graphs:
                 graph_text = plain(known_graphs[graph].title)
-            owner = plain(owner_text(SET_OWNED_AS, name))
+            owner = plain(owner_text(SET_OWNED_KIND, name))
             parts = (plain(questions.title), graph_text, owner)
             st.markdown(" · ".join(filter(None, parts)), width="stretch")
             if graph in known_graphs:
                 draw_set_buttons(questions, graph, name, type="tertiary")
             button_options = disabled_arguments(
-                visitor_refusal(SET_OWNED_AS, name),
+                visitor_refusal(SET_OWNED_KIND, name),
                 tr("Remove {questions}", questions=questions.title),
             )
             st.button(

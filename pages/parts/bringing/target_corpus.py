@@ -9,7 +9,7 @@ from itertools import count
 import streamlit as st
 
 from core.corpus import Corpus, corpora, own_corpus
-from core.corpus.corpus import OWNED_KIND
+from core.corpus.corpus import CORPUS_OWNED_KIND
 from core.datasets.own_sets import clean_name
 from core.errors import BadInput
 from pages.parts.shared.people import visitor_refusal
@@ -37,7 +37,9 @@ def own_corpora() -> dict[str, Corpus]:
     return {
         name: corpus
         for name, corpus in corpora().items()
-        if isinstance(corpus, Corpus) and corpus.own and not visitor_refusal(OWNED_KIND, name)
+        if isinstance(corpus, Corpus)
+        and corpus.own
+        and not visitor_refusal(CORPUS_OWNED_KIND, name)
     }
 
 

@@ -85,7 +85,9 @@ class Trials:
             lanes.pop(repr(lane.method.line), None)
             lanes[repr(lane.method.line)] = lane
         latest = list(lanes.values())[-MAX_RETAINED_LANES:]
-        self.done_comparisons[ask.uses_model] = MethodComparison(ask, latest, comparison.mends)
+        self.done_comparisons[ask.uses_model] = MethodComparison(
+            ask, latest, comparison.merges_digest
+        )
 
 
 def trials() -> Trials:
@@ -175,7 +177,7 @@ def _start(
     question = known_question(typed.text) or typed
     source = _opened_source(question)
     with_model = session.try_model
-    ask = engine().prepare_question(source, question, model=with_model)
+    ask = engine().prepare_question(source, question, uses_model=with_model)
     runs_whole = (
         run_all
         or runs.has_run(line, ask)
@@ -197,7 +199,7 @@ def _start(
         ask,
         list(distinct.values()),
         waiter=waiter("build"),
-        before=runs.done_comparisons.get(ask.uses_model),
+        earlier=runs.done_comparisons.get(ask.uses_model),
     )
     session.try_job = job.key
     job.wait(QUICK_RUN_SECONDS)

@@ -80,7 +80,7 @@ def restore_from_address() -> None:
         _ask_again_if_left()
     if session.wanted is not None:
         _open_wanted(session.wanted)
-    session.came = False  # last, because a run can be interrupted before
+    session.arrived_by_navigation = False  # last, because a run can be interrupted before
 
 
 def _open_first(link: Permalink) -> None:
@@ -97,7 +97,7 @@ def _is_entered(link: Permalink) -> bool:
     """Return whether the user went to the address, which differs from the session."""
     if not was_address_entered() or link == session.address:
         return False
-    return bool({"q", "case"} & set(st.query_params)) or not session.came
+    return bool({"q", "case"} & set(st.query_params)) or not session.arrived_by_navigation
 
 
 def _open_wanted(link: Permalink) -> None:

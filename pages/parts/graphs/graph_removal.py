@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.datasets.own_graphs import GRAPH_OWNED_AS, own_folder, remove_graph
+from core.datasets.own_graphs import GRAPH_OWNED_KIND, own_folder, remove_graph
 from pages.parts.shared.actions import confirm_button
 from pages.parts.shared.people import owner_text, visitor_refusal
 from pages.parts.shared.session import engine
@@ -16,12 +16,12 @@ from pages.parts.shared.wording import tr
 def draw_remove_button(name: str) -> None:
     """Draw the button that removes a graph after a confirmation.
 
-    A shipped graph has none.
+    Nothing is drawn for a shipped graph.
     """
     if own_folder(name) is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        if owner := owner_text(GRAPH_OWNED_AS, name):
+        if owner := owner_text(GRAPH_OWNED_KIND, name):
             st.caption(plain(owner), width="content")
         confirm_button(
             tr("Remove"),
@@ -29,7 +29,7 @@ def draw_remove_button(name: str) -> None:
             tr("Yes, remove it"),
             lambda: _remove(name),
             "graph_remove",
-            why_not=visitor_refusal(GRAPH_OWNED_AS, name),
+            why_not=visitor_refusal(GRAPH_OWNED_KIND, name),
         )
 
 

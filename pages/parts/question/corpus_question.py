@@ -32,7 +32,9 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
     corpus = prepared_corpus(page_source().name)
     source = replace(CorpusSource.of(corpus), edits=tuple(edits))
     return replace(
-        engine().prepare_question(source, question, seed=session.seed, reader=reader, model=model),
+        engine().prepare_question(
+            source, question, seed=session.seed, uses_reader=reader, uses_model=model
+        ),
         waits_for_vectors=session.whole,
     )
 

@@ -46,10 +46,7 @@ def draw_no_questions(source: AnswerSource) -> None:
             icon=":material/quiz:",
         )
         if source.is_corpus:
-            write(
-                "Bring them with the documents on the page Texts, have some made there (Do I need "
-                "a graph at all?), or let a language model write some."
-            )
+            write("Upload questions on the page Texts, or let a language model write some.")
             st.page_link(
                 "pages/texts.py",
                 label=tr("Add questions"),
@@ -57,7 +54,7 @@ def draw_no_questions(source: AnswerSource) -> None:
                 query_params={"corpus": source.name},
             )
             return
-        write("Add a file of questions (a CSV will do), or choose another graph on the left.")
+        write("Add a question file, such as a CSV, or choose another graph.")
         st.page_link(
             "pages/graphs.py",
             label=tr("Add questions to this graph"),

@@ -78,18 +78,20 @@ def record_page(page: str) -> None:
         if other != page:
             engine().stop_waiting(waiter(other).id)
     if session.page != page:
-        session.came = True  # set before `page`, because a run can be interrupted in between
+        # Set before `page`, because a run can be interrupted in between.
+        session.arrived_by_navigation = True
         session.page = page
 
 
 def was_address_entered() -> bool:
     """Return whether the user went to the address of this run.
 
-    This is so after a click on another page (as long as `came` is set), or on the browser's Back or
-    Forward. Otherwise the address is older, and what the page shows may have changed since.
+    This is so after a click on another page (as long as `arrived_by_navigation` is set), or on the
+    browser's Back or Forward. Otherwise the address is older, and what the page shows may have
+    changed since.
     """
     context = get_script_run_ctx()
-    return session.came or (context is not None and context.is_history_navigation)
+    return session.arrived_by_navigation or (context is not None and context.is_history_navigation)
 
 
 def methods() -> dict[str, Method]:

@@ -159,7 +159,7 @@ class Session:
     page: SessionKey[str] = SessionKey("")
     # Whether the person came from another page; set with `page`, cleared by the page that read its
     # address.
-    came: SessionKey[bool] = SessionKey(False)
+    arrived_by_navigation: SessionKey[bool] = SessionKey(False)
     # The error of a button's action; drawn once, above the page.
     problem: SessionKey[str] = SessionKey("")
     # The graph or corpus chosen in the sidebar; set there, and by `choose`.

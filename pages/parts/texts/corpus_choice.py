@@ -54,7 +54,8 @@ def choose_corpus() -> str:
     if address_corpus and address_corpus != name:
         st.query_params["corpus"] = name
     write_address({"corpus": name}, "texts")
-    session.came, session.texts_beside = False, source
+    session.arrived_by_navigation = False
+    session.texts_beside = source
     return name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.corpus import Corpus, remove_corpus
-from core.corpus.corpus import OWNED_KIND
+from core.corpus.corpus import CORPUS_OWNED_KIND
 from core.errors import BadInput
 from core.sources import CorpusSource
 from pages.parts.shared.actions import confirm_button
@@ -20,7 +20,7 @@ def draw_remove_corpus(corpus: Corpus) -> None:
     """Draw the button that removes a user's own corpus after a confirmation."""
     if not corpus.own:
         return
-    if owner := owner_text(OWNED_KIND, corpus.name):
+    if owner := owner_text(CORPUS_OWNED_KIND, corpus.name):
         st.caption(plain(owner), width="content")
     confirm_button(
         tr("Remove"),
@@ -32,7 +32,7 @@ def draw_remove_corpus(corpus: Corpus) -> None:
         tr("Yes, remove it"),
         lambda: _remove(corpus),
         "texts_remove",
-        why_not=visitor_refusal(OWNED_KIND, corpus.name),
+        why_not=visitor_refusal(CORPUS_OWNED_KIND, corpus.name),
     )
 
 
@@ -59,5 +59,5 @@ def remove_document(corpus: Corpus, id: str) -> None:
         tr("Yes, remove it"),
         lambda: corpus.remove([id]),
         "texts_remove_one",
-        why_not=visitor_refusal(OWNED_KIND, corpus.name),
+        why_not=visitor_refusal(CORPUS_OWNED_KIND, corpus.name),
     )

@@ -15,7 +15,7 @@ from core.builds.merge_suggestions import Suggestion, suggest_by_spelling, sugge
 from core.builds.report import NameMerge, NameMerges, NearMerge, name_merges
 from core.comparison.lane_run import build_of
 from core.corpus import Corpus
-from core.corpus.corpus import OWNED_KIND
+from core.corpus.corpus import CORPUS_OWNED_KIND
 from core.corpus.entity_merges import EntityMerges, change_merges, ordered_pair, read_merges
 from core.errors import HopscopeError
 from core.evaluation.runs.evaluation_jobs import evaluate
@@ -93,13 +93,13 @@ def draw_merges(
     if table is None or table.has_column("level") or not graph.n_nodes:
         return graph
     try:
-        mends = read_merges(corpus)
-        merged_graph = edit_graph(graph, mends.edits)
+        saved_merges = read_merges(corpus)
+        merged_graph = edit_graph(graph, saved_merges.edits)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return graph
-    why = visitor_refusal(OWNED_KIND, corpus.name) if corpus.own else ""
-    review = MergeReview(corpus, build, graph, merged_graph, mends, why)
+    why = visitor_refusal(CORPUS_OWNED_KIND, corpus.name) if corpus.own else ""
+    review = MergeReview(corpus, build, graph, merged_graph, saved_merges, why)
     with st.expander(tr("Duplicate names"), icon=":material/healing:", key="texts_mend"):
         caption(
             "A merge applies to all graphs of these texts, also when they are rebuilt. The "
@@ -269,9 +269,9 @@ def _draw_suggestion(review: MergeReview, index: int, suggestion: Suggestion) ->
 
 @st.cache_data(max_entries=8, show_spinner=tr("Comparing names …"))
 def _pairs_by_spelling(
-    digest: str, refused: tuple, _graph: Graph, _mends: EntityMerges
+    digest: str, refused: tuple, _graph: Graph, _merges: EntityMerges
 ) -> list[Suggestion]:
-    return suggest_by_spelling(_graph, _mends)
+    return suggest_by_spelling(_graph, _merges)
 
 
 def _open_pairs(pairs: list[Suggestion], review: MergeReview) -> list[Suggestion]:
@@ -329,7 +329,7 @@ def _draw_saved_merges(review: MergeReview) -> None:
         if len(edits) > 1:
             review.draw_button(
                 tr("Undo all"),
-                lambda mends: mends.without_merges(mends.edits),
+                lambda merges: merges.without_merges(merges.edits),
                 "unmend-all",
                 type="tertiary",
             )

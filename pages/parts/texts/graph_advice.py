@@ -10,7 +10,7 @@ from cachetools import LRUCache
 
 from core.builds import build_for, build_status
 from core.corpus import Corpus
-from core.corpus.corpus import OWNED_KIND
+from core.corpus.corpus import CORPUS_OWNED_KIND
 from core.errors import HopscopeError
 from core.evaluation.advice.advice_state import (
     QUESTIONS_BY_MODEL,
@@ -214,7 +214,7 @@ def _draw_form(corpus: Corpus, record: Advice | None) -> None:
         key=f"advise-{corpus.name}",
         type="secondary" if is_done else "primary",
         icon="play_arrow",
-        why_not=visitor_refusal(OWNED_KIND, corpus.name) if corpus.own else "",
+        why_not=visitor_refusal(CORPUS_OWNED_KIND, corpus.name) if corpus.own else "",
     )
     if not is_done:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):

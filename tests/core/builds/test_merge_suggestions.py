@@ -186,7 +186,7 @@ def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
     opened = lambda one: [
         open_lane_graph(made, CorpusSource.of(one), engine.environment) for made in lines
     ]
-    ask = engine.prepare_question(CorpusSource.of(corpus), Question("who"), model=False)
+    ask = engine.prepare_question(CorpusSource.of(corpus), Question("who"), uses_model=False)
     before = engine.key(ask, [Method("a", "A", lines[0])])
     change_merges(
         corpus,
@@ -212,12 +212,14 @@ def test_methods_use_the_merged_graph_by_default_also_after_a_rebuild(corpus):
 def test_lanes_from_before_a_merge_are_not_reused(corpus):
     engine = Engine(Written(encoder=Bag()))
     one = Method("a", "A", parse_line("BuiltGraph() >> SparseChunks(keep=1)"))
-    ask = lambda: engine.prepare_question(CorpusSource.of(corpus), Question("who"), model=False)
+    ask = lambda: engine.prepare_question(
+        CorpusSource.of(corpus), Question("who"), uses_model=False
+    )
     first = engine.compare(ask(), [one])
     assert first.wait(60)
-    again = engine.compare(ask(), [one], again=True, before=first.comparison)
-    assert again.wait(60) and again.comparison.lanes[0].taken
+    again = engine.compare(ask(), [one], rerun=True, earlier=first.comparison)
+    assert again.wait(60) and again.comparison.lanes[0].is_taken_over
     change_merges(corpus, lambda mends: mends.with_merges([Edit("merge", ("Tim", "Tiny Tim"))]))
-    after = engine.compare(ask(), [one], again=True, before=first.comparison)
-    assert after.wait(60) and not after.comparison.lanes[0].taken
+    after = engine.compare(ask(), [one], rerun=True, earlier=first.comparison)
+    assert after.wait(60) and not after.comparison.lanes[0].is_taken_over
     engine.jobs.stop()

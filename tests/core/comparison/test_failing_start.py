@@ -17,7 +17,7 @@ def test_failure_before_the_first_operator_ends_the_lane(kit, monkeypatch):
     monkeypatch.setattr(comparison_work, "load_libraries", broken)
     engine = Engine(kit.Written(encoder=kit.Table({})))
     ask = engine.prepare_question(
-        GraphSource.of(kit.graph), Question("q", entities=("One",)), model=False
+        GraphSource.of(kit.graph), Question("q", entities=("One",)), uses_model=False
     )
     line = parse_line("EgoNetwork() >> ShortestPaths()")
     job = engine.compare(ask, [Method("a", "A", line)])

@@ -62,11 +62,11 @@ def test_number_of_kept_states_is_bounded():
 def test_comparison_is_freed_with_its_job(kit, repairs):
     engine = Engine(kit.Written(None, encoder=kit.Table({})))
     ask = engine.prepare_question(
-        GraphSource.of(kit.graph), Question("who was in One"), model=False
+        GraphSource.of(kit.graph), Question("who was in One"), uses_model=False
     )
     gc.disable()
     try:
-        job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], repairs=repairs)
+        job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], try_repairs=repairs)
         assert job.wait(120)
         until = time.monotonic() + 120
         while job.comparison.is_repairing and time.monotonic() < until:
@@ -94,7 +94,7 @@ def asked(kit):
 
     def ask(text, waiter=None):
         job = engine.compare(
-            engine.prepare_question(GraphSource.of(kit.graph), Question(text), model=False),
+            engine.prepare_question(GraphSource.of(kit.graph), Question(text), uses_model=False),
             [Method(LINE, LINE, parse_line(LINE))],
             waiter=waiter,
         )
@@ -184,8 +184,10 @@ def test_dropped_engine_is_freed_completely(films, no_collection, repairs):
     engine = Engine(OwnModelRegistry())
     engine.housekeeping.start()
     graph = engine.graph(str(films.folder))
-    ask = engine.prepare_question(GraphSource.of(graph), Question("who was in One"), model=False)
-    job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], repairs=repairs)
+    ask = engine.prepare_question(
+        GraphSource.of(graph), Question("who was in One"), uses_model=False
+    )
+    job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], try_repairs=repairs)
     assert job.wait(120) and state_count(job) > 1
     gone = [
         weakref.ref(one) for one in (engine, engine.models, graph, engine.models._models["own"])

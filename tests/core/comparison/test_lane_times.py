@@ -262,7 +262,7 @@ def test_lane_reports_ranking_progress_and_waits(kit):
 
     engine = Engine(kit.Written(telling=ProgressChooser()))
     ask = engine.prepare_question(
-        GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False
+        GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), uses_model=False
     )
     job = engine.compare(
         ask,

@@ -45,7 +45,9 @@ def spans(monkeypatch):
 
 def compared(films, kit, *lines: str):
     engine = Engine(NoModels())
-    ask = GraphSource.of(kit.graph).ask(Question("who made One", entities=("One",)), model=False)
+    ask = GraphSource.of(kit.graph).ask(
+        Question("who made One", entities=("One",)), uses_model=False
+    )
     job = engine.compare(ask, [find_method(line) for line in lines])
     assert job.wait(60)
     return job.comparison

@@ -19,7 +19,7 @@ from core.comparison.previews import (
     CROWDED_PREVIEW_SECONDS,
     PREVIEW_PAUSE_FACTOR,
     PREVIEW_SECONDS,
-    Previews,
+    PreviewScheduler,
 )
 from core.comparison.waiters import Waiter
 from core.diagnosis.verdict.verdict_words import explain_comparison
@@ -73,7 +73,7 @@ def clock():
 
 
 def previews(clock, shown, wanted=lambda: True):
-    return Previews(shown.append, wanted, lambda: clock.now, lambda: clock.spent)
+    return PreviewScheduler(shown.append, wanted, lambda: clock.now, lambda: clock.spent)
 
 
 def ask(kit, **choices):
@@ -111,21 +111,23 @@ def results_without_times(comparison):
 
 def test_expensive_previews_come_less_often(clock):
     shown = []
-    preview = previews(clock, shown)
-    assert preview("1 of 9", lambda: ()) and not preview("2 of 9", lambda: ())
+    scheduler = previews(clock, shown)
+    assert scheduler.show_if_due("1 of 9", lambda: ()) and not scheduler.show_if_due(
+        "2 of 9", lambda: ()
+    )
     clock.now = PREVIEW_SECONDS - 0.01
-    assert not preview("3 of 9", lambda: ())
+    assert not scheduler.show_if_due("3 of 9", lambda: ())
     clock.now = PREVIEW_SECONDS
 
     def dear():
         clock.spent += 1.0
         return ()
 
-    assert preview("4 of 9", dear)
+    assert scheduler.show_if_due("4 of 9", dear)
     clock.now = PREVIEW_SECONDS + PREVIEW_PAUSE_FACTOR - 0.01
-    assert not preview("5 of 9", lambda: ())
+    assert not scheduler.show_if_due("5 of 9", lambda: ())
     clock.now = PREVIEW_SECONDS + PREVIEW_PAUSE_FACTOR
-    assert preview("6 of 9", lambda: ())
+    assert scheduler.show_if_due("6 of 9", lambda: ())
     assert [(one.number, one.text) for one in shown] == [
         (1, "1 of 9"),
         (2, "4 of 9"),
@@ -135,34 +137,40 @@ def test_expensive_previews_come_less_often(clock):
 
 def test_previews_come_less_often_in_a_crowd(clock):
     shown, others = [], ["somebody"]
-    preview = Previews(
+    scheduler = PreviewScheduler(
         shown.append, lambda: True, lambda: clock.now, lambda: clock.spent, lambda: bool(others)
     )
-    assert preview("1 of 9", lambda: ())  # The first preview comes at once.
+    assert scheduler.show_if_due("1 of 9", lambda: ())  # The first preview comes at once.
     clock.now = CROWDED_PREVIEW_SECONDS - 0.01
-    assert not preview("2 of 9", lambda: ())
+    assert not scheduler.show_if_due("2 of 9", lambda: ())
     clock.now = CROWDED_PREVIEW_SECONDS
     others.clear()
-    assert preview("3 of 9", lambda: ())
+    assert scheduler.show_if_due("3 of 9", lambda: ())
     clock.now += PREVIEW_SECONDS
-    assert preview("4 of 9", lambda: ()) and len(shown) == 3
+    assert scheduler.show_if_due("4 of 9", lambda: ()) and len(shown) == 3
 
 
 def test_no_preview_without_a_viewer(clock):
     shown, here = [], []
-    preview = previews(clock, shown, lambda: bool(here))
-    assert not preview("1 of 9", lambda: 1 / 0) and not shown  # The states are not even computed.
+    scheduler = previews(clock, shown, lambda: bool(here))
+    assert (
+        not scheduler.show_if_due("1 of 9", lambda: 1 / 0) and not shown
+    )  # The states are not even computed.
     here.append("somebody")
     clock.now = PREVIEW_SECONDS
-    assert preview("2 of 9", lambda: ()) and len(shown) == 1
+    assert scheduler.show_if_due("2 of 9", lambda: ()) and len(shown) == 1
 
 
 def test_failed_preview_is_logged_and_the_last(clock, caplog):
     shown = []
-    preview = previews(clock, shown)
-    assert not preview("1 of 9", lambda: 1 / 0)
+    scheduler = previews(clock, shown)
+    assert not scheduler.show_if_due("1 of 9", lambda: 1 / 0)
     clock.now = 1e9
-    assert not preview("2 of 9", lambda: ()) and not shown and "A preview failed" in caplog.text
+    assert (
+        not scheduler.show_if_due("2 of 9", lambda: ())
+        and not shown
+        and "A preview failed" in caplog.text
+    )
 
 
 def test_ranking_preview_has_best_paths_and_answers(kit):
@@ -275,7 +283,9 @@ def engine(kit, slow, monkeypatch):
 
 def compare(engine, kit, *lines, waiter=None, text="genre of One", answers=("Drama",)):
     asked = engine.prepare_question(
-        GraphSource.of(kit.graph), Question(text, entities=("One",), answers=answers), model=False
+        GraphSource.of(kit.graph),
+        Question(text, entities=("One",), answers=answers),
+        uses_model=False,
     )
     return engine.compare(
         asked,

@@ -71,7 +71,7 @@ def engine(kit):
 
 def compare(engine, kit, text, *lines, model=True):
     ask = engine.prepare_question(
-        GraphSource.of(kit.graph), Question(text, entities=("One",)), model=model
+        GraphSource.of(kit.graph), Question(text, entities=("One",)), uses_model=model
     )
     return engine.compare(
         ask, [Method(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)]

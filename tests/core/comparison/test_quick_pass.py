@@ -108,7 +108,7 @@ def compare(engine, star, *lines, person=None, text="relation 3 of Spoke 123"):
     prepared = engine.prepare_question(
         GraphSource.of(star),
         Question(text, entities=("Hub",), answers=("Spoke 123",)),
-        model=False,
+        uses_model=False,
     )
     methods = [Method(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)]
     return engine.compare(prepared, methods, waiter=person and Waiter(person))

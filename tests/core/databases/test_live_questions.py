@@ -36,7 +36,7 @@ def served(tmp_path, monkeypatch):
 
 
 def compare_lanes(engine, name, question, specs):
-    ask = engine.prepare_question(GraphSource(name), question, model=False)
+    ask = engine.prepare_question(GraphSource(name), question, uses_model=False)
     job = engine.compare(ask, [find_method(spec) for spec in specs])
     assert job.wait(120) and not job.error
     assert not [lane.error for lane in job.comparison.lanes if lane.error]
@@ -139,7 +139,7 @@ def test_a_live_graph_is_listed_and_its_failure_affects_no_other(served, tmp_pat
     )
     served.instead = lambda query, number: (503, {"Retry-After": "0"}, b"")
     with pytest.raises(BadInput, match="is busy"):
-        engine.prepare_question(GraphSource("live"), Question("who knows Ann?"), model=False)
+        engine.prepare_question(GraphSource("live"), Question("who knows Ann?"), uses_model=False)
     assert compare_lanes(engine, "copy", Question("who knows Ann?"), ROWS[:1])
 
 
@@ -168,7 +168,7 @@ def test_a_removed_entity_is_left_out_of_the_neighbourhood(served):
     add_live_graph(served)
     engine = Engine()
     source = replace(GraphSource("live"), edits=(Edit("node", ("Dan <b>",)),))
-    ask = engine.prepare_question(source, QUESTIONS[0], model=False)
+    ask = engine.prepare_question(source, QUESTIONS[0], uses_model=False)
     assert ask.source.graph.n_edges == 2 and ask.source.graph.fetched is not None
 
 

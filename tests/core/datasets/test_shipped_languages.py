@@ -41,7 +41,7 @@ def test_each_question_names_its_entity_and_two_methods_find_the_answer(name, co
         # Without entities, as a person types it.
         typed = Question(question.text, "typed", answers=question.answers)
         job = engine.compare(
-            engine.prepare_question(GraphSource.of(graph), typed, model=False), rows
+            engine.prepare_question(GraphSource.of(graph), typed, uses_model=False), rows
         )
         assert job.wait(60)
         for lane in job.comparison.lanes:

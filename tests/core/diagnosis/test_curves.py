@@ -31,7 +31,7 @@ def ran(kit):
 
     def run(line, answers):
         ask = GraphSource.of(kit.graph).ask(
-            Question("what of One", entities=("One",), answers=answers), model=False
+            Question("what of One", entities=("One",), answers=answers), uses_model=False
         )
         lane_run = LaneRun(
             ask, parse_line(line), Environment(kit.Written(encoder=kit.Table(SCORES)))
@@ -103,7 +103,7 @@ def test_without_known_answers_or_where_a_branch_chose_there_is_no_curve(ran):
 
 def test_a_chooser_without_an_order_has_no_curve(ran, kit):
     ask = GraphSource.of(kit.graph).ask(
-        Question("what of One", entities=("One",), answers=("Ann",)), model=False
+        Question("what of One", entities=("One",), answers=("Ann",)), uses_model=False
     )
     picker = kit.Picker("One -> has_genre -> Drama")
     run = LaneRun(ask, parse_line(line()), Environment(kit.Written(encoder=picker)))

@@ -29,7 +29,8 @@ def asked(kit):
     def make(edits=(), lines=(ALL, NEAR), entity="One", answers=("Drama",)):
         source = GraphSource("films", kit.graph, edits=tuple(edits)).open(None)
         ask = source.ask(
-            Question(f"who directed {entity}", entities=(entity,), answers=answers), model=False
+            Question(f"who directed {entity}", entities=(entity,), answers=answers),
+            uses_model=False,
         )
         lanes = []
         for i, line in enumerate(lines):
@@ -155,7 +156,9 @@ def test_without_a_passage_the_next_one_is_found_and_nothing_is_encoded_or_saved
 
     def run(*edits):
         source = CorpusSource("animals", corpus=corpus, edits=edits)
-        ask = engine.prepare_question(source, Question("red fox den", gold=("a", "b")), model=False)
+        ask = engine.prepare_question(
+            source, Question("red fox den", gold=("a", "b")), uses_model=False
+        )
         lane = LaneRun(ask, parse_line(line), engine.environment, PrefixCache())
         lane.retrieve(LaneListener())
         return MethodComparison(ask, [lane_of(lane, "v", "V")])
@@ -203,7 +206,7 @@ def test_a_text_that_stays_the_same_has_found_no_way(engine, tmp_path):
     def run(*edits):
         source = CorpusSource("animals", corpus=corpus, edits=edits)
         ask = engine.prepare_question(
-            source, Question("red fox den", answers=("bat",)), model=False
+            source, Question("red fox den", answers=("bat",)), uses_model=False
         )
         lane = LaneRun(ask, parse_line(line), engine.environment, PrefixCache())
         lane.retrieve(LaneListener())

@@ -71,7 +71,7 @@ def asked(kit):
         source = GraphSource("films", kit.graph)
         ask = source.ask(
             Question(f"who directed {entity}", entities=(entity,), answers=answers),
-            model=chat is not None,
+            uses_model=chat is not None,
         )
         make.environment = Environment(Written(chat, encoder=kit.Table({})))
         run = LaneRun(ask, parse_line(line), make.environment)
@@ -326,7 +326,7 @@ def test_an_excerpt_rests_on_its_passage_and_whether_that_is_marked_is_known(tmp
     )
     engine = Engine(Written(encoder=Bag()))
     source = CorpusSource("animals", corpus=write_corpus(tmp_path / "animals", documents))
-    ask = engine.prepare_question(source, Question("red fox den", gold=("a",)), model=False)
+    ask = engine.prepare_question(source, Question("red fox den", gold=("a",)), uses_model=False)
     run = LaneRun(
         ask,
         parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=2) >> AnswerFromTables()"),

@@ -26,7 +26,8 @@ def asked(kit):
 
     def make(*lines, answers=("Drama",), model=None):
         ask = GraphSource.of(kit.graph).ask(
-            Question("what is One", entities=("One",), answers=answers), model=model is not None
+            Question("what is One", entities=("One",), answers=answers),
+            uses_model=model is not None,
         )
         environment, lanes = (
             Environment(kit.Written(encoder=kit.Table({ANN: 0.9, DRAMA: 0.5}), chat=model)),

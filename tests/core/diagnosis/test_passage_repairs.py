@@ -51,7 +51,9 @@ def lane(engine, tmp_path):
     corpus = write_corpus(tmp_path / "animals", DOCUMENTS)
 
     def make(line: str, question: Question):
-        ask = engine.prepare_question(CorpusSource.of(corpus), question, model=False, reader=False)
+        ask = engine.prepare_question(
+            CorpusSource.of(corpus), question, uses_model=False, uses_reader=False
+        )
         run = LaneRun(ask, parse_line(line), engine.environment, PrefixCache())
         run.retrieve(LaneListener())
         run.answer(LaneListener())
@@ -146,13 +148,13 @@ def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(
     ask = engine.prepare_question(
         CorpusSource.of(write_corpus(tmp_path / "animals", DOCUMENTS)),
         asked("three", "two"),
-        model=False,
-        reader=False,
+        uses_model=False,
+        uses_reader=False,
     )
     job = engine.compare(
         ask,
         [Method(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in kept],
-        repairs=True,
+        try_repairs=True,
     )
     assert job.wait(60)
     until = time.monotonic() + 120

@@ -55,7 +55,7 @@ def run(engine: Engine, graph, text: str, line, prefixes: PrefixCache, kept: int
     The first answers of the graph reader come with them; no language model answers.
     """
     lane = LaneRun(
-        engine.prepare_question(GraphSource.of(graph), Question(text), model=False),
+        engine.prepare_question(GraphSource.of(graph), Question(text), uses_model=False),
         line,
         engine.environment,
         prefixes,

@@ -57,7 +57,10 @@ def asked(tmp_path_factory):
         if name not in made:
             corpus = part(name, folder)
             made[name] = engine.prepare_question(
-                CorpusSource.of(corpus), corpus.questions(name)[0], model=False, reader=False
+                CorpusSource.of(corpus),
+                corpus.questions(name)[0],
+                uses_model=False,
+                uses_reader=False,
             )
         return engine, made[name]
 

@@ -95,6 +95,13 @@ def test_long_list_is_cut_with_a_note(recorded):
     assert choice.notes == (NoteWith(f"first {shown}", "100 candidates", "context"),)
 
 
+def test_short_texts_without_numbers_are_shown_as_far_as_they_fit(recorded):
+    texts = [f"t{i} u" for i in range(1400)]  # two tokens each, in half of 6,000
+    chat = recorded("t7 u", context=6000)
+    choice = LLMChooser(chat, "lego-graphrag").choose(Task("q"), texts, 5)
+    assert choice.positions == (7,) and choice.notes == ()
+
+
 def test_at_least_one_text_is_shown(recorded):
     chat = recorded('{"choices": [1]}', context=10)
     assert LLMChooser(chat).choose(Task("q"), TEXTS, 5).positions == (0,)

@@ -277,7 +277,9 @@ if sys.argv[2] == "wait":
 def test_server_ends_with_its_starting_process(stand_in, how, weights, monkeypatch, tmp_path):
     guard = tmp_path / "guard.py"  # A child guard with a shorter grace period.
     guard.write_text(
-        Path(child_guard.__file__).read_text("utf-8").replace("GRACE = 10.0", "GRACE = 0.3")
+        Path(child_guard.__file__)
+        .read_text("utf-8")
+        .replace("GRACE_SECONDS = 10.0", "GRACE_SECONDS = 0.3")
     )
     code = f"import core.runtime.child_guard as guard\nguard.__file__ = {str(guard)!r}\n{ASKING}"
     with subprocess.Popen(

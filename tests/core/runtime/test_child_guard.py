@@ -21,8 +21,8 @@ GROUPS = pytest.mark.parametrize("groups", [True, False], ids=["groups", "no gro
 
 def start_guard(groups, code, grace=10.0):
     run = (
-        f"import sys, core.runtime.child_guard as e; e.GROUPS, e.GRACE = {groups}, {grace}; "
-        f"sys.exit(e.run(sys.argv[1:]))"
+        f"import sys, core.runtime.child_guard as guard; guard.HAS_PROCESS_GROUPS = {groups}; "
+        f"guard.GRACE_SECONDS = {grace}; sys.exit(guard.run(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", run, sys.executable, "-c", code]
     return subprocess.Popen(

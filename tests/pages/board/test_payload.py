@@ -32,7 +32,7 @@ def payload(movies):
         answers=("Drama", "War", "Nobody <b>"),
     )
     job = engine.compare(
-        engine.prepare_question(GraphSource.of(movies), question, model=False),
+        engine.prepare_question(GraphSource.of(movies), question, uses_model=False),
         [find_method(spec) for spec in LANES],
     )
     assert job.wait(60) and not job.error

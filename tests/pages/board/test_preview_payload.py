@@ -36,7 +36,7 @@ def at_work(movies) -> tuple[MethodComparison, LaneRun]:
 
     The run has retrieved already, so it is the first lane as it will be. The second lane is done.
     """
-    ask = Engine().prepare_question(GraphSource.of(movies), ASKED, model=False)
+    ask = Engine().prepare_question(GraphSource.of(movies), ASKED, uses_model=False)
     methods = [find_method(line) for line in LINES]
     runs = [LaneRun(ask, one.line, Engine().environment) for one in methods]
     for run in runs:

@@ -45,7 +45,7 @@ def compared(movies):
     for name in ("kg-noun-phrases", "tkg-noun-phrases"):
         run_build(corpus, name, engine.models)
     job = engine.compare(
-        engine.prepare_question(CorpusSource.of(corpus), ASKED, model=False),
+        engine.prepare_question(CorpusSource.of(corpus), ASKED, uses_model=False),
         [find_method(line, {}) for line in LANES],
     )
     assert job.wait(60) and [lane.error for lane in job.comparison.lanes] == [None] * 4
@@ -132,7 +132,7 @@ def test_hits_of_a_lane_on_triples_are_tables_and_drawn(movies):
     line = "NamesInQuestion(by='names') >> LinkNames() >> NeighbourRelations(few=2)"
     job = engine.compare(
         engine.prepare_question(
-            GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), model=False
+            GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), uses_model=False
         ),
         [find_method(line, {}), find_method("EgoNetwork() >> ShortestPaths()", {})],
     )
@@ -160,7 +160,7 @@ def test_of_very_many_relations_the_best_are_listed_and_the_others_counted(movie
     )
     job = engine.compare(
         engine.prepare_question(
-            GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), model=False
+            GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), uses_model=False
         ),
         [line],
     )

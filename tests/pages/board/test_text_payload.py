@@ -27,7 +27,7 @@ def drawn(movies):
     """The payload of two lanes that keep one passage and all three, and of one that reads none."""
     engine = Engine(Written(Parrot("")))
     ask = engine.prepare_question(
-        CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False
+        CorpusSource.of(open_corpus(made())), KNOWN, uses_reader=False, uses_model=False
     )
     job = engine.compare(ask, [find_method(spec, {}) for spec in (LINE, WIDE, ALONE)])
     assert job.wait(60)
@@ -86,7 +86,7 @@ def test_all_names_of_an_answer_are_marked_and_count_as_it(movies):
     engine = Engine(Written(Parrot("")))
     job = engine.compare(
         engine.prepare_question(
-            CorpusSource.of(open_corpus(made())), named, reader=False, model=False
+            CorpusSource.of(open_corpus(made())), named, uses_reader=False, uses_model=False
         ),
         [find_method(LINE, {})],
     )
@@ -119,7 +119,7 @@ def test_the_rule_of_a_table_is_not_shown(movies, monkeypatch):
     monkeypatch.setattr(text_hits, "hit_texts", lambda graph, kind, ids: [text] * len(ids))
     engine = Engine(Written(Parrot("")))
     ask = engine.prepare_question(
-        CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False
+        CorpusSource.of(open_corpus(made())), KNOWN, uses_reader=False, uses_model=False
     )
     job = engine.compare(ask, [find_method(LINE, {})])
     assert job.wait(60)

@@ -188,7 +188,7 @@ def test_a_comparison_of_the_opened_graph_with_ours_draws_an_entity_of_both_at_o
     lines = [f"BuiltGraph(build='{one}') >> EmbedQuery() >> VectorNodes(keep=9)" for one in builds]
     job = engine().compare(
         engine().prepare_question(
-            CorpusSource.of(corpus), Question("Who is Ann Lee?"), model=False
+            CorpusSource.of(corpus), Question("Who is Ann Lee?"), uses_model=False
         ),
         [find_method(line) for line in lines],
     )

@@ -39,7 +39,7 @@ EDIT = Edit("edge", ("Two", "directed_by", "Ann"))
 def asked(source):
     """A comparison of one lane on the graph of a source."""
     opened = source.open(None)
-    ask = opened.ask(Question("who directed Two", entities=("Two",)), model=False)
+    ask = opened.ask(Question("who directed Two", entities=("Two",)), uses_model=False)
     run = LaneRun(
         ask,
         parse_line("EgoNetwork(hops=1) >> ShortestPaths(hops=1)"),

@@ -27,7 +27,7 @@ LINE = "EgoNetwork() >> ShortestPaths()"
 def on_screen(toy):
     engine = Engine()
     job = engine.compare(
-        engine.prepare_question(GraphSource.of(toy), Question("A"), model=False),
+        engine.prepare_question(GraphSource.of(toy), Question("A"), uses_model=False),
         [find_method(LINE)],
     )
     assert job.wait(60) and not job.error
@@ -45,7 +45,7 @@ def test_who_looks_at_the_same_has_the_same_board(on_screen, toy):
     assert first is second
     engine = Engine()
     job = engine.compare(
-        engine.prepare_question(GraphSource.of(toy), Question("A"), model=False),
+        engine.prepare_question(GraphSource.of(toy), Question("A"), uses_model=False),
         [find_method(LINE)],
     )
     assert job.wait(60)

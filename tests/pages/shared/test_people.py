@@ -207,7 +207,7 @@ def test_each_page_lets_in_by_itself(file):
     Streamlit runs a page's own file instead of main.py as long as nobody has opened main.py since
     the server started.
     """
-    assert file.read_text("utf-8").endswith("\n\n\nadmit(page)\n")
+    assert file.read_text("utf-8").endswith("\n\n\nadmit(draw_page)\n")
 
 
 def test_no_page_goes_past_the_functions_that_ask_whose_a_thing_is():

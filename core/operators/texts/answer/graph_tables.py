@@ -31,7 +31,7 @@ class SubgraphTables(Operator):
     reads, writes = ("subgraph",), ("tables",)
 
     budget: int = param(
-        512, "Tokens", "Of both tables together; 0 is no limit.", low=0, high=1_000_000
+        512, "Tokens", "Of both tables together; 0: no limit.", low=0, high=1_000_000
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:

@@ -54,7 +54,7 @@ class AnswerFromPassages(Operator):
     passages: int = param(
         0,
         "Passages at most",
-        "The best ones; 0 is no limit but the model's context.",
+        "The best ones; 0: limited by the model's context only.",
         low=0,
         high=10_000,
     )

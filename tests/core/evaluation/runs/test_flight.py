@@ -282,7 +282,7 @@ def test_lanes_of_one_comparison_wait_for_the_server_side_by_side(bench):
         ranked = [bench.method(f"r{keep}", LINE.format(keep=keep)) for keep in (1, 2, 3)]
         drawn = bench.plan().drawn[0]
         job = bench.engine.compare(
-            drawn.open(bench.engine).ask(drawn.question, model=True), [*chosen, *ranked]
+            drawn.open(bench.engine).ask(drawn.question, uses_model=True), [*chosen, *ranked]
         )
         assert job.wait(60) and [lane.status for lane in job.result.lanes] == ["done"] * 5
     assert seen.most == 5

@@ -26,7 +26,7 @@ def trial(bench):
 
     def make(count, cost="tokens", budget=1e9, **how):
         plan = bench.plan(bench.method("one", LINE), questions=questions(count), cold=True)
-        ask = lambda drawn: drawn.open(bench.engine).ask(drawn.question, model=True)
+        ask = lambda drawn: drawn.open(bench.engine).ask(drawn.question, uses_model=True)
         return Trial(plan, "hits@1", cost, budget, bench.engine.environment, ask, **how)
 
     return make

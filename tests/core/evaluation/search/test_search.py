@@ -89,7 +89,7 @@ def found(bench, kit, tmp_path, monkeypatch):
             config,
             bench.engine.environment,
             lambda drawn: bench.engine.prepare_question(
-                GraphSource.of(kit.graph), drawn.question, model=False
+                GraphSource.of(kit.graph), drawn.question, uses_model=False
             ),
         )
 

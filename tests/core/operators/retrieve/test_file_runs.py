@@ -74,7 +74,7 @@ def import_run(tmp_path, source, rows=ROWS, name="mine.jsonl"):
 
 def lanes(engine, source, *specs, question=ASKED):
     job = engine.compare(
-        engine.prepare_question(source, question, model=False),
+        engine.prepare_question(source, question, uses_model=False),
         [find_method(spec) for spec in specs],
     )
     assert job.wait(60)

@@ -54,7 +54,7 @@ def reply(home, data):
 
 
 def lanes(engine, *specs, model=True, question=ASKED):
-    ask = engine.prepare_question(CorpusSource("carols"), question, model=model)
+    ask = engine.prepare_question(CorpusSource("carols"), question, uses_model=model)
     job = engine.compare(ask, [find_method(spec) for spec in specs])
     assert job.wait(60)
     return job.comparison.lanes, comparison_dict(job.comparison)["lanes"]
@@ -137,7 +137,7 @@ def test_wrong_kind_of_source_is_a_readable_error(engine, home, kit):
     _, (own,) = lanes(engine, "OwnRetriever(name='mine') >> Answer()")
     assert "asks your retriever for paths of a graph, and “carols” are documents" in own["error"]
     ask = engine.prepare_question(
-        GraphSource.of(kit.graph), Question("who directed One", entities=("One",)), model=False
+        GraphSource.of(kit.graph), Question("who directed One", entities=("One",)), uses_model=False
     )
     job = engine.compare(
         ask, [find_method("retriever-mine-documents"), find_method("retriever-mine")]

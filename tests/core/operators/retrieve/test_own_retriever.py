@@ -70,7 +70,7 @@ def asked(engine, kit, *specs, model=False):
     ask = engine.prepare_question(
         GraphSource.of(kit.graph),
         Question("who directed One", entities=("One",), answers=("Ann",)),
-        model=model,
+        uses_model=model,
     )
     job = engine.compare(ask, [find_method(spec) for spec in specs])
     assert job.wait(60)
