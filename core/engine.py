@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from core.cases import solved as load_solved
+from core.cases import solved
 from core.comparison.built_graphs import BuiltGraphs
 from core.comparison.comparison_work import ComparisonWork, LaneQueues
 from core.comparison.consent import free_prefix, needs_consent
@@ -62,13 +62,13 @@ class Engine:
     Parameters
     ----------
     models : the models to use; by default a registry of its own, which `close` closes.
-    solved : returns the solved questions of a user for the digest of a graph.
+    load_solved : returns the solved questions of a user for the digest of a graph.
     """
 
     def __init__(
         self,
         models: Models | None = None,
-        solved: Callable[[str], Sequence[Question]] = load_solved,
+        load_solved: Callable[[str], Sequence[Question]] = solved,
     ):
         self._own_models: Registry | None = None
         if models is None:
@@ -81,7 +81,7 @@ class Engine:
         self.evaluations = Jobs(workers=1)
         self.preparing = Jobs()
         self.trials = Jobs(workers=1)
-        base = Environment(models, solved, self._built)
+        base = Environment(models, load_solved, self._built)
         self.environment = replace(base, encoding=partial(_start_encoding, self.preparing, base))
         self._prefixes = PrefixCache()
         self._queues = LaneQueues()
@@ -200,10 +200,10 @@ class Engine:
         self,
         ask: SourceQuestion,
         methods: Sequence[Method],
-        again: bool = False,
+        rerun: bool = False,
         waiter: Waiter | None = None,
-        repairs: bool = False,
-        before: MethodComparison | None = None,
+        try_repairs: bool = False,
+        earlier: MethodComparison | None = None,
     ) -> Job:
         """Return a job that runs methods on a question; its `comparison` receives the results.
 
@@ -215,13 +215,13 @@ class Engine:
         ----------
         ask : the question and its source.
         methods : the methods to compare, at most `MAX_LANES`.
-        again : if true, run all lanes again.
+        rerun : if true, run all lanes again.
         waiter : the session that waits for the result. The job is cancelled once no session waits
             for it. A session waits for one comparison at a time, until `stop_waiting` is called for
             it or it has ended.
-        repairs : if true, changes of a single step are tried after all lanes have ended. On
+        try_repairs : if true, changes of a single step are tried after all lanes have ended. On
             documents, the evidence of the answers is traced as well.
-        before : an earlier comparison. Its complete lanes are reused if the question is the same.
+        earlier : an earlier comparison. Its complete lanes are reused if the question is the same.
 
         Raises
         ------
@@ -232,8 +232,8 @@ class Engine:
             raise BadInput("Choose at least one method.")
         if len(methods) > MAX_LANES:
             raise BadInput(f"At most {MAX_LANES} methods at once, please.")
-        incomplete = None if again else self._incomplete_comparison(ask, methods)
-        complete_lanes = _complete_lanes(incomplete, ask) | _complete_lanes(before, ask)
+        incomplete = None if rerun else self._incomplete_comparison(ask, methods)
+        complete_lanes = _complete_lanes(incomplete, ask) | _complete_lanes(earlier, ask)
         new_methods = [method for method in methods if repr(method.line) not in complete_lanes]
         is_reusable = all(
             operator.remembered for method in new_methods for operator in method.line.parts()
@@ -242,8 +242,8 @@ class Engine:
         job = self.jobs.start(
             self.key(ask, methods),
             lambda: self._make_job(ask, methods, complete_lanes),
-            again or not is_reusable or incomplete is not None,
-            partial(self._start, is_alive=is_alive if repairs else None),
+            rerun or not is_reusable or incomplete is not None,
+            partial(self._start, is_alive=is_alive if try_repairs else None),
         )
         if waiter is None:
             job.is_unattended = True
@@ -273,9 +273,9 @@ class Engine:
             return None
         return self._queues.expected_wait(job)
 
-    def stop_waiting(self, waiter: str) -> None:
+    def stop_waiting(self, waiter_id: str) -> None:
         """Record that the session with that id waits for no comparison any more."""
-        self._waiters.stop_waiting(waiter)
+        self._waiters.stop_waiting(waiter_id)
 
     def key(self, ask: SourceQuestion, methods: Sequence[Method]) -> str:
         """Return the key of a comparison: a hash of its question, graph, lanes, models and seed."""
@@ -323,7 +323,7 @@ class Engine:
             if complete_lane is None:
                 lanes.append(MethodLane.waiting(ask, method, self._answering_model(ask, method)))
             else:
-                lanes.append(replace(complete_lane, ask=ask, method=method, taken=True))
+                lanes.append(replace(complete_lane, ask=ask, method=method, is_from_earlier=True))
         job = Job(self.key(ask, methods))
         job.comparison = MethodComparison(ask, lanes, _merges_digest(ask))
         return job
@@ -356,9 +356,26 @@ class Engine:
 
         With `is_alive`, changes of single steps are tried afterwards while it returns true.
         """
-        shared = job.comparison, self.environment, self._prefixes, self._queues, self._is_slow_lane
-        repair_work = None if is_alive is None else RepairWork(*shared, is_alive)
-        ComparisonWork(*shared, repair_work, self._waiters.is_displayed).start(job)
+        repair_work = None
+        if is_alive is not None:
+            repair_work = RepairWork(
+                comparison=job.comparison,
+                environment=self.environment,
+                prefixes=self._prefixes,
+                queues=self._queues,
+                is_slow_lane=self._is_slow_lane,
+                is_alive=is_alive,
+            )
+        work = ComparisonWork(
+            comparison=job.comparison,
+            environment=self.environment,
+            prefixes=self._prefixes,
+            queues=self._queues,
+            is_slow_lane=self._is_slow_lane,
+            on_end=repair_work,
+            is_watched=self._waiters.is_displayed,
+        )
+        work.start(job)
 
 
 def _load_answer_model(models: Models) -> None:
@@ -410,7 +427,7 @@ def _complete_lanes(earlier: MethodComparison | None, ask: SourceQuestion) -> di
     if (
         earlier is None
         or not ask.has_same_results(earlier.ask)
-        or earlier.mends != _merges_digest(ask)
+        or earlier.merges_digest != _merges_digest(ask)
     ):
         return {}
     return {repr(lane.method.line): lane for lane in earlier.lanes if lane.is_complete}

@@ -364,7 +364,9 @@ def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> Hopsco
             unedited_ask = ask_source(reader, model)
             job = engine().compare(unedited_ask, lanes, waiter=waiter("compare-before"))
             session.before = job.key
-        job = engine().compare(ask, lanes, waiter=waiter("compare"), repairs=True, before=earlier)
+        job = engine().compare(
+            ask, lanes, waiter=waiter("compare"), try_repairs=True, earlier=earlier
+        )
     except HopscopeError as error:
         return error
     session.job = job.key

@@ -201,7 +201,7 @@ def _run_comparison(engine, ask: SourceQuestion, methods: list[str]) -> MethodCo
 
     Raises ModelFailed if a lane fails, HopscopeError if the search for repairs does.
     """
-    job = engine.compare(ask, [find_method(key) for key in methods], repairs=True)
+    job = engine.compare(ask, [find_method(key) for key in methods], try_repairs=True)
     follow_job(job)
     while job.comparison.is_repairing:
         time.sleep(JOB_POLL_SECONDS)

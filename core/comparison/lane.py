@@ -46,7 +46,7 @@ class MethodLane:
     progress : the progress of that activity, if it is known.
     preview : the preview shown until the lane has retrieved, and kept if it is cancelled before.
     tried : True once changes of one step were tried.
-    taken : True if the lane was run by an earlier comparison.
+    is_from_earlier : True if the lane was run by an earlier comparison.
     waited : seconds in the queue, by the status that came after.
     prepared : seconds of preparation before the first operator, by label.
     reused : indices of the states that other lanes or questions had computed.
@@ -73,7 +73,7 @@ class MethodLane:
     progress: ProgressReport | None = field(default=None, metadata=NOT_SAVED_FIELD)
     preview: Preview | None = field(default=None, metadata=NOT_SAVED_FIELD)
     tried: bool = field(default=False, metadata=NOT_SAVED_FIELD)
-    taken: bool = field(default=False, metadata=NOT_SAVED_FIELD)
+    is_from_earlier: bool = field(default=False, metadata=NOT_SAVED_FIELD)
     waited: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED_FIELD)
     prepared: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED_FIELD)
     reused: tuple[int, ...] = field(default=(), metadata=NOT_SAVED_FIELD)
@@ -123,7 +123,7 @@ class MethodComparison:
 
     Parameters
     ----------
-    mends : the digest of the merges saved for the corpus when the question was asked.
+    merges_digest : the digest of the merges saved for the corpus when the question was asked.
     is_repairing : True while changes of one step are tried, after the lanes have ended.
     follow_up_errors : sentences on work that failed after the lanes have ended, such as the search
         for repairs.
@@ -131,7 +131,7 @@ class MethodComparison:
 
     ask: SourceQuestion
     lanes: list[MethodLane] = field(default_factory=list)
-    mends: str = ""
+    merges_digest: str = ""
     is_repairing: bool = False
     follow_up_errors: tuple[str, ...] = ()
     _lock: threading.Lock = field(

@@ -40,23 +40,25 @@ def choosing_messages(
     The messages of the prompt.
     """
     prompts = load_prompts("choose")
-    row = prompts[name]
-    noun = UNIT_PLURALS.get(task.unit, "items")
-    words = {"what": noun, "What": noun.capitalize(), "k": str(k)}
-    values = words | {
-        "guide": fill_template(_text_for_unit(row.get("guide", {}), task.unit), **words),
+    prompt = prompts[name]
+    unit_plural = UNIT_PLURALS.get(task.unit, "items")
+    unit_fields = {"what": unit_plural, "What": unit_plural.capitalize(), "k": str(k)}
+    guide_template = _text_for_unit(prompt.get("guide", {}), task.unit)
+    fields = unit_fields | {
+        "guide": fill_template(guide_template, **unit_fields),
         "question": one_line(task.query),
         "entities": ", ".join(map(one_line, task.entities)),
     }
-    if row["replies"] == "numbers":
-        return make_messages("choose", name, **values, list=numbered_list(texts))
-    values["list"] = "\n".join(map(one_line, texts))
-    input_template = _text_for_unit(row.get("input", {}), task.unit)
-    values["input"] = fill_template(input_template, **values)
-    example_values = words | prompts["examples"].get(task.unit, prompts["examples"]["path"])
-    example_values["input"] = fill_template(input_template, **example_values)
-    example = fill_template(row["example"], **example_values)
-    return make_messages("choose", name, **values, example=example)
+    if prompt["replies"] == "numbers":
+        return make_messages("choose", name, **fields, list=numbered_list(texts))
+    input_template = _text_for_unit(prompt.get("input", {}), task.unit)
+    fields["list"] = "\n".join(map(one_line, texts))
+    fields["input"] = fill_template(input_template, **fields)
+    examples = prompts["examples"]
+    example_fields = unit_fields | examples.get(task.unit, examples["path"])
+    example_fields["input"] = fill_template(input_template, **example_fields)
+    example = fill_template(prompt["example"], **example_fields)
+    return make_messages("choose", name, **fields, example=example)
 
 
 def _text_for_unit(texts: Mapping[str, str], unit: str) -> str:
@@ -64,13 +66,13 @@ def _text_for_unit(texts: Mapping[str, str], unit: str) -> str:
     return texts.get(unit, texts.get("other", ""))
 
 
-def reply_schema(n: int, k: int) -> dict[str, Any]:
+def reply_schema(n_candidates: int, max_picks: int) -> dict[str, Any]:
     """Return the JSON schema of a reply with numbers of candidates.
 
     Parameters
     ----------
-    n : number of candidates; numbers go from 1 to it.
-    k : largest number of picks.
+    n_candidates : number of candidates, which is the largest number in a reply.
+    max_picks : largest number of picks.
 
     Returns
     -------
@@ -78,8 +80,8 @@ def reply_schema(n: int, k: int) -> dict[str, Any]:
     """
     numbers = {
         "type": "array",
-        "maxItems": k,
-        "items": {"type": "integer", "minimum": 1, "maximum": n},
+        "maxItems": max_picks,
+        "items": {"type": "integer", "minimum": 1, "maximum": n_candidates},
     }
     return {
         "type": "object",
@@ -114,11 +116,11 @@ def parse_numbers(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, l
     lines = [" ".join(LIST_ITEM_MARK.sub("", line).split()) for line in reply.splitlines()]
     line_numbers = [numbers_by_text[line] for line in lines if line in numbers_by_text]
     if line_numbers:
-        note = "The reply was no JSON; the lines in it that equal a candidate were taken."
+        note = "The reply was not JSON; its lines that equal a candidate were used."
         return line_numbers, [note]
     numbers = [int(digits) for digits in SENTENCE_NUMBER.findall(reply)]
     if numbers:
-        return numbers, ["The reply was no JSON; the numbers in it were taken."]
+        return numbers, ["The reply was not JSON; the numbers in it were used."]
     return None, []
 
 
@@ -145,7 +147,7 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
     >>> parse_texts("A -> s -> C\\n- A -> r -> B", ["A -> r -> B", "A -> s -> C"])[0]
     [2, 1]
     >>> parse_texts("I would take A -> r -> B.", ["A -> r -> B", "A -> s -> C"])
-    ([1], ['No line of the reply equals a candidate; those that occur in it were taken.'])
+    ([1], ['No line of the reply equals a candidate; candidates that occur in it were used.'])
     """
     numbers_by_text: dict[str, int] = {}
     for number, text in enumerate(texts, 1):
@@ -160,7 +162,7 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
     plain_reply = one_line(reply)
     hits = [number for text, number in numbers_by_text.items() if text and text in plain_reply]
     if hits:
-        note = "No line of the reply equals a candidate; those that occur in it were taken."
+        note = "No line of the reply equals a candidate; candidates that occur in it were used."
         return hits, [note]
     return None, []
 

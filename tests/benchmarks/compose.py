@@ -70,7 +70,7 @@ def _measure_computation(questions) -> list[dict]:
             job = engine.compare(
                 ask,
                 [method_of_line(before, known), method_of_line(line, known)],
-                before=first.comparison,
+                earlier=first.comparison,
             )
             job.wait()
             step_outcomes(job.comparison, job.comparison.lanes[-1])

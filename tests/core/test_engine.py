@@ -142,7 +142,7 @@ def test_failed_lane_is_asked_again_and_complete_lanes_are_not(engine, kit):
     assert [job.comparison.lanes[0].status for job in (failed, still_failed)] == ["failed"] * 2
     assert server.calls == 3
     assert [lane.status for lane in healed.comparison.lanes] == ["done", "done"]
-    assert [lane.taken for lane in healed.comparison.lanes] == [False, True]
+    assert [lane.is_from_earlier for lane in healed.comparison.lanes] == [False, True]
     assert len(engine.models.chat().asked) == prompts
     assert engine.compare(ask, lanes) is healed and server.calls == 3
 

@@ -64,7 +64,7 @@ def compared(engine, ask, *methods, **options):
 
 def test_a_repair_runs_its_own_lane_and_nothing_else(engine, kit):
     ask = asked(engine, kit)
-    first = compared(engine, ask, NARROW, repairs=True)
+    first = compared(engine, ask, NARROW, try_repairs=True)
     prompts = len(engine.models.chat().asked)
     spec = first.lanes[0].repair.spec
     both = compared(
@@ -72,11 +72,13 @@ def test_a_repair_runs_its_own_lane_and_nothing_else(engine, kit):
         ask,
         NARROW,
         Method(spec, "No. 1, changed", parse_line(spec)),
-        repairs=True,
-        before=first,
+        try_repairs=True,
+        earlier=first,
     )
     assert len(engine.models.chat().asked) == prompts + 1  # the new lane's
-    assert [lane.taken for lane in both.lanes] == [True, False] and not first.lanes[0].taken
+    assert [lane.is_from_earlier for lane in both.lanes] == [True, False] and not first.lanes[
+        0
+    ].is_from_earlier
     assert both.lanes[0].states == first.lanes[0].states and both.lanes[0].answer == "One"
     assert both.lanes[0].repair == first.lanes[0].repair and both.lanes[1].status == JOB_DONE
 
@@ -84,7 +86,7 @@ def test_a_repair_runs_its_own_lane_and_nothing_else(engine, kit):
 def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
     """By the graph reader alone: 2 of 2 in the label, in the lane, in the headline."""
     ask = asked(engine, kit, model=False)
-    first = compared(engine, ask, NARROW, repairs=True)
+    first = compared(engine, ask, NARROW, try_repairs=True)
     repair = first.lanes[0].repair
     assert (
         repair.label == "Keep 64 paths → 2 of 2" and explain_comparison(first).lanes[0].right == 1
@@ -95,7 +97,7 @@ def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
             ask,
             NARROW,
             Method(repair.spec, "Changed", parse_line(repair.spec)),
-            before=first,
+            earlier=first,
         )
     )
     assert (told.lanes[1].right, told.lanes[1].head) == (repair.right, "Both found:")
@@ -132,11 +134,11 @@ def test_a_lane_that_prepares_shows_how_far_it_is(engine, kit, monkeypatch):
 
 def test_lanes_of_a_saved_case_are_taken_over_on_the_graph_itself(engine, kit):
     ask = asked(engine, kit)
-    saved = freeze(compared(engine, ask, NARROW, repairs=True))
+    saved = freeze(compared(engine, ask, NARROW, try_repairs=True))
     case = thaw(saved, kit.graph)
     assert case.graph is kit.graph
     prompts = len(engine.models.chat().asked)
-    both = compared(engine, ask, WIDE, NARROW, before=case)
+    both = compared(engine, ask, WIDE, NARROW, earlier=case)
     assert (
         len(engine.models.chat().asked) == prompts + 1
         and both.lanes[1].state.reader == case.lanes[0].state.reader
@@ -166,7 +168,7 @@ def test_another_question_takes_nothing_over(engine, kit):
 def test_all_lanes_done_before_end_at_once(engine, kit):
     ask = asked(engine, kit)
     first = compared(engine, ask, NARROW, WIDE)
-    alone = compared(engine, ask, WIDE, before=first)
+    alone = compared(engine, ask, WIDE, earlier=first)
     assert [lane.method.id for lane in alone.lanes] == ["wide"] and alone.lanes[
         0
     ].states == first.lanes[1].states

@@ -18,14 +18,14 @@ def explain_comparison(comparison: MethodComparison) -> ComparisonVerdict:
     """
     explainer = explainer_of(comparison.ask.source)
     verdict = explainer.verdict(comparison)
-    taken_lanes = [lane for lane in comparison.lanes if lane.taken]
-    if verdict.text or not taken_lanes:
+    earlier_lanes = [lane for lane in comparison.lanes if lane.is_from_earlier]
+    if verdict.text or not earlier_lanes:
         return verdict
-    old_verdict = explainer.verdict(replace(comparison, lanes=taken_lanes))
+    old_verdict = explainer.verdict(replace(comparison, lanes=earlier_lanes))
     running_names = [
         name
         for name, lane in zip(lane_names(comparison), comparison.lanes)
-        if not lane.taken and lane.status not in ENDED_STATUSES
+        if not lane.is_from_earlier and lane.status not in ENDED_STATUSES
     ]
     pending = ""
     if running_names and old_verdict.text:

@@ -85,7 +85,9 @@ class Trials:
             lanes.pop(repr(lane.method.line), None)
             lanes[repr(lane.method.line)] = lane
         latest = list(lanes.values())[-MAX_RETAINED_LANES:]
-        self.done_comparisons[ask.uses_model] = MethodComparison(ask, latest, comparison.mends)
+        self.done_comparisons[ask.uses_model] = MethodComparison(
+            ask, latest, comparison.merges_digest
+        )
 
 
 def trials() -> Trials:
@@ -197,7 +199,7 @@ def _start(
         ask,
         list(distinct.values()),
         waiter=waiter("build"),
-        before=runs.done_comparisons.get(ask.uses_model),
+        earlier=runs.done_comparisons.get(ask.uses_model),
     )
     session.try_job = job.key
     job.wait(QUICK_RUN_SECONDS)

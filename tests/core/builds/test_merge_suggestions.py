@@ -215,9 +215,9 @@ def test_lanes_from_before_a_merge_are_not_reused(corpus):
     ask = lambda: engine.prepare_question(CorpusSource.of(corpus), Question("who"), model=False)
     first = engine.compare(ask(), [one])
     assert first.wait(60)
-    again = engine.compare(ask(), [one], again=True, before=first.comparison)
-    assert again.wait(60) and again.comparison.lanes[0].taken
+    again = engine.compare(ask(), [one], rerun=True, earlier=first.comparison)
+    assert again.wait(60) and again.comparison.lanes[0].is_from_earlier
     change_merges(corpus, lambda mends: mends.with_merges([Edit("merge", ("Tim", "Tiny Tim"))]))
-    after = engine.compare(ask(), [one], again=True, before=first.comparison)
-    assert after.wait(60) and not after.comparison.lanes[0].taken
+    after = engine.compare(ask(), [one], rerun=True, earlier=first.comparison)
+    assert after.wait(60) and not after.comparison.lanes[0].is_from_earlier
     engine.jobs.stop()

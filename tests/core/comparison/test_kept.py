@@ -66,7 +66,7 @@ def test_comparison_is_freed_with_its_job(kit, repairs):
     )
     gc.disable()
     try:
-        job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], repairs=repairs)
+        job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], try_repairs=repairs)
         assert job.wait(120)
         until = time.monotonic() + 120
         while job.comparison.is_repairing and time.monotonic() < until:
@@ -185,7 +185,7 @@ def test_dropped_engine_is_freed_completely(films, no_collection, repairs):
     engine.housekeeping.start()
     graph = engine.graph(str(films.folder))
     ask = engine.prepare_question(GraphSource.of(graph), Question("who was in One"), model=False)
-    job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], repairs=repairs)
+    job = engine.compare(ask, [Method(LINE, LINE, parse_line(LINE))], try_repairs=repairs)
     assert job.wait(120) and state_count(job) > 1
     gone = [
         weakref.ref(one) for one in (engine, engine.models, graph, engine.models._models["own"])

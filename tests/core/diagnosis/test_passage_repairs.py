@@ -152,7 +152,7 @@ def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(
     job = engine.compare(
         ask,
         [Method(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in kept],
-        repairs=True,
+        try_repairs=True,
     )
     assert job.wait(60)
     until = time.monotonic() + 120

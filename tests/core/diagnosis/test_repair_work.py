@@ -60,7 +60,7 @@ def repaired(job):
 
 
 def test_a_lane_that_lost_an_answer_is_repaired(engine, kit):
-    job = compared(engine, kit, repairs=True)
+    job = compared(engine, kit, try_repairs=True)
     first, second = repaired(job)
     assert (first.label, first.spec, second) == (
         "Keep 64 paths → 2 of 2",
@@ -72,13 +72,13 @@ def test_a_lane_that_lost_an_answer_is_repaired(engine, kit):
 
 @pytest.mark.parametrize("beside", [WIDE, ALL])
 def test_what_a_lane_beside_has_is_not_offered(engine, kit, beside):
-    job = compared(engine, kit, beside=beside, repairs=True)
+    job = compared(engine, kit, beside=beside, try_repairs=True)
     assert repaired(job) == [None, None]
     assert best_repair(job.comparison) is None
 
 
 def test_a_repair_is_saved_with_its_comparison(engine, kit):
-    job = compared(engine, kit, repairs=True)
+    job = compared(engine, kit, try_repairs=True)
     told = repaired(job)
     opened = thaw(freeze(job.comparison))
     assert [lane.repair for lane in opened.lanes] == told
@@ -87,7 +87,7 @@ def test_a_repair_is_saved_with_its_comparison(engine, kit):
 def test_nothing_is_tried_unasked_or_without_known_answers(engine, kit):
     job = compared(engine, kit)
     assert not job.comparison.is_repairing and repaired(job) == [None, None]
-    assert repaired(compared(engine, kit, answers=(), repairs=True)) == [None, None]
+    assert repaired(compared(engine, kit, answers=(), try_repairs=True)) == [None, None]
     assert best_repair(job.comparison) is None
 
 
@@ -100,7 +100,7 @@ def test_lanes_of_others_go_first(engine, kit, monkeypatch):
     begun, free, other = threading.Event(), threading.Event(), object()
     engine._queues.retrieving.put(other, lambda: (begun.set(), free.wait(120)))
     assert begun.wait(120)
-    job = compared(engine, kit, repairs=True)
+    job = compared(engine, kit, try_repairs=True)
     until = time.monotonic() + 120
     while len(looks) < 4 and time.monotonic() < until:
         time.sleep(0.02)
@@ -115,7 +115,7 @@ def test_given_up_where_nobody_wants_it(engine, kit, end):
     begun, free, there = threading.Event(), threading.Event(), [True]
     engine._queues.retrieving.put(object(), lambda: (begun.set(), free.wait(120)))
     assert begun.wait(120)
-    job = compared(engine, kit, repairs=True, waiter=Waiter("w", lambda: there[0]))
+    job = compared(engine, kit, try_repairs=True, waiter=Waiter("w", lambda: there[0]))
     there[0] = False
     if end == "cancelled":
         job.cancel()
@@ -134,7 +134,7 @@ def test_what_waited_in_vain_is_let_go_of_unseen(engine, kit, monkeypatch, why):
     monkeypatch.setattr(repair_work, "explain_comparison", looks.append)
     engine._queues.repairing.put(object(), lambda: (begun.set(), free.wait(120)))
     assert begun.wait(120)
-    job = compared(engine, kit, repairs=True, waiter=Waiter("w", lambda: there[0]))
+    job = compared(engine, kit, try_repairs=True, waiter=Waiter("w", lambda: there[0]))
     assert job.comparison.is_repairing
     if why == "gone":
         there[0] = False
@@ -153,7 +153,7 @@ CAUSE = "Something went wrong here that should not have: RuntimeError: out of or
 
 def test_a_failed_search_for_repairs_is_carried_with_the_comparison(engine, kit, monkeypatch):
     monkeypatch.setattr(repair_work, "find_repair", fail)
-    job = compared(engine, kit, repairs=True)
+    job = compared(engine, kit, try_repairs=True)
     assert repaired(job) == [None, None] and job.status == JOB_DONE
     assert job.comparison.follow_up_errors == (f"The search for repairs failed. {CAUSE}",)
     assert not any(lane.tried for lane in job.comparison.lanes)
@@ -161,14 +161,14 @@ def test_a_failed_search_for_repairs_is_carried_with_the_comparison(engine, kit,
 
 def test_repairs_are_searched_after_other_work_failed(engine, kit, monkeypatch):
     monkeypatch.setattr(repair_work, "influence_fault", fail)
-    job = compared(engine, kit, repairs=True)
+    job = compared(engine, kit, try_repairs=True)
     assert repaired(job)[0] is not None
     assert job.comparison.follow_up_errors == (f"The measurement of influences failed. {CAUSE}",)
 
 
 def test_no_failure_is_carried_where_work_was_given_up(engine, kit, monkeypatch):
     monkeypatch.setattr(repair_work, "PATIENCE_SECONDS", -1.0)
-    job = compared(engine, kit, repairs=True)
+    job = compared(engine, kit, try_repairs=True)
     assert repaired(job) == [None, None] and job.comparison.follow_up_errors == ()
 
 
@@ -200,7 +200,7 @@ def looked(looks, times=3):
 def test_what_is_at_work_ends_as_its_person_leaves(engine, kit, endless):
     """Else all comparisons behind it, and what they found, are held for as long as it takes."""
     there = [True]
-    job = compared(engine, kit, repairs=True, waiter=Waiter("w", lambda: there[0]))
+    job = compared(engine, kit, try_repairs=True, waiter=Waiter("w", lambda: there[0]))
     looked(endless[0])
     there[0] = False
     assert repaired(job) == [None, None]
@@ -210,7 +210,7 @@ def test_what_is_at_work_goes_on_while_nobody_else_waits_and_a_while_beside_othe
     engine, kit, endless, monkeypatch
 ):
     (looks, _), begun, free = endless, threading.Event(), threading.Event()
-    job = compared(engine, kit, repairs=True)
+    job = compared(engine, kit, try_repairs=True)
     looked(looks)
     monkeypatch.setattr(repair_work, "PATIENCE_SECONDS", 0.0)
     looked(looks)

@@ -320,9 +320,12 @@ def test_partial_lanes_are_not_reused(corpus):
     later = engine.compare(
         job.comparison.ask,
         [lane.method for lane in reversed(job.comparison.lanes)],
-        before=job.comparison,
+        earlier=job.comparison,
     )
-    assert later.wait(120) and [lane.taken for lane in later.comparison.lanes] == [True, False]
+    assert later.wait(120) and [lane.is_from_earlier for lane in later.comparison.lanes] == [
+        True,
+        False,
+    ]
     engine.stop()
 
 

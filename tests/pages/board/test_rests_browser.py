@@ -28,7 +28,7 @@ def saved(movies):
     """A comparison of two lanes that answered, saved and opened again without models."""
     engine = Engine(Written(Parrot(ANSWER), encoder=Bag()))
     ask = engine.prepare_question(CorpusSource.of(open_corpus(made())), KNOWN)
-    job = engine.compare(ask, [find_method(spec, {}) for spec in (WIDE, LINE)], repairs=True)
+    job = engine.compare(ask, [find_method(spec, {}) for spec in (WIDE, LINE)], try_repairs=True)
     until = time.monotonic() + 60
     assert job.wait(60)
     while job.comparison.is_repairing and time.monotonic() < until:

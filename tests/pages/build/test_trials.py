@@ -67,7 +67,7 @@ def test_a_change_runs_at_once_and_keeps_the_steps_before_it(at):
     hear(at, {"do": "set", "key": 3, "name": "keep", "value": 2})
     assert lines(at) == [LINE, LINE.replace("keep=1", "keep=2")]
     old, new = comparison(at).lanes
-    assert old.taken and new.reused[:2] == (0, 1)  # the neighbourhood and the paths
+    assert old.is_from_earlier and new.reused[:2] == (0, 1)  # the neighbourhood and the paths
     drawn = change(at)
     assert drawn["what"] == "Rank: keep 1 → 2" and drawn["counts"] == {
         "came": 1,
@@ -107,7 +107,7 @@ def test_undoing_says_what_undoing_did(at):
     hear(at, {"do": "set", "key": 3, "name": "keep", "value": 3})
     hear(at, {"do": "undo"})
     assert change(at)["what"] == "Rank: keep 3 → 1" and change(at)["counts"]["went"] == 2
-    assert all(lane.taken for lane in comparison(at).lanes)
+    assert all(lane.is_from_earlier for lane in comparison(at).lanes)
 
 
 def test_a_line_that_lacks_something_leaves_what_was_run(at):

@@ -93,7 +93,7 @@ def test_a_lane_that_searched_a_part_says_so_and_is_asked_again_alone(monkeypatc
     )
     at.button(key="search_again").click().run()
     at = until(at, lambda: job(at) is not first and job(at).has_ended)
-    assert [(lane.state.partly, lane.taken) for lane in job(at).comparison.lanes] == [
+    assert [(lane.state.partly, lane.is_from_earlier) for lane in job(at).comparison.lanes] == [
         ("", False),
         ("", True),
     ]
