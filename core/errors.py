@@ -126,13 +126,13 @@ def damage_error(subject_and_verb: str, error: Exception, advice: str) -> StoreE
 MAX_LISTED_NAMES = 8  # known names that are listed if none is similar
 
 
-def nearest(word: str, names: Iterable[str]) -> str:
+def suggest_name(word: str, names: Iterable[str]) -> str:
     """Return a sentence that suggests the known name most similar to `word`, or lists some.
 
     The sentence begins with a space, as it follows another one.
 
-    >>> from core.errors import nearest
-    >>> nearest("beem", ["beam", "rank"]), nearest("x", map(str, range(40)))
+    >>> from core.errors import suggest_name
+    >>> suggest_name("beem", ["beam", "rank"]), suggest_name("x", map(str, range(40)))
     (' Did you mean “beam”?', ' Known: 0, 1, 2, 3, 4, 5, 6, 7 and 32 more.')
     """
     names = list(names)
@@ -180,13 +180,13 @@ def split_command(message: str) -> tuple[str, str]:
     return sentence, command
 
 
-def plain_words(text: str, limit: int = 80) -> str:
+def strip_markup(text: str, limit: int = 80) -> str:
     """Return a server's message on one short line without markup.
 
     The result is empty if the message is an HTML page.
 
-    >>> from core.errors import plain_words
-    >>> plain_words("Bad <b>query</b> at <http://x/a>"), plain_words("<html>Not found")
+    >>> from core.errors import strip_markup
+    >>> strip_markup("Bad <b>query</b> at <http://x/a>"), strip_markup("<html>Not found")
     ('Bad query at <http://x/a>', '')
     """
     return "" if text.lstrip().startswith("<") else shorten(MARKUP_TAG.sub("", text), limit)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
 
-from core.errors import BadParameter, nearest, shorten
+from core.errors import BadParameter, shorten, suggest_name
 from core.models.combine import parse_chooser
 
 MAX_VALUE_CHARACTERS = 60  # a longer value is shortened when it is shown to a person
@@ -186,7 +186,7 @@ def check_names(
     for key in values:
         if key not in names:
             with locate_errors(where):
-                raise BadParameter(f"{title} has no parameter “{key}”.{nearest(key, names)}")
+                raise BadParameter(f"{title} has no parameter “{key}”.{suggest_name(key, names)}")
 
 
 def make_operator(cls: type[D], values: Mapping[str, Any], where: str = "") -> D:

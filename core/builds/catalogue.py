@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.builds.base import BuildLine, BuildOperator
 from core.builds.registry import BUILD_GRAMMAR
-from core.errors import BadParameter, nearest, shorten
+from core.errors import BadParameter, shorten, suggest_name
 from core.lines.difference import changed_values
 from core.parameters import parameters
 
@@ -136,7 +136,7 @@ def find_build(spec: str) -> GraphBuild:
     if "(" not in spec:
         kinds = dict.fromkeys(build.graph for build in builds.values())
         raise BadParameter(
-            f"There is no build “{shorten(spec)}”.{nearest(spec, [*builds, *kinds])}"
+            f"There is no build “{shorten(spec)}”.{suggest_name(spec, [*builds, *kinds])}"
         )
     line = BUILD_GRAMMAR.parse(spec)
     return _build_with_line(line) or GraphBuild(repr(line), "Own build", line, graph_kind(line))
@@ -211,7 +211,7 @@ def choose_build(graph: str, extractor: str = "") -> GraphBuild:
         return find_build(graph)
     if extractor and extractor not in EXTRACTORS:
         raise BadParameter(
-            f"There is no extractor “{shorten(extractor)}”.{nearest(extractor, EXTRACTORS)}"
+            f"There is no extractor “{shorten(extractor)}”.{suggest_name(extractor, EXTRACTORS)}"
         )
     if not extractor:
         return builds[0]

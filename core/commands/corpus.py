@@ -33,7 +33,7 @@ from core.corpus import (
 from core.corpus.file_content import FILES_FORM
 from core.corpus.published_corpora import FORM_READERS
 from core.corpus.readers.table import parse_column_roles
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 from core.evaluation.exchange.beir import write_beir
 from core.evaluation.questions.abstract_questions import (
     QUESTION_WRITER_ROLE,
@@ -366,7 +366,9 @@ def _write_questions(options) -> int:
     Some are printed. Returns the exit code.
     """
     if options.name not in corpora():
-        raise BadInput(f"There is no corpus “{options.name}”.{nearest(options.name, corpora())}")
+        raise BadInput(
+            f"There is no corpus “{options.name}”.{suggest_name(options.name, corpora())}"
+        )
     recipe, engine = Recipe(options.users, options.tasks, options.questions), options.engine()
     with TerminalBar("Opening the corpus"):
         corpus = open_corpus(options.name)

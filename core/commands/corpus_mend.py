@@ -28,7 +28,7 @@ from core.commands.terminal import (
 )
 from core.corpus import Corpus, open_corpus
 from core.corpus.entity_merges import EntityMerges, change_merges, read_merges
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import make_plan
@@ -151,7 +151,7 @@ def _remove_merges(corpus: Corpus, names: list[str]) -> EntityMerges:
     merged_names = {edit.names[0] for edit in merges.edits}
     for name in names:
         if name != ALL_MERGES and name not in merged_names:
-            hint = nearest(name, merged_names)
+            hint = suggest_name(name, merged_names)
             raise BadInput(f"No merge of “{shorten(name)}” is saved.{hint}")
     edits = [edit for edit in merges.edits if ALL_MERGES in names or edit.names[0] in names]
     return change_merges(corpus, lambda saved: saved.without_merges(edits))
@@ -171,7 +171,8 @@ def _accept_suggestions(corpus: Corpus, rows: list[Suggestion], names: list[str]
     for name in names:
         if name != ALL_MERGES and name not in suggested_names:
             raise BadInput(
-                f"“{shorten(name)}” is not suggested.{nearest(name, suggested_names)} Use --merge "
+                f"“{shorten(name)}” is not suggested."
+                f"{suggest_name(name, suggested_names)} Use --merge "
                 "for two names of your own."
             )
     edits = [one.edit for one in rows if ALL_MERGES in names or one.edit.names[0] in names]

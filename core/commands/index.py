@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from core.commands.terminal import EXIT_OK, TerminalBar, add_count, add_switch
 from core.commands.worker_options import add_workers, workers_of
-from core.errors import BadInput, BadParameter, nearest
+from core.errors import BadInput, BadParameter, suggest_name
 from core.graph.algorithms.walk_corpus import WALK_STRATEGIES, WalkPlan
 from core.indexes import walks as walk_index
 from core.indexes.index_state import INDEX_KINDS, delete_index, index_states, leftovers
@@ -178,7 +178,7 @@ def _delete(options) -> int:
     engine, graph = _open_graph(options)
     if options.kind not in INDEX_KINDS:
         raise BadParameter(
-            f"There is no kind of index “{options.kind}”.{nearest(options.kind, INDEX_KINDS)}"
+            f"There is no kind of index “{options.kind}”.{suggest_name(options.kind, INDEX_KINDS)}"
         )
     delete_index(engine.jobs, graph, INDEX_KINDS[options.kind])
     print(f"{INDEX_KINDS[options.kind].title} of {graph.name} deleted.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.commands.terminal import EXIT_OK, add_switch, one_line_advice, print_json, warn
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 from core.methods.catalogue import catalogue, own_file_faults
 from core.methods.model_needs import missing_models
 from core.methods.page import catalogue_page, operator_text
@@ -57,7 +57,7 @@ def run(options) -> int:
 def _print_operator(name: str) -> int:
     """Print an operator's docstring and parameters, and return the exit code."""
     if name not in OPERATORS:
-        hint = nearest(name, OPERATORS)
+        hint = suggest_name(name, OPERATORS)
         raise BadInput(f"There is no operator “{shorten(name, 40)}”.{hint}")
     print(operator_text(OPERATORS[name]), end="")
     return EXIT_OK

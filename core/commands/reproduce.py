@@ -28,7 +28,7 @@ from core.commands.terminal import (
 )
 from core.commands.worker_options import add_workers, workers_of
 from core.corpus import open_corpus
-from core.errors import BadInput, nearest
+from core.errors import BadInput, suggest_name
 from core.evaluation.pairwise.pair_judgements import start_judging
 from core.evaluation.papers.building_costs import BuildingCosts
 from core.evaluation.papers.experiments import (
@@ -345,7 +345,8 @@ def _sets(options, experiment: Experiment) -> dict[str, str]:
     for name in (*options.set, *named_graphs):
         if name not in experiment.printed:
             raise BadInput(
-                f"{experiment.id} has no set “{name}”.{nearest(name, tuple(experiment.printed))}"
+                f"{experiment.id} has no set “{name}”."
+                f"{suggest_name(name, tuple(experiment.printed))}"
             )
     if options.small:
         available_sets = experiment.shipped_sets()

@@ -16,7 +16,7 @@ from core.corpus.corpus import OWNED_KIND, Asked, Corpus, write_corpus
 from core.corpus.corpus_storage import META_FILE, lock_corpus
 from core.corpus.links import read_links
 from core.corpus.published_corpora import FORM_READERS, read_published
-from core.errors import BadInput, StoreError, nearest, shorten
+from core.errors import BadInput, StoreError, shorten, suggest_name
 from core.io.folders import remove_folder
 from core.io.home import ROOT, home_folder
 from core.io.stamps import StampedCache, stamp_files, stamp_subfolder_files
@@ -182,7 +182,7 @@ def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
     if name in shipped:
         return shipped[name].open(watch)
     if not SAFE_NAME.fullmatch(name) or not (corpora_folder() / name / META_FILE).is_file():
-        raise BadInput(f"There is no corpus “{shorten(name)}”.{nearest(name, corpora())}")
+        raise BadInput(f"There is no corpus “{shorten(name)}”.{suggest_name(name, corpora())}")
     return _open_stamped(corpora_folder() / name)
 
 
@@ -261,7 +261,7 @@ def _read_description(path: FilePath) -> ShippedCorpus:
         if row["format"] not in FORM_READERS:
             raise BadInput(
                 f"{folder.name}/{path.name} has format = "
-                f"“{row['format']}”.{nearest(row['format'], FORM_READERS)}"
+                f"“{row['format']}”.{suggest_name(row['format'], FORM_READERS)}"
             )
         sets = row.get("questions", {})
         files = {

@@ -15,7 +15,7 @@ import core.corpus.corpus_storage as corpus_storage
 from core.corpus.document import Document, DocumentOrigin
 from core.corpus.links import DocumentLink, link_table, links_in
 from core.corpus.quotations import holds_quotation, split_passage_name
-from core.errors import BadInput, StoreError, damage_error, nearest, shorten
+from core.errors import BadInput, StoreError, damage_error, shorten, suggest_name
 from core.graph.columns import Table
 from core.io import digests
 from core.io.plain_data import from_plain, to_plain
@@ -201,7 +201,7 @@ class Corpus:
         if set_name not in self.sets:
             raise BadInput(
                 f"The corpus “{self.name}” has no question set "
-                f"“{set_name}”.{nearest(set_name, self.sets)}"
+                f"“{set_name}”.{suggest_name(set_name, self.sets)}"
             )
         return self._questions[set_name]
 

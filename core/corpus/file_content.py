@@ -22,7 +22,7 @@ from core.corpus.published_corpora import (
 from core.corpus.readers import ReadingResult, read_files
 from core.corpus.readers.options import Columns
 from core.corpus.titled_documents import TitledDocuments
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 from core.io.temporary_folders import temporary_folder
 from core.questions import GOLD_KEYS, QuestionFile, read_question_file
 from core.watch import NO_WATCH, Watch
@@ -127,7 +127,7 @@ def _check_format(format: str, n_files: int) -> None:
     if format not in FORM_READERS:
         raise BadInput(
             f"There is no format “{shorten(format)}” of "
-            f"documents.{nearest(format, [FILES_FORM, *FORM_READERS])}"
+            f"documents.{suggest_name(format, [FILES_FORM, *FORM_READERS])}"
         )
     if n_files != 1:
         raise BadInput(f"Give one file or folder in the format “{format}”, not {n_files}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 from core.models.api_keys import read_key_variable, saved_key
 from core.models.hosts import check_host
 from core.sharing import shared
@@ -91,7 +91,7 @@ def address_of(text: str) -> Address:
         kind = BOLT
     else:
         schemes = ("sparql+https", "sparql+http", *BOLT_SCHEMES)
-        hint = nearest(text.partition("://")[0], schemes)
+        hint = suggest_name(text.partition("://")[0], schemes)
         raise BadInput(f"A database is named as {ADDRESS_EXAMPLES}; not “{shorten(text)}”.{hint}")
     if not host:
         raise BadInput(f"This address names no host; it should be like {ADDRESS_EXAMPLES}.")

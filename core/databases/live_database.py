@@ -32,7 +32,7 @@ from core.databases.neighbourhood import (
     fetch_neighbourhood,
 )
 from core.databases.sparql_lookup import SparqlLookup
-from core.errors import BadInput, StoreError, UnknownEntity, nearest, shorten
+from core.errors import BadInput, StoreError, UnknownEntity, shorten, suggest_name
 from core.graph.building.build import arrays_and_names, build_in_memory
 from core.graph.names.seeds import check_question, seeds_of
 from core.graph.names.word_index import words_of
@@ -115,7 +115,9 @@ class LiveSettings:
             types = {one.name: type(one.default) for one in fields(cls)} | {"address": str}
             for name, value in values.items():
                 if name not in types:
-                    raise BadInput(f"there is no setting “{shorten(name)}”.{nearest(name, types)}")
+                    raise BadInput(
+                        f"there is no setting “{shorten(name)}”.{suggest_name(name, types)}"
+                    )
                 is_whole_number = types[name] is float and type(value) is int
                 if type(value) is not types[name] and not is_whole_number:
                     raise BadInput(f"{name} cannot be {shorten(repr(value))}.")

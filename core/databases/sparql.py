@@ -16,7 +16,7 @@ from core.databases.address import Address
 from core.databases.limits import CONNECT_SECONDS, PIECE_WAIT_SECONDS, CopyLimits
 from core.databases.replies import HttpReply, check_packing
 from core.databases.sparql_rows import InvalidTerm
-from core.errors import BadInput, plain_words, shorten
+from core.errors import BadInput, shorten, strip_markup
 from core.graph.readers.ntriples import NestingGuard
 from core.graph.readers.rdf import (
     LABEL_IRIS,
@@ -214,7 +214,7 @@ class SparqlEndpoint:
                 f"{self.address.key_advice}."
             )
         if code in (301, 302, 303, 307, 308):
-            target = plain_words(response.headers.get("Location", ""), 80)
+            target = strip_markup(response.headers.get("Location", ""), 80)
             raise BadInput(
                 f"{title} sends to another address: {target}. Use that, if you trust it."
             )
@@ -226,7 +226,7 @@ class SparqlEndpoint:
         if code != 200:
             message = ""
             if "html" not in reply.type:
-                message = plain_words(reply.read_text(600), SPARQL_LIMITS.max_message_characters)
+                message = strip_markup(reply.read_text(600), SPARQL_LIMITS.max_message_characters)
             reason = f": {message}" if message else ""
             raise BadInput(f"{title} refuses the query ({code}){reason}.")
         if "html" in reply.type:
@@ -244,7 +244,7 @@ def count_in_term(term: Any) -> int | None:
 def _note_left_out(headers: Mapping[str, str], count: int) -> str:
     """Return a sentence if a header of Virtuoso says that it left out rows."""
     if headers.get("X-SQL-State", "").strip() not in ("", "00000"):
-        message = plain_words(
+        message = strip_markup(
             headers.get("X-SQL-Message", ""), SPARQL_LIMITS.max_message_characters
         ).rstrip(".")
         reason = f": {message}" if message else ""

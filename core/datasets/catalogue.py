@@ -17,7 +17,7 @@ from core.databases.live_database import LIVE_FILE, LiveSettings, open_live
 from core.datasets.own_sets import added_set, added_sets, save_set, sets_folder
 from core.datasets.relations import read_relation_words
 from core.datasets.sets import QuestionSet
-from core.errors import BadInput, HopscopeError, StoreError, nearest, shorten
+from core.errors import BadInput, HopscopeError, StoreError, shorten, suggest_name
 from core.graph.building.build import open_or_build
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import GRAPH_META_FILE, Graph
@@ -328,7 +328,7 @@ def _owners() -> dict[str, Dataset]:
 
 
 def _unknown_message(noun: str, name: str, known_names: Mapping) -> str:
-    return f"There is no {noun} “{shorten(name)}”.{nearest(name, known_names)}"
+    return f"There is no {noun} “{shorten(name)}”.{suggest_name(name, known_names)}"
 
 
 def _read_description(path: FilePath) -> Dataset:

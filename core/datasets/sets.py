@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path as FilePath
 
-from core.errors import BadInput, nearest
+from core.errors import BadInput, suggest_name
 from core.graph.building.build import build_in_memory
 from core.graph.readers.json_graphs import row_triples
 from core.graph.readers.source import Triple
@@ -75,11 +75,13 @@ class QuestionSet:
         format = row.get("format", "auto")
         if graphs not in GRAPH_SCOPES:
             raise BadInput(
-                f"The question set “{name}” has graphs = “{graphs}”.{nearest(str(graphs), GRAPH_SCOPES)}"
+                f"The question set “{name}” has graphs = “{graphs}”."
+                f"{suggest_name(str(graphs), GRAPH_SCOPES)}"
             )
         if format not in ("auto", *FORMATS):
             raise BadInput(
-                f"The question set “{name}” has format = “{format}”.{nearest(str(format), FORMATS)}"
+                f"The question set “{name}” has format = “{format}”."
+                f"{suggest_name(str(format), FORMATS)}"
             )
         return cls(
             name=name,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.corpus.readers.files import OTHER_FORMATS
 from core.databases.address import address_of, is_address
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.graph.readers.formats import SUFFIX_ADVICE
 from core.graph.readers.source import bare_suffix
@@ -152,7 +152,9 @@ def importers_named(text: str) -> list[Importer]:
     importers = [one for one in IMPORTERS.values() if text in (one.kind, one.key)]
     if not importers:
         names = [*IMPORT_KINDS, *IMPORTERS]
-        raise BadInput(f"There is no kind of file “{shorten(text, 40)}”.{nearest(text, names)}")
+        raise BadInput(
+            f"There is no kind of file “{shorten(text, 40)}”.{suggest_name(text, names)}"
+        )
     return importers
 
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 
 MARKED_UTF8 = "utf-8-sig"
 Note = Callable[[str], None]  # receives a sentence on what was left out, guessed or not understood
@@ -126,7 +126,7 @@ def known_encoding(name: str) -> str:
         return codecs.lookup(codec).name if codec and "a".encode(codec) else ""
     except (LookupError, ValueError):
         raise BadInput(
-            f"There is no encoding “{shorten(name, 40)}” of texts.{nearest(name, ENCODINGS)}"
+            f"There is no encoding “{shorten(name, 40)}” of texts.{suggest_name(name, ENCODINGS)}"
         ) from None
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from core.errors import BadInput, HopscopeError, nearest, shorten, with_command
+from core.errors import BadInput, HopscopeError, shorten, suggest_name, with_command
 from core.io.durable_files import move_into_place
 from core.io.home import home_folder
 from core.io.names import avoid_device_name
@@ -121,7 +121,7 @@ def _choose_split(
     named_splits = [part for part in parts if part != config]
     wrong = [part for part in named_splits if part not in splits] or named_splits[1:]
     if wrong:
-        similar = nearest(wrong[0], [*configs, *splits])
+        similar = suggest_name(wrong[0], [*configs, *splits])
         raise BadInput(
             f"{repository} has no split “{shorten(wrong[0], 40)}”.{similar} It has "
             f"{', '.join(splits)}."

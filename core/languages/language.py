@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-from core.errors import BadParameter, nearest, shorten
+from core.errors import BadParameter, shorten, suggest_name
 
 ENGLISH = "en"
 QUESTION_WORD_KINDS = ("person", "time", "number", "thing", "other")  # kinds of question words
@@ -111,5 +111,5 @@ def known_code(text: str) -> str:
             return code
     raise BadParameter(
         f"“{shorten(text)}” is no language that is known here; give a code such as "
-        f"de.{nearest(text, [*languages(), *names])}"
+        f"de.{suggest_name(text, [*languages(), *names])}"
     )

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from core.errors import BadParameter, nearest, shorten
+from core.errors import BadParameter, shorten, suggest_name
 from core.io.toml_file import read_toml
 from core.lines.brick import Brick, Bricks, brick_of, bricks_of, default_operator, operators_of
 from core.lines.holder import Holder
@@ -110,7 +110,8 @@ class Grammar(Generic[L]):
         if not isinstance(name, str) or name not in classes:
             subject = f"{where}: there" if where else "There"
             raise BadParameter(
-                f"{subject} is no {self.operator_noun} “{shorten(name)}”.{nearest(str(name), classes)}"
+                f"{subject} is no {self.operator_noun} “{shorten(name)}”."
+                f"{suggest_name(str(name), classes)}"
             )
         return classes[name]
 
@@ -135,7 +136,7 @@ class Grammar(Generic[L]):
             raise BadParameter(f"{where}: a table was expected.")
         for field in row:
             if field not in fields:
-                raise BadParameter(f"{where}: unknown key “{field}”.{nearest(field, fields)}")
+                raise BadParameter(f"{where}: unknown key “{field}”.{suggest_name(field, fields)}")
         for field in ("title", "line"):
             if field not in row:
                 raise BadParameter(f"{where}: “{field}” is missing.")

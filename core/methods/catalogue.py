@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
+from core.errors import BadInput, BadParameter, StoreError, shorten, suggest_name
 from core.io.durable_files import write_whole
 from core.io.home import home_folder
 from core.io.locks import hold_change_lock
@@ -251,7 +251,7 @@ def _sort_after_bases(methods: Mapping[str, Method]) -> dict[str, Method]:
         if method.base and (method.base not in methods or methods[method.base].base):
             raise BadParameter(
                 f"“{method.id}”: its base “{shorten(method.base)}” is no method that stands "
-                f"alone.{nearest(method.base, methods)}"
+                f"alone.{suggest_name(method.base, methods)}"
             )
         by_base.setdefault(method.base, []).append(method)
     sorted_methods = {}
@@ -309,7 +309,7 @@ def find_method(
             raise BadParameter(own_faults[spec])
         if spec.startswith(RETRIEVER_PREFIX):  # raises the fault of its declaration
             declarations.find_retriever(spec.removeprefix(RETRIEVER_PREFIX))
-        raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, methods)}")
+        raise BadParameter(f"There is no method “{shorten(spec)}”.{suggest_name(spec, methods)}")
     return method_of_line(parse_line(spec), methods, preferred_ids)
 
 

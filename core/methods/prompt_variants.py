@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from core.errors import BadInput, nearest
+from core.errors import BadInput, suggest_name
 from core.methods.catalogue import Method
 from core.models.combine import with_prompt
 from core.operators.base import Operator
@@ -54,7 +54,7 @@ def read_prompt(text: str) -> str:
     except (OSError, ValueError) as error:
         names = (*ANSWER_PROMPTS, *choosing_prompts())
         raise BadInput(
-            f"“{text}” is no prompt and no file of UTF-8 text.{nearest(text, names)}"
+            f"“{text}” is no prompt and no file of UTF-8 text.{suggest_name(text, names)}"
         ) from error
 
 

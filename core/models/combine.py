@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.errors import BadParameter, nearest, shorten
+from core.errors import BadParameter, shorten, suggest_name
 from core.models.base import Choice, Chooser, Scorer, Task
 from core.prompts import choosing_prompts
 from core.types import Usage
@@ -296,7 +296,7 @@ def _read_node(tree: ast.expr, excerpt: str) -> str | CombinatorCall:
     name = tree.func.id
     if name not in COMBINATORS:
         raise BadParameter(
-            f"“{excerpt}”: unknown combinator “{name}”.{nearest(name, tuple(COMBINATORS))}"
+            f"“{excerpt}”: unknown combinator “{name}”.{suggest_name(name, tuple(COMBINATORS))}"
         )
     arguments = COMBINATORS[name]
     if len(tree.args) != len(arguments):
@@ -340,7 +340,7 @@ def _read_least(node: ast.expr, excerpt: str, name: str) -> float:
 def _read_prompt(node: ast.expr, excerpt: str, name: str) -> str:
     value = node.value if isinstance(node, ast.Constant) else None
     if not isinstance(value, str) or value not in CHOOSING_PROMPTS:
-        hint = nearest(str(value), CHOOSING_PROMPTS) if isinstance(node, ast.Constant) else ""
+        hint = suggest_name(str(value), CHOOSING_PROMPTS) if isinstance(node, ast.Constant) else ""
         raise BadParameter(
             f"“{excerpt}”: prompt of {name} must be one of {', '.join(CHOOSING_PROMPTS)}.{hint}"
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadParameter, nearest, shorten
+from core.errors import BadParameter, shorten, suggest_name
 from core.io.durable_files import write_whole
 from core.io.home import ROOT, home_folder
 from core.io.toml_file import read_toml
@@ -160,7 +160,9 @@ def _read_tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         raise BadParameter(f"{path} cannot be read: {error.strerror or error}.") from error
     for key in table:
         if key not in ("model", "roles"):
-            raise BadParameter(f'{path}: unknown table "{key}".{nearest(key, ("model", "roles"))}')
+            raise BadParameter(
+                f'{path}: unknown table "{key}".{suggest_name(key, ("model", "roles"))}'
+            )
     models, roles = table.get("model", {}), table.get("roles", {})
     if not isinstance(models, dict) or not isinstance(roles, dict):
         raise BadParameter(f"{path}: [roles] and [model.NAME] must be tables.")
@@ -229,13 +231,14 @@ def _backend_class(label: str, values: Mapping[str, Any]) -> type[Backend]:
     kind = str(values["kind"])
     if backend not in MODEL_BACKENDS:
         raise BadParameter(
-            f'{label} has unknown backend "{backend}".{nearest(backend, tuple(MODEL_BACKENDS))}'
+            f'{label} has unknown backend "{backend}".'
+            f"{suggest_name(backend, tuple(MODEL_BACKENDS))}"
         )
     backend_class = MODEL_BACKENDS[backend]
     if kind not in backend_class.kinds:
         raise BadParameter(
             f'{label} has kind "{kind}", which backend "{backend}" cannot be.'
-            f"{nearest(kind, backend_class.kinds)}"
+            f"{suggest_name(kind, backend_class.kinds)}"
         )
     return backend_class
 
@@ -247,7 +250,8 @@ def _check_keys(
     for key in values:
         if key not in COMMON_ROW_KEYS and key not in fields:
             raise BadParameter(
-                f'{label} has unknown key "{key}".{nearest(key, COMMON_ROW_KEYS + tuple(fields))}'
+                f'{label} has unknown key "{key}".'
+                f"{suggest_name(key, COMMON_ROW_KEYS + tuple(fields))}"
             )
     for key, field in fields.items():
         if field.default is dataclasses.MISSING and key not in values:
@@ -323,7 +327,7 @@ def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], source: str) 
     """
     if role not in ROLE_KINDS:
         raise BadParameter(
-            f'{source}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLE_KINDS))}'
+            f'{source}: [roles] has unknown key "{role}".{suggest_name(role, tuple(ROLE_KINDS))}'
         )
     kind = ROLE_KINDS[role]
     fitting_names = tuple(
@@ -334,7 +338,7 @@ def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], source: str) 
     if name not in fitting_names:
         raise BadParameter(
             f'{source}: [roles] {role} = "{name}" is not a declared model fit for it.'
-            f"{nearest(str(name), fitting_names)}"
+            f"{suggest_name(str(name), fitting_names)}"
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadParameter, ModelUnavailable, nearest
+from core.errors import BadParameter, ModelUnavailable, suggest_name
 from core.io.home import home_folder, models_folder
 from core.io.locks import hold_change_lock
 from core.models import combine, declarations
@@ -166,7 +166,7 @@ class Registry:
         if row is None:
             raise BadParameter(
                 f"“{name}” is no declared model or "
-                f"role.{nearest(name, (*self._roles, *self._rows))}"
+                f"role.{suggest_name(name, (*self._roles, *self._rows))}"
             )
         return row
 
@@ -410,7 +410,7 @@ class Registry:
             rows, roles = declarations.read_own_tables()
             if name not in rows:
                 raise BadParameter(
-                    f"“{name}” is not one of your own models.{nearest(name, tuple(rows))}"
+                    f"“{name}” is not one of your own models.{suggest_name(name, tuple(rows))}"
                 )
             del rows[name]
             remaining_roles = {role: model for role, model in roles.items() if model != name}
@@ -504,7 +504,7 @@ class Registry:
             )
             raise BadParameter(
                 f"“{name}” is a {row.kind}, but {noun} is needed here."
-                f"{nearest(name, fitting_names)}"
+                f"{suggest_name(name, fitting_names)}"
             )
         with self._lock:
             stamp = row.settings.stamp(self._rows)

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadParameter, nearest
+from core.errors import BadParameter, suggest_name
 from core.languages import is_english, language_of_question
 from core.languages.language import name_of
 
@@ -193,7 +193,7 @@ def own_prompt(template: str, placeholders: Iterable[str]) -> dict[str, Any]:
         known_placeholders = ", ".join(f"{{{name}}}" for name in known_names)
         raise BadParameter(
             f"The template has a place {{{unknown_names[0]}}} that nothing fills; there are "
-            f"{known_placeholders}.{nearest(unknown_names[0], known_names)}"
+            f"{known_placeholders}.{suggest_name(unknown_names[0], known_names)}"
         )
     if "question" not in template_names:
         raise BadParameter(

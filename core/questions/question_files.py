@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 from core.io.encoding import Note, ignore_note
 from core.io.files import FileSource, numbered_lines
 from core.io.json_rows import numbered_rows, read_start
@@ -153,7 +153,9 @@ def read_question_file(
     path = FilePath(path)
     notes: list[str] = []
     if format != "auto" and format not in FORMATS:
-        raise BadInput(f"There is no format “{format}” of questions.{nearest(format, FORMATS)}")
+        raise BadInput(
+            f"There is no format “{format}” of questions.{suggest_name(format, FORMATS)}"
+        )
     column_names = parse_columns(columns)
     if column_names and format not in ("auto", CSV_FORMAT):
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")

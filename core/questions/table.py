@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path as FilePath
 from typing import Any
 
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 from core.io.files import EXCEL_SEPARATOR, MAX_LINE_BYTES, FileSource, numbered_lines, size_text
 from core.questions.answers import ANY_OF_ANSWERS_KEYS, OTHER_ANSWER_KEYS, known_answers
 from core.questions.collector import QuestionCollector
@@ -87,7 +87,8 @@ def parse_columns(text: str) -> tuple[str, ...]:
     for name in names:
         if name != SKIPPED_COLUMN and name not in COLUMN_NAMES:
             raise BadInput(
-                f"There is no column “{shorten(name, 40)}” of questions.{nearest(name, COLUMN_NAMES)}"
+                f"There is no column “{shorten(name, 40)}” of questions."
+                f"{suggest_name(name, COLUMN_NAMES)}"
             )
         if name != SKIPPED_COLUMN and names.count(name) > 1:
             raise BadInput(f"The column “{name}” is named twice.")

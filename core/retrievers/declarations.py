@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.errors import BadParameter, nearest, shorten
+from core.errors import BadParameter, shorten, suggest_name
 from core.io.home import home_folder
 
 RETRIEVER_KEYS = (
@@ -169,7 +169,7 @@ def find_retriever(name: str) -> Retriever:
         )
     raise BadParameter(
         f"There is no retriever “{shorten(name, 40)}” in {own_file().name}."
-        f"{nearest(name, retrievers)}"
+        f"{suggest_name(name, retrievers)}"
     )
 
 
@@ -236,7 +236,7 @@ def _check_row(name: str, row: Any, where: str) -> None:
     for key in row:
         if key not in RETRIEVER_KEYS:
             raise BadParameter(
-                f"{where}: unknown key “{shorten(key, 40)}”.{nearest(key, RETRIEVER_KEYS)}"
+                f"{where}: unknown key “{shorten(key, 40)}”.{suggest_name(key, RETRIEVER_KEYS)}"
             )
     for key in RETRIEVER_TEXT_KEYS:
         if not isinstance(row.get(key, ""), str):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.errors import nearest, shorten
+from core.errors import shorten, suggest_name
 
 REPLY_KEYS = ("paths", "nodes", "answers")
 PATH_KEYS = ("nodes", "relations", "forward", "score")
@@ -311,5 +311,6 @@ def quote_examples(texts: Iterable[str]) -> str:
 
 def _key_note(where: str, key: Any, known_keys: Sequence[str]) -> str:
     return (
-        f"The {where}'s key “{shorten(str(key), 40)}” was ignored.{nearest(str(key), known_keys)}"
+        f"The {where}'s key “{shorten(str(key), 40)}” was ignored."
+        f"{suggest_name(str(key), known_keys)}"
     )

@@ -22,7 +22,7 @@ from core.corpus.readers.nested_fields import (
 )
 from core.corpus.readers.options import Columns, Note, count_with_noun
 from core.corpus.readers.text import file_stem
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 from core.io.encoding import ignore_note
 from core.io.files import FileSource, name_without_packing, open_unpacked, size_text
 from core.io.json_pieces import JsonPieces
@@ -79,7 +79,7 @@ def parse_column_roles(text: str) -> dict[str, str]:
             example = "text=Body,title=Subject,id=No and header=no"
             raise BadInput(
                 f"Name columns as {example}, not “{shorten(assignment)}”."
-                f"{nearest(role, known_roles)}"
+                f"{suggest_name(role, known_roles)}"
             )
         roles[role] = name
     return roles
@@ -583,5 +583,5 @@ class ColumnRoles:
             )
         raise BadInput(
             f"{self.name} has no column "
-            f"“{shorten(column)}”.{nearest(column, map(utf8_text, names))}"
+            f"“{shorten(column)}”.{suggest_name(column, map(utf8_text, names))}"
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from core.errors import BadInput, nearest
+from core.errors import BadInput, suggest_name
 from core.evaluation.reports.recommendation import format_share
 
 ROADMAP_FILE = Path(__file__).with_name("roadmap.toml")
@@ -87,11 +87,14 @@ def next_roadmap_step(answers: Mapping[str, str]) -> Leaf | RoadmapQuestion:
     questions_by_key = roadmap_questions()
     for key, value in answers.items():
         if key not in questions_by_key:
-            raise BadInput(f"The roadmap has no question “{key}”.{nearest(key, questions_by_key)}")
+            raise BadInput(
+                f"The roadmap has no question “{key}”.{suggest_name(key, questions_by_key)}"
+            )
         if value not in questions_by_key[key].options:
             raise BadInput(
                 f"“{value}” is no answer to "
-                f"“{questions_by_key[key].title}”.{nearest(value, questions_by_key[key].options)}"
+                f"“{questions_by_key[key].title}”."
+                f"{suggest_name(value, questions_by_key[key].options)}"
             )
     leaves = roadmap_leaves()  # those that the answers so far allow
     answered: set[str] = set()
@@ -120,7 +123,9 @@ def read_answers(text: str) -> dict[str, str]:
                 f"{step.name} already."
             )
         if word not in step.options:
-            raise BadInput(f"“{word}” is no answer to “{step.title}”.{nearest(word, step.options)}")
+            raise BadInput(
+                f"“{word}” is no answer to “{step.title}”.{suggest_name(word, step.options)}"
+            )
         answers[step.key] = word
     return answers
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.errors import BadParameter, nearest
+from core.errors import BadParameter, suggest_name
 from core.evaluation.metrics.outcome import Outcome
 from core.types import Question
 
@@ -163,4 +163,4 @@ def find_metric(name: str, metrics: dict[str, Metric]) -> Metric:
     base, sign, k = name.rpartition("@")
     if sign and base in metrics and k.isdecimal():
         return metrics[base] @ int(k)
-    raise BadParameter(f"There is no metric “{name}”.{nearest(base or name, metrics)}")
+    raise BadParameter(f"There is no metric “{name}”.{suggest_name(base or name, metrics)}")

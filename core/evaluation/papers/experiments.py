@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput, nearest
+from core.errors import BadInput, suggest_name
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.papers.building_costs import BuildingCosts
 from core.evaluation.papers.graphs import on_builds
@@ -349,7 +349,7 @@ def find_experiment(id: str) -> Experiment:
     if id not in experiments_by_id:
         all_ids = (*experiments_by_id, *cost_figures(), *printed_tables())
         raise BadInput(
-            f"There is no experiment “{id}”.{nearest(id, all_ids)} “reproduce” lists them."
+            f"There is no experiment “{id}”.{suggest_name(id, all_ids)} “reproduce” lists them."
         )
     return experiments_by_id[id]
 

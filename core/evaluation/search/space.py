@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import BadParameter, nearest
+from core.errors import BadParameter, suggest_name
 from core.models.combine import model_names
 from core.operators.base import Line, Operator, order_fault
 from core.operators.text import operator_class
@@ -131,7 +131,7 @@ def load_space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_
     for kind in kinds:
         if kind not in OPERATOR_KINDS:
             raise BadParameter(
-                f"There is no kind of steps “{kind}”.{nearest(kind, OPERATOR_KINDS)}"
+                f"There is no kind of steps “{kind}”.{suggest_name(kind, OPERATOR_KINDS)}"
             )
     table = tomllib.loads(file.read_text("utf-8"))
     alternatives = {}

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from core.errors import BadInput, nearest
+from core.errors import BadInput, suggest_name
 from core.graph.readers import delimited, graphml, graphson, json_graphs, networks, rdf
 from core.graph.readers.node_tables import name_ends
 from core.graph.readers.skip_report import Tally
@@ -276,7 +276,7 @@ def format_of(path: FilePath, name: str) -> str:
         # In some languages, spreadsheets write semicolons into such files.
         return AUTO_TRIPLE_FORMAT if format_name == "comma" else format_name
     if name not in FORMATS:
-        raise BadInput(f"There is no format “{name}” of triples.{nearest(name, FORMATS)}")
+        raise BadInput(f"There is no format “{name}” of triples.{suggest_name(name, FORMATS)}")
     return name
 
 

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
-from core.errors import BadInput, nearest
+from core.errors import BadInput, suggest_name
 from core.graph.readers.ntriples import (
     CACHED_TERM_NAMES,
     ERROR_POSITION,
@@ -191,7 +191,8 @@ def check_literals(literals: str) -> None:
     """Raise BadInput for a value that is not in `LITERAL_USES`."""
     if literals not in LITERAL_USES:
         raise BadInput(
-            f"Literals are {', '.join(LITERAL_USES)}; not “{literals}”.{nearest(literals, LITERAL_USES)}"
+            f"Literals are {', '.join(LITERAL_USES)}; not “{literals}”."
+            f"{suggest_name(literals, LITERAL_USES)}"
         )
 
 
@@ -338,7 +339,7 @@ def syntax_of(path: FilePath) -> str:
     """
     suffix = bare_suffix(path)
     if suffix not in SYNTAX_BY_SUFFIX:
-        hint = nearest(suffix, SYNTAX_BY_SUFFIX)
+        hint = suggest_name(suffix, SYNTAX_BY_SUFFIX)
         raise BadInput(f"{path.name} should be an RDF file: {', '.join(SYNTAX_BY_SUFFIX)}.{hint}")
     return SYNTAX_BY_SUFFIX[suffix]
 

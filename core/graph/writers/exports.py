@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from core.errors import BadInput, StoreError, nearest
+from core.errors import BadInput, StoreError, suggest_name
 from core.graph.protocol import KnowledgeGraph
 from core.graph.writers.graphml import write_graphml
 from core.graph.writers.tables import write_neo4j, write_parquet
@@ -80,7 +80,8 @@ def export_graph(
     """
     if format not in EXPORT_FORMATS:
         raise BadInput(
-            f"There is no format “{format}” to write.{nearest(format, EXPORT_FORMATS)} Known are "
+            f"There is no format “{format}” to write."
+            f"{suggest_name(format, EXPORT_FORMATS)} Known are "
             f"{', '.join(EXPORT_FORMATS)}."
         )
     if out.exists():

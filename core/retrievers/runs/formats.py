@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.corpus.readers.delimited_table import HEADER_YES, DelimitedTable
-from core.errors import BadInput, nearest, shorten
+from core.errors import BadInput, shorten, suggest_name
 from core.io.columnar import is_columnar
 from core.io.files import FileSource, numbered_lines
 from core.io.json_rows import numbered_rows, read_start
@@ -335,7 +335,7 @@ def read_run_file(
     if format not in (AUTO_RUN_FORMAT, *FORMATS):
         raise BadInput(
             f"There is no format “{shorten(format, 40)}” of finished "
-            f"runs.{nearest(format, FORMATS)}"
+            f"runs.{suggest_name(format, FORMATS)}"
         )
     if is_columnar(path):
         rows = (row for _, row in column_rows(path, max_bytes=MAX_RUN_FILE_BYTES))

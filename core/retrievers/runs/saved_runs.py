@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from core.corpus.quotations import single_line
-from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
+from core.errors import BadInput, BadParameter, StoreError, shorten, suggest_name
 from core.io.home import home_folder
 from core.io.plain_data import from_plain, to_plain
 from core.io.rows import RowFile, Schema
@@ -237,7 +237,7 @@ def find_run(name: str) -> FileRun:
         raise BadParameter(
             f"There is no finished run “{shorten(name, 40)}”: none was brought from a file."
         )
-    raise BadParameter(f"There is no finished run “{shorten(name, 40)}”.{nearest(name, runs)}")
+    raise BadParameter(f"There is no finished run “{shorten(name, 40)}”.{suggest_name(name, runs)}")
 
 
 def remove_saved_run(name: str) -> None:
