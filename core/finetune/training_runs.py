@@ -199,17 +199,10 @@ def run_llm_training(
 
     def train_in(folder: Path) -> TrainedModel:
         train, validation = questions.examples(folder, watch)
-        test_key = training_key(
-            questions.key_inputs(), [drawn.question.id for drawn in test_questions]
-        )
-        test = load_examples(
-            test_questions,
-            engine,
-            split.seed,
-            file=folder / "unseen.json",
-            key=test_key,
-            watch=watch,
-        )
+        test_ids = [drawn.question.id for drawn in test_questions]
+        test_key = training_key(questions.key_inputs(), test_ids)
+        file = folder / "unseen.json"
+        test = load_examples(test_questions, engine, split.seed, file, test_key, watch)
         watch.report("Loading the language model")
         model = llms.TrainableLLM(base_folder, settings)
         train_dialogues, validation_dialogues, test_dialogues = (

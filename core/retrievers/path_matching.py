@@ -119,12 +119,12 @@ def _match_paths(
             matches.setdefault(match, path.score)
     if n_with_unknown_names:
         notes.append(
-            f"{_paths_were(n_with_unknown_names, len(paths))} left out for names that are not in "
+            f"{_paths_phrase(n_with_unknown_names, len(paths))} left out for names that are not in "
             "the graph."
         )
     if missing_triples:
         notes.append(
-            f"{_paths_were(missing_triples.total(), len(paths))} left out: the graph has no such "
+            f"{_paths_phrase(missing_triples.total(), len(paths))} left out: the graph has no such "
             f"triple, as {quote_examples(missing_triples)}."
         )
     return matches
@@ -205,6 +205,6 @@ def _join_to_seeds(
     return paths
 
 
-def _paths_were(count: int, total: int) -> str:
+def _paths_phrase(count: int, total: int) -> str:
     paths = "path" if total == 1 else "paths"
     return f"{count:,} of {total:,} {paths} {'was' if count == 1 else 'were'}"

@@ -137,7 +137,7 @@ def test_unknown_names_are_left_out_with_a_note(place):
     assert found.texts == ["One -> has_genre -> Drama"]
     assert found.notes[1:] == [
         NoteWith(1, "4 names", "not in the graph", "“<b>Nobody</b>”"),
-        NoteWith(1, "5 paths", "left out", "name"),
+        NoteWith(1, "5 paths", "left out", "names"),
         NoteWith(
             3, 5, "“One -[release_year]- 1999”, “One <-[has_genre]- Drama”, “One -[genre]-> Drama”"
         ),
