@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from core.cases import solved as load_solved
+from core.cases import solved
 from core.comparison.built_graphs import BuiltGraphs
 from core.comparison.comparison_work import ComparisonWork, LaneQueues
 from core.comparison.consent import free_prefix, needs_consent
@@ -62,13 +62,13 @@ class Engine:
     Parameters
     ----------
     models : the models to use; by default a registry of its own, which `close` closes.
-    solved : returns the solved questions of a user for the digest of a graph.
+    load_solved : returns the solved questions of a user for the digest of a graph.
     """
 
     def __init__(
         self,
         models: Models | None = None,
-        solved: Callable[[str], Sequence[Question]] = load_solved,
+        load_solved: Callable[[str], Sequence[Question]] = solved,
     ):
         self._own_models: Registry | None = None
         if models is None:
@@ -81,7 +81,7 @@ class Engine:
         self.evaluations = Jobs(workers=1)
         self.preparing = Jobs()
         self.trials = Jobs(workers=1)
-        base = Environment(models, solved, self._built)
+        base = Environment(models, load_solved, self._built)
         self.environment = replace(base, encoding=partial(_start_encoding, self.preparing, base))
         self._prefixes = PrefixCache()
         self._queues = LaneQueues()
@@ -373,19 +373,19 @@ class Engine:
         repair_work = None
         if is_alive is not None:
             repair_work = RepairWork(
-                job.comparison,
-                self.environment,
-                self._prefixes,
+                comparison=job.comparison,
+                environment=self.environment,
+                prefixes=self._prefixes,
                 queues=self._queues,
-                asks_chat=self._is_slow_lane,
+                is_slow_lane=self._is_slow_lane,
                 is_alive=is_alive,
             )
         work = ComparisonWork(
-            job.comparison,
-            self.environment,
-            self._prefixes,
+            comparison=job.comparison,
+            environment=self.environment,
+            prefixes=self._prefixes,
             queues=self._queues,
-            asks_chat=self._is_slow_lane,
+            is_slow_lane=self._is_slow_lane,
             on_end=repair_work,
             is_watched=is_watched,
         )

@@ -156,7 +156,7 @@ class Evaluation:
         """The metrics that the page Evaluate shows first."""
         import pandas
 
-        return pandas.DataFrame(self._rows(self.summary.defaults.table))
+        return pandas.DataFrame(self._rows(self.summary.defaults.table_metrics))
 
     def __repr__(self) -> str:
         return self._default_table().to_string(index=False, float_format="{:.3f}".format)

@@ -116,13 +116,13 @@ class BuildContext:
                 )
             return self.chats[name]
 
-    def at_once(self, name: str) -> int:
+    def max_concurrent(self, name: str) -> int:
         """Return the number of parallel requests to a language model.
 
         A server sets this number itself; otherwise it is `lanes`.
         """
         with self._lock:
-            return getattr(self._engines.get(name), "at_once", self.lanes)
+            return getattr(self._engines.get(name), "max_concurrent", self.lanes)
 
     def close(self) -> None:
         """Free the memory of the engines that were started for this build."""

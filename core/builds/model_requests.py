@@ -114,7 +114,7 @@ def map_in_parallel(
             return work(items[number])
 
     def parallel_requests() -> int:
-        return ctx.at_once(model) if spending.may_begin() else 0
+        return ctx.max_concurrent(model) if spending.may_begin() else 0
 
     with ctx.replies.hold_open():
         for result in ConcurrentWork(parallel_requests, ctx.watch).run_each(work_on, begin_items()):

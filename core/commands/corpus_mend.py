@@ -171,7 +171,8 @@ def _accept_suggestions(corpus: Corpus, rows: list[Suggestion], names: list[str]
     for name in names:
         if name != ALL_MERGES and name not in suggested_names:
             raise BadInput(
-                f"“{shorten(name)}” is not suggested.{suggest_name(name, suggested_names)} Use --merge "
+                f"“{shorten(name)}” is not suggested."
+                f"{suggest_name(name, suggested_names)} Use --merge "
                 "for two names of your own."
             )
     edits = [one.edit for one in rows if ALL_MERGES in names or one.edit.names[0] in names]

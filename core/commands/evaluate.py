@@ -426,7 +426,7 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 
 def _print(summary, extra_rows: list[str]) -> None:
-    names = list(dict.fromkeys([*summary.defaults.table, *extra_rows]))
+    names = list(dict.fromkeys([*summary.defaults.table_metrics, *extra_rows]))
     table = summary.table(names)
     sentences = [
         *summary.answer_fault_sentences(),
@@ -460,7 +460,8 @@ def _print_conditions(summary, names: list[str]) -> None:
     if summary.failure_sentences():
         print("A failed question scores 0; seconds and tokens are of the answered ones.")
     if not spec["model"]:
-        print(f"No language model answered: the answers scored are the {summary.defaults.reader}.")
+        answer_source = summary.defaults.answer_source
+        print(f"No language model answered: the answers scored are the {answer_source}'s.")
     if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
         print(
             "No judge was asked: an answer that holds a correct answer counts as accurate "

@@ -157,7 +157,7 @@ def _add_common_options(parser, questions: str, report: bool = True) -> None:
         metavar="N",
         help=f"questions drawn from each set, or all (default: {questions})",
     )
-    add_count(parser, "--held-out", 20, "of them to choose when to stop")
+    add_count(parser, "--held-out", 20, "of them for early stopping")
     add_count(parser, "--seed", 0, "of every draw", low=0)
     add_switch(parser, "--again", "train again, also where the same training was done or begun")
     add_switch(parser, "--json", "print one JSON object")

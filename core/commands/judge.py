@@ -15,7 +15,7 @@ from core.commands.terminal import (
     write_text,
 )
 from core.errors import BadInput
-from core.evaluation.pairwise.page import order_agreement, page_html
+from core.evaluation.pairwise.html_report import order_agreement_text, tally_html
 from core.evaluation.pairwise.pair_judgements import JUDGE_ROLE, start_judging
 from core.evaluation.pairwise.tally import PairwiseTally
 from core.evaluation.pairwise.verdicts import CRITERIA
@@ -73,7 +73,7 @@ def run(options) -> int:
     job = start_judging(options.engine(), summary, options.sample, options.judge)
     tally, names = finish_job(job), method_names(summary.run)
     if options.html:
-        write_text(Path(options.html), page_html(tally, names))
+        write_text(Path(options.html), tally_html(tally, names))
     if options.json:
         print_json({"evaluation": options.evaluation, **tally.to_dict()})
     else:
@@ -85,7 +85,7 @@ def _print(tally: PairwiseTally, names: dict[str, MethodName]) -> None:
     print(f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}")
     warn(tally.doubts())
     for criterion in CRITERIA if tally.readable_matches else ():
-        print(f"{criterion.capitalize()}: {order_agreement(tally, criterion)}")
+        print(f"{criterion.capitalize()}: {order_agreement_text(tally, criterion)}")
         if not tally.is_informative(criterion):
             print("  win rates that say nothing are left out (--json has them)")
             continue

@@ -345,7 +345,8 @@ def _sets(options, experiment: Experiment) -> dict[str, str]:
     for name in (*options.set, *named_graphs):
         if name not in experiment.printed:
             raise BadInput(
-                f"{experiment.id} has no set “{name}”.{suggest_name(name, tuple(experiment.printed))}"
+                f"{experiment.id} has no set “{name}”."
+                f"{suggest_name(name, tuple(experiment.printed))}"
             )
     if options.small:
         available_sets = experiment.shipped_sets()

@@ -20,7 +20,7 @@ from core.commands.terminal import (
     warn,
 )
 from core.errors import BadInput
-from core.evaluation.metrics.defaults import defaults
+from core.evaluation.metrics.defaults import defaults_for
 from core.evaluation.reports.export import format_figure
 from core.evaluation.runs.plan import misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
@@ -174,7 +174,7 @@ def _plan_search(options, engine):
             seed=options.seed,
             columns=options.columns,
             kinds=tuple(filter(None, map(str.strip, options.kinds.split(",")))),
-            quality=options.metric or defaults(searched_source).qualities[0],
+            quality=options.metric or defaults_for(searched_source).quality_metrics[0],
             cost=cost,
             budget=options.budget_seconds if cost == "seconds" else options.budget_tokens,
             trials=options.trials,

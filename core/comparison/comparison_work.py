@@ -134,7 +134,7 @@ class ComparisonWork:
         environment: Environment,
         prefixes: PrefixCache,
         queues: LaneQueues,
-        asks_chat: Callable[[Method], bool],
+        is_slow_lane: Callable[[Method], bool],
         on_end: Callable[[Job, float], None] | None = None,
         is_watched: Callable[[Job], bool] = lambda job: False,
     ):
@@ -146,12 +146,13 @@ class ComparisonWork:
         environment : the models and stores.
         prefixes : the cache of states that runs share.
         queues : the queues of all lanes.
-        asks_chat : returns whether a method needs a language model to retrieve.
+        is_slow_lane : returns whether a method may take long, since it asks a language model to
+            retrieve or starts a user's program.
         on_end : is called with the job and the time when the last lane ended, unless the job was
             cancelled. It waits in a queue of its own, so that it delays no lane.
         is_watched : returns whether a viewer displays the job, and so needs previews.
         """
-        self.comparison, self._queues, self._asks_chat = comparison, queues, asks_chat
+        self.comparison, self._queues, self._is_slow_lane = comparison, queues, is_slow_lane
         self._models = environment.models
         self._runs = [
             LaneRun.continue_lane(lane, environment, prefixes) for lane in comparison.lanes
@@ -167,7 +168,7 @@ class ComparisonWork:
         self._job = job
         job.on_cancel = self._cancel_waiting
         # The functions below capture these values, since capturing `self` would make a cycle.
-        queues, lanes, asks_chat = self._queues, self.comparison.lanes, self._asks_chat
+        queues, lanes, is_slow_lane = self._queues, self.comparison.lanes, self._is_slow_lane
 
         def unfinished() -> list[int]:
             return [
@@ -176,7 +177,7 @@ class ComparisonWork:
                 if not lane.retrieved
                 and not lane.has_quick_result
                 and lane.status not in ENDED_STATUSES
-                and not asks_chat(lane.method)
+                and not is_slow_lane(lane.method)
             ]
 
         self._pauses = LanePauses(unfinished, lambda: queues.has_other_lanes(job))
@@ -186,7 +187,7 @@ class ComparisonWork:
         for index in sorted(
             waiting_lanes, key=lambda index: queues.expected_seconds(lanes[index].line)
         ):
-            queue = queues.asking if asks_chat(lanes[index].method) else queues.retrieving
+            queue = queues.asking if is_slow_lane(lanes[index].method) else queues.retrieving
             self._put(queue, index, JOB_RUNNING, self._retrieve)
         if not waiting_lanes:
             self._end_if_done()
@@ -244,7 +245,7 @@ class ComparisonWork:
         lane = self.comparison.lanes[index]
         if (
             not self._is_watched(self._job)
-            or self._asks_chat(lane.method)
+            or self._is_slow_lane(lane.method)
             or not has_quick_form(lane.line, self._models)
         ):
             return False

@@ -7,6 +7,7 @@ from pathlib import Path
 from core.databases import bolt, sparql
 from core.databases.address import SPARQL, Address
 from core.databases.limits import CopyLimits
+from core.graph.readers.rdf import LITERAL_TRIPLES
 from core.graph.readers.triple_file import TripleFile
 
 
@@ -17,17 +18,26 @@ def copy_graph(
     key: str = "",
     query: str = "",
     language: str = "",
-    literals: str = "triples",
+    literals: str = LITERAL_TRIPLES,
 ) -> TripleFile:
-    """Return the triples of a database, or of a query, as a file in `folder`.
+    """Write the triples of a database, or of a query, into a file in `folder`.
 
-    The tally of the file has sentences on what was copied and left out. Things are named by their
-    labels (rdfs:label and others; in Neo4j the properties label, name or title).
+    Things are named by their labels (rdfs:label and others; in Neo4j the properties label, name or
+    title).
 
     Parameters
     ----------
-    language : code of the labels' language.
-    literals : the use of literals, as in the reader of the file.
+    address : address of the database, for SPARQL or Bolt.
+    folder : folder of the new file.
+    limits : limits of the copy.
+    key : password or API key, or the name of the environment variable that holds it.
+    query : query in the language of the database; empty for the whole database.
+    language : code of the labels' language; for SPARQL only.
+    literals : one of `LITERAL_USES`; for SPARQL only.
+
+    Returns
+    -------
+    The file. Its tally has sentences on what was copied and left out.
 
     Raises
     ------

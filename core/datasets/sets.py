@@ -75,11 +75,13 @@ class QuestionSet:
         format = row.get("format", "auto")
         if graphs not in GRAPH_SCOPES:
             raise BadInput(
-                f"The question set “{name}” has graphs = “{graphs}”.{suggest_name(str(graphs), GRAPH_SCOPES)}"
+                f"The question set “{name}” has graphs = “{graphs}”."
+                f"{suggest_name(str(graphs), GRAPH_SCOPES)}"
             )
         if format not in ("auto", *FORMATS):
             raise BadInput(
-                f"The question set “{name}” has format = “{format}”.{suggest_name(str(format), FORMATS)}"
+                f"The question set “{name}” has format = “{format}”."
+                f"{suggest_name(str(format), FORMATS)}"
             )
         return cls(
             name=name,

@@ -294,16 +294,19 @@ def fitting_tokens(
     ]
 
 
-def unseen_figures(
-    model: TrainableLLM, unseen: Sequence[Dialogue], settings: LLMSettings, watch: Watch = NO_WATCH
+def before_after_figures(
+    model: TrainableLLM,
+    test_dialogues: Sequence[Dialogue],
+    settings: LLMSettings,
+    watch: Watch = NO_WATCH,
 ) -> list[dict[str, Any]]:
-    """Return figures before and after the training on dialogues of unseen questions, by task.
+    """Return figures before and after the training on dialogues of test questions, by task.
 
     `loss` is the mean per token of the right reply. For choices, `hit` is the share of dialogues in
     which the first number that the model names is right.
     """
     dialogues_by_task: dict[str, list[Dialogue]] = {}
-    for dialogue in unseen:
+    for dialogue in test_dialogues:
         dialogues_by_task.setdefault(dialogue.task, []).append(dialogue)
     rows = []
     for when in ("before", "after"):

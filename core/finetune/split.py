@@ -24,16 +24,17 @@ from core.types import Question
 from core.watch import Watch
 
 LEARNING_ENDINGS = ("-dev", "-train")  # endings of sets that have a matching test set
-UNSEEN_DIVISOR = 5  # a fifth of a set without a test set is never trained on
+# Share of a set without a test set that is reserved for testing: 1 / 5.
+TEST_SHARE_DIVISOR = 5
 
 
 @dataclass(frozen=True)
 class QuestionSplit:
     """Questions of several sets in three parts that share no question text.
 
-    The parts are drawn with a seed. Test questions, called unseen, are those of the matching test
-    sets (`-dev` and `-train` give `-test`). For a set without one, they are a fifth of its own
-    questions, reserved before anything else is drawn.
+    The parts are training, validation and test questions, drawn with a seed. Test questions are
+    those of the matching test sets (`-dev` and `-train` give `-test`). For a set without one, they
+    are a fifth of its own questions, reserved before anything else is drawn.
 
     Parameters
     ----------
@@ -61,8 +62,8 @@ class QuestionSplit:
                 )
         if self.questions is not None and self.questions <= self.held:
             raise BadInput(
-                f"Of {self.questions} questions a set, {self.held} choose when to stop; nothing "
-                "is left to train on."
+                f"Of {self.questions} questions per set, {self.held} are used for early stopping; "
+                "none are left to train on."
             )
 
     @property
@@ -78,80 +79,84 @@ class QuestionSplit:
         return tuple(_matching_test_set(self._full_name(name)) or name for name in self.set_names)
 
     def draw_questions(
-        self, graph: Callable[[str], Any]
+        self, open_graph: Callable[[str], Any]
     ) -> tuple[list[DrawnQuestion], list[DrawnQuestion]]:
         """Return the training questions and the validation questions.
 
-        `graph` opens graphs by name. Raises BadInput, StoreError.
+        `open_graph` opens graphs by name. Raises BadInput, StoreError.
         """
-        test_questions = chain.from_iterable(self._unseen_by_set(graph).values())
-        unseen_texts = set(map(comparable_question, test_questions))
+        test_questions = chain.from_iterable(self._test_questions_by_set(open_graph).values())
+        test_texts = set(map(comparable_question, test_questions))
         train: list[DrawnQuestion] = []
-        held: list[DrawnQuestion] = []
-        for part in self._questions_by_set(self.set_names, graph).values():
+        validation: list[DrawnQuestion] = []
+        for set_questions in self._questions_by_set(self.set_names, open_graph).values():
             usable = [
                 drawn_question
-                for drawn_question in part
+                for drawn_question in set_questions
                 if drawn_question.question.answers
-                and comparable_question(drawn_question) not in unseen_texts
+                and comparable_question(drawn_question) not in test_texts
             ][: self.questions]
-            held += usable[: self.held]
+            validation += usable[: self.held]
             train += usable[self.held :]
         if not train:
             raise BadInput(f"Nothing is left to train on in {self.sets}.")
-        return train, held
+        return train, validation
 
-    def draw_test_questions(self, size: int, graph: Callable[[str], Any]) -> list[DrawnQuestion]:
-        """Return up to `size` unseen questions of each test set, interleaved.
+    def draw_test_questions(
+        self, size: int, open_graph: Callable[[str], Any]
+    ) -> list[DrawnQuestion]:
+        """Return up to `size` test questions of each test set, interleaved.
 
         Raises BadInput, StoreError.
         """
-        parts = [part[:size] for part in self._unseen_by_set(graph).values()]
+        parts = [part[:size] for part in self._test_questions_by_set(open_graph).values()]
         interleaved = chain.from_iterable(zip_longest(*parts))
         return [question for question in interleaved if question is not None]
 
-    def plan(self, methods: Sequence, size: int, graph: Callable[[str], Any]) -> Plan:
-        """Return an evaluation plan of some methods on `size` unseen questions of each test set.
+    def plan(self, methods: Sequence, size: int, open_graph: Callable[[str], Any]) -> Plan:
+        """Return an evaluation plan of some methods on `size` test questions of each test set.
 
         Only the graph reader answers.
         """
-        parts = self._unseen_by_set(graph)
-        full_plan = self._plan(tuple(parts), graph, tuple(methods))
+        parts = self._test_questions_by_set(open_graph)
+        full_plan = self._plan(tuple(parts), open_graph, tuple(methods))
         return replace(
             full_plan,
-            drawn=tuple(self.draw_test_questions(size, graph)),
+            drawn=tuple(self.draw_test_questions(size, open_graph)),
             of=sum(map(len, parts.values())),
             model=False,
         )
 
-    def _unseen_by_set(self, graph: Callable[[str], Any]) -> dict[str, list[DrawnQuestion]]:
-        questions_by_set = self._questions_by_set(self.test_names, graph)
+    def _test_questions_by_set(
+        self, open_graph: Callable[[str], Any]
+    ) -> dict[str, list[DrawnQuestion]]:
+        questions_by_set = self._questions_by_set(self.test_names, open_graph)
         for name in questions_by_set.keys() & {self._full_name(name) for name in self.set_names}:
-            reserved_count = max(1, len(questions_by_set[name]) // UNSEEN_DIVISOR)
+            reserved_count = max(1, len(questions_by_set[name]) // TEST_SHARE_DIVISOR)
             questions_by_set[name] = questions_by_set[name][:reserved_count]
         return questions_by_set
 
     def _questions_by_set(
-        self, names: Sequence[str], graph: Callable[[str], Any]
+        self, names: Sequence[str], open_graph: Callable[[str], Any]
     ) -> dict[str, list[DrawnQuestion]]:
         """Return all questions of some sets in a seeded order, by the sets' full names."""
         questions_by_set: dict[str, list[DrawnQuestion]] = {}
         for name in names:  # one by one, because questions of different sets may share an id
-            for question in self._plan((name,), graph).drawn:
+            for question in self._plan((name,), open_graph).drawn:
                 questions_by_set.setdefault(question.set, []).append(question)
         return questions_by_set
 
     def _plan(
         self,
         names: Sequence[str],
-        graph: Callable[[str], Any],
+        open_graph: Callable[[str], Any],
         methods: tuple[Method, ...] = (),
     ) -> Plan:
         return make_plan(
             methods or (Method("none", "", Line()),),  # a plan needs a method
             ",".join(names),
             None,
-            graph,
+            open_graph,
             seed=self.seed,
         )
 
@@ -218,7 +223,9 @@ def load_examples(
 def _matching_test_set(name: str) -> str:
     """Return the test set that matches a set to learn from; an empty text if there is none."""
     for ending in LEARNING_ENDINGS:
+        if not name.endswith(ending):
+            continue
         test_name = f"{name.removesuffix(ending)}-test"
-        if name.endswith(ending) and any(test_name in one.sets for one in datasets().values()):
+        if any(test_name in dataset.sets for dataset in datasets().values()):
             return test_name
     return ""

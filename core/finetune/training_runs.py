@@ -51,12 +51,11 @@ def served_folder(engine, name: str) -> Path:
 
     Raises BadParameter if its row names none.
     """
-    settings = engine.models.resolve(name).settings
-    folder = getattr(settings, "folder", "") or (getattr(settings, "get", "") and settings.weights)
+    folder = engine.models.resolve(name).settings.own_folder
     if not folder:
         raise BadParameter(
-            f"“{name}” is declared without a folder of its own, so a trained model has no place "
-            "to go."
+            f"“{name}” is declared without a folder of its own, so the trained model cannot be "
+            "saved."
         )
     return weights_folder(folder)
 
@@ -68,7 +67,7 @@ class TrainingQuestions:
     split: QuestionSplit
     engine: Any
     train: Sequence[DrawnQuestion]
-    held: Sequence[DrawnQuestion]
+    validation: Sequence[DrawnQuestion]
 
     @classmethod
     def of(cls, split: QuestionSplit, engine) -> TrainingQuestions:
@@ -77,9 +76,11 @@ class TrainingQuestions:
 
     def key_inputs(self) -> list[Any]:
         """Return everything that the examples depend on."""
-        drawn_questions = (*self.train, *self.held)
-        questions = [drawn.question for drawn in drawn_questions]
-        question_rows = [[one.id, one.text, one.entities, one.answers] for one in questions]
+        drawn_questions = (*self.train, *self.validation)
+        question_rows: list[list[Any]] = []
+        for drawn in drawn_questions:
+            question = drawn.question
+            question_rows.append([question.id, question.text, question.entities, question.answers])
         names = (drawn.source.name for drawn in drawn_questions if drawn.source.name)
         graphs = {name: self.engine.graph(name).digest for name in names}
         return [
@@ -92,9 +93,9 @@ class TrainingQuestions:
         ]
 
     def examples(
-        self, work: Path, watch: Watch = NO_WATCH
+        self, folder: Path, watch: Watch = NO_WATCH
     ) -> tuple[list[TrainingExample], list[TrainingExample]]:
-        """Return the training examples and the validation examples, saved in `work`.
+        """Return the training examples and the validation examples, saved in `folder`.
 
         Raises RunCancelled, StoreError.
         """
@@ -102,9 +103,9 @@ class TrainingQuestions:
         load = partial(
             load_examples, engine=self.engine, seed=self.split.seed, key=key, watch=watch
         )
-        train = load(self.train, file=work / "train.json")
-        held = load(self.held, file=work / "held-out.json")
-        return train, held
+        train = load(self.train, file=folder / "train.json")
+        validation = load(self.validation, file=folder / "held-out.json")
+        return train, validation
 
     def record(
         self,
@@ -128,14 +129,14 @@ class TrainingQuestions:
         -------
         Values for JSON.
         """
-        train, held = examples
+        train, validation = examples
         return {
             "base": base,
             "settings": settings_dict(settings),
             "asked": len(self.train),
             **figures,
             "examples": len(train),
-            "held_out": len(held),
+            "held_out": len(validation),
             **training_figures(state),
         }
 
@@ -163,9 +164,11 @@ def run_encoder_training(
     )
 
     def train_in(folder: Path) -> TrainedModel:
-        train, held = questions.examples(folder, watch)
-        model, state = encoders.train_encoder(base, train, held, settings, folder, input_key, watch)
-        record = questions.record(BASE_ENCODER, settings, (train, held), state)
+        train, validation = questions.examples(folder, watch)
+        model, state = encoders.train_encoder(
+            base, train, validation, settings, folder, input_key, watch
+        )
+        record = questions.record(BASE_ENCODER, settings, (train, validation), state)
         return record, lambda temporary: model.save(temporary, base)
 
     return _train_if_needed(target, input_key, split, train_in, rerun)
@@ -176,41 +179,41 @@ def run_llm_training(
     split: QuestionSplit,
     settings: llms.LLMSettings,
     base: str,
-    unseen: int,
+    n_test_questions: int,
     watch: Watch = NO_WATCH,
     rerun: bool = False,
 ) -> dict[str, Any]:
     """Train a language model, serve it as `chat-finetuned`, and return its record.
 
     The adapters are merged into the base model, a folder or a name on the hub. `report` in the
-    record has figures before and after the training on `unseen` questions of each test set. A model
-    that is not trained again keeps its report. The rest is as for `run_encoder_training`.
+    record has figures before and after the training on `n_test_questions` questions of each test
+    set. A model that is not trained again keeps its report. The rest is as for
+    `run_encoder_training`.
     """
     target = served_folder(engine, CHAT_NAME)
     base_folder = llms.base_model_folder(base, watch)
     questions = TrainingQuestions.of(split, engine)
-    unseen_questions = split.draw_test_questions(unseen, engine.graph)
+    test_questions = split.draw_test_questions(n_test_questions, engine.graph)
     files = sorted((file.name, file.stat().st_size) for file in base_folder.glob("*.safetensors"))
     input_key = training_key(questions.key_inputs(), settings_dict(settings), base, files)
 
     def train_in(folder: Path) -> TrainedModel:
-        train, held = questions.examples(folder, watch)
-        unseen_key = training_key(
-            questions.key_inputs(), [one.question.id for one in unseen_questions]
-        )
-        test = load_examples(
-            unseen_questions, engine, split.seed, folder / "unseen.json", unseen_key, watch
-        )
+        train, validation = questions.examples(folder, watch)
+        test_ids = [drawn.question.id for drawn in test_questions]
+        test_key = training_key(questions.key_inputs(), test_ids)
+        file = folder / "unseen.json"
+        test = load_examples(test_questions, engine, split.seed, file, test_key, watch)
         watch.report("Loading the language model")
         model = llms.TrainableLLM(base_folder, settings)
-        train_dialogues, held_dialogues, test_dialogues = (
-            training_dialogues(part, settings.shown, split.seed) for part in (train, held, test)
+        train_dialogues, validation_dialogues, test_dialogues = (
+            training_dialogues(part, settings.shown, split.seed)
+            for part in (train, validation, test)
         )
         state = llms.train_llm(
-            model, train_dialogues, held_dialogues, settings, folder, input_key, watch
+            model, train_dialogues, validation_dialogues, settings, folder, input_key, watch
         )
-        report = llms.unseen_figures(model, test_dialogues, settings, watch)
-        record = questions.record(base, settings, (train, held), state, report=report)
+        report = llms.before_after_figures(model, test_dialogues, settings, watch)
+        record = questions.record(base, settings, (train, validation), state, report=report)
         return record, model.save
 
     return _train_if_needed(target, input_key, split, train_in, rerun)
@@ -239,12 +242,12 @@ def run_triples_training(
         )
 
     def train_in(folder: Path) -> TrainedModel:
-        train, held = (
+        train, validation = (
             scorers.scored_questions(part, engine, settings, name_vectors, watch)
-            for part in (questions.train, questions.held)
+            for part in (questions.train, questions.validation)
         )
-        weights, state = scorers.train_scorer(train, held, settings, folder, input_key, watch)
-        record = questions.record(BASE_ENCODER, settings, (train, held), state)
+        weights, state = scorers.train_scorer(train, validation, settings, folder, input_key, watch)
+        record = questions.record(BASE_ENCODER, settings, (train, validation), state)
         return record, lambda temporary: scorers.save_weights(weights, temporary)
 
     return _train_if_needed(target, input_key, split, train_in, rerun)
@@ -271,7 +274,7 @@ def _train_if_needed(
 
 
 def training_figures(state: TrainingState) -> dict[str, Any]:
-    """Return the number of steps, the best step and the measurements of a training."""
+    """Return the number of steps, the best step and the validation history of a training."""
     return {"steps": state.step, "best_step": state.best, "looks": state.looks}
 
 

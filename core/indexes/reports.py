@@ -171,7 +171,7 @@ class ReportStore:
     def _concurrency(self) -> int:
         """Return the number of reports that the model can write at a time."""
         try:
-            return getattr(self._chat(), "at_once", 1)
+            return getattr(self._chat(), "max_concurrent", 1)
         except ModelUnavailable:  # reported when a report is requested
             return 1
 

@@ -96,7 +96,10 @@ class WalkSentences:
         new_sentences = []
         if missing:
             new_sentences = map_concurrently(
-                write_and_save, missing, lambda: getattr(self._chat(), "at_once", 1), self._watch
+                write_and_save,
+                missing,
+                lambda: getattr(self._chat(), "max_concurrent", 1),
+                self._watch,
             )
         sentence_of_key |= {keys[text]: sentence for text, sentence in zip(missing, new_sentences)}
         return [

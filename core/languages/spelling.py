@@ -7,12 +7,12 @@ Names, answers, titles and search words are compared in one of these forms:
 `strip_accents`  as `fold`, without accents
 `name_key`       as `fold`, without punctuation; one way to write a number
 `normalize`      as `name_key`, without the words a, an, the and ASCII symbols (SQuAD)
-`answer_words`   the words of `normalize`; each letter of a script without blanks is one
+`answer_words`   the words of `normalize`; in scripts without spaces, each letter is one
 ===============  =======================================================================
 
 Notes
 -----
-`fold` does not distinguish kinds of quotation marks, apostrophes, dashes and blanks; composed and
+`fold` does not distinguish kinds of quotation marks, apostrophes, dashes and spaces; composed and
 decomposed letters; compatibility forms (full-width letters, ligatures, presentation forms) and
 their plain letters; and decimal digits of different scripts. Invisible characters, and the vowel
 signs of Arabic and Hebrew, are removed. Dotted and dotless I of Turkish are one letter.
@@ -37,11 +37,16 @@ from itertools import chain, product
 
 from core.languages.scripts import UNSPACED_LETTER, UNSPACED_LETTERS
 
-MAX_CACHED_CHARACTERS = 200  # of a text in the cache of names; longer texts have a smaller cache
-MINUS_CONTEXT_CHARACTERS = 16  # before a number, which distinguish a minus from a dash
-MAX_PATTERN_LETTERS = 24  # of a word in the pattern that selects rows
+# Length of the texts in the large cache of normal forms; longer texts have a small one.
+MAX_CACHED_CHARACTERS = 200
+# Number of characters before a number that are read to distinguish a minus from a dash.
+MINUS_CONTEXT_CHARACTERS = 16
+# Length of the word in the pattern that selects rows.
+MAX_PATTERN_LETTERS = 24
+# First code point that needs no search for other forms; it follows the block of enclosed letters.
+FOLDED_CODES_END = 0x1F200
 
-# Marks over and under letters.
+# Marks over and under the letters of the scripts below U+1A00.
 COMBINING_MARKS = "".join(
     chr(code) for code in range(0x0300, 0x1A00) if unicodedata.category(chr(code)) in ("Mn", "Mc")
 )
@@ -73,15 +78,19 @@ LOWERED_DIGITS = "₀₁₂₃₄₅₆₇₈₉"
 SUPERSCRIPTS = str.maketrans(f"{PLAIN_DIGITS}+-", f"{RAISED_DIGITS}⁺⁻")
 SUBSCRIPTS = str.maketrans(LOWERED_DIGITS, PLAIN_DIGITS)
 SUBSCRIPT_NUMBER = re.compile("(?<=[^\\W\\d_])[₀-₉]+(?![0-9])")  # subscripts after a letter
-INVISIBLE = (
+# Invisible characters that may be within a letter cluster; `_is_invisible` has all of them.
+CLUSTER_INVISIBLES = (
     "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff"
 )
-COMBINING = f"{COMBINING_MARKS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\uff9e\uff9f"
+# Marks of a letter cluster, also those of symbols and of Japanese.
+CLUSTER_MARKS = f"{COMBINING_MARKS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\uff9e\uff9f"
 # A letter with the marks on it, which `fold` reads as a unit.
 LETTER_CLUSTER = re.compile(
-    f"[^\\W\\d_][{COMBINING}{INVISIBLE}]*[₀-₉]+(?![0-9])|.[{COMBINING}{INVISIBLE}]*", re.DOTALL
+    f"[^\\W\\d_][{CLUSTER_MARKS}{CLUSTER_INVISIBLES}]*[₀-₉]+(?![0-9])"
+    f"|.[{CLUSTER_MARKS}{CLUSTER_INVISIBLES}]*",
+    re.DOTALL,
 )
-MARKED_LETTER = rf"(?:[^\W_]|[{COMBINING}{INVISIBLE}])"
+MARKED_LETTER = rf"(?:[^\W_]|[{CLUSTER_MARKS}{CLUSTER_INVISIBLES}])"
 FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒↉⅟"
 MIXED_NUMBER = re.compile(f"(?<=[0-9])(?=[{FRACTIONS}])")
 THIN_GROUP_SPACE = re.compile("(?<=[0-9])[\u00a0\u2007\u2009\u202f](?=[0-9]{3}(?![0-9]))")
@@ -91,7 +100,7 @@ CARET_EXPONENT = re.compile(r"\^\{?([+-]?[0-9]+)\}?")
 MARKED_NUMBER = re.compile(r"[0-9]+(?:[.,'/:~-][0-9]+)+")
 BETWEEN_DIGITS = re.compile(r"(?<=[0-9])[!-/:-@\[-`{-~]+(?=[0-9])")
 MINUS_SIGN = re.compile(r"(?<![\w.)\]'\"%-])-(?=\.?[0-9])")
-LEADING_POINT = re.compile(r"(?<![^\s(\[$+-])\.(?=[0-9])")  # of a decimal without its zero
+LEADING_POINT = re.compile(r"(?<![^\s(\[$+-])\.(?=[0-9])")  # point of a decimal such as .5
 BULLET_DASH = re.compile(r"^(\s*)-(?=[0-9])", re.MULTILINE)
 # Control characters, which no text has, in place of marks that stay when punctuation is deleted.
 RETAINED_POINT = "\x01"
@@ -127,7 +136,7 @@ NAME_PUNCTUATION = str.maketrans("", "", "!\"'(),-./:;?[\\]_`{}")
 ARTICLE_PATTERN = re.compile(r"\b(a|an|the)\b")
 UNSPACED_GAP = re.compile(f"(?<=[{UNSPACED_LETTERS}])\\s+(?=[{UNSPACED_LETTERS}])")
 UNSPACED_WORD = re.compile(f"[{UNSPACED_LETTERS}][{COMBINING_MARKS}]*|[^{UNSPACED_LETTERS}]+")
-PAUSES = str.maketrans(dict.fromkeys("—―…", " "))  # marks that separate words without blanks
+PAUSES = str.maketrans(dict.fromkeys("—―…", " "))  # marks that separate words without a space
 
 
 def fold(text: str) -> str:
@@ -195,7 +204,7 @@ def end_offset(offsets: Sequence[int], end: int) -> int:
 
 
 def strip_accents(text: str) -> str:
-    """Return a text without case, typography and accents; punctuation and blanks stay.
+    """Return a text without case, typography and accents; punctuation and spaces stay.
 
     >>> from core.languages.spelling import strip_accents
     >>> strip_accents("Café Noir"), strip_accents("C++"), strip_accents("x²")
@@ -209,9 +218,9 @@ def strip_accents(text: str) -> str:
 
 
 def spelling_variants(name: str) -> list[str]:
-    """Return a name with the signs of keyboards and of books, the given form first.
+    """Return spellings of a name with straight and typographic apostrophes and dashes.
 
-    These are for programs that compare characters exactly.
+    The given spelling is the first. These are for programs that compare characters exactly.
 
     >>> from core.languages.spelling import spelling_variants
     >>> spelling_variants("Ann"), spelling_variants("O'Neil"), len(spelling_variants("Jo’Ann Stone–Hill"))
@@ -243,29 +252,30 @@ def normalize(text: str) -> str:
     """Return a text in the form in which answers are compared.
 
     Case and typography are folded. Punctuation of all scripts and ASCII symbols are deleted, then
-    the words a, an, the. Several blanks become one, and blanks between letters of scripts without
-    blanks are removed. Deleting punctuation joins words: "U.S." becomes "us". For ASCII texts this
-    is SQuAD's normalisation, except for numbers and their marks.
+    the words a, an, the. Several spaces become one, and spaces between letters of scripts without
+    spaces between words are removed. Deleting punctuation joins words: "U.S." becomes "us". For
+    ASCII texts this is SQuAD's normalisation, except for numbers and their marks.
 
     >>> from core.languages.spelling import normalize
     >>> normalize("The U.S."), normalize("“The Heron”"), normalize("北京大学。"), normalize("1,984.0")
     ('us', 'heron', '北京大学', '1984')
     """
-    return _normalized_name(text) if len(text) <= MAX_CACHED_CHARACTERS else _normalized_text(text)
+    return _normalize_short(text) if len(text) <= MAX_CACHED_CHARACTERS else _normalize_long(text)
 
 
 def _normalize(text: str) -> str:
     return " ".join(ARTICLE_PATTERN.sub(" ", _strip_marks(text, PUNCTUATION)).split())
 
 
-_normalized_name = lru_cache(1 << 16)(_normalize)
-_normalized_text = lru_cache(64)(_normalize)
+_normalize_short = lru_cache(1 << 16)(_normalize)
+_normalize_long = lru_cache(64)(_normalize)
 
 
 def answer_words(text: str) -> list[str]:
     """Return the words of a text for comparing answers word by word.
 
-    Each letter of a script without blanks is a word, as in the scorers of DRCD and CMRC.
+    Each letter of a script without spaces between words is a word, as in the scorers of DRCD and
+    CMRC.
 
     >>> from core.languages.spelling import answer_words
     >>> answer_words("The Heron—a boat"), answer_words("在 PKU 北京。")
@@ -312,11 +322,11 @@ def contains_words(text: str, words: str) -> bool:
 
 @lru_cache(1 << 10)
 def row_pattern(answer: str) -> str:
-    """Return an RE2 pattern of all texts in which `contains_text` may find a normalised answer.
+    """Return an RE2 prefilter for the texts that contain a normalised answer.
 
-    Its matches may also be other texts. Case must be ignored. It matches the longest word, with any
-    characters between its letters. It is empty if the answer has no letter
-    or digit.
+    It matches every text in which `contains_text` finds the answer, and some others. Case must be
+    ignored. It matches the longest word, with any characters between its letters. It is empty if
+    the answer has no letter or digit.
     """
     words = ("".join(filter(str.isalnum, word)) for word in answer.split())
     word = max(words, key=len, default="")[:MAX_PATTERN_LETTERS]
@@ -346,7 +356,7 @@ def _letter_forms() -> tuple[dict[str, str], frozenset[str]]:
         forms_by_letter[digit] = [superscript, subscript]
         forms_by_letter[superscript] = [digit]  # 10^6 is 10⁶
     letter_groups = set()
-    for code in range(0x80, 0x1F200):
+    for code in range(0x80, FOLDED_CODES_END):  # from the first code behind ASCII
         sign = chr(code)
         is_decomposed = unicodedata.decomposition(sign).startswith("<")
         if not (
@@ -433,7 +443,7 @@ def _is_grouped(digits: list[str], marks: Iterable[str]) -> bool:
         len(last) == 3
         and 0 < len(first) <= 3
         and first[0] != "0"
-        and (sizes <= {3} or sizes == {2} and kinds == {","})
+        and (sizes <= {3} or (sizes == {2} and kinds == {","}))
     )
 
 
@@ -441,15 +451,15 @@ def _number_continues(text: str, start: int, end: int) -> bool:
     """Return whether the number at either edge of a span is part of a longer one."""
     if _is_digit(text[start]):
         prefix = text[max(0, start - MINUS_CONTEXT_CHARACTERS) : start]
-        if _is_digit(prefix[-1:]) or prefix[-1:] == "." and _is_digit(prefix[-2:-1]):
+        if _is_digit(prefix[-1:]) or (prefix[-1:] == "." and _is_digit(prefix[-2:-1])):
             return True
         has_dash = prefix[-1:] == "-" and not _is_digit(prefix[:-1].rstrip()[-1:])
         if has_dash and prefix[-2:-1] in ("", " "):
             return True  # the dash is a minus
+    if not _is_digit(text[end - 1]):
+        return False
     suffix = text[end : end + 2]
-    return _is_digit(text[end - 1]) and (
-        _is_digit(suffix[:1]) or suffix[:1] == "." and _is_digit(suffix[1:2])
-    )
+    return _is_digit(suffix[:1]) or (suffix[:1] == "." and _is_digit(suffix[1:2]))
 
 
 def _is_digit(sign: str) -> bool:
@@ -477,10 +487,10 @@ def _visible_sign(sign: str) -> str:
     code = ord(sign)
     is_invisible = (
         unicodedata.category(sign) == "Cf"
-        or 0xFE00 <= code <= 0xFE0F
-        or 0xE0100 <= code <= 0xE01EF
-        or sign == "\u034f"
-        or 0x180B <= code <= 0x180F
+        or 0xFE00 <= code <= 0xFE0F  # variation selectors
+        or 0xE0100 <= code <= 0xE01EF  # variation selectors of Chinese characters
+        or sign == "\u034f"  # combining grapheme joiner
+        or 0x180B <= code <= 0x180F  # variation selectors of Mongolian
     )
     return "" if is_invisible else sign
 

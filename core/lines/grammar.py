@@ -110,7 +110,8 @@ class Grammar(Generic[L]):
         if not isinstance(name, str) or name not in classes:
             subject = f"{where}: there" if where else "There"
             raise BadParameter(
-                f"{subject} is no {self.operator_noun} “{shorten(name)}”.{suggest_name(str(name), classes)}"
+                f"{subject} is no {self.operator_noun} “{shorten(name)}”."
+                f"{suggest_name(str(name), classes)}"
             )
         return classes[name]
 

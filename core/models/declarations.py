@@ -231,7 +231,8 @@ def _backend_class(label: str, values: Mapping[str, Any]) -> type[Backend]:
     kind = str(values["kind"])
     if backend not in MODEL_BACKENDS:
         raise BadParameter(
-            f'{label} has unknown backend "{backend}".{suggest_name(backend, tuple(MODEL_BACKENDS))}'
+            f'{label} has unknown backend "{backend}".'
+            f"{suggest_name(backend, tuple(MODEL_BACKENDS))}"
         )
     backend_class = MODEL_BACKENDS[backend]
     if kind not in backend_class.kinds:
@@ -249,7 +250,8 @@ def _check_keys(
     for key in values:
         if key not in COMMON_ROW_KEYS and key not in fields:
             raise BadParameter(
-                f'{label} has unknown key "{key}".{suggest_name(key, COMMON_ROW_KEYS + tuple(fields))}'
+                f'{label} has unknown key "{key}".'
+                f"{suggest_name(key, COMMON_ROW_KEYS + tuple(fields))}"
             )
     for key, field in fields.items():
         if field.default is dataclasses.MISSING and key not in values:

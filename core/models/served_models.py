@@ -45,7 +45,7 @@ class ServedModel(OpenAIServer):
     key_variable : environment variable of the API key.
     timeout : seconds until a request fails.
     batch : texts in a request.
-    at_once : concurrent requests of all callers together.
+    max_concurrent : concurrent requests of all callers together.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class ServedModel(OpenAIServer):
         key_variable: str,
         timeout: float,
         batch: int,
-        at_once: int,
+        max_concurrent: int,
     ):
         super().__init__(url, model, name, key_variable, timeout)
         self.batch = batch
-        self.at_once = at_once
-        self._slots = threading.Semaphore(at_once)
+        self.max_concurrent = max_concurrent
+        self._slots = threading.Semaphore(max_concurrent)
 
     def _request_parts(
         self, texts: Sequence[str], request: Callable[[Part], T], watch: Watch = NO_WATCH
@@ -92,7 +92,7 @@ class ServedModel(OpenAIServer):
                     except BaseException as error:  # raised below, in the waiting thread
                         results.put((part, None, error))
 
-        for _ in range(min(self.at_once, len(parts))):
+        for _ in range(min(self.max_concurrent, len(parts))):
             threading.Thread(target=work, name="served", daemon=True).start()
         try:
             for _ in parts:
@@ -156,7 +156,7 @@ class ServedEncoder(ServedModel):
     dimension : length of the vectors; 0 to take that of the first one.
     timeout : seconds until a request fails.
     batch : texts in a request.
-    at_once : concurrent requests.
+    max_concurrent : concurrent requests.
     """
 
     def __init__(
@@ -170,9 +170,9 @@ class ServedEncoder(ServedModel):
         dimension: int = 0,
         timeout: float = 120.0,
         batch: int = 64,
-        at_once: int = 8,
+        max_concurrent: int = 8,
     ):
-        super().__init__(url, model, name, key_variable, timeout, batch, at_once)
+        super().__init__(url, model, name, key_variable, timeout, batch, max_concurrent)
         self.question = question
         self.text = text
         self.dimension = dimension
@@ -375,7 +375,7 @@ class ServedReranker(ServedModel, BaseScorer):
     key_variable : environment variable of the API key.
     timeout : seconds until a request fails.
     batch : texts in a request.
-    at_once : concurrent requests of all callers together.
+    max_concurrent : concurrent requests of all callers together.
     """
 
     def __init__(
@@ -386,9 +386,9 @@ class ServedReranker(ServedModel, BaseScorer):
         key_variable: str = "",
         timeout: float = 120.0,
         batch: int = 64,
-        at_once: int = 8,
+        max_concurrent: int = 8,
     ):
-        super().__init__(url, model, name, key_variable, timeout, batch, at_once)
+        super().__init__(url, model, name, key_variable, timeout, batch, max_concurrent)
         self._texts_key = "documents"  # Cohere's name for this key; TEI calls it "texts"
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:

@@ -50,7 +50,7 @@ class DecodedPaths(Operator):
     limit: int = param(
         5000,
         "Paths in the trie",
-        "The first so many of the paths found may be written.",
+        "Number of candidate paths, from the first, that form the trie.",
         low=1,
         high=100_000,
     )
@@ -64,6 +64,7 @@ class DecodedPaths(Operator):
         path_of_text: dict[str, Path] = {}
         for text, path in zip(ctx.graph.texts(first_paths), first_paths):
             path_of_text.setdefault(one_line(text), path)  # of paths with one text, the first
+        # Sorted, so that the schema does not depend on the order of the candidates.
         remaining = dict(sorted(path_of_text.items()))
         if len(state.paths) > self.limit:
             recorder.notes.append(
@@ -85,7 +86,7 @@ class DecodedPaths(Operator):
             written_paths.append(remaining.pop(text))
         if path_of_text and not written_paths:
             recorder.notes.append(
-                f"The first {min(self.keep, len(state.paths))} paths were taken as they came."
+                f"The first {min(self.keep, len(state.paths))} paths were kept in the given order."
             )
             return state.replace(paths=Ranking("path", state.paths.items[: self.keep]))
         return state.replace(paths=Ranking("path", tuple(written_paths)))
@@ -106,7 +107,7 @@ class DecodedPaths(Operator):
             "required": ["path"],
             "additionalProperties": False,
         }
-        # a token has at least one byte
+        # A token has at least one byte.
         max_tokens = JSON_FRAME_TOKENS + max(len(text.encode()) for text in texts)
         reply = request_reply(
             ctx.models.chat(self.role),

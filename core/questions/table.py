@@ -87,7 +87,8 @@ def parse_columns(text: str) -> tuple[str, ...]:
     for name in names:
         if name != SKIPPED_COLUMN and name not in COLUMN_NAMES:
             raise BadInput(
-                f"There is no column “{shorten(name, 40)}” of questions.{suggest_name(name, COLUMN_NAMES)}"
+                f"There is no column “{shorten(name, 40)}” of questions."
+                f"{suggest_name(name, COLUMN_NAMES)}"
             )
         if name != SKIPPED_COLUMN and names.count(name) > 1:
             raise BadInput(f"The column “{name}” is named twice.")

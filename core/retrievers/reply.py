@@ -310,4 +310,7 @@ def quote_examples(texts: Iterable[str]) -> str:
 
 
 def _key_note(where: str, key: Any, known_keys: Sequence[str]) -> str:
-    return f"The {where}'s key “{shorten(str(key), 40)}” was ignored.{suggest_name(str(key), known_keys)}"
+    return (
+        f"The {where}'s key “{shorten(str(key), 40)}” was ignored."
+        f"{suggest_name(str(key), known_keys)}"
+    )

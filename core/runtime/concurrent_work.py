@@ -30,16 +30,17 @@ W = TypeVar("W")
 
 
 class ConcurrentWork(Watch):
-    """Concurrent pieces of work, at most `at_once()` at a time.
+    """Concurrent pieces of work, at most `max_concurrent()` at a time.
 
-    `at_once` is called before each start, so its result may change while pieces run. This object is
-    also the watch of each piece: it cancels the piece with the whole work, and once another piece
-    has failed. It reports no progress, because several pieces would report at the same time.
+    `max_concurrent` is called before each start, so its result may change while pieces run. This
+    object is also the watch of each piece: it cancels the piece with the whole work, and once
+    another piece has failed. It reports no progress, because several pieces would report at the
+    same time.
     """
 
-    def __init__(self, at_once: Callable[[], int], watch: Watch = NO_WATCH):
+    def __init__(self, max_concurrent: Callable[[], int], watch: Watch = NO_WATCH):
         super().__init__(watch.check)
-        self._at_once = at_once
+        self._max_concurrent = max_concurrent
         self._watch = watch
         self._over = threading.Event()
 
@@ -65,7 +66,7 @@ class ConcurrentWork(Watch):
         with ThreadPoolExecutor(MAX_CONCURRENT_PIECES, "flight") as pool:
             try:
                 while True:
-                    while fault is None and len(waiting) < self._at_once():
+                    while fault is None and len(waiting) < self._max_concurrent():
                         numbered_item = next(remaining, None)
                         if numbered_item is None:
                             break
@@ -111,20 +112,20 @@ def _ended_pieces(finished: SimpleQueue[Future[T]]) -> list[Future[T]]:
 def map_concurrently(
     work: Callable[[W, Watch], T],
     items: Iterable[W],
-    at_once: Callable[[], int],
+    max_concurrent: Callable[[], int],
     watch: Watch = NO_WATCH,
 ) -> list[T]:
     """Return `work(item, watch)` of each item, in their order.
 
-    Items are processed concurrently if `at_once()` is more than 1, else one after the other. Calls
-    to language models are charged to the accounts of this thread. The elapsed time counts once, as
-    the model time of this thread, and other work may take its turn meanwhile.
+    Items are processed concurrently if `max_concurrent()` is more than 1, else one after the other.
+    Calls to language models are charged to the accounts of this thread. The elapsed time counts
+    once, as the model time of this thread, and other work may take its turn meanwhile.
 
     Parameters
     ----------
     work : function of an item and the watch of its piece.
     items : the items.
-    at_once : how many pieces may run at a time; called again and again.
+    max_concurrent : how many pieces may run at a time; called again and again.
     watch : cancellation and progress of the whole.
 
     Raises
@@ -132,13 +133,13 @@ def map_concurrently(
     Exception
         What `work` and `watch` raise.
     """
-    if at_once() <= 1:
+    if max_concurrent() <= 1:
         results = []
         for item in items:
             watch.check()
             results.append(work(item, watch.without_reports))
         return results
-    pieces, charged_accounts = ConcurrentWork(at_once, watch), accounts()
+    pieces, charged_accounts = ConcurrentWork(max_concurrent, watch), accounts()
 
     def run_piece(numbered_item: tuple[int, W]) -> T:
         with charged_to(*charged_accounts):

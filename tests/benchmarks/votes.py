@@ -23,7 +23,7 @@ import numpy as np
 from core.comparison.lane_run import LaneListener, LaneRun, PrefixCache
 from core.engine import Engine
 from core.evaluation.metrics.statistics import holm, paired_test
-from core.graph.algorithms.mediators import mediator_steps
+from core.graph.algorithms.mediators import mediator_step_mask
 from core.graph.names.phrases import relation_phrase
 from core.graph.names.word_index import words_of
 from core.graph.protocol import KnowledgeGraph
@@ -133,7 +133,7 @@ class TypedVotes(ChainVotes):
     types: float = 0.0
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        ballots = _make_ballots(state, ctx, recorder, self, mediator_steps(ctx.graph))
+        ballots = _make_ballots(state, ctx, recorder, self, mediator_step_mask(ctx.graph))
         words = question_words(mask_entities(ctx.graph, state.question.text, state.seeds))
         worth: dict[int, float] = {}
         if self.types and words and ballots:

@@ -46,11 +46,11 @@ class RepairWork:
         environment: Environment,
         prefixes: PrefixCache,
         queues: LaneQueues,
-        asks_chat: Callable[[Method], bool],
+        is_slow_lane: Callable[[Method], bool],
         is_alive: Callable[[], bool],
     ):
         self._comparison, self._environment, self._prefixes = comparison, environment, prefixes
-        self._queues, self._asks_chat, self._is_alive = queues, asks_chat, is_alive
+        self._queues, self._is_slow_lane, self._is_alive = queues, is_slow_lane, is_alive
 
     def __call__(self, job: Job, end_time: float) -> None:
         """Do the work for a comparison whose last lane ended at `end_time` (`time.monotonic()`).
@@ -129,7 +129,7 @@ class RepairWork:
                 or explanation.stage is None
                 or lane.tried
                 or lane.state.partly
-                or self._asks_chat(lane.method)
+                or self._is_slow_lane(lane.method)
             ):
                 continue
             self._wait(job)

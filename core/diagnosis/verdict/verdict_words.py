@@ -18,10 +18,10 @@ def explain_comparison(comparison: MethodComparison) -> ComparisonVerdict:
     """
     explainer = explainer_of(comparison.ask.source)
     verdict = explainer.verdict(comparison)
-    taken_lanes = [lane for lane in comparison.lanes if lane.is_taken_over]
-    if verdict.text or not taken_lanes:
+    earlier_lanes = [lane for lane in comparison.lanes if lane.is_taken_over]
+    if verdict.text or not earlier_lanes:
         return verdict
-    old_verdict = explainer.verdict(replace(comparison, lanes=taken_lanes))
+    old_verdict = explainer.verdict(replace(comparison, lanes=earlier_lanes))
     running_names = [
         name
         for name, lane in zip(lane_names(comparison), comparison.lanes)

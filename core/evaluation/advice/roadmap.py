@@ -93,7 +93,8 @@ def next_roadmap_step(answers: Mapping[str, str]) -> Leaf | RoadmapQuestion:
         if value not in questions_by_key[key].options:
             raise BadInput(
                 f"“{value}” is no answer to "
-                f"“{questions_by_key[key].title}”.{suggest_name(value, questions_by_key[key].options)}"
+                f"“{questions_by_key[key].title}”."
+                f"{suggest_name(value, questions_by_key[key].options)}"
             )
     leaves = roadmap_leaves()  # those that the answers so far allow
     answered: set[str] = set()

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from core.diagnosis.passages import chunk_rows
-from core.evaluation.metrics.topology import costs_to_known, known_nodes
+from core.evaluation.metrics.topology import nodes_of_gold_documents, uncertainties_to_gold
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_lists, has_chunk_nodes
 from core.types import Ranking, State, Step
@@ -75,7 +75,7 @@ def budget_results(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
     retrieved_nodes = (order[:budget] for budget, order in orders.items())
     retrieved = list(dict.fromkeys(chain.from_iterable(retrieved_nodes)))
     column_by_node = {node: column for column, node in enumerate(retrieved)}
-    costs = costs_to_known(graph, state.question.gold, retrieved)
+    costs = uncertainties_to_gold(graph, state.question.gold, retrieved)
     found_counts: list[int] = []
     topological_recalls: list[float] = []
     for budget, order in orders.items():
@@ -95,7 +95,7 @@ def _gold_counter(
     In a graph of entities, gold nodes take the place of documents.
     """
     if not has_chunk_nodes(graph):
-        nodes = frozenset(known_nodes(graph, gold))
+        nodes = frozenset(nodes_of_gold_documents(graph, gold))
         return len(nodes), lambda order: len(nodes.intersection(order))
     documents = [chunk_rows(graph, document) for document in dict.fromkeys(gold)]
 

@@ -1,7 +1,4 @@
-"""Defaults of evaluations on triples and on documents.
-
-They name metrics, methods, and the source of an answer if no language model is asked.
-"""
+"""Default metrics and methods of an evaluation, by the kind of source that is evaluated."""
 
 from __future__ import annotations
 
@@ -12,24 +9,36 @@ from core.sources import AnswerSource, CorpusSource, GraphSource
 
 
 @dataclass(frozen=True)
-class Defaults:
-    """Names of default metrics and methods."""
+class EvaluationDefaults:
+    """Default metrics and methods for one kind of source.
 
-    table: tuple[str, ...]  # columns of a run's table
-    # Quality metrics of a language model's answers, the preferred one first.
-    answers: tuple[str, ...]
-    tests: tuple[str, ...]  # metrics of the paired tests between methods
-    fronts: tuple[tuple[str, str], ...]  # pairs of a cost and a quality metric
-    question: str  # the metric shown for each question
-    qualities: tuple[str, ...]  # metrics that a search may maximise, the default first
-    changes: tuple[str, ...]  # metrics that show the effect of a changed step
-    methods: tuple[str, ...]  # methods that a new evaluation proposes
-    reader: str  # source of the scored answers if no language model is asked
+    Attributes
+    ----------
+    table_metrics : columns of a run's table.
+    answer_metrics : quality metrics of a language model's answers, the preferred one first.
+    test_metrics : metrics of the paired tests between methods.
+    front_metrics : pairs of a cost and a quality metric.
+    question_metric : the metric shown for each question.
+    quality_metrics : metrics that a search may maximise, the default first.
+    change_metrics : metrics that show the effect of a changed step.
+    methods : ids of the methods that a new evaluation proposes.
+    answer_source : source of the scored answers if no language model is asked.
+    """
+
+    table_metrics: tuple[str, ...]
+    answer_metrics: tuple[str, ...]
+    test_metrics: tuple[str, ...]
+    front_metrics: tuple[tuple[str, str], ...]
+    question_metric: str
+    quality_metrics: tuple[str, ...]
+    change_metrics: tuple[str, ...]
+    methods: tuple[str, ...]
+    answer_source: str
 
 
 DEFAULTS_BY_KIND = {
-    GraphSource.kind: Defaults(
-        table=(
+    GraphSource.kind: EvaluationDefaults(
+        table_metrics=(
             "subgraph_recall",
             "path_recall@32",
             "path_hit@32",
@@ -39,16 +48,16 @@ DEFAULTS_BY_KIND = {
             "seconds",
             "tokens",
         ),
-        answers=("hits@1", "token_recall"),
-        tests=("path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds"),
-        fronts=(
+        answer_metrics=("hits@1", "token_recall"),
+        test_metrics=("path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds"),
+        front_metrics=(
             ("seconds", "hits@1"),
             ("tokens", "hits@1"),
             ("seconds", "reader_hit@1"),
             ("seconds", "path_hit@32"),
         ),
-        question="reader_hit@1",
-        qualities=(
+        question_metric="reader_hit@1",
+        quality_metrics=(
             "reader_hit@1",
             "reader_f1",
             "reader_recall",
@@ -56,12 +65,12 @@ DEFAULTS_BY_KIND = {
             "path_hit@32",
             "path_mrr",
         ),
-        changes=("path_recall", "reader_hit@1", "hits@1", "seconds", "tokens"),
+        change_metrics=("path_recall", "reader_hit@1", "hits@1", "seconds", "tokens"),
         methods=("lego-1", "lego-12", "lego-14"),
-        reader="graph reader's",
+        answer_source="graph reader",
     ),
-    CorpusSource.kind: Defaults(
-        table=(
+    CorpusSource.kind: EvaluationDefaults(
+        table_metrics=(
             "passage_recall@4",
             "passage_recall@10",
             "context_recall",
@@ -70,8 +79,8 @@ DEFAULTS_BY_KIND = {
             "seconds",
             "tokens",
         ),
-        answers=("accuracy", "token_recall"),
-        tests=(
+        answer_metrics=("accuracy", "token_recall"),
+        test_metrics=(
             "passage_recall@4",
             "passage_recall@10",
             "context_recall",
@@ -80,7 +89,7 @@ DEFAULTS_BY_KIND = {
             "tokens",
             "seconds",
         ),
-        fronts=(
+        front_metrics=(
             ("tokens", "accuracy"),
             ("seconds", "accuracy"),
             ("seconds", "passage_recall@4"),
@@ -88,8 +97,8 @@ DEFAULTS_BY_KIND = {
             ("build_tokens", "accuracy"),
             ("build_seconds", "passage_recall@4"),
         ),
-        question="passage_recall@4",
-        qualities=(
+        question_metric="passage_recall@4",
+        quality_metrics=(
             "passage_recall",
             "passage_recall@4",
             "passage_recall@10",
@@ -97,14 +106,14 @@ DEFAULTS_BY_KIND = {
             "context_precision",
             "accuracy",
         ),
-        changes=("passage_recall", "accuracy", "seconds", "tokens"),
+        change_metrics=("passage_recall", "accuracy", "seconds", "tokens"),
         methods=("vanilla-rag", "vgraphrag", "lgraphrag"),
-        reader="nearest sentence's",
+        answer_source="nearest sentence",
     ),
 }
 
 
-def defaults(sources: AnswerSource | Sequence[AnswerSource]) -> Defaults:
+def defaults_for(sources: AnswerSource | Sequence[AnswerSource]) -> EvaluationDefaults:
     """Return the defaults of one or several sources.
 
     A run may ask question sets of both kinds. The defaults of documents apply if any source is a

@@ -296,7 +296,8 @@ def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
     """
     if outcome.supported is None:
         return None
-    verdicts = [one for one in outcome.supported.verdicts or () if one is not None]
+    all_verdicts = outcome.supported.verdicts or ()
+    verdicts = [verdict for verdict in all_verdicts if verdict is not None]
     return sum(verdicts) / len(verdicts) if verdicts else None
 
 
@@ -312,7 +313,9 @@ def build_cost(name: str) -> Callable[[Outcome, int | None], float | None]:
     """
 
     def cost_figure(outcome: Outcome, _: int | None = None) -> float | None:
-        figure = None if outcome.built is None else getattr(outcome.built, name)
+        if outcome.built is None:
+            return None
+        figure = getattr(outcome.built, name)
         return None if figure is None else float(figure)
 
     return cost_figure

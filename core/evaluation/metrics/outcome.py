@@ -27,7 +27,7 @@ from core.evaluation.metrics.passages import (
 from core.evaluation.metrics.ranking import GoldRanks, gold_ranks
 from core.evaluation.metrics.topology import (
     UncertaintyByRank,
-    ranked_gold_nodes,
+    gold_node_ranks,
     uncertainty_by_rank,
 )
 from core.graph.algorithms.neighbourhood import connected_components
@@ -35,7 +35,7 @@ from core.io.plain_data import PlainReader, PlainWriter, from_plain
 from core.languages.spelling import contains_text, normalize
 from core.operators.read import relations_of
 from core.operators.retrieve.file_runs import FileAnswer, FileDocuments, FilePaths
-from core.operators.retrieve.own_retriever import NAMED_DOCUMENTS, UNPLACED_DOCUMENTS
+from core.operators.retrieve.own_retriever import NAMED_DOCUMENTS, UNMATCHED_DOCUMENTS
 from core.sources import AnswerSource, GraphSource
 from core.types import Ranking, State, Step
 
@@ -248,7 +248,7 @@ def observe(
         fates=passage_survival(source, graph, state),
         supported=supported,
         built=built,
-        nodes=ranked_gold_nodes(graph, state),
+        nodes=gold_node_ranks(graph, state),
         nearing=uncertainty_by_rank(graph, state),
         given=_named_document_counts(state.trace),
         budgets=budget_results(graph, state),
@@ -259,7 +259,7 @@ def observe(
 def _named_document_counts(trace: Sequence[Step]) -> NamedDocumentCounts | None:
     for step in trace:
         if NAMED_DOCUMENTS in step.sizes:
-            return NamedDocumentCounts(step.sizes[NAMED_DOCUMENTS], step.sizes[UNPLACED_DOCUMENTS])
+            return NamedDocumentCounts(step.sizes[NAMED_DOCUMENTS], step.sizes[UNMATCHED_DOCUMENTS])
     return None
 
 

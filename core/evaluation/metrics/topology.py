@@ -18,9 +18,9 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_nodes, chunks_of, has_chunk_nodes, n_chunks
 from core.types import State
 
-# Lanes share distances, of at most so many questions and so many numbers per question.
-MAX_SHARED_QUESTIONS = 8
-MAX_SHARED_NUMBERS = 4_000_000
+# The lanes of a comparison ask the same question, so the last uncertainties are cached.
+MAX_CACHED_QUESTIONS = 8
+MAX_CACHED_UNCERTAINTIES = 4_000_000  # gold nodes of a question times nodes of the graph
 # With more gold nodes, searches start at the retrieved nodes if these are fewer.
 MAX_SEARCHES_FROM_GOLD = 200
 UNCERTAINTY_DIGITS = 6
@@ -28,24 +28,23 @@ UNCERTAINTY_DIGITS = 6
 
 @dataclass(frozen=True)
 class UncertaintyByRank:
-    """Decrease of the uncertainty of each known document as more nodes are retrieved.
+    """Decrease of the uncertainty of each gold document or gold node as more nodes are retrieved.
 
-    `golds` is the number of known documents. Entry i says that, from rank `places[i]` (counted from
-    1) on, the uncertainty of known document number `of[i]` is `costs[i]`, until the next entry of
-    that document. Before its first entry no path leads to the document.
+    `golds` is the number of gold items. Entry i: from rank `places[i]` (counted from 1) on, gold
+    item number `of[i]` has uncertainty `costs[i]`, until its next entry. Before its first entry no
+    path leads to the item. The field names are those of saved runs.
     """
 
     golds: int
-    count: int  # number of retrieved documents, without those beyond the cut
+    count: int  # number of retrieved items, without those beyond the cut
     of: tuple[int, ...]
     places: tuple[int, ...]
     costs: tuple[float, ...]
 
     def uncertainties_at(self, k: int | None) -> list[float]:
-        """Return the uncertainty of each known document from the first k retrieved documents.
+        """Return the uncertainty of each gold item from the first k retrieved items.
 
-        Without k, all of them are used. The uncertainty is infinite if no path leads to the
-        document.
+        Without k, all of them are used. The uncertainty is infinite if no path leads to the item.
         """
         uncertainties = [math.inf] * self.golds
         for gold, rank, cost in zip(self.of, self.places, self.costs):
@@ -66,9 +65,9 @@ def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRan
 
     Returns
     -------
-    The uncertainty of each known item at the ranks where it falls. None if the graph has no links
-        or records no sources of its nodes, if the method ranks nothing, or if no gold document
-        is known. An empty ranking counts as one that falls at no rank.
+    The uncertainty of each gold item at the ranks where it falls. None if the graph has no links
+        or records no sources of its nodes, if the state has no ranking, or if no gold document is
+        known. With an empty ranking the uncertainty falls at no rank.
 
     Notes
     -----
@@ -92,12 +91,12 @@ def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRan
     if result is None or not state.question.gold:
         return None
     retrieved, count = result
-    costs = costs_to_known(graph, state.question.gold, retrieved[:count])
+    costs = uncertainties_to_gold(graph, state.question.gold, retrieved[:count])
     return uncertainty_drops(costs, count) if len(costs) else None
 
 
-def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
-    """Return the ranks of the gold nodes (`known_nodes`) among the retrieved nodes.
+def gold_node_ranks(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
+    """Return the ranks of the gold nodes (`nodes_of_gold_documents`) among the retrieved nodes.
 
     If the order before the cut is known, ranks beyond the cut are included, while `count` is the
     number of nodes before it.
@@ -109,21 +108,21 @@ def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
 
     Returns
     -------
-    Ranks from 1. None if the method ranks no nodes or no gold nodes are known.
+    Ranks from 1. None if the state has no ranking of nodes or no gold nodes are known.
 
     Examples
     --------
-    >>> from core.evaluation.metrics.topology import ranked_gold_nodes
+    >>> from core.evaluation.metrics.topology import gold_node_ranks
     >>> from core.types import Question
     >>> state = retrieve("SparseNodes(keep=1)", graph=story, question="cheerful Fred")
     >>> # Cratchit, Fred, Scrooge
-    >>> ranked_gold_nodes(
+    >>> gold_node_ranks(
     ...     story, state.replace(question=Question("?", gold=("carol\\nFred, the nephew",)))
     ... )
     GoldRanks(count=1, relevant=(1,), first=(None, 1, None))
     """
     result = _retrieved_nodes(graph, state)
-    gold_node_ids = known_nodes(graph, state.question.gold)
+    gold_node_ids = nodes_of_gold_documents(graph, state.question.gold)
     if result is None or not gold_node_ids:
         return None
     indices_by_node: dict[int | None, list[int]] = {}
@@ -134,8 +133,8 @@ def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
     return replace(ranks, count=count)
 
 
-def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
-    """Return the gold nodes of a question.
+def nodes_of_gold_documents(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
+    """Return the gold nodes of a question, those of its gold documents.
 
     In a graph of entities these are all nodes that come from a chunk of a gold document, even if
     they also come from other documents. A gold document without such nodes contributes none. In a
@@ -156,11 +155,11 @@ def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
 
     Examples
     --------
-    >>> from core.evaluation.metrics.topology import known_nodes
+    >>> from core.evaluation.metrics.topology import nodes_of_gold_documents
     >>> # no node comes from the document turkey
     >>> (
-    ...     story.names(known_nodes(story, ["carol\\nTiny Tim", "turkey"])),
-    ...     known_nodes(story, ["turkey"]),
+    ...     story.names(nodes_of_gold_documents(story, ["carol\\nTiny Tim", "turkey"])),
+    ...     nodes_of_gold_documents(story, ["turkey"]),
     ... )
     (['Cratchit', 'Scrooge', 'Tim'], [])
     """
@@ -177,7 +176,7 @@ def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
     return gold_node_ids if are_chunks_nodes else list(dict.fromkeys(gold_node_ids))
 
 
-def costs_to_known(
+def uncertainties_to_gold(
     graph: KnowledgeGraph, gold: Sequence[str], retrieved: Sequence[int]
 ) -> np.ndarray:
     """Return the uncertainty of the path from each retrieved node to each gold node.
@@ -202,21 +201,21 @@ def costs_to_known(
     FastInsight, definition 7: the uncertainty of a retrieved gold node is 0, so that its corollary
     1 holds.
     """
-    gold_node_ids = known_nodes(graph, gold) if graph.n_edges else []
+    gold_node_ids = nodes_of_gold_documents(graph, gold) if graph.n_edges else []
     costs = np.full((len(gold_node_ids), len(retrieved)), math.inf)
     gold_rows = [row for row, node in enumerate(gold_node_ids) if node is not None]
     nodes = [node for node in gold_node_ids if node is not None]
-    links = simple_graph(graph)
     if not nodes or not len(retrieved):
         return costs
+    links = simple_graph(graph)
     if len(nodes) > max(MAX_SEARCHES_FROM_GOLD, len(set(retrieved))):
         costs[gold_rows] = _costs_from_retrieved(links, retrieved, np.array(nodes, np.int64))
-    elif len(nodes) * len(links) <= MAX_SHARED_NUMBERS:
+    elif len(nodes) * len(links) <= MAX_CACHED_UNCERTAINTIES:
         shared = graph.derived.get_or_make(
             "uncertainty",
             tuple(nodes),
             lambda: [uncertainty(links, node) for node in nodes],
-            MAX_SHARED_QUESTIONS,
+            MAX_CACHED_QUESTIONS,
         )
         costs[gold_rows] = [cost[list(retrieved)] for cost in shared]
     else:
@@ -228,7 +227,7 @@ def costs_to_known(
 def _costs_from_retrieved(
     links: SimpleGraph, retrieved: Sequence[int], golds: np.ndarray
 ) -> np.ndarray:
-    """Return the uncertainties of `costs_to_known` from searches that start at the retrieved nodes.
+    """Return the same as `uncertainties_to_gold`, by searches that start at the retrieved nodes.
 
     The result is float64 [golds, retrieved]. A search sums the weights of a path's nodes without
     its start, the retrieved node. Subtracting the gold node's weight and adding the retrieved
@@ -292,7 +291,8 @@ def nodes_by_chunk(graph: KnowledgeGraph) -> IdLists:
 def _retrieved_nodes(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
     """Return the retrieved nodes, best first, and the number of them before the cut.
 
-    Nodes beyond the cut follow if they are known. The result is None if the method ranks no nodes.
+    Nodes beyond the cut follow if they are known. The result is None if the state has no ranking of
+    nodes.
     """
     if state.nodes is None:
         return None

@@ -174,7 +174,7 @@ class PairwiseJudge:
         row.
         """
         progress = _JudgingProgress(job, 2 * len(self.pairs))
-        flight = ConcurrentWork(lambda: self.chat.at_once, job)
+        flight = ConcurrentWork(lambda: self.chat.max_concurrent, job)
         matches: dict[int, Match] = {}
         faults = 0
 

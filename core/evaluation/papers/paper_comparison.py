@@ -16,14 +16,33 @@ from core.evaluation.reports.summary import RunSummary
 WIN_RATE_PREFIX = "win rate"  # prefix of the names of figures that are no metric of a question
 # Minimum number of questions for an informative interval of differences.
 MIN_COMPARED_QUESTIONS = 20
+COMPARISON_HEAD = (
+    "method",
+    "paper",
+    "here",
+    "n",
+    "from the first, paper",
+    "from the first, here",
+    "agrees",
+)
+DIFFERENCES_HEADING = "What differs from the paper"
 
 
 @dataclass(frozen=True)
 class MethodValues:
-    """A method's printed and measured value, and its difference from the first row in both.
+    """Printed and measured value of a method, and their differences from the first method.
 
-    `printed` and `printed_difference` are the paper's, `here` and `difference` (with its interval)
-    are measured. If rows vary one method, the difference is from the first row of that method.
+    If rows vary one method, the differences are from the first row of that method. The field names
+    are those of the command's JSON.
+
+    Attributes
+    ----------
+    method : id of the method.
+    name : its title in the paper.
+    printed : the paper's value.
+    here : the measured value.
+    printed_difference : difference of the paper's values.
+    difference : measured mean difference, and the lower and upper end of its interval.
     """
 
     method: str
@@ -53,9 +72,10 @@ class MetricComparison:
     """A metric on a question set: one row per method.
 
     `tau` is Kendall's tau-b of the two orders over the methods that have both values. It is None if
-    there are fewer than three of these, or if all values of one side are equal. `asked` is the
-    question set of the run. `metric_unknown` says why the paper's values may be of another metric.
-    Then no agreement of differences is reported.
+    there are fewer than three of these, or if all values of one side are equal. `set` is the
+    paper's name of the question set, and `asked` its name in the run. `metric_unknown` says why the
+    paper's values may be of another metric. Then no agreement of differences is reported. The field
+    names are those of the command's JSON.
     """
 
     set: str
@@ -181,18 +201,6 @@ def set_order_sentences(tables: Sequence[MetricComparison | TextTable]) -> list[
     return sentences
 
 
-COMPARISON_HEAD = (
-    "method",
-    "paper",
-    "here",
-    "n",
-    "from the first, paper",
-    "from the first, here",
-    "agrees",
-)
-DIFFERENCES_HEADING = "What differs from the paper"
-
-
 def comparison_markdown(
     experiment: Experiment | BuildingCosts | PrintedTable,
     tables: Sequence[MetricComparison | TextTable],
@@ -234,9 +242,12 @@ def table_texts(
 
 
 def wide_table(tables: Sequence[MetricComparison]) -> TextTable:
-    """Return the figures of one set as one table: a row per method, a column per metric."""
+    """Return the measured figures of one set as one table, with a column per metric.
+
+    It is for a figure that the paper draws without numbers.
+    """
     first = tables[0]
-    columns = [[value_texts(table.metric, row)[2] for row in table.rows] for table in tables]
+    columns = [[_measured_text(table.metric, row) for row in table.rows] for table in tables]
     rows = tuple(zip((row.name for row in first.rows), *columns))
     note = (
         f"{max((row.here.n for row in first.rows), default=0):,} questions of {first.asked}. The "
@@ -260,17 +271,8 @@ def value_texts(metric: str, row: MethodValues) -> list[str]:
     -------
     Seven texts; a dash stands for a missing value.
     """
-
-    def format_number(number: float | None, plus: str = "") -> str:
-        if number is None:
-            return "–"
-        if metric.startswith(WIN_RATE_PREFIX):
-            digits = f"{abs(number):.3f}"
-        else:
-            digits = format_figure(metric.removeprefix("gain with "), abs(number))
-        return f"{'−' if number < 0 else plus}{digits}"
-
-    format_signed = partial(format_number, plus="+")
+    format_number = partial(_format_number, metric)
+    format_signed = partial(_format_number, metric, plus="+")
     is_bound = isinstance(row.printed, UpperBound)
     difference_text = "–"
     if row.difference is not None:
@@ -278,12 +280,27 @@ def value_texts(metric: str, row: MethodValues) -> list[str]:
     return [
         row.name,
         str(row.printed) if is_bound else format_number(row.printed),
-        row.here.format_with_interval(format_number),
+        _measured_text(metric, row),
         f"{row.here.n:,}",
         format_signed(row.printed_difference),
         difference_text,
         {None: "–", True: "yes", False: "no"}[row.agrees],
     ]
+
+
+def _format_number(metric: str, number: float | None, plus: str = "") -> str:
+    if number is None:
+        return "–"
+    if metric.startswith(WIN_RATE_PREFIX):
+        digits = f"{abs(number):.3f}"
+    else:
+        digits = format_figure(metric.removeprefix("gain with "), abs(number))
+    return f"{'−' if number < 0 else plus}{digits}"
+
+
+def _measured_text(metric: str, row: MethodValues) -> str:
+    """Return the measured value of a row with its interval."""
+    return row.here.format_with_interval(partial(_format_number, metric))
 
 
 def agreement_text(comparison: MetricComparison) -> str:
@@ -304,16 +321,19 @@ def agreement_text(comparison: MetricComparison) -> str:
         )
     agreements = [row.agrees for row in rows if row.agrees is not None]
     if agreements:
-        # A printed bound has no difference either, wherever it stands.
-        n_first_rows = sum(
-            row.printed_difference is None
-            and row.printed is not None
-            and not isinstance(row.printed, UpperBound)
-            for row in rows
-        )
+        n_first_rows = sum(map(_is_first_row, rows))
         scope = " of the same method" if n_first_rows > 1 else ""
         sentences.append(
             f"For {sum(agreements)} of {len(agreements)} the paper's difference from the first "
             f"row{scope} lies in the interval here."
         )
     return " ".join(sentences)
+
+
+def _is_first_row(row: MethodValues) -> bool:
+    """Return whether differences are from this row.
+
+    It has neither difference itself. Another row may lack the printed one, if its printed value or
+    that of its first row is a bound.
+    """
+    return row.printed is not None and row.printed_difference is None and row.difference is None

@@ -46,7 +46,11 @@ def compare_win_rates(
     for method in summary.methods:
         if method != baseline:
             rate = rates.get((method, baseline), NO_ESTIMATE)
-            rows.append(MethodValues(method, experiment.rows[method], paper_rates[method], rate))
+            rows.append(
+                MethodValues(
+                    method, experiment.rows[method], printed=paper_rates[method], here=rate
+                )
+            )
     title = f"{WIN_RATE_PREFIX} over {experiment.rows[baseline]}"
     return MetricComparison.of(name, summary.run.spec["set"], title, rows)
 
@@ -77,7 +81,9 @@ def compare_pairwise_rates(
                     continue
                 title = f"{experiment.rows[winner]} over {experiment.rows[loser]}"
                 rate = rates.get((winner, loser), NO_ESTIMATE)
-                rows.append(MethodValues(f"{winner} over {loser}", title, paper_rate, rate))
+                rows.append(
+                    MethodValues(f"{winner} over {loser}", title, printed=paper_rate, here=rate)
+                )
         title = f"{WIN_RATE_PREFIX}, {criterion}"
         comparisons.append(MetricComparison.of(name, summary.run.spec["set"], title, rows))
     return comparisons
@@ -101,18 +107,18 @@ def recall_correlations(
     -------
     Two sentences; empty if the set has no recall.
     """
-    recall_rows = [one.rows for one in comparisons if one.metric == WIN_RECALL_METRIC]
-    if not recall_rows:
+    recalls = [comparison for comparison in comparisons if comparison.metric == WIN_RECALL_METRIC]
+    if not recalls:
         return []
     rates_by_method = {row.method: row for row in rates.rows}
     measured_points = []
     printed_points = []
-    for recall in recall_rows[0]:
+    for recall in recalls[0].rows:
         rate = rates_by_method.get(recall.method)
         measured_points.append((recall.here.mean, rate.here.mean if rate else SELF_WIN_RATE))
         printed_points.append((recall.printed, rate.printed if rate else SELF_WIN_RATE))
     judge_caveat = (
-        "" if tally.is_informative(WIN_CRITERION) else ", by a judge whose verdicts say nothing"
+        "" if tally.is_informative(WIN_CRITERION) else ", by a judge with uninformative verdicts"
     )
     return [
         f"Win rate by recall at 10, here{judge_caveat}: {pearson_text(measured_points)}.",
@@ -130,13 +136,16 @@ def pearson_text(points: Sequence[tuple[float | None, float | None]]) -> str:
     >>> pearson_text([(0.1, 0.4), (0.2, 0.3), (0.3, 0.5), (0.4, 0.6), (0.5, None)])
     "Pearson's r 0.80 [-0.70, 1.00], p = 0.200, n = 4"
     >>> pearson_text([(0.1, 0.4), (0.2, 0.3), (0.3, 0.5)])
-    "no Pearson's r, with 3 methods of which both are known, or all alike"
+    "no Pearson's r: 3 methods have both values; it needs 4, with values that differ"
     """
     from scipy.stats import pearsonr
 
     pairs = np.array([pair for pair in points if None not in pair], np.float64).reshape(-1, 2)
     estimate = correlation(pairs[:, 0], pairs[:, 1])
     if estimate.mean is None:
-        return f"no Pearson's r, with {len(pairs)} methods of which both are known, or all alike"
+        return (
+            f"no Pearson's r: {len(pairs)} methods have both values; it needs 4, with values that "
+            "differ"
+        )
     p_value = float(pearsonr(pairs[:, 0], pairs[:, 1]).pvalue)
     return f"Pearson's r {estimate.format_with_interval('{:.2f}'.format)}, p = {p_value:.3f}, n = {estimate.n}"

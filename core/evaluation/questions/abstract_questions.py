@@ -108,7 +108,7 @@ class AbstractQuestionWriter:
         self._lock = threading.Lock()
         about = one_line(self.about) or self._ask("about", passages=sample_passages(self.corpus))
         users = self._ask_list("users", self.recipe.users, about=about)
-        flight = ConcurrentWork(lambda: self._chat.at_once, watch)
+        flight = ConcurrentWork(lambda: self._chat.max_concurrent, watch)
         lists = dict(
             flight.run_each(lambda i: self._questions_by_task(users[i], about), range(len(users)))
         )

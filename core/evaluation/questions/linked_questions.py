@@ -132,7 +132,7 @@ class LinkedQuestionWriter:
         self, chat: CachedChat, pairs: Sequence[tuple[int, int]], watch: Watch
     ) -> list[str]:
         """Return the reply to each pair, with as many concurrent requests as the model takes."""
-        flight = ConcurrentWork(lambda: chat.at_once, watch)
+        flight = ConcurrentWork(lambda: chat.max_concurrent, watch)
         replies = dict(flight.run_each(lambda pair: self._ask(chat, pair, flight), pairs))
         return [replies[pair] for pair in pairs]
 

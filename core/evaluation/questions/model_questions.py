@@ -120,7 +120,11 @@ class ModelQuestionWriter:
         def free_slots() -> int:
             # Each open passage may give a question. Do not begin more than are still needed, so
             # that the result is that of one passage at a time.
-            return self.chat.at_once if len(questions) + begun - counted < self.max_questions else 0
+            return (
+                self.chat.max_concurrent
+                if len(questions) + begun - counted < self.max_questions
+                else 0
+            )
 
         flight = ConcurrentWork(free_slots, watch)
         self._watch = flight

@@ -171,7 +171,7 @@ def _measure(summary: RunSummary, method: str) -> str:
     passages, or accuracy for a run without gold passages.
     """
     if summary.run.spec["model"]:
-        return summary.defaults.answers[0]
+        return summary.defaults.answer_metrics[0]
     golds = any(row.question.gold for row in summary.rows)
     return PASSAGE_MEASURE if golds and method in summary.max_passages else "accuracy"
 

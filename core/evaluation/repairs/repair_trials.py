@@ -179,7 +179,7 @@ class RunRepairs:
         lost = {
             question: end for question, end in stages.items() if end not in (END_RIGHT, END_FAILED)
         }
-        by_model = bool(self.run.spec["model"]) and by == summary.defaults.answers[0]
+        by_model = bool(self.run.spec["model"]) and by == summary.defaults.answer_metrics[0]
         repairs = LineRepairs(spec["id"], len(stages), len(lost), by_model=by_model)
         causes: Counter[str] = Counter()
         counts: Counter[str] = Counter()

@@ -120,7 +120,7 @@ def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     -------
     A table environment with its caption.
     """
-    names = names or summary.defaults.table
+    names = names or summary.defaults.table_metrics
     table = summary.table(names)
     titles = {method: _latex_name(name) for method, name in method_names(summary.run).items()}
     head = ["Method", *(["Questions"] if summary.unfinished_row_counts else [])]

@@ -153,7 +153,7 @@ def correctness_measure(summary: RunSummary, methods: Sequence[str]) -> str:
     """
     outcomes_by_method = [summary.outcomes(method) for method in methods]
     answered = [outcomes for outcomes in outcomes_by_method if outcomes]
-    by_model = summary.defaults.answers[:1] if summary.run.spec["model"] else ()
+    by_model = summary.defaults.answer_metrics[:1] if summary.run.spec["model"] else ()
     for by in (*by_model, READER_MEASURE, PASSAGE_MEASURE, "accuracy"):
         is_known = (any(outcome_end_stage(one, by) for one in outcomes) for outcomes in answered)
         if answered and all(is_known):

@@ -46,7 +46,7 @@ def ranking_metric(summary: RunSummary) -> str:
     It is the first metric for which two methods have values that are not all 0, else the first one
     for which they have values. Metrics of answers come first if a language model gave the answers.
     """
-    answer_names = summary.defaults.answers if summary.run.spec["model"] else ()
+    answer_names = summary.defaults.answer_metrics if summary.run.spec["model"] else ()
     names = (*answer_names, *map(summary.fitting_metric, RETRIEVAL_METRICS))
     # Shape [methods, questions, names].
     values = np.array([summary.values(method, names) for method in summary.methods])

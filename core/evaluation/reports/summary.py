@@ -22,7 +22,7 @@ import numpy as np
 from core.diagnosis.wording import count_noun, join_words
 from core.evaluation.metrics.answer_scores import ANSWER_BY_METHOD
 from core.evaluation.metrics.catalogue import REPORTED_METRICS, metric
-from core.evaluation.metrics.defaults import Defaults, defaults
+from core.evaluation.metrics.defaults import EvaluationDefaults, defaults_for
 from core.evaluation.metrics.failures import answered_text, failure_patterns, join_reasons
 from core.evaluation.metrics.formulas import f1
 from core.evaluation.metrics.outcome import OperatorCost, Outcome
@@ -64,19 +64,21 @@ class RunSummary:
         return tuple(method["id"] for method in self.run.spec["instances"])
 
     @cached_property
-    def defaults(self) -> Defaults:
+    def defaults(self) -> EvaluationDefaults:
         """Default metrics for the sources of the run.
 
         The cut-off of gold-passage recall is at most the number of passages that every method can
         return.
         """
-        base = defaults(sources_of(self.run.spec))
+        base = defaults_for(sources_of(self.run.spec))
         return dataclasses.replace(
             base,
-            table=self._usable_metrics(base.table),
-            tests=self._usable_metrics(base.tests),
-            fronts=tuple((cost, self.fitting_metric(quality)) for cost, quality in base.fronts),
-            question=self.fitting_metric(base.question),
+            table_metrics=self._usable_metrics(base.table_metrics),
+            test_metrics=self._usable_metrics(base.test_metrics),
+            front_metrics=tuple(
+                (cost, self.fitting_metric(quality)) for cost, quality in base.front_metrics
+            ),
+            question_metric=self.fitting_metric(base.question_metric),
         )
 
     def _usable_metrics(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -168,8 +170,8 @@ class RunSummary:
         the nearest sentence.
         """
         if self.run.spec["model"]:
-            return self.defaults.fronts
-        return tuple(sorted(self.defaults.fronts, key=lambda pair: pair[1] == "accuracy"))
+            return self.defaults.front_metrics
+        return tuple(sorted(self.defaults.front_metrics, key=lambda pair: pair[1] == "accuracy"))
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
@@ -470,7 +472,7 @@ class RunSummary:
         -------
         One test for each metric and pair.
         """
-        names = names or self.defaults.tests
+        names = names or self.defaults.test_metrics
         if pairs is None:
             pairs = [(other, self.methods[0]) for other in self.methods[1:]]
         pairs = [pair for pair in pairs if not {*pair} & self.adapted_names.keys()]

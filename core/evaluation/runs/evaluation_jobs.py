@@ -27,7 +27,7 @@ def evaluate(
     plan: Plan,
     again: bool = False,
     workers: Workers | None = None,
-    at_once: int = 0,
+    max_concurrent: int = 0,
     cap: Cap | None = None,
     first: int = 0,
 ) -> Job:
@@ -40,7 +40,7 @@ def evaluate(
     plan : the plan.
     again : True to begin a new run; False resumes an unfinished run of the same plan.
     workers : processes that share the questions, without a cap, an estimate and a cold plan.
-    at_once : concurrent requests to a server; 0 finds a number automatically.
+    max_concurrent : concurrent requests to a server; 0 finds a number automatically.
     cap : the job stops with an error before it would exceed this amount.
     first : number of remaining questions to run; `job.evaluation` then has an estimate of the rest.
         0 runs all.
@@ -65,7 +65,7 @@ def evaluate(
             "The seconds of each method alone are measured in one process; leave out either "
             "the workers or the cold run."
         )
-    evaluation = begin_evaluation(engine, store, plan, again, workers, at_once)
+    evaluation = begin_evaluation(engine, store, plan, again, workers, max_concurrent)
     evaluation.cap = cap
     evaluation.first = first
     evaluation.spending()  # raises BadInput if the prices do not fit the cap
@@ -85,7 +85,7 @@ def begin_evaluation(
     plan: Plan,
     again: bool = False,
     workers: Workers | None = None,
-    at_once: int = 0,
+    max_concurrent: int = 0,
 ) -> EvaluationRunner:
     """Return the evaluation of a plan, which is called with a job.
 
@@ -96,7 +96,7 @@ def begin_evaluation(
     plan : the plan.
     again : True to begin a new run; False resumes an unfinished run of the same plan.
     workers : processes that share the questions.
-    at_once : concurrent requests to a server; 0 finds a number automatically.
+    max_concurrent : concurrent requests to a server; 0 finds a number automatically.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def begin_evaluation(
     """
     run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn, again)
     return EvaluationRunner(
-        plan, store, run.id, engine.environment, make_ask(engine, plan), workers, at_once
+        plan, store, run.id, engine.environment, make_ask(engine, plan), workers, max_concurrent
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.environment import Environment
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.defaults import defaults
+from core.evaluation.metrics.defaults import defaults_for
 from core.evaluation.metrics.failures import failure_patterns, join_reasons
 from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.metrics.statistics import PairedTest, paired_test
@@ -81,7 +81,7 @@ class PairedRun:
         outcomes = list(self.outcomes)
         questions = [item.question for item in self.plan.drawn[: len(outcomes)]]
         differences = []
-        for name in defaults(self.plan.drawn[0].source).changes:
+        for name in defaults_for(self.plan.drawn[0].source).change_metrics:
             if name == "hits@1" and not self.plan.model:
                 continue
             numbers = [

@@ -116,10 +116,10 @@ class EvaluationRunner:
     """Runner of a plan; calling it with its job runs the remaining rows.
 
     With model servers, many questions run concurrently: one computes while the others wait for
-    replies. Their number is `at_once`, or is determined during the run (`core.models.chat.window`).
-    Cold runs, and runs whose models are all in this process, have one question at a time. With
-    `as_fast_as_one` a cold run sends a server as many concurrent requests as it answers as fast as
-    a single one.
+    replies. Their number is `max_concurrent`, or is determined during the run
+    (`core.models.chat.window`). Cold runs, and runs whose models are all in this process, have one
+    question at a time. With `as_fast_as_one` a cold run sends a server as many concurrent requests
+    as it answers as fast as a single one.
 
     Rows are saved as they come. The run stops before it would exceed the cap, and after `first` of
     the remaining questions if that is not 0. With `workers` the questions are spread over
@@ -132,7 +132,7 @@ class EvaluationRunner:
     environment: Environment
     ask: Callable[[DrawnQuestion], SourceQuestion]
     workers: Workers | None = None
-    at_once: int = 0
+    max_concurrent: int = 0
     cap: Cap | None = None
     first: int = 0
     as_fast_as_one: bool = False
@@ -238,7 +238,7 @@ class EvaluationRunner:
 
         try:
             with (
-                fix_concurrency(server_list, self.at_once),
+                fix_concurrency(server_list, self.max_concurrent),
                 as_fast_as_one(server_list if self.as_fast_as_one else ()),
             ):
                 for _ in flight.run_each(run_question, turns()):

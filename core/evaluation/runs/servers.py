@@ -38,7 +38,7 @@ def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
 
 def request_slots(model: Any) -> int:
     """Return how many requests a model takes at a time."""
-    return getattr(model, "at_once", 1)
+    return getattr(model, "max_concurrent", 1)
 
 
 def question_slots(models: Sequence[Any]) -> int:

@@ -14,14 +14,16 @@ MAX_CHECKED_TRIPLES = 200_000
 MIN_MEDIATOR_SHARE = 0.5
 
 
-def mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
-    """Mark the step codes whose steps mostly lead to a mediator, bool [2 * relations].
+def mediator_step_mask(graph: KnowledgeGraph) -> np.ndarray:
+    """Mark each relation and direction whose steps mostly lead to mediators, bool [2 * relations].
 
-    Of a large graph, `MAX_CHECKED_TRIPLES` triples are checked, spread evenly. Step codes are those
-    of `core.graph.algorithms.chains`.
+    Its indices are the step codes of `core.graph.algorithms.chains`: 2r for relation r from head to
+    tail, and 2r + 1 from tail to head. Of a large graph, `MAX_CHECKED_TRIPLES` triples are checked,
+    spread evenly.
 
-    >>> from core.graph.algorithms.mediators import mediator_steps
-    >>> len(mediator_steps(toy)), mediator_steps(toy).any()  # every node of the toy has a name
+    >>> from core.graph.algorithms.mediators import mediator_step_mask
+    >>> mask = mediator_step_mask(toy)  # every node of this graph has a name
+    >>> len(mask), mask.any()
     (14, np.False_)
     """
     return graph.derived.get_or_make("mediating", None, lambda: _mark_mediator_steps(graph))
@@ -32,30 +34,31 @@ def _mark_mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
         np.linspace(0, graph.n_edges - 1, min(graph.n_edges, MAX_CHECKED_TRIPLES)).astype(np.int64)
     )
     heads, relations, tails = graph.triples(edges)
-    nodes, node_positions = np.unique(np.concatenate([tails, heads]), return_inverse=True)
+    # Forward steps end in tails, backward ones in heads.
+    nodes, end_indices = np.unique(np.concatenate([tails, heads]), return_inverse=True)
+    codes = np.concatenate([2 * relations, 2 * relations + 1])
+    n_codes = 2 * graph.n_relations
     is_mediator = np.array([is_unnamed(name) for name in graph.names(nodes.tolist())], float)
-    codes, n_codes = np.concatenate([2 * relations, 2 * relations + 1]), 2 * graph.n_relations
-    mediators = np.bincount(codes, is_mediator[node_positions], n_codes)
-    return mediators > MIN_MEDIATOR_SHARE * np.bincount(codes, minlength=n_codes)
+    mediator_ends = np.bincount(codes, is_mediator[end_indices], n_codes)
+    all_ends = np.bincount(codes, minlength=n_codes)
+    return mediator_ends > MIN_MEDIATOR_SHARE * all_ends
 
 
-def count_verbal_steps(chain: Chain, into: np.ndarray) -> int:
-    """Count the steps of a chain, with two steps through a mediator as one.
+def count_named_hops(chain: Chain, is_mediator_step: np.ndarray) -> int:
+    """Count the hops of a chain from one named node to the next.
+
+    Two steps through a mediator are one hop.
 
     Parameters
     ----------
     chain : step codes.
-    into : bool [2 * relations], the result of `mediator_steps`.
-
-    Returns
-    -------
-    The number of steps that a person would count.
+    is_mediator_step : bool [2 * relations], the result of `mediator_step_mask`.
 
     Examples
     --------
-    >>> from core.graph.algorithms.mediators import count_verbal_steps
-    >>> into = np.array([True, False, False, False])
-    >>> count_verbal_steps((0, 2), into)  # the first step leads into a mediator
+    >>> from core.graph.algorithms.mediators import count_named_hops
+    >>> is_mediator_step = np.array([True, False, False, False])
+    >>> count_named_hops((0, 2), is_mediator_step)  # the first step leads to a mediator
     1
     """
-    return len(chain) - sum(bool(into[code]) for code in chain)
+    return len(chain) - sum(bool(is_mediator_step[code]) for code in chain)

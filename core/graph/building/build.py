@@ -22,7 +22,7 @@ from core.graph.large import NumberSource, TextSource, prepare_block_source
 from core.graph.order import in_name_order
 from core.graph.readers.attributes import ONLY_TRIPLES_READ, Attributes
 from core.graph.readers.formats import format_named, format_of
-from core.graph.readers.rdf import RDF_SYNTAXES
+from core.graph.readers.rdf import PYOXIGRAPH_FORMATS
 from core.graph.readers.triple_file import TripleFile
 from core.graph.storage.digest import digest_of, digest_with_columns, file_digest, file_stamp
 from core.graph.storage.store_files import (
@@ -216,7 +216,11 @@ def _add_attributes(file: TripleFile, target: _BuildTarget, watch: Watch) -> Non
     """Add the attributes in a file to its graph, or note that they were not read."""
     file.warn_of_single_relation(read_meta(target.folder)["relations"])
     form = format_of(file.path, file.format)
-    if file.attributes.large and not format_named(form).delimited and form not in RDF_SYNTAXES:
+    if (
+        file.attributes.large
+        and not format_named(form).delimited
+        and form not in PYOXIGRAPH_FORMATS
+    ):
         file.tally.note(
             f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES_READ}"
         )

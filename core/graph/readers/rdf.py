@@ -29,7 +29,8 @@ from core.graph.readers.source import Triple, TripleSource, bare_suffix
 from core.graph.readers.unique_names import Namer
 from core.io.files import PACKED_SUFFIXES, UnpackedBytes
 
-RDF_SYNTAXES = {
+# pyoxigraph's name of each syntax.
+PYOXIGRAPH_FORMATS = {
     "ntriples": "N_TRIPLES",
     "turtle": "TURTLE",
     "nquads": "N_QUADS",
@@ -38,7 +39,7 @@ RDF_SYNTAXES = {
     "jsonld": "JSON_LD",
     "n3": "N3",
 }
-RDF_SUFFIXES = {
+SYNTAX_BY_SUFFIX = {
     ".nt": "ntriples",
     ".ttl": "turtle",
     ".nq": "nquads",
@@ -65,28 +66,31 @@ DESCRIPTION_IRIS = (
 )
 # Relations whose literal is a type.
 TYPE_IRIS = ("http://schema.org/additionalType", "https://schema.org/additionalType")
-# Uses of literals.
-LITERAL_TRIPLES, LITERAL_ATTRIBUTES, LITERALS_LEFT_OUT = LITERAL_USES = (
-    "triples",
-    "attributes",
-    "leave-out",
-)
+# Uses of literals: as entities of triples, as attributes of their things, or none.
+LITERAL_TRIPLES = "triples"
+LITERAL_ATTRIBUTES = "attributes"
+LITERALS_LEFT_OUT = "leave-out"
+LITERAL_USES = (LITERAL_TRIPLES, LITERAL_ATTRIBUTES, LITERALS_LEFT_OUT)
+# Pattern of Wikidata's relations, which have the labels of their properties.
 WIKIDATA_PROPERTY = re.compile(
     r"http://www\.wikidata\.org/prop/"
     r"(?:(?:direct|direct-normalized|statement|qualifier)/)?(P\d{1,12})"
 )
-"""Pattern of Wikidata's relations, which have the labels of their properties."""
 LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 # Tag of Wikidata for a name that is the same in all languages.
 ALL_LANGUAGES = "mul"
-NO_LABELS = "none"  # in place of a language
-BASE_IRI = "http://localhost/"  # of relative IRIs
-MAX_LABEL_SEARCH_BYTES = 1 << 27  # largest text in bytes whose labels are searched by default
+# Value in place of a language, by which things are named by their identifiers.
+NO_LABELS = "none"
+# Base to which relative IRIs are resolved.
+BASE_IRI = "http://localhost/"
+# Largest text in bytes whose labels are searched by default.
+MAX_LABEL_SEARCH_BYTES = 1 << 27
 # Assumed number of bytes of text per byte of a packed file.
 UNPACKED_RATIO = 6
 # Number of statements that are checked to find out if a file holds only labels.
 FIRST_STATEMENTS = 1000
-SCAN_BYTES = 1 << 20  # bytes that are read and searched together
+# Number of bytes that are read and searched together.
+SCAN_BYTES = 1 << 20
 NESTED_XML_ENTITY = re.compile(
     rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&%]|'[^']*[&%])"
 )
@@ -109,36 +113,44 @@ def check_language(language: str) -> None:
 def read(source: TripleSource) -> Iterator[Triple]:
     """Yield the triples of an RDF file, in its order; named graphs are merged.
 
-    A resource or relation is named by its rdfs:label, skos:prefLabel or schema:name, the first of
-    these that it has. Statements with these relations are then no triples. The preferred language
-    is the `language` of the source, then “mul” (one name for all languages), English, none, any.
-    Resources without a label, and all of them if the language is “none”, are named as described in
-    `core.graph.readers.ntriples`. Wikidata's relations (wdt:P50, p:P50, ps:P50) have the labels of
-    their properties (wd:P50). `literals` of the source selects the use of other literals.
+    A resource or relation is named by its label. Statements that give labels are then no triples.
+    Resources without a label, and all of them if the language of the source is “none”, are named as
+    described in `core.graph.readers.ntriples`. Wikidata's relations (wdt:P50, p:P50, ps:P50) have
+    the labels of their properties (wd:P50). Other literals are entities of triples, attributes of
+    their things or left out, as `literals` of the source says (`LITERAL_USES`).
 
     Raises
     ------
     BadInput
         With file and line, if the text does not have the syntax.
+
+    Notes
+    -----
+    Of several labels of a resource one is selected:
+
+    1. by its relation: rdfs:label before skos:prefLabel before schema:name;
+    2. among equal relations by its language: the `language` of the source, or English if the source
+       names none, then “mul” (one name for all languages), English, no language, any other.
     """
     from pyoxigraph import DefaultGraph, Literal
 
     labels = labels_of(source)
-    names, graphs = _TermNames(labels, source.format), set[str]()
-    literals, attributes = Counter[str](), _LiteralAttributes(source.language)
+    names = _TermNames(labels, source.format)
+    graphs: set[str] = set()
+    literal_counts: Counter[str] = Counter()
+    attributes = _LiteralAttributes(source.language)
     try:
         for statement in _statements(source, source.path, source.format):
             if isinstance(statement.object, Literal):
                 if labels and statement.predicate.value in LABEL_IRIS:
                     continue
-                literals[statement.predicate.value] += 1
+                literal_counts[statement.predicate.value] += 1
                 if source.literals == LITERAL_ATTRIBUTES:
                     attributes.add(statement)
                 if source.literals != LITERAL_TRIPLES:
                     continue
-            graph = getattr(statement, "graph_name", None)
-            if graph is not None and not isinstance(graph, DefaultGraph):
-                graphs.add(str(graph))
+            if not isinstance(statement.graph_name, DefaultGraph):
+                graphs.add(str(statement.graph_name))
             if source.literals == LITERAL_ATTRIBUTES:
                 attributes.nodes.update((statement.subject, statement.object))
             yield (
@@ -147,21 +159,22 @@ def read(source: TripleSource) -> Iterator[Triple]:
                 names.node(statement.object),
             )
     finally:
-        attributes.give(source, names)
+        attributes.pass_to(source, names)
         if graphs:
             source.tally.note(f"{len(graphs):,} named graph{'s' * (len(graphs) != 1)} read as one.")
-        if literals:
+        n_literals = literal_counts.total()
+        if n_literals:
             source.tally.note(
-                f"{literals.total():,} literal{'s' * (literals.total() != 1)} "
-                f"{_literals_phrase(source, literals)}"
+                f"{n_literals:,} literal{'s' * (n_literals != 1)} "
+                f"{_literals_phrase(source, literal_counts)}"
             )
 
 
-def _literals_phrase(source: TripleSource, literals: Counter[str]) -> str:
+def _literals_phrase(source: TripleSource, literal_counts: Counter[str]) -> str:
     """Return the end of a sentence about the use of the literals and their commonest relations."""
-    verb = "is" if literals.total() == 1 else "are"
-    names = ", ".join(local_name(iri) for iri, _ in literals.most_common(6))
-    relations_text = f"{names}{' …' * (len(literals) > 6)}"
+    verb = "is" if literal_counts.total() == 1 else "are"
+    names = ", ".join(local_name(iri) for iri, _ in literal_counts.most_common(6))
+    relations_text = f"{names}{' …' * (len(literal_counts) > 6)}"
     if source.literals == LITERAL_TRIPLES:
         return (
             f"{verb} {'an entity' if verb == 'is' else 'entities'} ({relations_text}); literals can be "
@@ -178,7 +191,8 @@ def check_literals(literals: str) -> None:
     """Raise BadInput for a value that is not in `LITERAL_USES`."""
     if literals not in LITERAL_USES:
         raise BadInput(
-            f"Literals are {', '.join(LITERAL_USES)}; not “{literals}”.{suggest_name(literals, LITERAL_USES)}"
+            f"Literals are {', '.join(LITERAL_USES)}; not “{literals}”."
+            f"{suggest_name(literals, LITERAL_USES)}"
         )
 
 
@@ -193,7 +207,8 @@ class _LiteralAttributes:
 
     def add(self, statement: Any) -> None:
         """Take the literal of a statement, unless there are texts in a better language."""
-        literal, iri = statement.object, statement.predicate.value
+        literal = statement.object
+        iri = statement.predicate.value
         by_iri = self._texts.setdefault(statement.subject, {})
         text = " ".join(literal.value.split())
         rank = _language_rank(literal.language, self._language)
@@ -201,7 +216,7 @@ class _LiteralAttributes:
         if text and rank <= best:
             by_iri[iri] = rank, (texts | {text} if rank == best else {text})
 
-    def give(self, source: TripleSource, names: _TermNames) -> None:
+    def pass_to(self, source: TripleSource, names: _TermNames) -> None:
         """Pass the attributes of nodes to the source.
 
         A description comes first, followed by every other relation with its values.
@@ -264,9 +279,9 @@ def labels_of(source: TripleSource) -> dict[str, str]:
 def uses_labels(source: TripleSource) -> bool:
     """Return whether resources of an RDF file are named by labels.
 
-    They are if the file has labels or there is a file of labels, unless the language is “none”. For
-    N-Triples with more than 128 MB of text, a language or a file of labels must be chosen; if not,
-    the tally gets a note.
+    Labels are used if the file has labels or there is a file of labels, unless the language is
+    “none”. For N-Triples with more than 128 MB of text, a language or a file of labels must be
+    chosen. Otherwise the function adds a note to the tally of the source.
     """
     if source.language == NO_LABELS:
         return False
@@ -289,7 +304,7 @@ def text_bytes(path: FilePath) -> int:
 
 
 def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
-    """Return whether a file seems to have labels: if one of their relations or prefixes occurs."""
+    """Return whether a relation of labels, or its prefix, occurs in a file."""
     words = [label.encode() for label in LABEL_IRIS]
     words += [] if syntax == "ntriples" else [b"rdf-schema#", b"skos/core#", b"schema.org"]
     with _open_file(source, path, syntax) as stream:
@@ -303,7 +318,7 @@ def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
 
 def is_label_file(source: TripleSource) -> bool:
     """Return whether an RDF file holds only labels, judging by its first statements."""
-    if bare_suffix(source.path) not in RDF_SUFFIXES:
+    if bare_suffix(source.path) not in SYNTAX_BY_SUFFIX:
         return False
     try:
         first = list(
@@ -323,11 +338,10 @@ def syntax_of(path: FilePath) -> str:
         For another suffix.
     """
     suffix = bare_suffix(path)
-    if suffix not in RDF_SUFFIXES:
-        raise BadInput(
-            f"{path.name} should be an RDF file: {', '.join(RDF_SUFFIXES)}.{suggest_name(suffix, RDF_SUFFIXES)}"
-        )
-    return RDF_SUFFIXES[suffix]
+    if suffix not in SYNTAX_BY_SUFFIX:
+        hint = suggest_name(suffix, SYNTAX_BY_SUFFIX)
+        raise BadInput(f"{path.name} should be an RDF file: {', '.join(SYNTAX_BY_SUFFIX)}.{hint}")
+    return SYNTAX_BY_SUFFIX[suffix]
 
 
 def languages_of_labels(preferred: str) -> tuple[str, ...]:
@@ -343,7 +357,8 @@ def _language_rank(language: str | None, preferred: str) -> int:
 
     The order is: the preferred language, its variants, “mul”, English, none, any.
     """
-    tag, order = (language or "").lower(), languages_of_labels(preferred.lower())
+    tag = (language or "").lower()
+    order = languages_of_labels(preferred.lower())
     if tag == order[0]:
         return 0
     bases = [*(one.partition("-")[0] for one in order), ""]
@@ -368,7 +383,8 @@ def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[A
     Raises
     ------
     BadInput
-        If the text does not have the syntax, and for triples about triples.
+        If the text does not have the syntax, for triples about triples, and for XML entities that
+        contain others.
     """
     from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
@@ -380,13 +396,13 @@ def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[A
             LineLengthGuard(stream) if syntax in ("ntriples", "nquads") else stream
         )
         try:
-            form = getattr(RdfFormat, RDF_SYNTAXES[syntax])
+            form = getattr(RdfFormat, PYOXIGRAPH_FORMATS[syntax])
             for statement in parse(text, format=form, base_iri=BASE_IRI):
                 if not (
                     isinstance(statement.subject, terms) and isinstance(statement.object, terms)
                 ):
                     raise BadInput(NESTED_TRIPLES_ERROR)
-                source.line = getattr(stream, "line", 0)
+                source.line = stream.line
                 yield statement
         except SyntaxError as error:
             line = f", line {error.lineno}" if error.lineno else ""
@@ -425,7 +441,8 @@ def _open_file(
 def _check_entities(source: TripleSource, path: FilePath) -> None:
     """Raise BadInput for XML entities that contain others or are defined elsewhere.
 
-    Such entities could expand without limit.
+    Such entities could expand without limit. They are declared before the first element, which must
+    begin in the first mebibyte. The pattern is in ASCII, since the parser reads no UTF-16.
     """
     with _open_file(source, path, "rdfxml") as stream:
         head = stream.read(SCAN_BYTES)
@@ -446,16 +463,21 @@ class _TermNames:
     """Names of the terms of one file."""
 
     def __init__(self, labels: dict[str, str], syntax: str) -> None:
-        nodes, relations = Namer(), Namer()
-        self._labels, self._blank = labels, dict[str, str]()
+        self._nodes = Namer()
+        self._relations = Namer()
+        self._labels = labels
+        self._blank: dict[str, str] = {}
         # In syntaxes with unnamed blank nodes, the parser assigns random names.
         self._numbers_blanks = syntax not in ("ntriples", "nquads")
-        self.node = lru_cache(CACHED_TERM_NAMES)(
-            lambda term: nodes.name(str(term), self._candidates(term))
-        )
-        self.relation = lru_cache(CACHED_TERM_NAMES)(
-            lambda term: relations.name(str(term), self._candidates(term))
-        )
+        # Each file has caches of its own, which end with it.
+        self.node = lru_cache(CACHED_TERM_NAMES)(self._node_name)
+        self.relation = lru_cache(CACHED_TERM_NAMES)(self._relation_name)
+
+    def _node_name(self, term: Any) -> str:
+        return self._nodes.name(str(term), self._candidates(term))
+
+    def _relation_name(self, term: Any) -> str:
+        return self._relations.name(str(term), self._candidates(term))
 
     def relation_of(self, iri: str) -> str:
         """Return the name of a relation that may not occur in any triple."""

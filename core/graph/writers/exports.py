@@ -80,7 +80,8 @@ def export_graph(
     """
     if format not in EXPORT_FORMATS:
         raise BadInput(
-            f"There is no format “{format}” to write.{suggest_name(format, EXPORT_FORMATS)} Known are "
+            f"There is no format “{format}” to write."
+            f"{suggest_name(format, EXPORT_FORMATS)} Known are "
             f"{', '.join(EXPORT_FORMATS)}."
         )
     if out.exists():

@@ -37,6 +37,11 @@ class Backend:
         return ()
 
     @property
+    def own_folder(self) -> str:
+        """Folder that its weights are made in on this computer; empty without such a folder."""
+        return ""
+
+    @property
     def fetchable(self) -> bool:
         """True if Hopscope can download its weights."""
         return False

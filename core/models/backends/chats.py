@@ -133,8 +133,8 @@ class OpenAI(Backend):
             key_variable=self.key_variable,
             context=self.context,
             timeout=self.timeout,
-            at_once=self.at_once,
-            thoughts=self.thoughts,
+            max_concurrent=self.at_once,
+            reasoning_tokens=self.thoughts,
         )
 
     def profile(self, name: str) -> ServerProfile | None:
@@ -203,6 +203,10 @@ class VLLM(Backend):
     @property
     def needs(self) -> tuple[str, ...]:
         return (self.base,) if self.base else ()
+
+    @property
+    def own_folder(self) -> str:
+        return self.weights if self.get else ""
 
     @property
     def weights_source(self) -> str:

@@ -56,6 +56,10 @@ class MiniLM(Backend):
     sha256: str = field(default="", repr=False)
 
     @property
+    def own_folder(self) -> str:
+        return self.folder
+
+    @property
     def fetchable(self) -> bool:
         return bool(self.hub and not self.folder)
 
@@ -195,7 +199,7 @@ class ServerEmbeddings(Backend):
             dimension=self.dimension,
             timeout=self.timeout,
             batch=self.batch,
-            at_once=self.at_once,
+            max_concurrent=self.at_once,
         )
 
     def device(self, made: Any) -> str:

@@ -84,6 +84,10 @@ class Cross(Backend):
     def missing_required_key(self) -> str:
         return "" if self.weights or (self.package and self.change) else "weights"
 
+    @property
+    def own_folder(self) -> str:
+        return self.weights if self.get else ""
+
     def missing(self, row: ModelRow, rows: Rows) -> str:
         if self.change:
             reason = missing_library(row, "sentence_transformers", "sentence-transformers")

@@ -25,7 +25,7 @@ from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
 # Token budget for reasoning of models whose row in models.toml gives none.
-DEFAULT_THOUGHT_TOKENS = 4096
+DEFAULT_REASONING_TOKENS = 4096
 TEMPLATE_MARGIN_TOKENS = 8  # reserve for the chat template, whose tokens are not counted exactly
 T = TypeVar("T")
 
@@ -82,15 +82,14 @@ class ChatClient(ABC):
 
     streams = True  # true if replies arrive in pieces
     is_reasoning_model = False  # true once a reply contained reasoning
-    starts_in_reasoning = (
-        False  # true if the last reply began inside reasoning, without an opening tag
-    )
+    # True if the last reply began inside reasoning, without an opening tag.
+    starts_in_reasoning = False
     collector_class: type[ReplyCollector] = ReplyCollector  # class that collects a reply's pieces
     # True if the same request always gets the same reply. A reply that was cut off is then saved
     # too, since another request would be cut off in the same way.
     is_deterministic = False
 
-    def __init__(self, name: str, context: int, thoughts: int = 0):
+    def __init__(self, name: str, context: int, reasoning_tokens: int = 0):
         """Set the name, the context window and the token budget for reasoning.
 
         Without a budget, reasoning is detected in the model's replies.
@@ -99,12 +98,12 @@ class ChatClient(ABC):
         ----------
         name : name of the model.
         context : size of the context window in tokens.
-        thoughts : token budget for the reasoning of a model that is known to reason; 0 for others.
+        reasoning_tokens : token budget for reasoning, if the model is known to reason; else 0.
         """
         self.name = name
         self.context = context
-        self.is_reasoning_model = bool(thoughts)
-        self.reasoning_tokens = thoughts or DEFAULT_THOUGHT_TOKENS
+        self.is_reasoning_model = bool(reasoning_tokens)
+        self.reasoning_tokens = reasoning_tokens or DEFAULT_REASONING_TOKENS
         self._replies = ReplyCache()
         self._weights = ""
 
@@ -157,7 +156,12 @@ class ChatClient(ABC):
         )
         key = request.key(self._weights)
         find_cached = partial(
-            self._replies.find, key, on_text, schema, self.is_deterministic, fewest_tokens(messages)
+            self._replies.find,
+            key,
+            on_text=on_text,
+            schema=schema,
+            allow_cut=self.is_deterministic,
+            fewest=fewest_tokens(messages),
         )
         watch.check()
 
@@ -171,9 +175,8 @@ class ChatClient(ABC):
             )
 
         reply = find_cached() or self._run_cancellable(find_or_request, watch)
-        is_final = reply.is_usable or (
-            reply.is_cut and self.is_deterministic
-        )  # it is not requested again
+        # A final reply is not requested again.
+        is_final = reply.is_usable or (reply.is_cut and self.is_deterministic)
         record_reply(reply.thought, is_final)
         return reply
 
@@ -203,12 +206,12 @@ class ChatClient(ABC):
         have the budget from the start.
         """
         if self.is_reasoning_model:
-            return self._request_once(self._with_thoughts(request), on_text, watch)
+            return self._request_once(self._with_reasoning_budget(request), on_text, watch)
         reply = self._request_once(request, on_text, watch)
         self.is_reasoning_model = bool(reply.thought)
         if not reply.thought or reply.finish not in ("thinking", "length"):
             return reply
-        reasoning_request = self._with_thoughts(request)
+        reasoning_request = self._with_reasoning_budget(request)
         if not reasoning_request.reasoning_tokens:
             return reply
         try:
@@ -221,7 +224,7 @@ class ChatClient(ABC):
             return reply
         return replace(second_reply, seconds=second_reply.seconds + reply.seconds)
 
-    def _with_thoughts(self, request: ChatRequest) -> ChatRequest:
+    def _with_reasoning_budget(self, request: ChatRequest) -> ChatRequest:
         """Add the budget for reasoning to a request, limited by the free tokens of the context."""
         free_tokens = (
             self.context
@@ -273,7 +276,7 @@ class ChatClient(ABC):
         return
 
     @property
-    def at_once(self) -> int:
+    def max_concurrent(self) -> int:
         """Largest number of concurrent requests."""
         return 1
 

@@ -110,7 +110,7 @@ class LlamaLanes(LlamaChat):
         self._running = Slots(lanes)
 
     @property
-    def at_once(self) -> int:
+    def max_concurrent(self) -> int:
         return self._running.limit
 
     def _start(self) -> Any:
@@ -120,6 +120,6 @@ class LlamaLanes(LlamaChat):
             self.context,
             LANES_BATCH_TOKENS,
             key=self.key,
-            lanes=self.at_once,
+            lanes=self.max_concurrent,
             cache_prompt=True,
         )

@@ -65,8 +65,8 @@ class OpenAIChat(OpenAIServer, ChatClient):
     context : context size in tokens.
     timeout : seconds without content after which a request fails.
     key : the API key itself.
-    at_once : concurrent requests; 0 for as many as make replies arrive faster.
-    thoughts : token budget for reasoning, for a model that is known to reason.
+    max_concurrent : concurrent requests; 0 for as many as make replies arrive faster.
+    reasoning_tokens : token budget for reasoning, for a model that is known to reason.
     """
 
     side_by_side = True
@@ -83,12 +83,12 @@ class OpenAIChat(OpenAIServer, ChatClient):
         context: int = 8192,
         timeout: float = 120.0,
         key: str | None = None,
-        at_once: int = 0,
-        thoughts: int = 0,
+        max_concurrent: int = 0,
+        reasoning_tokens: int = 0,
     ):
         OpenAIServer.__init__(self, url, model, name, key_variable, timeout, key)
-        ChatClient.__init__(self, name, context, thoughts)
-        self.window = Window(at_once, timeout)
+        ChatClient.__init__(self, name, context, reasoning_tokens)
+        self.window = Window(max_concurrent, timeout)
         self._whole_prompts = WholePrompts()
         self._refusals = Refusals()
 
@@ -113,8 +113,8 @@ class OpenAIChat(OpenAIServer, ChatClient):
         self._refusals.save_to(store)
 
     @property
-    def at_once(self) -> int:
-        return self.window.at_once
+    def max_concurrent(self) -> int:
+        return self.window.max_concurrent
 
     def _write_reply(
         self, request: ChatRequest, collector: ReplyCollector, watch: Watch = NO_WATCH

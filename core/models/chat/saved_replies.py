@@ -271,12 +271,12 @@ class CachedChat:
         return self._chat().context
 
     @property
-    def at_once(self) -> int:
+    def max_concurrent(self) -> int:
         """Largest number of concurrent requests.
 
         It is 1 until the model was asked for a reply that is not saved, then that of the model.
         """
-        return getattr(self._asked_chat, "at_once", 1)
+        return getattr(self._asked_chat, "max_concurrent", 1)
 
     def reply(
         self,

@@ -28,10 +28,12 @@ from core.watch import NO_WATCH, Watch
 
 # Environment variable with the path of the program, which may belong to another environment.
 VLLM_PROGRAM_VARIABLE = "HOPSCOPE_VLLM"
+# Environment variable that allows running without a graphics card if it is 1.
+VLLM_CPU_VARIABLE = "HOPSCOPE_VLLM_CPU"
 VLLM_INSTALL_COMMAND = "pip install -r requirements-gpu.txt"
-# For loading and compiling. Weights of 70 B are slow to read from a disk.
+# Seconds for loading and compiling; weights of 70 B parameters are slow to read from a disk.
 START_TIMEOUT_SECONDS = 1800.0
-# Until the next piece of a reply. With hundreds of concurrent requests, some must wait.
+# Seconds until the next piece of a reply; of hundreds of concurrent requests, some must wait.
 REPLY_TIMEOUT_SECONDS = 600.0
 ADAPTER_CONFIG_FILE = "adapter_config.json"  # file in the folder of a LoRA adapter
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # adapter ranks that vLLM can reserve
@@ -58,7 +60,7 @@ def unavailable_reason() -> str | None:
         if setting:
             return f"{VLLM_PROGRAM_VARIABLE} names {setting}, which is no program here."
         return with_command("vLLM is not installed.", VLLM_INSTALL_COMMAND)
-    if os.environ.get("HOPSCOPE_VLLM_CPU") == "1" or has_graphics_card():
+    if os.environ.get(VLLM_CPU_VARIABLE) == "1" or has_graphics_card():
         return None
     return with_command(
         "vLLM needs a graphics card, and none was found. Install it on a computer that has one.",
@@ -122,7 +124,7 @@ class ServerEndpoint:
 
 
 class VLLMServer:
-    """The vLLM server of a base model in this process, shared by its adapters.
+    """Handle on the vLLM server process of a base model, shared by its adapters.
 
     Safe to use from several threads.
     """
@@ -149,10 +151,15 @@ class VLLMServer:
         with self._lock:
             self._launch = launch
 
-    def endpoint(self) -> ServerEndpoint:
-        """Return the server's address and key, starting it if necessary.
+    def ensure_running(self) -> ServerEndpoint:
+        """Return the server's address and key, after starting it if necessary.
 
-        Raises ModelUnavailable, ModelFailed.
+        Raises
+        ------
+        ModelUnavailable
+            If vLLM cannot run on this computer.
+        ModelFailed
+            If the server does not start.
         """
         with self._lock:
             if (
@@ -171,8 +178,12 @@ class VLLMServer:
         with self._lock:
             self._stop()
 
-    def fault(self, endpoint: ServerEndpoint | None) -> str:
-        """Return a sentence on why the server at an endpoint is lost; empty if it runs."""
+    def diagnose_failure(self, endpoint: ServerEndpoint | None) -> str:
+        """Return a sentence on why the server at an endpoint is lost; empty if it runs.
+
+        A server that runs but no longer answers is stopped. The call may wait until it is known
+        whether the server is healthy.
+        """
         process = self._process
         if process is not None and endpoint == self._endpoint and not process.has_crashed():
             return ""
@@ -211,7 +222,7 @@ class VLLMServer:
             self._stop()
             raise ModelFailed(
                 f"{self.name} could not be started: vLLM {ending.rstrip('.')}. "
-                f"All that it said is in {log}."
+                f"Its output is in {log}."
             )
         self._endpoint = ServerEndpoint(f"http://127.0.0.1:{process.port}/v1", key)
         return self._endpoint
@@ -245,8 +256,8 @@ class VLLMChat(OpenAIChat):
     server : the server, which models may share.
     model : name of the model.
     context : size of the context window in tokens.
-    at_once : concurrent requests; 0 for as many as make replies arrive faster.
-    thoughts : token budget for the reasoning of a model that is known to reason; 0 for others.
+    max_concurrent : concurrent requests; 0 for as many as make replies arrive faster.
+    reasoning_tokens : token budget for reasoning, if the model is known to reason; else 0.
 
     Raises
     ------
@@ -254,7 +265,12 @@ class VLLMChat(OpenAIChat):
     """
 
     def __init__(
-        self, server: VLLMServer, model: str, context: int, at_once: int = 0, thoughts: int = 0
+        self,
+        server: VLLMServer,
+        model: str,
+        context: int,
+        max_concurrent: int = 0,
+        reasoning_tokens: int = 0,
     ):
         super().__init__(
             "",
@@ -262,8 +278,8 @@ class VLLMChat(OpenAIChat):
             model,
             context=context,
             timeout=REPLY_TIMEOUT_SECONDS,
-            at_once=at_once,
-            thoughts=thoughts,
+            max_concurrent=max_concurrent,
+            reasoning_tokens=reasoning_tokens,
         )
         self.server = server
         self._endpoint: ServerEndpoint | None = None
@@ -278,7 +294,15 @@ class VLLMChat(OpenAIChat):
         return f"vLLM at {self.url}" if self.url and self.loaded else ""
 
     def load(self) -> None:
-        """Start the server if it does not run. Raises ModelUnavailable, ModelFailed."""
+        """Start the server if it does not run.
+
+        Raises
+        ------
+        ModelUnavailable
+            If vLLM cannot run on this computer.
+        ModelFailed
+            If the server does not start.
+        """
         self._prepare()
 
     def close(self) -> None:
@@ -298,7 +322,7 @@ class VLLMChat(OpenAIChat):
         return estimate_tokens(messages)
 
     def _prepare(self) -> Any:
-        endpoint = self.server.endpoint()
+        endpoint = self.server.ensure_running()
         with self._connecting:
             if endpoint != self._endpoint:
                 self._endpoint = endpoint
@@ -314,9 +338,9 @@ class VLLMChat(OpenAIChat):
         try:
             super()._write_reply(request, collector, watch)
         except ModelFailed as error:
-            fault = self.server.fault(endpoint)
-            if fault:
-                raise ModelFailed(fault) from error
+            failure = self.server.diagnose_failure(endpoint)
+            if failure:
+                raise ModelFailed(failure) from error
             raise
 
 

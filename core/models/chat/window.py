@@ -116,7 +116,7 @@ class Window(Slots):
         return self._limit + min(WINDOW.max_early_requests, n_early)
 
     @property
-    def at_once(self) -> int:
+    def max_concurrent(self) -> int:
         """Number of requests that fill the window, and some to be prepared meanwhile."""
         limit = self.limit
         if self._fixed_limit == 1:

@@ -21,7 +21,7 @@ ScoreNodes = Callable[[Sequence[int]], Sequence[float]]
 
 @dataclass(frozen=True, repr=False)
 class AdaptiveRerank(Operator):
-    """The retrieved nodes and neighbours of good ones, re-ranked until `budget` are read.
+    """Reranking of retrieved nodes and neighbours of high-scoring nodes, within a reading budget.
 
     GAR (MacAvaney et al., CIKM 2022): batches are taken in turn from the retrieved nodes and from
     the frontier, the unread neighbours of read nodes. A node of the frontier has the best score of
@@ -51,50 +51,64 @@ class AdaptiveRerank(Operator):
     budget: int = param(
         100,
         "Nodes read",
-        "How many nodes the re-ranker reads in all; 1,000 in the library.",
+        "How many nodes the re-ranker reads in all; 1,000 in the authors' library.",
         low=1,
         high=100_000,
     )
     batch: int = param(
-        10, "Batch", "How many it reads at a time; 16 in the library.", low=1, high=10_000
+        10, "Batch", "How many it reads at a time; 16 in the authors' library.", low=1, high=10_000
     )
     backfill: bool = param(
-        True, "Backfill", "Nodes found first that were not read stay, behind those read."
+        True, "Backfill", "Retrieved nodes that were not read stay, behind those read."
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         retrieved = state.nodes or Ranking("node", (), ())
-        first_scores = dict(
+        retrieved_scores = dict(
             zip(retrieved.items, retrieved.scores or [-float(i) for i in range(len(retrieved))])
         )
-        if not first_scores:
+        if not retrieved_scores:
             return state.replace(nodes=Ranking("node", (), ()))
-
-        def score(nodes: Sequence[int]) -> list[float]:
-            nonlocal state
-            ctx.watch.check()
-            ctx.watch.report("Re-ranking adaptively")
-            hidden = read_hidden_states(state, nodes, self.model, ctx, recorder)
-            state = state.replace(hidden=hidden)
-            scores = hidden.head(hidden.vectors[state_rows(hidden, nodes)])
-            return np.round(scores, HIT_SCORE_DIGITS).tolist()
-
+        scorer = _BatchScorer(state, self.model, ctx, recorder)
         reranking = rerank_adaptively(
-            first_scores, neighbour_lookup(ctx.graph), score, self.budget, self.batch
+            retrieved_scores,
+            neighbour_lookup(ctx.graph),
+            scorer.score,
+            budget=self.budget,
+            batch=self.batch,
         )
         for number, (source, nodes) in enumerate(reranking.batches, 1):
-            title = f"Batch {number}: {'found first' if source == 'first' else 'neighbours'}"
+            title = f"Batch {number}: {'retrieved' if source == 'retrieved' else 'neighbours'}"
             items = tuple(sorted(nodes, key=lambda node: -reranking.scores[node]))
             scores = tuple(reranking.scores[node] for node in items)
             recorder.frames.append(Frame(title, Ranking("node", items, scores), len(nodes)))
-        order = reranking.rank_nodes(first_scores if self.backfill else {})
+        order = reranking.rank_nodes(retrieved_scores if self.backfill else {})
         recorder.notes.append(
             f"{len(reranking.scores):,} read; the best: {best_names(ctx.graph, order)}."
         )
-        return state.replace(nodes=order)
+        return scorer.state.replace(nodes=order)
 
     def words(self) -> str:
         return f"re-ranked adaptively, {self.budget:,} read"
+
+
+@dataclass
+class _BatchScorer:
+    """Scorer of batches of nodes, whose state collects the hidden states of the nodes read."""
+
+    state: State
+    model: str
+    ctx: Context
+    recorder: Recorder
+
+    def score(self, nodes: Sequence[int]) -> list[float]:
+        """Return the scores of some nodes."""
+        self.ctx.watch.check()
+        self.ctx.watch.report("Re-ranking adaptively")
+        hidden = read_hidden_states(self.state, nodes, self.model, self.ctx, self.recorder)
+        self.state = self.state.replace(hidden=hidden)
+        scores = hidden.head(hidden.vectors[state_rows(hidden, nodes)])
+        return np.round(scores, HIT_SCORE_DIGITS).tolist()
 
 
 @dataclass(frozen=True)
@@ -104,23 +118,24 @@ class AdaptiveRanking:
     Attributes
     ----------
     scores : score of each node that was read.
-    batches : for each batch its source, `first` or `frontier`, and its nodes.
+    batches : for each batch its source, "retrieved" or "frontier", and its nodes.
     """
 
     scores: Mapping[int, float]
     batches: tuple[tuple[str, tuple[int, ...]], ...]
 
-    def rank_nodes(self, first_scores: Mapping[int, float]) -> Ranking:
-        """Return the nodes by score, then the unread nodes of `first_scores`.
+    def rank_nodes(self, retrieved_scores: Mapping[int, float]) -> Ranking:
+        """Return the nodes by score, then the nodes of `retrieved_scores` that were not read.
 
-        Of equal scores those of a later batch come first, as in the authors' library.
+        Of equal scores those of a later batch come first, as in the authors' library,
+        pyterrier-adaptive.
         """
         batch_numbers: dict[int, int] = {}
         for number, (_, batch_nodes) in enumerate(self.batches):
             batch_numbers |= dict.fromkeys(batch_nodes, number)
         nodes = sorted(self.scores, key=lambda node: (-self.scores[node], -batch_numbers[node]))
-        not_read = [node for node in first_scores if node not in self.scores]
-        not_read.sort(key=lambda node: -first_scores[node])
+        not_read = [node for node in retrieved_scores if node not in self.scores]
+        not_read.sort(key=lambda node: -retrieved_scores[node])
         lowest = min(self.scores.values(), default=0.0)
         scores = [self.scores[node] for node in nodes]
         scores += [lowest - 1.0 - rank for rank in range(len(not_read))]
@@ -144,13 +159,14 @@ def neighbour_lookup(graph: KnowledgeGraph) -> Callable[[int], list[int]]:
         best_weights: dict[int, float] = {}
         for other, weight in zip(others.tolist(), weights[edges].tolist()):
             best_weights[other] = max(weight, best_weights.get(other, weight))
+        # Ids are in the order of the names.
         return sorted(best_weights.keys() - {node}, key=lambda other: (-best_weights[other], other))
 
     return find_neighbours
 
 
 def rerank_adaptively(
-    first_scores: Mapping[int, float],
+    retrieved_scores: Mapping[int, float],
     neighbours: Callable[[int], Iterable[int]],
     score: ScoreNodes,
     budget: int,
@@ -158,12 +174,12 @@ def rerank_adaptively(
 ) -> AdaptiveRanking:
     """Run GAR and return the scores and batches.
 
-    Of equal scores the node that comes first in `first_scores`, or among the `neighbours`, is read
-    first.
+    Of equal scores the node that comes first in `retrieved_scores`, or among the `neighbours`, is
+    read first.
 
     Parameters
     ----------
-    first_scores : scores of the retrieved nodes.
+    retrieved_scores : scores of the retrieved nodes.
     neighbours : returns the neighbours of a node.
     score : returns the scores of a batch of nodes.
     budget : number of nodes to read.
@@ -176,9 +192,9 @@ def rerank_adaptively(
     >>> score = lambda nodes: [float(node) for node in nodes]
     >>> reranking = rerank_adaptively({0: 2.0, 1: 1.0}, near, score, 3, 1)
     >>> reranking.batches, reranking.scores
-    ((('first', (0,)), ('frontier', (2,)), ('first', (1,))), {0: 0.0, 2: 2.0, 1: 1.0})
+    ((('retrieved', (0,)), ('frontier', (2,)), ('retrieved', (1,))), {0: 0.0, 2: 2.0, 1: 1.0})
     """
-    pools: dict[str, dict[int, float]] = {"first": dict(first_scores), "frontier": {}}
+    pools: dict[str, dict[int, float]] = {"retrieved": dict(retrieved_scores), "frontier": {}}
     scores: dict[int, float] = {}
     batches: list[tuple[str, tuple[int, ...]]] = []
     frontier = pools["frontier"]
@@ -191,15 +207,16 @@ def rerank_adaptively(
         n_left = budget - len(scores)
         batch_nodes = sorted(pool, key=lambda node: -pool[node])[: min(batch, n_left)]
         for node in batch_nodes:
-            pools["first"].pop(node, None)
+            pools["retrieved"].pop(node, None)
             frontier.pop(node, None)
         new_scores = dict(zip(batch_nodes, score(batch_nodes)))
         scores |= new_scores
         batches.append((source, tuple(batch_nodes)))
+        # Of equal scores the highest id comes first, as in the authors' library.
         for node in sorted(new_scores, key=lambda node: (new_scores[node], node), reverse=True):
             node_score = new_scores[node]
-            has_place = len(frontier) < budget - len(scores)
-            if has_place or node_score >= min(frontier.values(), default=node_score):
+            has_room = len(frontier) < budget - len(scores)
+            if has_room or node_score >= min(frontier.values(), default=node_score):
                 for other in neighbours(node):
                     if other not in scores:
                         frontier[other] = max(frontier.get(other, -np.inf), node_score)

@@ -20,8 +20,9 @@ class Hypothesise(Operator):
     """The mean of the question's vector and the vectors of passages written for it.
 
     A language model writes passages that answer the question (HyDE, Gao et al., ACL 2023). The
-    original has 8 passages of 512 tokens at temperature 0.7; FastInsight does not say how many its
-    baseline writes. The mean is scaled to a unit vector, which does not change the order of nodes.
+    original has 8 passages of 512 tokens at temperature 0.7. The default is one passage, since the
+    paper FastInsight, whose baseline this is, gives no number. The mean is scaled to a unit vector,
+    which does not change the order of nodes.
     An empty reply adds nothing. If no language model may be asked, the question's own vector is
     used.
 
@@ -59,7 +60,10 @@ class Hypothesise(Operator):
         return state.replace(vector=(mean / length).astype(np.float32))
 
     def _request_passages(self, state: State, ctx: Context, recorder: Recorder) -> list[str]:
-        """Return the written passages that are not empty."""
+        """Return the written passages that are not empty.
+
+        The notes of the recorder get each of them.
+        """
         chat = ctx.models.chat(self.model)
         messages = make_messages("corpus_graphs", "hypothesis", question=state.question.text)
         passages = []
@@ -72,11 +76,12 @@ class Hypothesise(Operator):
                 messages,
                 ctx,
                 recorder,
-                MAX_PASSAGE_TOKENS,
-                "passage",
+                max_tokens=MAX_PASSAGE_TOKENS,
+                what="passage",
                 seed=ctx.seed + number,
                 temperature=self.temperature,
             )
+            # HyDE's code ends a reply at two blank lines, behind which a model repeats the task.
             passages.append(reply.text.split("\n\n\n")[0].strip())
         passages = list(filter(None, passages))
         if not passages:

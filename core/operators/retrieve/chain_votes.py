@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.algorithms.chains import Chain, chains_from, walk_chain
-from core.graph.algorithms.mediators import count_verbal_steps, mediator_steps
+from core.graph.algorithms.mediators import count_named_hops, mediator_step_mask
 from core.indexes.chain_cache import index_chain_texts
 from core.indexes.chains import token_vectors
 from core.indexes.mediator_texts import mediated_text, plain_phrase
@@ -89,7 +89,7 @@ class ChainVotes(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        is_mediator_step = mediator_steps(ctx.graph)
+        is_mediator_step = mediator_step_mask(ctx.graph)
         if not is_mediator_step.any():
             recorder.notes.append("No node is without a name; chain intersection decides.")
             return ChainIntersection(
@@ -155,7 +155,7 @@ def _make_ballots(
             operator.relations,
             operator.direction,
             MAX_PAIRS_CONTINUED,
-            lambda chain: count_verbal_steps(chain, is_mediator_step) <= operator.steps,
+            lambda chain: count_named_hops(chain, is_mediator_step) <= operator.steps,
             ctx.watch,
         ):
             if not is_mediator_step[chain[-1]]:
@@ -166,7 +166,7 @@ def _make_ballots(
         if chains:
             texts = [mediated_text(chain, phrases, is_mediator_step) for chain in chains]
             index = index_chain_texts(encoder, chains, texts, ctx.watch)
-            steps = np.array([count_verbal_steps(chain, is_mediator_step) for chain in chains])
+            steps = np.array([count_named_hops(chain, is_mediator_step) for chain in chains])
             scores = index.scores(question, range(len(index))) - operator.price * steps
             ballots.append(ChainBallot(seed, chains, ends_of_chains, texts, np.round(scores, 9)))
     n_chains = sum(len(ballot.chains) for ballot in ballots)

@@ -22,8 +22,8 @@ from core.operators.texts.tables import tables_of
 from core.parameters import param
 from core.retrievers.calls import call_retriever
 from core.retrievers.declarations import declared_retrievers, find_retriever
-from core.retrievers.document_placement import covered_chunks, place_documents
-from core.retrievers.path_placement import place_reply
+from core.retrievers.document_matching import covered_chunks, match_documents
+from core.retrievers.path_matching import match_reply
 from core.retrievers.reply import (
     DocumentsReply,
     RetrieverReply,
@@ -40,7 +40,7 @@ NAME_HELP = (
 RETRIEVER_PATHS_HELP = "How many paths stay, the best first."
 # keys in the sizes of a step
 NAMED_DOCUMENTS = "named documents"
-UNPLACED_DOCUMENTS = "not in the corpus"
+UNMATCHED_DOCUMENTS = "not in the corpus"
 T = TypeVar("T")
 
 
@@ -197,16 +197,16 @@ def with_documents(
     """
     search = word_search(graph, "chunks", "bm25")
     documents = reply.documents
-    placement = place_documents(graph, state.question.text, documents, search)
-    recorder.notes += [*reply.notes, *placement.notes]
-    recorder.sizes |= {NAMED_DOCUMENTS: len(documents), UNPLACED_DOCUMENTS: placement.n_unplaced}
+    matched = match_documents(graph, state.question.text, documents, search)
+    recorder.notes += [*reply.notes, *matched.notes]
+    recorder.sizes |= {NAMED_DOCUMENTS: len(documents), UNMATCHED_DOCUMENTS: matched.n_unmatched}
     if not documents:
         recorder.notes.append("The reply names no documents.")
-    order = _ranking_of_scores("chunk", placement.rows)
+    order = _ranking_of_scores("chunk", matched.rows)
     if len(documents) > keep:
         recorder.before_cut = order
-        placement = place_documents(graph, state.question.text, documents[:keep], search)
-        order = _ranking_of_scores("chunk", placement.rows)
+        matched = match_documents(graph, state.question.text, documents[:keep], search)
+        order = _ranking_of_scores("chunk", matched.rows)
         recorder.notes.append(f"The first {keep:,} of {len(documents):,} documents were kept.")
     answer = None if reply.answer is None else reply.answer.strip()
     state = state.replace(chunks=order, answer=answer, own_answer=answer is not None)
@@ -245,16 +245,16 @@ def with_paths(
     The state also has the subgraph and the answers of the reply. Notes name what is not in the
     graph.
     """
-    placed = place_reply(ctx.graph, state.seeds, reply, ctx.watch)
-    recorder.notes += placed.notes
-    ranking = _ranking_of_scores("path", placed.paths)
+    matched_reply = match_reply(ctx.graph, state.seeds, reply, ctx.watch)
+    recorder.notes += matched_reply.notes
+    ranking = _ranking_of_scores("path", matched_reply.paths)
     if len(ranking) > keep:
         recorder.before_cut = ranking
         recorder.notes.append(f"The first {keep:,} of {len(ranking):,} paths were kept.")
     selected = ranking.head(keep)
-    nodes = {*state.seeds, *placed.nodes}.union(*(path.nodes for path in selected.items))
+    nodes = {*state.seeds, *matched_reply.nodes}.union(*(path.nodes for path in selected.items))
     subgraph = subgraph_on(ctx.graph, np.array(sorted(nodes), np.int64))
-    return state.replace(paths=selected, subgraph=subgraph, reader=placed.answers)
+    return state.replace(paths=selected, subgraph=subgraph, reader=matched_reply.answers)
 
 
 def _declaration_stamp(name: str) -> str:

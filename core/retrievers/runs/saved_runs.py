@@ -19,7 +19,7 @@ from core.errors import BadInput, BadParameter, StoreError, shorten, suggest_nam
 from core.io.home import home_folder
 from core.io.plain_data import from_plain, to_plain
 from core.io.rows import RowFile, Schema
-from core.retrievers.document_placement import id_in_corpus
+from core.retrievers.document_matching import id_in_corpus
 from core.retrievers.runs.formats import AUTO_RUN_FORMAT, read_run_file
 from core.retrievers.runs.run_rows import RunRow
 from core.retrievers.runs.trec import read_qrels

@@ -17,7 +17,7 @@ from core.graph.algorithms.layout import Position
 from core.graph.edits import unmatched_edits
 from core.graph.names.language import graph_language
 from core.graph.texts import hit_titles, n_chunks
-from core.operators.retrieve.own_retriever import NAMED_DOCUMENTS, UNPLACED_DOCUMENTS
+from core.operators.retrieve.own_retriever import NAMED_DOCUMENTS, UNMATCHED_DOCUMENTS
 from core.results import graph_dict
 from core.sources import CorpusSource
 from core.types import State
@@ -229,7 +229,7 @@ def _graph_line(comparison: MethodComparison, lane: MethodLane) -> str:
     if not counts["build"]:
         for step in lane.state.trace:
             if NAMED_DOCUMENTS in step.sizes:
-                return _documents_text(step.sizes[NAMED_DOCUMENTS], step.sizes[UNPLACED_DOCUMENTS])
+                return _documents_text(step.sizes[NAMED_DOCUMENTS], step.sizes[UNMATCHED_DOCUMENTS])
         return ""
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
     if not hasattr(lane.graph, "whole"):

@@ -12,7 +12,7 @@ from core.datasets.graph_files import graph_files
 from core.graph.readers.delimited_rows import EDGE_LIST_FORMAT
 from core.graph.readers.formats import AUTO_TRIPLE_FORMAT, FORMATS, format_named
 from core.graph.readers.header import WITH_HEADER, WITHOUT_HEADER
-from core.graph.readers.rdf import LITERAL_TRIPLES, NO_LABELS, RDF_SUFFIXES, RDF_SYNTAXES
+from core.graph.readers.rdf import LITERAL_TRIPLES, NO_LABELS, PYOXIGRAPH_FORMATS, SYNTAX_BY_SUFFIX
 from core.graph.readers.source import bare_suffix
 from core.graph.readers.triple_file import TripleFile, parse_column_numbers
 from core.importing import Importer
@@ -77,8 +77,8 @@ def _choose_reading(upload: ImportInput, format: str) -> dict[str, str]:
         "language": "",
     }
     names = [file.name for file in upload.files] or [upload.path]
-    is_rdf = format in RDF_SYNTAXES or any(
-        bare_suffix(Path(name)) in RDF_SUFFIXES for name in names
+    is_rdf = format in PYOXIGRAPH_FORMATS or any(
+        bare_suffix(Path(name)) in SYNTAX_BY_SUFFIX for name in names
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if graph_format.delimited or graph_format.table:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.defaults import defaults
+from core.evaluation.metrics.defaults import defaults_for
 from core.evaluation.reports import plots
 from core.evaluation.reports.budget_curves import BUDGET_METRICS, budget_curves
 from core.evaluation.reports.export import format_figure, with_interval
@@ -51,8 +51,8 @@ def run_facts(run: Run) -> str:
     if spec["model"]:
         facts.append(tr("answers by a language model"))
     else:
-        reader = defaults(sources).reader
-        facts.append(tr("answers are the {reader}; no language model", reader=reader))
+        answer_source = defaults_for(sources).answer_source
+        facts.append(tr("answers are the {source}'s; no language model", source=answer_source))
     if spec["cold"]:
         facts.append(tr("every method timed alone"))
     return " · ".join(facts)
@@ -122,9 +122,9 @@ def _draw_table(results: RunSummary) -> None:
     names = st.multiselect(
         tr("Metrics"),
         results.reported_metrics,
-        list(results.defaults.table),
+        list(results.defaults.table_metrics),
         format_func=_title,
-        key=f"figures_metrics_{results.defaults.question}",
+        key=f"figures_metrics_{results.defaults.question_metric}",
         persist_state="session",
     )
     if not names:
@@ -248,7 +248,7 @@ def _step_effects_html(number: int, created: float, done: int, failed: int) -> s
 
 def _draw_pictures(results: RunSummary) -> None:
     table = results.table()
-    key_suffix = f"_{results.defaults.question}"
+    key_suffix = f"_{results.defaults.question_metric}"
     useful = [
         name for name in results.reported_metrics if any(row[name].mean for row in table.values())
     ]

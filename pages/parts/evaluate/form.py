@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.evaluation.metrics.defaults import defaults
+from core.evaluation.metrics.defaults import defaults_for
 from core.evaluation.runs.evaluation_jobs import evaluate
 from core.evaluation.runs.plan import SUPPORT_BY_ENCODER, SUPPORT_BY_MODEL, make_plan
 from core.methods.catalogue import Method
@@ -78,7 +78,7 @@ def draw_new_run() -> None:
         settings = _choose_settings(source)
         selected = [methods_by_id[id] for id in method_ids]
         selected, fits = _choose_prompt(selected) if settings["model"] else (selected, True)
-        at_once, cap, valid = _choose_server_limits()
+        max_concurrent, cap, valid = _choose_server_limits()
         if button(
             tr("Start"),
             key="evaluate-go",
@@ -86,7 +86,7 @@ def draw_new_run() -> None:
             icon="play_arrow",
             disabled=not (valid and fits),
         ):
-            begin_run(selected, sets, int(size), int(seed), at_once, cap, **settings)
+            begin_run(selected, sets, int(size), int(seed), max_concurrent, cap, **settings)
     _draw_more_questions(source)
 
 
@@ -133,7 +133,7 @@ def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> l
         key: text for key, text in method_options(methods_by_id).items() if not is_heading(key)
     }
     choice = Session.evaluate_methods[source.kind]
-    default_ids = [key for key in defaults(source).methods if key in labels]
+    default_ids = [key for key in defaults_for(source).methods if key in labels]
     preselected = [key for key in Session.evaluate_brought.take() if key in labels]
     available = [key for key in choice.value if key in labels]  # a run may have been removed
     if preselected or len(available) < len(choice.value):
@@ -156,7 +156,10 @@ def _choose_settings(source: AnswerSource) -> dict[str, Any]:
             tr("Language model answers"),
             key=Session.evaluate_model.name,
             persist_state="session",
-            help=tr("Off: the {reader} answers are scored.", reader=defaults(source).reader),
+            help=tr(
+                "Off: the {source}'s answers are scored.",
+                source=defaults_for(source).answer_source,
+            ),
         )
         judge = st.toggle(
             tr("Language model judges"),
@@ -251,7 +254,7 @@ def _choose_server_limits() -> tuple[int, Cap | None, bool]:
     """
     with st.expander(tr("Server limits and prices"), icon=":material/dns:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            at_once = st.number_input(
+            max_concurrent = st.number_input(
                 tr("Requests at a time"),
                 0,
                 MAX_SERVER_REQUESTS,
@@ -266,7 +269,7 @@ def _choose_server_limits() -> tuple[int, Cap | None, bool]:
                 ),
             )
             cap, valid = draw_spending_limit("evaluate_cap")
-    return int(at_once), cap, valid
+    return int(max_concurrent), cap, valid
 
 
 def begin_run(
@@ -274,7 +277,7 @@ def begin_run(
     sets: list[str],
     size: int,
     seed: int,
-    at_once: int = 0,
+    max_concurrent: int = 0,
     cap: Cap | None = None,
     **settings: Any,
 ) -> None:
@@ -285,6 +288,6 @@ def begin_run(
     with shown_errors():
         with st.spinner(tr("Opening the graph or documents and drawing the questions")):
             plan = make_plan(selected, ",".join(sets), size, engine().graph, seed=seed, **settings)
-            job = evaluate(engine(), store(), plan, at_once=at_once, cap=cap)
+            job = evaluate(engine(), store(), plan, max_concurrent=max_concurrent, cap=cap)
         st.query_params["run"] = str(job.number)
         st.rerun()

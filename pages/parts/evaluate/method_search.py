@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.defaults import defaults
+from core.evaluation.metrics.defaults import defaults_for
 from core.evaluation.runs.plan import source_of
 from core.evaluation.search.plot import search_plot
 from core.evaluation.search.points import SearchPoint, pareto_points
@@ -158,7 +158,7 @@ def _draw_form() -> dict[str, Any] | None:
         with right:
             quality = st.selectbox(
                 tr("Optimise for"),
-                defaults(source).qualities,
+                defaults_for(source).quality_metrics,
                 format_func=lambda name: tr(metric(name).describe()["title"]),
                 key=f"search_quality_{source.kind}",
                 persist_state="session",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import HopscopeError, split_command
 from core.evaluation.metrics.answer_scores import ANSWER_BY_MODEL
-from core.evaluation.pairwise.page import order_agreement, page_html
+from core.evaluation.pairwise.html_report import order_agreement_text, tally_html
 from core.evaluation.pairwise.pair_judgements import (
     JUDGE_ROLE,
     PairwiseJudge,
@@ -126,7 +126,7 @@ def _draw_results(
     if tally.readable_matches:
         st.download_button(
             tr("Win rates (HTML)"),
-            page_html(tally, names),
+            tally_html(tally, names),
             "hopscope-judged-in-pairs.html",
             "text/html",
             on_click="ignore",
@@ -139,7 +139,7 @@ def _draw_matrices(tally: PairwiseTally, criteria: list[str], names: dict[str, M
         for criterion in criteria:
             with st.container(width=MATRIX_WIDTH, gap=None):
                 st.plotly_chart(win_rate_plot(tally, criterion, names), key=f"wins-{criterion}")
-                st.caption(plain(order_agreement(tally, criterion)))
+                st.caption(plain(order_agreement_text(tally, criterion)))
 
 
 def _draw_verdicts(

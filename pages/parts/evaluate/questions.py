@@ -39,10 +39,10 @@ def draw_questions(summary: RunSummary) -> None:
         metric_name = st.selectbox(
             tr("Metric"),
             summary.reported_metrics,
-            summary.reported_metrics.index(summary.defaults.question),
+            summary.reported_metrics.index(summary.defaults.question_metric),
             format_func=lambda name: tr(metric(name).describe()["title"]),
             width=280,
-            key=f"questions_metric_{summary.defaults.question}",
+            key=f"questions_metric_{summary.defaults.question_metric}",
             persist_state="session",
         )
         differ = st.toggle(

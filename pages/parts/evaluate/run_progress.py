@@ -136,8 +136,10 @@ def resume_run(run: Run, cap: Cap | None = None) -> None:
     If the models have changed since, begin a new run.
     """
     work = getattr(job_of(run), "evaluation", None)
-    at_once = work.at_once if work else 0
-    job = evaluate(engine(), store(), load_plan(store(), run), at_once=at_once, cap=cap)
+    max_concurrent = work.max_concurrent if work else 0
+    job = evaluate(
+        engine(), store(), load_plan(store(), run), max_concurrent=max_concurrent, cap=cap
+    )
     st.query_params["run"] = str(job.number)
 
 

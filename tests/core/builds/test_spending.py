@@ -99,7 +99,7 @@ def far(tmp_path, monkeypatch):
         )
 
     with serving(answer) as (address, _):
-        chat = OpenAIChat(address, "m", "far", at_once=3)
+        chat = OpenAIChat(address, "m", "far", max_concurrent=3)
         chat.checks_token_counts = False  # Real prompts have more tokens than the server reports.
         here.models = PricedServerModels(chat)
         yield here

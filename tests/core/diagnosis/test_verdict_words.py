@@ -87,7 +87,7 @@ def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
         explain_comparison(compared).text == ""
     )  # none was taken over: all are asked for the first time
     for place in (0, 1):
-        compared.change_lane(place, taken=True)
+        compared.change_lane(place, is_taken_over=True)
     told = explain_comparison(compared)
     assert before.text and (told.text, told.named_answers, told.lanes[2]) == (
         before.text,

@@ -13,9 +13,9 @@ from core.finetune.llm import (
     LLMSettings,
     TrainableLLM,
     base_model_folder,
+    before_after_figures,
     fitting_tokens,
     train_llm,
-    unseen_figures,
 )
 from core.watch import NO_WATCH, Watch
 
@@ -78,7 +78,7 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
         torch.equal(weight, resumed.adapters[name]) for name, weight in whole.adapters.items()
     )
 
-    rows = unseen_figures(whole, talks[1], FAST, NO_WATCH)
+    rows = before_after_figures(whole, talks[1], FAST, NO_WATCH)
     loss = {(row["when"], row["task"]): row["loss"] for row in rows}
     assert (
         loss["after", "relation"] < loss["before", "relation"]
@@ -110,7 +110,10 @@ def test_reply_is_parsed_as_by_the_chooser(qwen, talks, monkeypatch):
         (draft, 0.0),
     ):
         monkeypatch.setattr(model, "reply", lambda one, reply=reply: reply)
-        assert [row["hit"] for row in unseen_figures(model, [choice], FAST, NO_WATCH)] == [hit, hit]
+        assert [row["hit"] for row in before_after_figures(model, [choice], FAST, NO_WATCH)] == [
+            hit,
+            hit,
+        ]
 
 
 @pytest.mark.parametrize(

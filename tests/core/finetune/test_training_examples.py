@@ -129,7 +129,7 @@ def test_test_sets_are_never_trained_on():
     for name in ("metaqa-2hop", "metaqa-2hop-test", "metaqa-1hop-dev,metaqa-2hop-test"):
         with pytest.raises(BadInput, match="metaqa-2hop-test is a test set"):
             QuestionSplit(name)
-    with pytest.raises(BadInput, match="nothing is left to train on"):
+    with pytest.raises(BadInput, match="none are left to train on"):
         QuestionSplit(questions=20, held=20)
 
 

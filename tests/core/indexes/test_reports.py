@@ -159,7 +159,7 @@ def test_a_server_writes_many_reports_at_a_time(films):
 
     told = []
     with server(together=4) as (address, seen):
-        chat = OpenAIChat(address, "m", "m", at_once=4)
+        chat = OpenAIChat(address, "m", "m", max_concurrent=4)
         each = ReportStore(
             films, NodeCommunities(np.array([0, 1, 2, 3, 4], np.int32)), lambda: chat, "a"
         )

@@ -79,7 +79,9 @@ def test_a_server_words_many_walks_concurrently_in_order(make_sentences):
     found = []
     for number in (1, 4):
         with server(together=number) as (address, seen):
-            asked = make_sentences(OpenAIChat(address, "m", "m", at_once=number), f"by {number}")
+            asked = make_sentences(
+                OpenAIChat(address, "m", "m", max_concurrent=number), f"by {number}"
+            )
             found.append(asked(walks))
             assert asked.usage.calls == 4 and seen.most == number
     assert found[0] == found[1]

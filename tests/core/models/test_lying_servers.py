@@ -99,7 +99,7 @@ def test_failing_question_is_reported():
 def test_server_failing_for_all_texts_is_given_up_soon():
     with serving(lambda handler, body: send(handler, "{}", 500)) as (url, bodies):
         with pytest.raises(ModelFailed, match="500"):
-            ServedEncoder(url, "m", "far", at_once=1).encode(TEXTS * 50)
+            ServedEncoder(url, "m", "far", max_concurrent=1).encode(TEXTS * 50)
         assert len(bodies) < 16
 
 

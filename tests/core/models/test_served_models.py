@@ -78,9 +78,9 @@ def test_requests_run_in_parallel():
 
     texts = [f"text {number}" for number in range(8)]
     with serving(answer) as (url, _):
-        assert ServedEncoder(url, "m", "served", batch=1, at_once=4).encode(texts) == pytest.approx(
-            unit(texts), abs=1e-6
-        )
+        assert ServedEncoder(url, "m", "served", batch=1, max_concurrent=4).encode(
+            texts
+        ) == pytest.approx(unit(texts), abs=1e-6)
 
 
 def test_vectors_of_different_lengths_are_refused():

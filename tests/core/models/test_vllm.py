@@ -162,7 +162,7 @@ def test_start_and_reply_can_be_cancelled(stand_in):
 
 def test_failed_start_is_explained(stand_in, monkeypatch):
     chat = chat_of(declared_models(seven={"weights": "some/broken"}), "seven")
-    fault = "ended by itself (exit code 1): ValueError: No available memory for the cache blocks. All that it said is in"
+    fault = "ended by itself (exit code 1): ValueError: No available memory for the cache blocks. Its output is in"
     with pytest.raises(ModelFailed) as raised:
         ask_model(chat, "hello")
     assert fault in str(raised.value)

@@ -53,7 +53,7 @@ def test_failed_generation_keeps_the_first_paths(kit):
     for reply in ("Drama", "", '{"path": ["One"]}', "[1]"):
         after, _ = run(kit, reply, keep=1)
         assert kit.texts(after) == [ANN] and after.trace[-1].notes[-1] == NoteWith(
-            "first 1", "as they came"
+            "first 1", "in the given order"
         )
 
 

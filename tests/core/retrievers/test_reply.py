@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.retrievers.path_placement import place_reply
+from core.retrievers.path_matching import match_reply
 from core.retrievers.reply import REPLY_LIMITS, UnfitReply, check_reply
 from core.types import Path
 from tests.notes import NoteWith
@@ -91,7 +91,7 @@ def place(kit):
     """
 
     def told(reply, *seeds):
-        found = place_reply(
+        found = match_reply(
             kit.graph, [kit.node(seed) for seed in seeds or ("One",)], check_reply(reply)
         )
         found.texts = [kit.graph.text(path) for path in found.paths]
@@ -137,7 +137,7 @@ def test_unknown_names_are_left_out_with_a_note(place):
     assert found.texts == ["One -> has_genre -> Drama"]
     assert found.notes[1:] == [
         NoteWith(1, "4 names", "not in the graph", "“<b>Nobody</b>”"),
-        NoteWith(1, "5 paths", "left out", "name"),
+        NoteWith(1, "5 paths", "left out", "names"),
         NoteWith(
             3, 5, "“One -[release_year]- 1999”, “One <-[has_genre]- Drama”, “One -[genre]-> Drama”"
         ),
@@ -174,7 +174,7 @@ def test_shared_names_are_resolved_by_triples(tmp_path):
     from core.graph.building.build import build
 
     graph = build([("Ann", "r", "TWO"), ("Two", "s", "Bo")], tmp_path / "g", "g", "both")
-    lower = place_reply(
+    lower = match_reply(
         graph,
         [graph.nodes_named("Ann")[0]],
         check_reply({"paths": [{"nodes": ["Ann", "two"], "relations": ["r"]}]}),

@@ -236,7 +236,7 @@ def test_a_limit_and_a_number_of_requests_are_given_to_the_run(home, monkeypatch
     limit().set_value("2000 tokens").run()
     next(one for one in at.number_input if one.label == "Requests at a time").set_value(3).run()
     start().click().run()
-    assert given == [{"at_once": 3, "cap": Cap(2000, True)}] and "Not now" in said(at)
+    assert given == [{"max_concurrent": 3, "cap": Cap(2000, True)}] and "Not now" in said(at)
 
 
 def test_a_prompt_goes_to_the_methods_that_show_what_it_shows(home, monkeypatch):
@@ -274,7 +274,7 @@ def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
     """The limit is there as it was, so that “Go on” spends no more than was allowed."""
     from pages.parts.evaluate import run_progress
 
-    work = SimpleNamespace(cap=Cap(2.5), at_once=4)
+    work = SimpleNamespace(cap=Cap(2.5), max_concurrent=4)
     job = SimpleNamespace(has_ended=True, error="Stopped before the cap.", evaluation=work)
     unfinished = SimpleNamespace(id=run, total=6, done=3, failed=0, spec={"model": True})
     given = []
@@ -299,4 +299,4 @@ def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
     assert at.text_input[0].value == "2.5" and "Stopped before the cap" in at.error[0].value
     at.text_input[0].set_value("5").run()
     next(one for one in at.button if one.label == "Go on").click().run()
-    assert given == [{"at_once": 4, "cap": Cap(5.0)}] and not at.exception
+    assert given == [{"max_concurrent": 4, "cap": Cap(5.0)}] and not at.exception

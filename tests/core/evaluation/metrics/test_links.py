@@ -10,8 +10,8 @@ from core.evaluation.metrics.outcome import Outcome, observe
 from core.evaluation.metrics.ranking import GoldRanks, gold_ranks
 from core.evaluation.metrics.topology import (
     UncertaintyByRank,
-    costs_to_known,
-    known_nodes,
+    nodes_of_gold_documents,
+    uncertainties_to_gold,
     uncertainty_by_rank,
     uncertainty_drops,
 )
@@ -153,7 +153,7 @@ def test_gold_nodes_are_all_that_come_from_the_gold_documents_by_hand():
 
 
 def test_a_node_of_two_gold_documents_counts_once():
-    assert known_nodes(STORY, [TIM, FRED]) == [
+    assert nodes_of_gold_documents(STORY, [TIM, FRED]) == [
         STORY.nodes_named(name)[0] for name in ("Cratchit", "Scrooge", "Tim", "Fred")
     ]
     assert metric("node_recall")(nodes_found([TIM, FRED], "Scrooge")) == 1 / 4
@@ -193,9 +193,9 @@ def test_where_documents_are_nodes_gold_nodes_are_the_documents():
 
 def test_the_distances_to_gold_nodes_are_the_same_shared_or_not(monkeypatch):
     retrieved = list(range(STORY.n_nodes))
-    shared = costs_to_known(STORY, [TIM], retrieved)
-    monkeypatch.setattr("core.evaluation.metrics.topology.MAX_SHARED_NUMBERS", 0)
-    assert np.array_equal(shared, costs_to_known(STORY, [TIM], retrieved))
+    shared = uncertainties_to_gold(STORY, [TIM], retrieved)
+    monkeypatch.setattr("core.evaluation.metrics.topology.MAX_CACHED_UNCERTAINTIES", 0)
+    assert np.array_equal(shared, uncertainties_to_gold(STORY, [TIM], retrieved))
 
 
 def test_nothing_retrieved_is_near_to_nothing():
@@ -205,9 +205,9 @@ def test_nothing_retrieved_is_near_to_nothing():
 @pytest.mark.parametrize("names", ["a", "e", "be", "abf", "gg"])
 def test_a_search_from_what_was_retrieved_gives_the_same_distances(monkeypatch, names):
     gold, retrieved = list("abcdefg") + ["gone"], named(GRAPH, *names)
-    before = costs_to_known(GRAPH, gold, retrieved)
+    before = uncertainties_to_gold(GRAPH, gold, retrieved)
     monkeypatch.setattr("core.evaluation.metrics.topology.MAX_SEARCHES_FROM_GOLD", 0)
-    assert costs_to_known(GRAPH, gold, retrieved) == pytest.approx(before)
+    assert uncertainties_to_gold(GRAPH, gold, retrieved) == pytest.approx(before)
     assert (before == 0).sum() == len(names)
 
 

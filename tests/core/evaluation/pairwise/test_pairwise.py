@@ -10,7 +10,7 @@ import pytest
 from core.cli import EXIT_FAILED, EXIT_OK, EXIT_WRONG_INPUT, main
 from core.errors import BadInput, ModelFailed, RunCancelled
 from core.evaluation.metrics.outcome import Outcome, ScoredAnswer
-from core.evaluation.pairwise.page import page_html
+from core.evaluation.pairwise.html_report import tally_html
 from core.evaluation.pairwise.pair_judgements import PairwiseJudge, answer_pairs
 from core.evaluation.pairwise.plot import win_rate_plot
 from core.evaluation.pairwise.tally import PairwiseTally
@@ -219,7 +219,7 @@ def test_a_small_model_that_always_takes_the_second_place_ranks_nobody(work):
     assert "gives the same verdict on 0 of 2 pairs" in doubt and not any(
         map(tally.is_informative, CRITERIA)
     )
-    page = page_html(tally, {"a": MethodName("A"), "b": MethodName("B")})
+    page = tally_html(tally, {"a": MethodName("A"), "b": MethodName("B")})
     assert (
         page.index("its verdicts say nothing")
         < page.index("<details")
@@ -257,7 +257,7 @@ def test_a_judge_that_answers_nonsense_has_no_figures(work):
         doubt.startswith("Of 2 pairs the judge's replies could be read in 0")
         and "I like <b>both</b>" in doubt
     )
-    page = page_html(tally, {"a": MethodName("A"), "b": MethodName("B")})
+    page = tally_html(tally, {"a": MethodName("A"), "b": MethodName("B")})
     assert "&lt;b&gt;both" in page and "<b>both" not in page
 
 
@@ -382,7 +382,7 @@ def test_a_server_judges_many_pairs_at_a_time_and_the_tally_is_the_same(tmp_path
     tallies, most = [], []
     for at_once in (1, 0):
         with server(0.1) as (address, seen):
-            chat = OpenAIChat(address, "m", "m", at_once=at_once)
+            chat = OpenAIChat(address, "m", "m", max_concurrent=at_once)
             work = PairwiseJudge(
                 run.methods,
                 answer_pairs(run),

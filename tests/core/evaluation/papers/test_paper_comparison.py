@@ -23,6 +23,7 @@ from core.evaluation.papers.paper_comparison import (
     table_texts,
     wide_table,
 )
+from core.evaluation.papers.printed_values import UpperBound
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Run, StoredRow
 from core.types import Question
@@ -87,6 +88,25 @@ def test_where_the_papers_metric_is_not_known_nothing_is_said_on_agreement():
 def test_a_difference_outside_of_the_interval_does_not_agree():
     row = MethodValues("b", "B", 0.9, Estimate(0.5, 0.4, 0.6, 40), 0.6, (0.1, 0.0, 0.2))
     assert row.agrees is False
+
+
+def test_a_row_with_a_bound_is_no_first_row():
+    here, difference = Estimate(0.5, 0.4, 0.6, 40), (0.1, 0.0, 0.2)
+    rows = (
+        MethodValues("a", "A", 0.3, here),
+        MethodValues("a2", "A 2", 0.4, here, 0.1, difference),
+        MethodValues("a3", "A 3", UpperBound(0.01), here, None, difference),
+    )
+    first_bound = (
+        MethodValues("b", "B", UpperBound(0.01), here),
+        MethodValues("b2", "B 2", 0.2, here, None, difference),
+    )
+
+    def text(rows):
+        return agreement_text(MetricComparison("Films", "films_set", "accuracy", rows, None))
+
+    assert "from the first row lies" in text(rows)
+    assert "from the first row of the same method lies" in text(rows + first_bound)
 
 
 def test_orders_that_cannot_be_compared():

@@ -226,9 +226,9 @@ class Served(PassageAuthor):
     at a time.
     """
 
-    def __init__(self, at_once):
+    def __init__(self, max_concurrent):
         super().__init__(ASKED)
-        self.at_once, self.now, self.most, self.lock = at_once, 0, 0, threading.Lock()
+        self.max_concurrent, self.now, self.most, self.lock = max_concurrent, 0, 0, threading.Lock()
         self.overlapping = threading.Event()
 
     def reply(self, messages, *, schema=None, **_):
@@ -236,7 +236,7 @@ class Served(PassageAuthor):
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
-            if self.now == min(2, self.at_once):
+            if self.now == min(2, self.max_concurrent):
                 self.overlapping.set()
         with pass_turn_at_once():  # as a client does that waits for a server
             self.overlapping.wait(60)

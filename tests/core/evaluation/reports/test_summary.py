@@ -352,12 +352,12 @@ def test_who_hands_on_four_passages_has_no_figure_of_the_first_ten_and_is_not_te
         and told.by_hops()[None].table(["passage_recall@10"])["four"]["passage_recall@10"].n == 0
     )
     assert (
-        "passage_recall@10" in told.defaults.table
+        "passage_recall@10" in told.defaults.table_metrics
         and told.paired_tests(names=["passage_recall@10"]) == []
     )
     sentence = "FOUR hands on at most 4 passages: no figures @10."
     assert (
-        told.missing_depth_sentences(told.defaults.table)
+        told.missing_depth_sentences(told.defaults.table_metrics)
         == [sentence]
         == summary_dict(told)["shallow"]
     )
@@ -374,8 +374,8 @@ def test_all_are_compared_over_as_many_passages_as_each_hands_on():
     assert (
         told.fitting_metric("passage_recall@4")
         == "passage_recall@3"
-        == told.defaults.question
-        == told.defaults.table[0]
+        == told.defaults.question_metric
+        == told.defaults.table_metrics[0]
     )
     assert (
         told.table()["three"]["passage_recall@3"].mean == 0.5
@@ -395,6 +395,6 @@ def test_a_column_that_nobody_has_a_figure_for_is_left_out():
     ]
     told = ranked_run({"four": 4, "also": 4})
     assert (
-        "passage_recall@10" not in told.defaults.table + told.defaults.tests
-        and "passage_recall@4" in told.defaults.table
+        "passage_recall@10" not in told.defaults.table_metrics + told.defaults.test_metrics
+        and "passage_recall@4" in told.defaults.table_metrics
     )

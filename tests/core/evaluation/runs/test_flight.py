@@ -128,11 +128,11 @@ def rows(bench, number):
 def test_the_rows_are_those_of_one_question_at_a_time_and_wait_together(bench):
     plan = bench.plan(questions=questions(36))
     with server() as (address, one_at_a_time):
-        asking(bench, address, at_once=1)
+        asking(bench, address, max_concurrent=1)
         alone = evaluate(bench.engine, bench.store(), plan)
         assert alone.wait(120) and one_at_a_time.most == 1
     with server(together=9) as (address, seen):
-        asking(bench, address, at_once=9)
+        asking(bench, address, max_concurrent=9)
         many = evaluate(bench.engine, bench.store(), plan, again=True)
         assert many.wait(120) and many.number != alone.number
     found = rows(bench, many.number)
@@ -152,7 +152,7 @@ def test_seconds_of_a_row_are_its_own(bench):
     places = 3
     plan = bench.plan(bench.method("one", LINE.format(keep=1)), questions=questions(30))
     with server(SECONDS) as (address, _):
-        asking(bench, address, at_once=places)
+        asking(bench, address, max_concurrent=places)
         start = time.perf_counter()
         job = bench.run(plan)
         elapsed = time.perf_counter() - start
@@ -172,7 +172,7 @@ def test_a_number_of_requests_may_be_given(bench, number):
     with server(together=number) as (address, seen):
         asking(bench, address)
         job = evaluate(
-            bench.engine, bench.store(), bench.plan(questions=questions(12)), at_once=number
+            bench.engine, bench.store(), bench.plan(questions=questions(12)), max_concurrent=number
         )
         assert job.wait(120) and job.status == "done"
     assert seen.most == number
@@ -268,7 +268,7 @@ def test_lanes_of_one_comparison_wait_for_the_server_side_by_side(bench):
     Three lanes answer, and in two the model chooses first.
     """
     with server(together=5) as (address, seen):
-        asking(bench, address, at_once=5)
+        asking(bench, address, max_concurrent=5)
         plain = bench.models.chooser
         bench.models.chooser = lambda name: (
             LLMChooser(bench.models._chat) if name == "answer" else plain(name)

@@ -40,7 +40,7 @@ def test_the_figures_are_those_of_one_question_at_a_time(bench, trial):
     found = []
     for number in (1, PLACES):
         with server(together=number) as (address, seen):
-            asking(bench, address, at_once=number)
+            asking(bench, address, max_concurrent=number)
             found.append(tried(trial(30)))
     one, many = found
     assert (
@@ -53,7 +53,7 @@ def test_the_figures_are_those_of_one_question_at_a_time(bench, trial):
 
 def test_seconds_are_those_of_a_reply_however_many_wait_for_a_place(bench, trial):
     with server(SECONDS) as (address, _):
-        asking(bench, address, at_once=PLACES)
+        asking(bench, address, max_concurrent=PLACES)
         start = time.perf_counter()
         found = tried(trial(30, "seconds", 10.0))
         elapsed = time.perf_counter() - start
@@ -80,7 +80,7 @@ def test_where_calls_are_counted_none_is_made_that_one_at_a_time_would_not_make(
     found = []
     for number in (1, 0):
         with server(0.02) as (address, seen):
-            asking(bench, address, at_once=number)
+            asking(bench, address, max_concurrent=number)
             how = dict(max_calls=1000, is_dominated=lambda quality, cost: quality < least)
             found.append((tried(trial(30, **how)), len(seen.asked)))
     assert found[0] == found[1]
@@ -103,7 +103,7 @@ def test_cancelled_in_the_middle_it_ends_soon(bench, trial):
         address,
         seen,
     ):
-        asking(bench, address, at_once=PLACES)
+        asking(bench, address, max_concurrent=PLACES)
         with pytest.raises(RunCancelled):
             tried(trial(30), job)
         assert seen.now > 0  # no reply was waited for
@@ -115,7 +115,7 @@ def test_unseen_questions_are_asked_many_at_a_time_too(bench):
     bench.models.forget = lambda: None
     plan = bench.plan(bench.method("one", LINE), questions=questions(20), cold=True)
     with server(together=PLACES) as (address, seen):
-        asking(bench, address, at_once=PLACES)
+        asking(bench, address, max_concurrent=PLACES)
         work = replace(begin_evaluation(bench.engine, bench.store(), plan), as_fast_as_one=True)
         work(Job("", lambda job: None))
     rows = [row for row in bench.store().rows(work.run) if row.outcome]

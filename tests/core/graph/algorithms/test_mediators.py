@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.graph.algorithms.mediators import count_verbal_steps, mediator_steps
+from core.graph.algorithms.mediators import count_named_hops, mediator_step_mask
 from core.graph.building.build import build
 
 SIBLING, PROFESSION, OTHER = (
@@ -24,16 +24,16 @@ def code(graph, relation, forward=True):
 
 def test_steps_into_nodes_without_a_name(tmp_path):
     graph = build(KIN, tmp_path / "kin", "kin", "both")
-    into = mediator_steps(graph)
+    into = mediator_step_mask(graph)
     assert set(np.flatnonzero(into)) == {code(graph, SIBLING), code(graph, OTHER, False)}
     sibling, profession = (code(graph, SIBLING), code(graph, OTHER)), code(graph, PROFESSION)
     assert (
-        count_verbal_steps(sibling, into) == 1
-        and count_verbal_steps((*sibling, profession), into) == 2
-        and count_verbal_steps((profession,), into) == 1
+        count_named_hops(sibling, into) == 1
+        and count_named_hops((*sibling, profession), into) == 2
+        and count_named_hops((profession,), into) == 1
     )
     # A step into a node without a name adds no text until the path continues.
-    assert count_verbal_steps(sibling[:1], into) == 0
+    assert count_named_hops(sibling[:1], into) == 0
 
 
 def test_relations_that_mostly_lead_to_named_nodes_are_no_mediator_steps(tmp_path):
@@ -43,4 +43,4 @@ def test_relations_that_mostly_lead_to_named_nodes_are_no_mediator_steps(tmp_pat
         "parts",
         "both",
     )
-    assert not mediator_steps(graph).any()  # One of three steps leads to a node without a name.
+    assert not mediator_step_mask(graph).any()  # One of three steps leads to a node without a name.

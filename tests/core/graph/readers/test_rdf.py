@@ -95,7 +95,7 @@ def test_wikidata_relations_have_the_labels_of_their_properties(tmp_path):
 def test_every_syntax_gives_the_same_triples(tmp_path, suffix):
     from pyoxigraph import RdfFormat, parse, serialize
 
-    syntax = getattr(RdfFormat, rdf.RDF_SYNTAXES[rdf.RDF_SUFFIXES[suffix]])
+    syntax = getattr(RdfFormat, rdf.PYOXIGRAPH_FORMATS[rdf.SYNTAX_BY_SUFFIX[suffix]])
     quads = list(parse(TURTLE, format=RdfFormat.TURTLE))
     items = quads if syntax.supports_datasets else [quad.triple for quad in quads]
     (tmp_path / f"g{suffix}").write_bytes(serialize(items, format=syntax))

@@ -141,7 +141,7 @@ def test_only_the_embedded_model_has_parallel_lanes(tmp_path):
     parrot = CountingParrot()
     assert make_concurrent_chat(parrot, 4) is parrot
     lanes = make_concurrent_chat(LlamaChat(tmp_path / "no.gguf", "m", 512), 3)
-    assert (lanes.at_once, lanes.context, lanes.loaded) == (3, 512, False)
+    assert (lanes.max_concurrent, lanes.context, lanes.loaded) == (3, 512, False)
     with pytest.raises(ModelUnavailable):
         lanes.reply(ASK)
 

@@ -360,9 +360,9 @@ def test_declared_thought_budget_applies_at_once():
         url,
         bodies,
     ):
-        chat = OpenAIChat(url, "m", "m", thoughts=900)
+        chat = OpenAIChat(url, "m", "m", reasoning_tokens=900)
         assert chat.reply(ASK, max_tokens=10).text == "Ann."
-        small = OpenAIChat(url, "m", "m", context=200, thoughts=900)
+        small = OpenAIChat(url, "m", "m", context=200, reasoning_tokens=900)
         assert small.reply(ASK, max_tokens=10).text == "Ann."
     # The budget never exceeds the context.
     assert bodies[0]["max_tokens"] == 10 + 900 and bodies[1]["max_tokens"] < 200

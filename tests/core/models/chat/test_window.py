@@ -151,7 +151,7 @@ def test_chosen_limit_is_kept():
     with server.window.fixed_at(0):
         assert server.window.limit == 3
     # A window fixed at one request prepares no further request meanwhile.
-    assert Window(1).at_once == 1 and Window().at_once == 3
+    assert Window(1).max_concurrent == 1 and Window().max_concurrent == 3
 
 
 def test_unfilled_window_does_not_grow():

@@ -92,8 +92,8 @@ def test_gar_puts_unread_nodes_last():
         -0.75,
     )
     assert [frame.title for frame in state.trace[0].frames] == [
-        "Batch 1: found first",
-        "Batch 2: found first",
+        "Batch 1: retrieved",
+        "Batch 2: retrieved",
     ]
     state = run(
         [AdaptiveRerank(budget=2, batch=1, backfill=False)],

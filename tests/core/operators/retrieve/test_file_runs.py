@@ -280,7 +280,7 @@ def test_paths_of_a_run_are_matched_with_the_graph(engine, tmp_path, monkeypatch
         f"{head} -> {relation} -> {tail}"
     ]
     assert (
-        after.answer == tail and NoteWith(1, "2 paths", "left out", "name") in after.trace[0].notes
+        after.answer == tail and NoteWith(1, "2 paths", "left out", "names") in after.trace[0].notes
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 from core.corpus import Document, new_folder, write_corpus
 from core.engine import Engine
 from core.operators.texts.sparse import word_search
-from core.retrievers.document_placement import place_documents
+from core.retrievers.document_matching import match_documents
 from core.retrievers.reply import ReplyDocument, UnfitReply, check_documents_reply, check_reply
 from core.sources import CorpusSource
 from tests.notes import NoteWith
@@ -33,27 +33,27 @@ def graph(tmp_path_factory):
         yield CorpusSource("books").open(Engine()).graph
 
 
-def match_documents(graph, *given, question="who"):
-    found = place_documents(graph, question, given, word_search(graph, "chunks", "bm25"))
+def matched(graph, *given, question="who"):
+    found = match_documents(graph, question, given, word_search(graph, "chunks", "bm25"))
     return graph.columns.chunks.texts("id", list(found.rows)), list(found.rows.values()), found
 
 
 def test_documents_match_by_id_title_and_quotation(graph):
     given = (ReplyDocument("fred", score=3.0), ReplyDocument(title="a christmas  CAROL", score=2.0))
-    ids, scores, found = match_documents(graph, *given)
-    assert (ids, scores, found.n_unplaced, found.notes) == (["fred", "carol"], [3.0, 2.0], 0, [])
-    assert match_documents(graph, ReplyDocument(text="scrooge was\n his partner"))[0] == ["carol"]
-    assert match_documents(
+    ids, scores, found = matched(graph, *given)
+    assert (ids, scores, found.n_unmatched, found.notes) == (["fred", "carol"], [3.0, 2.0], 0, [])
+    assert matched(graph, ReplyDocument(text="scrooge was\n his partner"))[0] == ["carol"]
+    assert matched(
         graph,
         *(ReplyDocument(named=name) for name in ("fred", "Scrooge was his", "the long book#no")),
     )[0] == ["fred", "carol"]
-    assert match_documents(graph, ReplyDocument("book#1"))[0] == ["book#1"]
+    assert matched(graph, ReplyDocument("book#1"))[0] == ["book#1"]
 
 
 def test_id_matches_the_nearest_passage(graph):
     """thing55 is in the last of the book's chunks, thing1 in its first."""
-    last, _, found = match_documents(graph, ReplyDocument("book"), question="what of thing55")
-    first, _, _ = match_documents(graph, ReplyDocument("book"), question="what of thing1")
+    last, _, found = matched(graph, ReplyDocument("book"), question="what of thing55")
+    first, _, _ = matched(graph, ReplyDocument("book"), question="what of thing1")
     assert first == ["book#0"] and last == [
         f"book#{len([i for i in graph.columns.chunks.texts('document') if i == 'book']) - 1}"
     ]
@@ -66,7 +66,7 @@ def test_long_text_matches_each_passage_it_covers(graph):
         for id, of in zip(graph.columns.chunks.texts("id"), graph.columns.chunks.texts("document"))
         if of == "book"
     ]
-    ids, scores, found = match_documents(
+    ids, scores, found = matched(
         graph, ReplyDocument(text=LONG, score=1.0), ReplyDocument("fred", score=0.5)
     )
     assert ids == [*chunks, "fred"] and scores == [1.0] * len(chunks) + [0.5] and len(chunks) > 1
@@ -74,8 +74,8 @@ def test_long_text_matches_each_passage_it_covers(graph):
     # The quotation crosses the first chunk border.
     across = LONG[len(graph.columns.chunks.text("text", chunks.index("book#0"))) - 200 :][:400]
     assert (
-        set(match_documents(graph, ReplyDocument(text=across))[0]) <= set(chunks)
-        and match_documents(graph, ReplyDocument(text=across))[0]
+        set(matched(graph, ReplyDocument(text=across))[0]) <= set(chunks)
+        and matched(graph, ReplyDocument(text=across))[0]
     )
 
 
@@ -86,25 +86,25 @@ def test_unknown_and_repeated_documents_are_counted(graph):
         ReplyDocument(text="A whale was white."),
         ReplyDocument("fred"),
     )
-    ids, scores, found = match_documents(graph, *given)
-    assert (ids, scores, found.n_unplaced) == (["fred"], [1.0], 2)
+    ids, scores, found = matched(graph, *given)
+    assert (ids, scores, found.n_unmatched) == (["fred"], [1.0], 2)
     assert found.notes == [
         NoteWith(2, "4 documents", "not in the corpus", "“<script>”", "“A whale was white.”"),
         NoteWith("1 document", "named before", "first place"),
     ]
-    assert match_documents(graph)[2].rows == {} and match_documents(graph)[2].notes == []
+    assert matched(graph)[2].rows == {} and matched(graph)[2].notes == []
 
 
 def test_ambiguous_title_needs_a_text(graph):
-    ids, _, found = match_documents(
+    ids, _, found = matched(
         graph, ReplyDocument(title="Twins"), ReplyDocument(title="Twins", text="Another one.")
     )
-    assert ids == ["twin-2"] and found.n_unplaced == 1
+    assert ids == ["twin-2"] and found.n_unmatched == 1
     assert any("title is that of several" in note for note in found.notes)
 
 
 def test_id_precedes_a_different_text(graph):
-    ids, _, found = match_documents(graph, ReplyDocument("fred", text="Marley was dead"))
+    ids, _, found = matched(graph, ReplyDocument("fred", text="Marley was dead"))
     assert ids == ["fred"] and found.notes == [
         NoteWith("1 document", "id", "text", "the id counts")
     ]

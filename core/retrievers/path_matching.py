@@ -1,7 +1,4 @@
-"""Search for the names of a retriever's reply in the graph.
-
-Paths of names become paths of triples. Hits and answers become nodes.
-"""
+"""Match the names in a retriever's reply with nodes and paths of the graph."""
 
 from __future__ import annotations
 
@@ -22,13 +19,15 @@ from core.watch import NO_WATCH, Watch
 
 MAX_JOIN_HOPS = 4  # hops within which a hit is joined to a question entity
 MAX_PARTIAL_PATHS = 16  # partial paths that are followed if several nodes share a name
+NodesByName = Mapping[str, tuple[int, ...]]
+EdgesByEnds = dict[tuple[int, int], list[tuple[str, int]]]  # (head, tail) -> relation and edge
 
 
 @dataclass
-class PlacedReply:
+class MatchedReply:
     """Paths with their scores, and named nodes, as ids of the graph.
 
-    `answers` is None if the retriever gave none.
+    `answers` is None if the retriever returned no answers.
     """
 
     paths: dict[Path, float | None] = field(default_factory=dict)
@@ -37,9 +36,9 @@ class PlacedReply:
     notes: list[str] = field(default_factory=list)
 
 
-def place_reply(
+def match_reply(
     graph: Any, seeds: Sequence[int], reply: RetrieverReply, watch: Watch = NO_WATCH
-) -> PlacedReply:
+) -> MatchedReply:
     """Return the parts of a reply that are in the graph.
 
     If the reply has no paths, its hits (else its answers) are joined to the question entities by
@@ -52,23 +51,26 @@ def place_reply(
     reply : the retriever's reply, checked for its form.
     watch : can cancel the work.
     """
-    placed_reply = PlacedReply(notes=list(reply.notes))
-    ids = _find_nodes(graph, reply, placed_reply.notes)
+    matched_reply = MatchedReply(notes=list(reply.notes))
+    nodes_by_name = _find_nodes(graph, reply, matched_reply.notes)
     hits: dict[int, float | None] = {}
     for name, score in reply.hits:
-        for node in ids[name]:
+        for node in nodes_by_name[name]:
             hits.setdefault(node, score)
-    answers = tuple(dict.fromkeys(chain.from_iterable(ids[name] for name in reply.answers)))
-    placed_reply.nodes = tuple(dict.fromkeys((*hits, *answers)))
-    placed_reply.answers = answers if reply.answers else None
+    answer_nodes = chain.from_iterable(nodes_by_name[name] for name in reply.answers)
+    answers = tuple(dict.fromkeys(answer_nodes))
+    matched_reply.nodes = tuple(dict.fromkeys((*hits, *answers)))
+    matched_reply.answers = answers if reply.answers else None
     if reply.paths:
-        placed_reply.paths = _match_paths(graph, reply.paths, ids, placed_reply.notes, watch)
-    elif placed_reply.nodes:
-        target_nodes = [node for node in hits or answers if node not in seeds]
-        placed_reply.paths = _join_to_seeds(
-            graph, seeds, target_nodes, hits, placed_reply.notes, watch
+        matched_reply.paths = _match_paths(
+            graph, reply.paths, nodes_by_name, notes=matched_reply.notes, watch=watch
         )
-    return placed_reply
+    elif matched_reply.nodes:
+        target_nodes = [node for node in hits or answers if node not in seeds]
+        matched_reply.paths = _join_to_seeds(
+            graph, seeds, target_nodes, hits, matched_reply.notes, watch
+        )
+    return matched_reply
 
 
 def _find_nodes(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
@@ -76,85 +78,93 @@ def _find_nodes(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str
     path_names = chain.from_iterable(path.nodes for path in reply.paths)
     names = (*path_names, *(name for name, _ in reply.hits), *reply.answers)
     graph_names = name_lookup(graph)
-    ids = {name: graph_names.find_exact(name) for name in dict.fromkeys(names)}
-    absent = [name for name, nodes in ids.items() if not nodes]
+    nodes_by_name = {name: graph_names.find_exact(name) for name in dict.fromkeys(names)}
+    absent = [name for name, nodes in nodes_by_name.items() if not nodes]
     if absent:
         notes.append(
-            f"{len(absent):,} of {len(ids):,} names are not in the graph: {quote_examples(absent)}."
+            f"{len(absent):,} of {len(nodes_by_name):,} names are not in the graph: "
+            f"{quote_examples(absent)}."
         )
-    return ids
+    return nodes_by_name
 
 
 def _match_paths(
-    graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], watch: Watch = NO_WATCH
+    graph: Any,
+    paths: Iterable[TextPath],
+    nodes_by_name: NodesByName,
+    notes: list[str],
+    watch: Watch = NO_WATCH,
 ) -> dict[Path, float | None]:
     """Return the paths that match triples of the graph, with their scores.
 
-    Their order is kept, without repeats. A note says why other paths were left out.
+    The order stays, without repeats. A note says why other paths were left out.
     """
     paths = list(paths)
     names = set(chain.from_iterable(path.nodes for path in paths))
-    edges = _edges_between(graph, set(chain.from_iterable(ids[name] for name in names)))
+    nodes = set(chain.from_iterable(nodes_by_name[name] for name in names))
+    edges = _edges_between(graph, nodes)
     matches: dict[Path, float | None] = {}
     missing_triples: Counter[str] = Counter()
-    n_unknown = 0  # paths with a name that is not in the graph
+    n_with_unknown_names = 0
     for index, path in enumerate(paths):
         if index % 256 == 0:
             watch.check()
-        if not all(ids[name] for name in path.nodes):
-            n_unknown += 1
+        if not all(nodes_by_name[name] for name in path.nodes):
+            n_with_unknown_names += 1
             continue
-        match = _match_path(path, ids, edges)
-        if isinstance(match, str):
-            missing_triples[match] += 1
+        match, missing_triple = _match_path(path, nodes_by_name, edges)
+        if match is None:
+            missing_triples[missing_triple] += 1
         else:
             matches.setdefault(match, path.score)
-    if n_unknown:
+    if n_with_unknown_names:
         notes.append(
-            f"{_paths_were(n_unknown, len(paths))} left out: a name of theirs is not in the graph."
+            f"{_paths_phrase(n_with_unknown_names, len(paths))} left out for names that are not in "
+            "the graph."
         )
     if missing_triples:
         notes.append(
-            f"{_paths_were(missing_triples.total(), len(paths))} left out: the graph has no such "
+            f"{_paths_phrase(missing_triples.total(), len(paths))} left out: the graph has no such "
             f"triple, as {quote_examples(missing_triples)}."
         )
     return matches
 
 
-def _edges_between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[str, int]]]:
+def _edges_between(graph: Any, nodes: set[int]) -> EdgesByEnds:
     """Return relation and edge of triples among nodes, by (head, tail)."""
     edges = induced_edges(graph, np.array(sorted(nodes), np.int64))
-    triples: dict[tuple[int, int], list[tuple[str, int]]] = {}
+    triples: EdgesByEnds = {}
     parts = [ids.tolist() for ids in graph.triples(edges)]
     for edge, head, relation, tail in zip(edges.tolist(), *parts):
         triples.setdefault((head, tail), []).append((graph.relation_names[relation], edge))
     return triples
 
 
-def _match_path(path: TextPath, ids: dict, edges: dict) -> Path | str:
-    """Return the first path of triples that matches a path of names.
+def _match_path(
+    path: TextPath, nodes_by_name: NodesByName, edges: EdgesByEnds
+) -> tuple[Path | None, str]:
+    """Return the first path of triples that matches a path of names, and an empty text.
 
-    If there is none, the result is the first step that is no triple, in words.
+    If there is none, return None and the text of the first step that is no triple.
     """
-    partial_paths = [Path((node,)) for node in ids[path.nodes[0]]]
+    partial_paths = [Path((node,)) for node in nodes_by_name[path.nodes[0]]]
     steps = zip(path.nodes, path.nodes[1:], path.relations, path.forward)
     for name, next_name, relation, forward in steps:
         extended_paths = []
-        for partial_path, node in product(partial_paths, ids[next_name]):
+        for partial_path, node in product(partial_paths, nodes_by_name[next_name]):
             step = _find_edge(edges, partial_path.end, node, relation, forward)
             if step is not None:
                 extended_paths.append(partial_path.extended(node, *step))
         if not extended_paths:
-            return (
-                f"{name} {'<-' if forward is False else '-'}[{relation or 'any'}]"
-                f"{'->' if forward else '-'} {next_name}"
-            )
+            left = "<-" if forward is False else "-"
+            right = "->" if forward else "-"
+            return None, f"{name} {left}[{relation or 'any'}]{right} {next_name}"
         partial_paths = extended_paths[:MAX_PARTIAL_PATHS]
-    return partial_paths[0]
+    return partial_paths[0], ""
 
 
 def _find_edge(
-    edges: dict, start: int, end: int, relation: str | None, forward: bool | None
+    edges: EdgesByEnds, start: int, end: int, relation: str | None, forward: bool | None
 ) -> tuple[int, bool] | None:
     """Return the first triple between two nodes, with its direction; None if there is none.
 
@@ -195,6 +205,6 @@ def _join_to_seeds(
     return paths
 
 
-def _paths_were(count: int, total: int) -> str:
+def _paths_phrase(count: int, total: int) -> str:
     paths = "path" if total == 1 else "paths"
     return f"{count:,} of {total:,} {paths} {'was' if count == 1 else 'were'}"

@@ -12,7 +12,7 @@ from core.evaluation.reports.html import PAGE_TEMPLATE, plot_html, plotly_script
 from core.evaluation.reports.method_names import MethodName
 
 
-def page_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
+def tally_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
     """Return a page with the win rates of each criterion, the judge and the doubts.
 
     Parameters
@@ -28,22 +28,23 @@ def page_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
         f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.",
         *tally.doubts(),
     ]
-    decisive = [criterion for criterion in CRITERIA if tally.is_informative(criterion)]
-    undecided = [criterion for criterion in CRITERIA if criterion not in decisive]
-    decisive_html = _criterion_plots(tally, decisive, names)
-    undecided_html = ""
-    if undecided and tally.readable_matches:
+    informative = [criterion for criterion in CRITERIA if tally.is_informative(criterion)]
+    uninformative = [criterion for criterion in CRITERIA if criterion not in informative]
+    informative_html = _criterion_plots(tally, informative, names)
+    uninformative_html = ""
+    # If no reply could be read there are no win rates; the sentences say so.
+    if uninformative and tally.readable_matches:
         fit = "dispatchEvent(new Event('resize'))"  # plots in a closed element have no width
-        undecided_html = (
+        uninformative_html = (
             f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>'
-            f"{_criterion_plots(tally, undecided, names)}</details>"
+            f"{_criterion_plots(tally, uninformative, names)}</details>"
         )
     facts = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
-    body = f"{facts}{plotly_script()}{decisive_html}{undecided_html}"
+    body = f"{facts}{plotly_script()}{informative_html}{uninformative_html}"
     return PAGE_TEMPLATE.format(title="Answers judged in pairs", body=body)
 
 
-def order_agreement(tally: PairwiseTally, criterion: str) -> str:
+def order_agreement_text(tally: PairwiseTally, criterion: str) -> str:
     """Return how often both orders agree by a criterion, and which positions were preferred.
 
     Parameters
@@ -73,6 +74,6 @@ def _criterion_plots(
     plot_cards = []
     for criterion in criteria:
         plot = plot_html(win_rate_plot(tally, criterion, names), f"picture-{criterion}")
-        note = escape(order_agreement(tally, criterion))
+        note = escape(order_agreement_text(tally, criterion))
         plot_cards.append(f"<div class='card'>{plot}<p class='note'>{note}</p></div>")
     return f"<div class='plots'>{''.join(plot_cards)}</div>"

@@ -1,4 +1,4 @@
-"""Search for the documents of a retriever's reply among the chunks of a corpus.
+"""Match the documents in a retriever's reply with chunks of a corpus.
 
 They are found by id, by title, or by their text as a quotation.
 """
@@ -23,7 +23,7 @@ MAX_QUOTATION_CHUNKS = 20  # most chunks that are searched for a quotation
 QUOTATION_END_WORDS = 48  # words at each end of a quotation by which these chunks are selected
 MIN_HALF_WORDS = 5  # words; a shorter half of a quotation could occur anywhere
 # Notes on the documents of a reply; each follows a number of documents.
-PLACEMENT_NOTES = {
+MATCH_NOTES = {
     "several": "with several passages: the nearest to the question in words counts",
     "another": "of which the id is known and the text is not in it: the id counts",
     "ambiguous": "of which the title is that of several: give an id or a text",
@@ -35,14 +35,14 @@ WordScores = Callable[[str], np.ndarray]
 
 
 @dataclass
-class PlacedDocuments:
-    """The rows of the chunks of a reply, best first, each with its score.
+class MatchedDocuments:
+    """Rows of the chunks of a reply, best first, each with its score.
 
-    `n_unplaced` counts the documents that were not found.
+    `n_unmatched` counts the documents that are not in the corpus.
     """
 
     rows: dict[int, float | None] = field(default_factory=dict)
-    n_unplaced: int = 0
+    n_unmatched: int = 0
     notes: list[str] = field(default_factory=list)
 
 
@@ -51,7 +51,7 @@ def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
 
     TREC's columns hold no blanks, so runs write %20 or _ in their place.
 
-    >>> from core.retrievers.document_placement import id_in_corpus
+    >>> from core.retrievers.document_matching import id_in_corpus
     >>> (id_in_corpus("Ed%20Wood", {"Ed Wood"}), id_in_corpus("Ed_Wood", {"Ed Wood"}),
     ...  id_in_corpus("a_b", {"a_b", "a b"}), id_in_corpus("x_y", ()))
     ('Ed Wood', 'Ed Wood', 'a_b', 'x_y')
@@ -76,9 +76,9 @@ class _ChunkIndex:
         return self.titles.get(comparable_text(title), ()) if title else ()
 
 
-def place_documents(
+def match_documents(
     graph: KnowledgeGraph, question: str, documents: Sequence[ReplyDocument], by_words: WordScores
-) -> PlacedDocuments:
+) -> MatchedDocuments:
     """Find the chunks for a reply's documents, in their order.
 
     For an id or a title, it is the chunk of that document that shares the most words with the
@@ -94,7 +94,7 @@ def place_documents(
     documents : the documents of the reply, best first.
     by_words : returns the score of every chunk for a text.
     """
-    placement = PlacedDocuments()
+    matched = MatchedDocuments()
     counts: Counter[str] = Counter()
     unknown_labels: list[str] = []
     for document in documents:
@@ -102,22 +102,22 @@ def place_documents(
         if not rows:
             unknown_labels.append(document.label)
         counts["wide"] += len(rows) > 1
-        counts["again"] += any(row in placement.rows for row in rows)
+        counts["again"] += any(row in matched.rows for row in rows)
         for row in rows:
-            placement.rows.setdefault(row, document.score)
-    placement.n_unplaced = len(unknown_labels)
+            matched.rows.setdefault(row, document.score)
+    matched.n_unmatched = len(unknown_labels)
     if unknown_labels:
         are = "is" if len(unknown_labels) == 1 else "are"
-        placement.notes.append(
+        matched.notes.append(
             f"{len(unknown_labels):,} of {_count_documents(len(documents))} {are} not in the "
             f"corpus: {quote_examples(unknown_labels)}."
         )
-    placement.notes += [
+    matched.notes += [
         f"{_count_documents(counts[kind])} {words}."
-        for kind, words in PLACEMENT_NOTES.items()
+        for kind, words in MATCH_NOTES.items()
         if counts[kind]
     ]
-    return placement
+    return matched
 
 
 def covered_chunks(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
