@@ -20,7 +20,7 @@ from core.graph.pagerank.walk_loops import FIXED_ONE, draw_ends, sum_ends
 # Number of steps of a piece of a round, between two checks for a cancellation.
 CHECK_STEPS = 4_000_000
 # Divisor of the graph's steps; a round that walks fewer steps passes mass on node by node.
-FEW_STEPS_DIVISOR = 16
+FEW_STEPS_DIVISOR = 4
 # Seed of the walks, which are drawn once for a graph, direction and damping.
 DRAWN_WALKS_SEED = 0
 
