@@ -94,8 +94,7 @@ class Workers:
         with self.start_ray() as ray:
             work_reference, environment = ray.put(work), _worker_environment()
             task = ray.remote(_run_item).options(num_cpus=1, max_retries=CLUSTER.max_piece_retries)
-            n_workers = self.count or max(1, int(ray.cluster_resources().get("CPU", 1)))
-            max_waiting = CLUSTER.pieces_per_worker * n_workers
+            max_waiting = CLUSTER.pieces_per_worker * self.count_on(ray)
             waiting: deque[tuple[Item, Any]] = deque()
             try:
                 for item in chain(first_items, items):
@@ -109,6 +108,10 @@ class Workers:
             finally:
                 for _, reply in waiting:
                     ray.cancel(reply)
+
+    def count_on(self, ray: Any) -> int:
+        """Return the number of workers on a Ray cluster that is connected."""
+        return self.count or max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     @contextmanager
     def start_ray(self) -> Iterator[Any]:
@@ -168,10 +171,22 @@ class Workers:
                     ) from None
 
 
+def cluster_workers() -> Workers | None:
+    """Return the workers of the Ray cluster that RAY_ADDRESS names; None without one.
+
+    There are none inside a worker, because its process is one of theirs.
+    """
+    address = os.environ.get("RAY_ADDRESS", "")
+    return Workers(address=address) if address else None
+
+
 def _worker_environment() -> dict[str, str]:
-    """Return the environment of the workers: `HOPSCOPE_*` of this process, and one thread each."""
+    """Return the environment of the workers.
+
+    They have `HOPSCOPE_*` of this process, one thread each, and no workers of their own.
+    """
     settings = {key: value for key, value in os.environ.items() if key.startswith("HOPSCOPE_")}
-    return {"HOPSCOPE_THREADS": "1", **settings}
+    return {"HOPSCOPE_THREADS": "1", "RAY_ADDRESS": "", **settings}
 
 
 def _run_item(

@@ -10,6 +10,7 @@ Further commands have options of their own, which their `--help` explains, as do
 - `faults` tests kills and full disks.
 - `threads` compares settings for idle threads on a shared machine.
 - `methods` makes the tables of methods on documents.
+- `pagerank --distributed` compares threads and worker processes with a power iteration.
 - `documents --documents N,N` builds, queries and changes graphs of that many documents.
 - `server` measures how fast a server answers.
 - `updates` measures the cost of changed documents for a graph, `peers` that of other programs.
@@ -73,6 +74,9 @@ def main() -> None:
     """Print a table with each benchmark's name, median, limit and spread."""
     if sys.argv[1:] and (sys.argv[1] in APART or (sys.argv[1] == "screen" and sys.argv[2:])):
         importlib.import_module(f"tests.benchmarks.{sys.argv[1]}").main(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["pagerank"] and "--distributed" in sys.argv:
+        importlib.import_module("tests.benchmarks.pagerank_parallel").main(sys.argv[2:])
         return
     if sys.argv[1:2] == ["pagerank"] and any(word.startswith("--nodes") for word in sys.argv):
         importlib.import_module("tests.benchmarks.pagerank_scale").main(sys.argv[2:])

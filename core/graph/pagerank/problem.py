@@ -14,6 +14,7 @@ from core.graph.algorithms.leiden import NodeCommunities, detect_clusters
 from core.graph.algorithms.neighbourhood import nearest_nodes, seed_array, walk_arguments
 from core.graph.order import round_scores, top_k
 from core.graph.store import Graph
+from core.runtime.cluster import Workers
 from core.watch import NO_WATCH, Watch
 
 NO_WEIGHTS, NO_DEGREES = np.empty(0), np.empty(0, np.uint8)
@@ -75,6 +76,9 @@ class PageRankProblem:
     clusters: Callable[..., NodeCommunities] = detect_clusters
     # The `links`, if they were made before.
     arranged: Adjacency | None = None
+    threads: int = 1  # of methods that use several
+    # Worker processes of the methods that can be distributed; None for this process alone.
+    workers: Workers | None = None
 
     @cached_property
     def links(self) -> Adjacency:

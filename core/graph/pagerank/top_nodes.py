@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from core.graph.algorithms.leiden import NodeCommunities, detect_clusters
 from core.graph.order import round_scores, top_k
 from core.graph.pagerank.problem import PageRankProblem, PageRankResult, pose_problem
 from core.graph.store import Graph
+from core.runtime.cluster import Workers
 from core.watch import NO_WATCH, Watch
 
-PAGERANK_METHODS = ("auto", "exact", "fora", "topppr", "rbs", "partition")
+PARALLEL_METHODS = ("pafo", "hgpa", "delta-push")  # on threads or worker processes
+PAGERANK_METHODS = ("auto", "exact", "fora", "topppr", "rbs", "partition", *PARALLEL_METHODS)
 # Name of `auto` in older files and expressions.
 FORMER_METHOD_NAMES = {"push": "auto"}
 
@@ -106,6 +108,8 @@ def top_pagerank(
     report: PageRankReport | None = None,
     watch: Watch = NO_WATCH,
     clusters: Callable[..., NodeCommunities] = detect_clusters,
+    threads: int = 1,
+    workers: Workers | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the `keep` nodes with the highest personalised PageRank, best first.
 
@@ -120,9 +124,13 @@ def top_pagerank(
       draws.
     - partition: exact inside the Leiden clusters of the seeds, as `clusters(graph, watch)` returns
       them; by default they are detected anew.
+    - pafo: a push in rounds on `threads` threads, then walks drawn by the first call for a graph.
+    - hgpa: exact to a tolerance, from vectors computed by the first call for a graph.
+    - delta-push: like pafo with fewer rounds, over `workers`.
 
-    `push` is the former name of `auto` and still accepted. `report` is filled with a description of
-    the search.
+    Without `workers`, the last two run in this process. The number of threads or workers does not
+    change a result. `push` is the former name of `auto` and still accepted.
+    `report` is filled with a description of the search.
 
     Returns
     -------
@@ -151,6 +159,7 @@ def top_pagerank(
         )
     settings = dict(recall=recall, weights=weights, random=random, watch=watch, clusters=clusters)
     problem = pose_problem(graph, seeds, keep, damping, direction, **settings)
+    problem = replace(problem, threads=threads, workers=workers)
     if keep <= 0:
         return np.empty(0, np.int64), np.empty(0)
     tolerance = None
@@ -207,9 +216,26 @@ def _run_method(method: str, problem: PageRankProblem, tolerance: float | None) 
         from core.graph.pagerank.rbs import rbs
 
         return rbs(problem)
-    from core.graph.pagerank.partition import partition
+    if method == "partition":
+        from core.graph.pagerank.partition import partition
 
-    return partition(problem)
+        return partition(problem)
+    return _run_parallel_method(method, problem)
+
+
+def _run_parallel_method(method: str, problem: PageRankProblem) -> PageRankResult:
+    """Return the best nodes by a method that uses threads or worker processes."""
+    if method == "pafo":
+        from core.graph.pagerank.pafo import pafo
+
+        return pafo(problem)
+    if method == "hgpa":
+        from core.graph.pagerank.hgpa import hgpa
+
+        return hgpa(problem)
+    from core.graph.pagerank.delta_push import delta_push
+
+    return delta_push(problem)
 
 
 def _best_by_relaxation(problem: PageRankProblem) -> PageRankResult:

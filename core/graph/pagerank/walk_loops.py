@@ -20,6 +20,9 @@ from core.graph.pagerank.local.table import (
 
 # Number of steps between two checks for a cancellation.
 CHECK_STEPS = 2_000_000
+# Mass of one in the sums of `sum_ends`. Sums of whole numbers are the same in any order, so they
+# do not depend on how walks are divided among threads or processes.
+FIXED_ONE = 2.0**60
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -110,6 +113,58 @@ def walk_from(starts, damping, random, links):
         )
         total += steps + 1
     return end_nodes, total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _seed_node(random, seed, node):
+    """Set the state of the random numbers of a node, mixed as by splitmix64 (Steele 2014)."""
+    bits = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(node + 1)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    random[0] = bits ^ (bits >> np.uint64(31)) | np.uint64(1)
+
+
+@njit(cache=True, nogil=True)
+def draw_ends(damping, per_step, seed, start, end, links):
+    """Return the ends of random walks from the nodes from `start` to `end`, int32.
+
+    From each node there are ceil(per_step x number of its steps) walks. They are ordered by this
+    node, and lost walks end at -1. The draws of a node depend on the seed and the node alone.
+    """
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    size = np.int64(0)
+    for node in range(start, end):
+        size += np.int64(np.ceil(per_step * _degree(node, mask, out_indptr, in_indptr)))
+    ends, random, position = np.empty(size, np.int32), np.empty(1, np.uint64), 0
+    for node in range(start, end):
+        _seed_node(random, seed, node)
+        for _ in range(np.int64(np.ceil(per_step * _degree(node, mask, out_indptr, in_indptr)))):
+            ends[position], _ = _run_walk(
+                node, damping, random, mask, out_indptr, tails, in_indptr, in_heads
+            )
+            position += 1
+    return ends
+
+
+@njit(cache=True, nogil=True)
+def sum_ends(residual, rate, ends, per_step, start, end, links):
+    """Return the mass that walks from the nodes from `start` to `end` bring to each node.
+
+    The walks are those of `draw_ends`. Each node shares its residual among ceil(residual x rate) of
+    its walks, or among all of them. The sums are int64 [n], in units of 1 / `FIXED_ONE`.
+    """
+    mask, out_indptr, _, in_indptr, _ = links[:5]
+    sums, first = np.zeros(len(residual), np.int64), np.int64(0)
+    for node in range(start, end):
+        drawn = np.int64(np.ceil(per_step * _degree(node, mask, out_indptr, in_indptr)))
+        if residual[node] > 0.0 and drawn > 0:
+            walks = min(drawn, np.int64(np.ceil(residual[node] * rate)))
+            gain = np.int64(residual[node] / walks * FIXED_ONE)
+            for position in range(first, first + walks):
+                if ends[position] >= 0:
+                    sums[ends[position]] += gain
+        first += drawn
+    return sums
 
 
 @njit(cache=True, nogil=True)

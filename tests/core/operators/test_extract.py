@@ -8,9 +8,18 @@ from core.errors import BadParameter
 from core.graph.building.build import build_in_memory
 from core.models.base import NoModels
 from core.models.combine import ThresholdChooser
-from core.operators import EgoNetwork, FilterSubgraph, PageRank, PersonalizedPageRank, RandomWalks
+from core.operators import (
+    EgoNetwork,
+    FilterSubgraph,
+    PageRank,
+    PersonalizedPageRank,
+    RandomWalks,
+    extract,
+)
 from core.operators.base import Context, Line
+from core.operators.extract import NAMED_METHODS
 from core.operators.text import parse_line
+from core.runtime.cluster import Workers
 from core.types import Question, State
 from tests.notes import NoteWith
 
@@ -48,13 +57,31 @@ def test_push_and_power_iteration_keep_equal_nodes(kit):
 
 def test_other_methods_keep_equal_nodes(kit, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    for method in ("fora", "topppr", "rbs", "partition"):
+    for method in NAMED_METHODS:
         operator = PersonalizedPageRank(keep=5, method=method)
         after, again = (operator(kit.state("One"), kit.context()) for _ in range(2))
         assert len(names(kit, after)) == 5 and np.array_equal(
             after.subgraph.scores, again.subgraph.scores
         )
         assert method in operator.words() and after.trace[-1].notes
+
+
+def test_the_cluster_of_the_environment_gives_workers(kit, monkeypatch):
+    settings = []
+    real = extract.top_pagerank
+
+    def run_here(*arguments, workers, threads, **more):
+        settings.append((workers, threads))
+        return real(*arguments, **more)
+
+    monkeypatch.setattr(extract, "top_pagerank", run_here)
+    monkeypatch.setenv("HOPSCOPE_THREADS", "2")
+    for address in ("", "HOST:6379"):
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        for method in ("auto", "pafo"):
+            PersonalizedPageRank(keep=5, method=method)(kit.state("One"), kit.context())
+    cluster = Workers(address="HOST:6379")
+    assert settings == [(None, 1), (None, 2), (cluster, 1), (cluster, 2)]
 
 
 def test_trace_names_the_method_of_auto(kit):

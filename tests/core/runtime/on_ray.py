@@ -11,6 +11,7 @@ from argparse import Namespace
 from dataclasses import replace
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 
 from core.builds import fact_collections
@@ -23,6 +24,7 @@ from core.corpus import Document, new_folder, write_corpus
 from core.errors import BadParameter, HopscopeError, RunCancelled
 from core.evaluation.runs.store import Store, evaluations_file
 from core.graph.building.build import build
+from core.graph.pagerank.top_nodes import top_pagerank
 from core.indexes import vector_blocks
 from core.indexes.vectors import build_vectors, delete_vectors, vector_folder
 from core.models.price import Cap
@@ -69,6 +71,18 @@ def test_results_are_ordered_and_dead_workers_items_retried(tmp_path, monkeypatc
     )
     assert results[2]["HOPSCOPE_OF_THE_TEST"] == "seen" and results[2]["HOPSCOPE_THREADS"]
     assert (tmp_path / "flag").exists()
+
+
+@pytest.mark.parametrize("method", ["hgpa", "delta-push"])
+def test_pagerank_of_workers_has_the_bytes_of_one_process(tmp_path, method):
+    # Ends drawn like this give hubs, so that HGPA has several parts.
+    ends = (900 * np.random.default_rng(3).random((2700, 2)) ** 2).astype(int)
+    graph = build([(f"n{a}", "r", f"n{b}") for a, b in ends], tmp_path / "g", "g")
+    results = []
+    for workers in (None, Workers(1), TWO_WORKERS):
+        nodes, scores = top_pagerank(graph, [5, 9], 40, method=method, workers=workers)
+        results.append((nodes.tobytes(), scores.tobytes()))
+    assert results[0] == results[1] == results[2]
 
 
 def test_error_and_cancel_end_the_work():

@@ -75,7 +75,7 @@ def test_a_table_as_printed_says_where_ours_come_from():
     assert all(bool(one.made_by) != bool(one.missing) for one in printed_tables().values())
     speedups = {row[3]: row[4] for row in printed_tables()["lego-table-5"].rows}
     assert speedups["Delta-Push"] == "123–162×" and speedups["PAFO"] == "58.7×"
-    assert "not here" in printed_tables()["lego-table-5"].source
+    assert "pagerank --distributed" in printed_tables()["lego-table-5"].source
     assert [one.id for one in printed_tables().values() if one.missing] == ["lego-table-10"]
     with pytest.raises(ValueError, match="2 cells"):
         read_table("t", "P", {"head": ["a", "b"], "rows": [["1"]]})

@@ -1,0 +1,167 @@
+"""Forward push in rounds, then random walks that were drawn before.
+
+In a round all nodes above a bar push at the same time. It needs only the masses that were passed on
+in the round before, so threads or worker processes can share it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numba import njit
+
+from core.graph.kernels import _gather
+from core.graph.pagerank.fora import FORA_EPSILON, walk_rate
+from core.graph.pagerank.pieces import PieceSource, hold_workers, piece_source, run_pieces
+from core.graph.pagerank.problem import PageRankProblem, PageRankResult
+from core.graph.pagerank.walk_loops import FIXED_ONE, draw_ends, sum_ends
+
+# Number of steps of a piece of a round, between two checks for a cancellation.
+CHECK_STEPS = 4_000_000
+# Divisor of the graph's steps; a round that walks fewer steps passes mass on node by node.
+FEW_STEPS_DIVISOR = 4
+# Seed of the walks, which are drawn once for a graph, direction and damping.
+DRAWN_WALKS_SEED = 0
+
+
+def rank_by_rounds(
+    problem: PageRankProblem, name: str, per_step: float | None = None
+) -> PageRankResult:
+    """Return the best nodes by a push in rounds and drawn walks, with FORA's guarantee.
+
+    With delta = 1/n and probability at least 1 - 1/n, each node with a PageRank of at least delta
+    has an estimate within the relative error `FORA_EPSILON`. This takes the `walk_rate` omega of
+    walks per unit of residual. The push ends once each residual is at most per_step x degree /
+    omega, so that the walks suffice that were drawn from each node: per_step for each of its steps.
+
+    Parameters
+    ----------
+    name : of the method, for the note.
+    per_step : walks drawn in advance per step of the graph. By default they balance the costs of
+        pushing and walking, as in FORA.
+    """
+    n_nodes = problem.graph.n_nodes
+    rate = walk_rate(FORA_EPSILON, 1.0 / n_nodes, n_nodes)
+    if per_step is None:
+        per_step = float(np.sqrt(rate / max(1, problem.n_steps)))
+    with hold_workers(problem) as n_pieces:
+        push = RoundPush(problem, n_pieces)
+        push.run(per_step / rate)
+        scores = push.add_walks(rate, per_step)
+    nodes = np.flatnonzero(scores)
+    best, values = problem.rank_nodes(nodes, scores[nodes])
+    values = values / max(scores.sum(), values.sum())
+    return PageRankResult(
+        best,
+        values,
+        push.steps,
+        bool(values[-1] * n_nodes >= 1.0 + FORA_EPSILON) or len(best) < problem.keep,
+        f"{name} took {push.rounds:,} rounds and {push.steps:,} edges; scores from 1/n on are "
+        f"within {FORA_EPSILON:.0%} of their values with probability 1 - 1/n.",
+    )
+
+
+class RoundPush:
+    """A forward push from the seeds of a problem, in rounds.
+
+    A push of a node moves (1 - damping) of its residual to its estimate and shares the rest among
+    its steps. Mass at a node without steps is dropped, which only scales the scores. Each thread or
+    worker computes ranges of nodes, in the same order for any number of them.
+
+    Attributes
+    ----------
+    estimate, residual : float64 [n].
+    rounds, steps : number of rounds, and of steps walked.
+    """
+
+    def __init__(self, problem: PageRankProblem, n_pieces: int):
+        self.problem = problem
+        self.source = piece_source(problem)
+        n_nodes = problem.graph.n_nodes
+        self.degree = problem.graph.degrees(np.arange(n_nodes), problem.direction)
+        self.ranges = split_nodes(self.degree, n_pieces)
+        self.estimate = np.zeros(n_nodes)
+        self.residual = np.zeros(n_nodes)
+        self.residual[problem.seeds] = problem.shares
+        self.rounds = 0
+        self.steps = 0
+
+    def run(self, bar: float) -> None:
+        """Push until each residual is at most `bar` x degree."""
+        limits = bar * self.degree
+        while len(active := np.flatnonzero(self.residual > limits)):
+            self.problem.watch.check()
+            self._run_round(active)
+
+    def _run_round(self, active: np.ndarray) -> None:
+        """Push the active nodes."""
+        damping, degree = self.problem.damping, self.degree[active]
+        mass, n_steps = self.residual[active], int(degree.sum())
+        self.residual[active] = 0.0
+        self.estimate[active] += (1.0 - damping) * mass
+        gains = damping * mass / np.maximum(degree, 1)
+        if n_steps * FEW_STEPS_DIVISOR < self.problem.n_steps:
+            steps = self.problem.graph.steps_from(active, self.problem.direction)
+            np.add.at(self.residual, steps.nodes, gains[steps.rows])
+        else:
+            passed = np.zeros(len(self.residual))
+            passed[active] = gains
+            gather = partial(_gather_piece, self.source, passed)
+            for (start, end), arrived in run_pieces(self.problem, gather, self.ranges):
+                self.residual[start:end] += arrived
+        self.rounds += 1
+        self.steps += n_steps
+
+    def add_walks(self, rate: float, per_step: float) -> np.ndarray:
+        """Return the estimates plus the residuals at the ends of the drawn walks, float64 [n]."""
+        sums = np.zeros(len(self.residual), np.int64)
+        walk = partial(_walk_piece, self.source, self.residual, rate, per_step)
+        for _, range_sums in run_pieces(self.problem, walk, self.ranges):
+            sums += range_sums
+        return self.estimate + sums / FIXED_ONE
+
+
+def split_nodes(degree: np.ndarray, n_pieces: int) -> list[tuple[int, int]]:
+    """Divide nodes into ranges with about equal numbers of steps.
+
+    There are `n_pieces` ranges, or more if these had over `CHECK_STEPS` steps each. On graphs with
+    few nodes there are fewer.
+    """
+    work = np.cumsum(degree + 1)
+    n_pieces = max(n_pieces, -(-int(work[-1]) // CHECK_STEPS))
+    ends = np.searchsorted(work, work[-1] * np.arange(1, n_pieces) / n_pieces)
+    bounds = np.unique([0, *ends.tolist(), len(work)]).tolist()
+    return list(zip(bounds, bounds[1:]))
+
+
+def _gather_piece(source: PieceSource, passed: np.ndarray, bounds: tuple[int, int]) -> np.ndarray:
+    """Return the mass that arrives at each node of a range."""
+    return _gather_range(passed, *bounds, source.links())
+
+
+def _walk_piece(
+    source: PieceSource,
+    residual: np.ndarray,
+    rate: float,
+    per_step: float,
+    bounds: tuple[int, int],
+) -> np.ndarray:
+    """Return the sums at the ends of the walks from a range of nodes, int64 [n]."""
+    place = {"start": bounds[0], "end": bounds[1], "links": source.links()}
+    ends = source.keep(
+        f"walks from {bounds}",  # a name of its own, because those of a name are made in turn
+        per_step,
+        lambda: draw_ends(source.damping, per_step, DRAWN_WALKS_SEED, **place),
+    )
+    return sum_ends(residual, rate, ends, per_step, **place)
+
+
+@njit(cache=True, nogil=True)
+def _gather_range(passed, start, end, links):
+    """Return the mass that arrives at each node from `start` to `end`."""
+    mask, out_indptr, tails, in_indptr, in_heads = links[:5]
+    arrived = np.empty(end - start)
+    for node in range(start, end):
+        arrived[node - start] = _gather(node, passed, mask, out_indptr, tails, in_indptr, in_heads)
+    return arrived
