@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 # Largest number of relations that describe a type.
 MAX_DESCRIBING_RELATIONS = 8
-# Smallest share of the heads that must have a relation for it to describe them.
-MIN_HEAD_SHARE = 0.01
+# Smallest number of a relation's steps for each head, for it to describe them. A head with several
+# tails of the relation counts twice.
+MIN_STEPS_PER_HEAD = 0.01
 # Cosine below which no noun is accepted, since a wrong noun misleads more than “thing”.
 MIN_NOUN_COSINE = 0.4
 NOUN_TEMPLATES = ("{}", "a {} with these")
@@ -95,7 +96,7 @@ def _common_relations(relation: int, has: csr_matrix) -> tuple[int, ...]:
     counts = np.asarray(has[heads].sum(axis=0)).ravel()[0::2]
     order = np.lexsort((np.arange(len(counts)), -counts))[:MAX_DESCRIBING_RELATIONS]
     return tuple(
-        int(other) for other in order if counts[other] >= max(1, MIN_HEAD_SHARE * len(heads))
+        int(other) for other in order if counts[other] >= max(1, MIN_STEPS_PER_HEAD * len(heads))
     )
 
 
