@@ -78,8 +78,8 @@ def hgpa(problem: PageRankProblem) -> PageRankResult:
         visits = _sum_visits(problem, tree, n_pieces)
     degree = problem.graph.degrees(np.arange(problem.graph.n_nodes), problem.direction)
     # Mass that is not passed on: all of it at a node without steps.
-    kept = np.where(degree > 0, 1.0 - problem.damping, 1.0)
-    missing = max(0.0, 1.0 - float(visits @ kept))
+    resting_share = np.where(degree > 0, 1.0 - problem.damping, 1.0)
+    missing = max(0.0, 1.0 - float(visits @ resting_share))
     nodes = np.flatnonzero(visits > 0.0)
     scores = (1.0 - problem.damping) * visits[nodes]
     # Scaling adds as much error as is missing.

@@ -146,5 +146,5 @@ def drop_least(visits: np.ndarray, max_lost: float) -> np.ndarray:
     ascending = np.sort(visits, axis=0)
     n_dropped = (np.cumsum(ascending, axis=0) <= max_lost).sum(axis=0)
     columns = np.arange(visits.shape[1])
-    least_kept = ascending[np.minimum(n_dropped, len(visits) - 1), columns]
-    return np.where(visits >= least_kept, visits, 0.0)
+    thresholds = ascending[np.minimum(n_dropped, len(visits) - 1), columns]
+    return np.where(visits >= thresholds, visits, 0.0)

@@ -21,7 +21,7 @@ from core.watch import NO_WATCH, Watch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-MAX_KEPT_VALUES = 1 << 16  # of a kind, for a graph, direction and damping
+MAX_CACHED_VALUES = 1 << 16  # of a kind, for a graph, direction and damping
 _open_stored = cache(open_with_digest)  # in a worker process
 
 
@@ -49,7 +49,7 @@ class PieceSource:
         """Return a value kept with the graph, made at the first call in a process."""
         settings = self.direction, self.damping
         derived = self.graph.derived.get_or_make("pagerank pieces", settings, DerivedValues)
-        return derived.get_or_make(name, key, make, MAX_KEPT_VALUES)
+        return derived.get_or_make(name, key, make, MAX_CACHED_VALUES)
 
 
 def _open_source(folder: FilePath, digest: str, direction: str, damping: float) -> PieceSource:
