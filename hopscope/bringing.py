@@ -13,7 +13,7 @@ from core.builds.catalogue import GRAPH_KIND_WORDS
 from core.corpus import Document, import_documents, new_folder, open_corpus, write_corpus
 from core.corpus.indexes.opened_indexes import open_index
 from core.corpus.indexes.tools import tool_build
-from core.datasets.graph_files import graph_files
+from core.datasets.graph_files import open_graph_files
 from core.datasets.own_graphs import add_graph, free_graph_name
 from core.errors import BadInput
 from hopscope.session import WorkProgress, engine
@@ -68,7 +68,7 @@ def graph(
         if files is None:
             return add_graph(list(triples), free_graph_name(name), watch=watch)  # type: ignore[arg-type]
         with tempfile.TemporaryDirectory() as folder:
-            source = graph_files(files, Path(folder))
+            source = open_graph_files(files, Path(folder))
             result = add_graph(source, free_graph_name(name), watch=watch)
     _warn(source.tally.sentences())
     return result

@@ -21,9 +21,12 @@ from core.languages.spelling import fold
 from core.models.base import Encoder
 from core.watch import NO_WATCH, Watch
 
-MIN_NAME_COSINE = 0.9  # of two similar names
-MAX_COMPARED_NAMES = 4_000  # by vectors: those of the entities with the most relations
-COMPARED_NEIGHBOURS = 3  # nearest names that are suggested for each
+# Least cosine of two names that are suggested as the same.
+MIN_NAME_COSINE = 0.9
+# Most names that are compared by their vectors. Entities with the most relations come first.
+MAX_COMPARED_NAMES = 4_000
+# Number of nearest names that each name is compared with.
+COMPARED_NEIGHBOURS = 3
 NON_WORD_RUN = re.compile(r"[^\w]+|_")
 DIGIT_RUN = re.compile(r"\d+")
 MIN_PLURAL_LETTERS = 4  # fewest letters of a word whose plural is folded
@@ -36,7 +39,8 @@ class Suggestion:
     """A suggested merge of one entity into another.
 
     `cosine` is the similarity of the names' vectors, None if the spelling is the reason.
-    `passages` counts the passages of each entity.
+    `passages` counts the passages of both entities, the merged one first; in a graph without
+    chunks, it counts their edges.
     """
 
     edit: Edit
@@ -45,13 +49,13 @@ class Suggestion:
     passages: tuple[int, int]
 
 
-def spellings(name: str) -> tuple[str, ...]:
-    """Return the forms of a name, folded further at each step of `SPELLING_REASONS`.
+def fold_spelling(name: str) -> tuple[str, ...]:
+    """Return four forms of a name, one for each of `SPELLING_REASONS`.
 
-    Two names with the same form at one step differ only in features that are folded up to it.
+    They are without case, also without accents, also without punctuation, and also singular.
 
-    >>> from core.builds.merge_suggestions import spellings
-    >>> spellings("Noël’s Carols")
+    >>> from core.builds.merge_suggestions import fold_spelling
+    >>> fold_spelling("Noël’s Carols")
     ('noël’s carols', 'noel’s carols', 'noels carols', 'noel carol')
     """
     case = " ".join(unicodedata.normalize("NFC", name).split()).casefold()
@@ -80,33 +84,37 @@ def suggest_by_spelling(graph: Graph, merges: EntityMerges) -> list[Suggestion]:
     counts = _count_passages(graph)
     groups: dict[str, list[Entity]] = {}
     for node, name in _entities(graph):
-        if folded := spellings(name)[-1]:
+        if folded := fold_spelling(name)[-1]:
             groups.setdefault(folded, []).append((node, name))
     suggestions: list[Suggestion] = []
     for group in groups.values():
-        into = min(group, key=lambda entity: (-counts[entity[0]], entity[1]))
+        target = min(group, key=lambda entity: (-counts[entity[0]], entity[1]))
         for entity in group:
-            names = entity[1], into[1]
+            names = entity[1], target[1]
             if names[0] != names[1] and ordered_pair(*names) not in merges.refused:
                 reason = _spelling_reason(*names)
-                suggestions.append(_suggestion(entity, into, reason, None, counts))
+                suggestions.append(_make_suggestion(entity, target, reason, None, counts))
     return sorted(
         suggestions,
-        key=lambda one: (SPELLING_REASONS.index(one.reason), -sum(one.passages), one.edit.names),
+        key=lambda suggestion: (
+            SPELLING_REASONS.index(suggestion.reason),
+            -sum(suggestion.passages),
+            suggestion.edit.names,
+        ),
     )
 
 
 def _spelling_reason(name: str, other: str) -> str:
     """Return the first step at which two names have the same form."""
-    forms = zip(SPELLING_REASONS, spellings(name), spellings(other))
+    forms = zip(SPELLING_REASONS, fold_spelling(name), fold_spelling(other))
     return next(reason for reason, form, other_form in forms if form == other_form)
 
 
-def _suggestion(
-    entity: Entity, into: Entity, reason: str, cosine: float | None, counts: np.ndarray
+def _make_suggestion(
+    entity: Entity, target: Entity, reason: str, cosine: float | None, counts: np.ndarray
 ) -> Suggestion:
-    passages = int(counts[entity[0]]), int(counts[into[0]])
-    return Suggestion(Edit("merge", (entity[1], into[1])), reason, cosine, passages)
+    passages = int(counts[entity[0]]), int(counts[target[0]])
+    return Suggestion(Edit("merge", (entity[1], target[1])), reason, cosine, passages)
 
 
 def suggest_by_vectors(
@@ -119,8 +127,8 @@ def suggest_by_vectors(
     """Suggest merges of entities whose names have similar vectors.
 
     Names are compared among the `MAX_COMPARED_NAMES` entities with the most relations. Pairs are
-    left out if their numbers differ, as in two years, or if the spelling already suggests the
-    merge.
+    left out if their numbers differ, as in two years, if the spelling already suggests the merge,
+    or if they were refused.
 
     Parameters
     ----------
@@ -145,27 +153,30 @@ def suggest_by_vectors(
     pairs = nearest_rows(vectors, COMPARED_NEIGHBOURS, min_cosine, watch)
     suggestions: list[Suggestion] = []
     for (first, second), cosine in pairs.items():
-        into, entity = sorted(
-            (chosen[first], chosen[second]), key=lambda one: (-counts[one[0]], one[1])
+        target, entity = sorted(
+            (chosen[first], chosen[second]),
+            key=lambda candidate: (-counts[candidate[0]], candidate[1]),
         )
-        names = entity[1], into[1]
-        if ordered_pair(*names) not in merges.refused and _may_be_same(*names):
-            suggestions.append(_suggestion(entity, into, "alike", cosine, counts))
-    return sorted(suggestions, key=lambda one: (-(one.cosine or 0), one.edit.names))
+        names = entity[1], target[1]
+        if ordered_pair(*names) not in merges.refused and _is_new_candidate(*names):
+            suggestions.append(_make_suggestion(entity, target, "alike", cosine, counts))
+    return sorted(
+        suggestions, key=lambda suggestion: (-(suggestion.cosine or 0), suggestion.edit.names)
+    )
 
 
-def _may_be_same(name: str, other: str) -> bool:
-    """Return whether two names have the same numbers and differ in more than spelling."""
+def _is_new_candidate(name: str, other: str) -> bool:
+    """Return whether two names have the same numbers but are no suggestion by spelling."""
     return (
         DIGIT_RUN.findall(name) == DIGIT_RUN.findall(other)
-        and spellings(name)[-1] != spellings(other)[-1]
+        and fold_spelling(name)[-1] != fold_spelling(other)[-1]
     )
 
 
 def _entities(graph: Graph) -> Iterator[Entity]:
-    """Yield the nodes with their names; nothing if they are passages and summaries.
+    """Yield the nodes with their names.
 
-    Such nodes have levels.
+    A tree of passages and summaries, which has a column `level`, yields nothing.
     """
     table: Table | None = graph.columns.nodes
     if table is None or not table.has_column("level"):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from core.cases.case import Case, unpack
-from core.cases.database import saved_cases
+from core.cases.database import case_file
 from core.cases.file import read_cases, write_cases
 from core.cases.store import insert_case, packed_case
 
@@ -41,7 +41,7 @@ def load(data: bytes) -> CaseImport:
     """
     cases_read = list(read_cases(data))
     added: list[Case] = []
-    with saved_cases().open_for_writing() as database:
+    with case_file().open_for_writing() as database:
         for case, packed in cases_read:
             row = database.execute(
                 "SELECT content, notes, tags FROM cases WHERE id = ?", (case.id,)

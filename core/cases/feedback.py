@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from core.cases.database import saved_cases
+from core.cases.database import case_file
 from core.cases.store import cases
 from core.comparison.lane import MethodLane
 from core.diagnosis.answer_match import contains_answer
@@ -67,7 +67,7 @@ def rate(rating: Rating) -> None:
     name = _check_owner(rating.digest, rating.question, rating.line, rating.answer)
     about = {key: value for key, value in to_plain(rating).items() if key not in RATING_COLUMNS}
     row = (rating.digest, rating.question, rating.line, rating.answer, int(rating.up), rating.time)
-    with saved_cases().open_for_writing() as database:
+    with case_file().open_for_writing() as database:
         database.execute(
             "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)",
             (*row, json.dumps(about)),
@@ -78,7 +78,7 @@ def rate(rating: Rating) -> None:
 def delete_rating(digest: str, question: str, line: str, answer: str) -> None:
     """Delete a rating. Raises NotAllowed if it is another person's."""
     name = _check_owner(digest, question, line, answer)
-    with saved_cases().open_for_writing() as database:
+    with case_file().open_for_writing() as database:
         database.execute(
             "DELETE FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?",
             (digest, question, line, answer),
@@ -99,7 +99,7 @@ def _check_owner(digest: str, question: str, line: str, answer: str) -> str:
 
 def is_rated_up(digest: str, question: str, line: str, answer: str) -> bool | None:
     """Return whether an answer was rated up (True) or down (False); None without a rating."""
-    with saved_cases().open_for_reading() as database:
+    with case_file().open_for_reading() as database:
         row = database.execute(
             "SELECT up FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?",
             (digest, question, line, answer),
@@ -109,7 +109,7 @@ def is_rated_up(digest: str, question: str, line: str, answer: str) -> bool | No
 
 def ratings(digest: str | None = None) -> list[Rating]:
     """Return the ratings on the graph with a digest, or on all graphs, oldest first."""
-    with saved_cases().open_for_reading() as database:
+    with case_file().open_for_reading() as database:
         rows = database.execute(
             f"SELECT {', '.join(RATING_COLUMNS)}, about FROM feedback WHERE ? IN (digest, '') "
             "ORDER BY time, question, line",

@@ -15,7 +15,7 @@ from typing import Any
 
 from core.cases.case import Case, check_notes, check_tags, describe_case, pack, unpack
 from core.cases.comparison_data import freeze, thaw
-from core.cases.database import saved_cases
+from core.cases.database import case_file
 from core.cases.examples import examples
 from core.comparison.lane import MethodComparison
 from core.corpus import Corpus
@@ -53,7 +53,7 @@ def save(
         tags=check_tags(tags),
     )
     content = pack(freeze(comparison))
-    with saved_cases().open_for_writing() as database:
+    with case_file().open_for_writing() as database:
         insert_case(database, case, content)
     return case
 
@@ -64,7 +64,7 @@ def cases(text: str = "", tag: str = "") -> list[Case]:
     The user's own come first, newest first; then the examples.
     """
     query = f"SELECT {CASE_ROW_COLUMNS} FROM cases ORDER BY created DESC, id"
-    with saved_cases().open_for_reading() as database:
+    with case_file().open_for_reading() as database:
         own_cases = list(map(_listed_case, database.execute(query)))
     words = text.split()
     return [
@@ -77,7 +77,7 @@ def cases(text: str = "", tag: str = "") -> list[Case]:
 def tags() -> dict[str, int]:
     """Return every tag with its number of cases, sorted by name."""
     counts = Counter[str]()
-    with saved_cases().open_for_reading() as database:
+    with case_file().open_for_reading() as database:
         for (text,) in database.execute("SELECT tags FROM cases"):
             counts.update(_tags(text))
     for case in _examples():
@@ -114,7 +114,7 @@ def packed_case(key: str) -> tuple[Case, bytes]:
 
     Raises BadInput if there is none of that id, or its description is damaged.
     """
-    with saved_cases().open_for_reading() as database:
+    with case_file().open_for_reading() as database:
         row = database.execute(
             f"SELECT {CASE_ROW_COLUMNS}, content FROM cases WHERE id = ?", (key,)
         ).fetchone()
@@ -139,7 +139,7 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
         tags=case.tags if tags is None else check_tags(tags),
         changed=round(time.time(), 3),
     )
-    with saved_cases().open_for_writing() as database:
+    with case_file().open_for_writing() as database:
         values = (case.notes, json.dumps(case.tags), case.changed, key)
         if not database.execute(
             "UPDATE cases SET notes = ?, tags = ?, changed = ? WHERE id = ?", values
@@ -156,7 +156,7 @@ def duplicate(key: str) -> Case:
     case, packed = packed_case(key)
     now = round(time.time(), 3)
     case = replace(case, id=uuid.uuid4().hex[:12], created=now, changed=now, example=False)
-    with saved_cases().open_for_writing() as database:
+    with case_file().open_for_writing() as database:
         insert_case(database, case, packed)
     return case
 
@@ -168,7 +168,7 @@ def delete(key: str) -> None:
     person's.
     """
     _find_own_case(key)
-    with saved_cases().open_for_writing() as database:
+    with case_file().open_for_writing() as database:
         database.execute("DELETE FROM cases WHERE id = ?", (key,))
     forget_owner(CASE_KIND, key)
 

@@ -21,7 +21,7 @@ from core.databases.address import address_of, is_address
 from core.databases.graph_copy import copy_graph
 from core.databases.limits import MAX_COPY_TRIPLES, CopyLimits
 from core.databases.live_database import LiveSettings
-from core.datasets.graph_files import graph_files
+from core.datasets.graph_files import open_graph_files
 from core.datasets.own_graphs import add_live, free_graph_name, own_folder
 from core.errors import BadInput
 from core.graph.building.build import build
@@ -287,7 +287,7 @@ def _dropped_relations(options) -> tuple[str, ...]:
 
 
 def _source_of_files(options, folder: Path) -> TripleFile:
-    return graph_files(
+    return open_graph_files(
         [Path(local_path(file)) for file in options.triples],
         folder,
         nodes=[Path(file) for file in options.nodes],

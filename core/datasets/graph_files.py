@@ -20,8 +20,8 @@ ZIP_SUFFIX = ".zip"
 MAX_CRAG_MEMORY_BYTES, MAX_CRAG_SECONDS = 1 << 33, 1800.0
 
 
-def graph_files(paths: Sequence[Path], folder: Path, **options: Any) -> TripleFile:
-    """Return a reader of some files as one graph.
+def open_graph_files(paths: Sequence[Path], folder: Path, **options: Any) -> TripleFile:
+    """Open some files as one graph, and return its reader.
 
     Zips are unpacked into `folder`, and CRAG's folder “cragkg” is written there as lines of
     triples. `sort_graph_files` of `core.graph.readers.triple_file` finds the files of nodes and

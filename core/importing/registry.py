@@ -18,7 +18,7 @@ from core.corpus.readers.file_sources import disk_file, read_bytes
 from core.corpus.readers.files import read_files
 from core.corpus.readers.options import count_with_noun
 from core.databases.address import BOLT, BOLT_SCHEMES, SPARQL
-from core.datasets.graph_files import ZIP_SUFFIX, graph_files
+from core.datasets.graph_files import ZIP_SUFFIX, open_graph_files
 from core.errors import BadInput
 from core.graph.readers.formats import AUTO_TRIPLE_FORMAT
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
@@ -46,7 +46,7 @@ def _read_triples(request: ImportRequest) -> ReadFile:
     has_format = request.format in GRAPH_FORMATS and is_single
     form = request.format if has_format else AUTO_TRIPLE_FORMAT
     with tempfile.TemporaryDirectory() as folder:
-        source = graph_files(
+        source = open_graph_files(
             request.paths,
             Path(folder),
             format=form,

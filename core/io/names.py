@@ -1,4 +1,4 @@
-"""File names that every operating system accepts."""
+"""File names that do not collide with the names of Windows devices."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -25,12 +25,21 @@ class Encoder(Protocol):
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : called between batches; it may raise to stop the work.
+        watch : checked between batches; it may raise RunCancelled.
 
         Returns
         -------
         float32 [n, d] with unit rows, in the order of `texts`.
         """
+        ...
+
+
+@runtime_checkable
+class QuestionEncoder(Encoder, Protocol):
+    """Encoder that reads questions in another way than texts, such as after another prompt."""
+
+    def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
+        """Return the vectors of questions, float32 [n, d] with unit rows."""
         ...
 
 
@@ -43,16 +52,17 @@ def question_vectors(
 
     Parameters
     ----------
-    encoder : any encoder; its method `encode_questions` is used if it has one.
+    encoder : any encoder; a `QuestionEncoder` encodes them as questions.
     questions : any number of questions, n.
-    watch : called between batches; it may raise to stop the work.
+    watch : checked between batches; it may raise RunCancelled.
 
     Returns
     -------
     float32 [n, d] with unit rows, in the order of `questions`.
     """
-    encode = getattr(encoder, "encode_questions", encoder.encode)
-    return encode(questions, watch)
+    if isinstance(encoder, QuestionEncoder):
+        return encoder.encode_questions(questions, watch)
+    return encoder.encode(questions, watch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +95,8 @@ class Task:
     Parameters
     ----------
     query : the question.
-    unit : kind of the candidates: relation, triple, node, path, document or sentence.
+    unit : kind of the candidates: relation, triple, node, path, document, sentence, chunk or
+        community.
     seed : number that determines random choices.
     watch : cancellation and progress.
     entities : names of the question entities, which some prompts show.
@@ -93,13 +104,12 @@ class Task:
         relations. A scorer may read some of each group first.
     preview : called by scorers meanwhile, perhaps from another thread, with the positions scored so
         far (ascending int64 [m]) and their scores (float64 [m]).
-    max_read : largest number of distinct texts that an encoder or reranker reads, those expected to
-        score best first; 0 for all.
-    recall : below 1, reading stops once this fraction of the best candidates is expected among
-        those read.
+    max_read : most distinct texts that a scorer reads, in order of expected score; 0 for all.
+    recall : below 1, reading stops once this fraction of the `n_best` best candidates has probably
+        been read.
     n_best : number of best candidates that `recall` refers to; 0 for all.
-    earlier_scores : scores of other texts for the same question, such as those of the previous hop. Texts
-        scored now are added.
+    earlier_scores : scores of other texts for the same question, such as those of the previous
+        hop. Texts scored now are added.
     """
 
     query: str
@@ -117,7 +127,7 @@ class Task:
     def select(self, positions: Sequence[int]) -> Task:
         """Return the task for the candidates at these positions alone.
 
-        Previews of that part are reported with positions among all candidates.
+        Its preview is called with ascending positions among all candidates, as `preview` requires.
         """
         selected = np.asarray(positions, np.int64)
         preview = self.preview
@@ -184,9 +194,9 @@ class ChatReply:
     words : for the finish "repeat", the number of words until the repetition was detected.
     thought : the reasoning before the reply, which is no part of it.
     limit : number of tokens at which it was cut off.
-    detail : the tool that it called, or the words of its refusal.
+    detail : the tool that it called, or the text of its refusal.
     seconds : time that generating it took.
-    waited : seconds of waiting before that, for a slot or for a busy server.
+    waited : seconds of waiting for a slot or a busy server, before `seconds` began.
     """
 
     text: str
@@ -203,9 +213,9 @@ class ChatReply:
 
     @property
     def is_usable(self) -> bool:
-        """True if the reply is not blank, cut off, refused or unreadable.
+        """True if the reply has text, and ended by itself or was stopped for repeating itself.
 
-        Other replies are not saved, so that the model is asked again.
+        `CachedChat` saves other replies too, but asks the model again.
         """
         return bool(self.text.strip()) and self.finish in ("stop", "repeat")
 
@@ -220,9 +230,10 @@ class ChatReply:
         return f"“{shorten(self.text)}”." if self.text.strip() else self.describe_fault()
 
     def describe_fault(self, what: str = "reply") -> str:
-        """Return a sentence on why the reply is blank, cut off or unusable.
+        """Return a sentence on what is wrong with the reply; empty if nothing is.
 
-        Empty if it is complete. `what` is the noun for the reply.
+        A reply that was stopped because it repeated itself is usable, but has a sentence, too.
+        `what` is the noun for the reply.
         """
         if self.is_cut:
             if self.limit:
@@ -242,7 +253,8 @@ class ChatReply:
         return " ".join(FINISHES[self.finish].format(limit=limit, detail=detail).split())
 
 
-# Finish reasons of replies, each with a sentence for the user; empty if the reply is usable.
+# Finish reasons of replies, each with a sentence for the user. A reply that ended by itself needs
+# none, and `describe_fault` has its own for one that repeated itself.
 FINISHES = {
     "stop": "",
     "length": "The model wrote nothing before its {limit} tokens were used up.",
@@ -284,7 +296,7 @@ class Chat(Protocol):
         seed : seed of the sampling.
         temperature : sampling temperature.
         on_text : called with each new piece of text as it arrives.
-        watch : called between pieces; may raise RunCancelled.
+        watch : checked between pieces; may raise RunCancelled.
 
         Returns
         -------
@@ -352,8 +364,8 @@ class Models(Protocol):
     encoder(name) : the encoder of that name or role.
     chat(role) : the language model of that name or role.
     is_chat(name) : True if the name is that of a language model.
-    signature(name) : text that changes with the results of a model, for cache keys; of all models
-        without a name.
+    signature(name) : text that changes with the results of a model, for cache keys. If no name is
+        given, it changes with any model.
     weights(name) : text that identifies the weights of a model.
     title(name) : title of a model for a person.
     info(name) : name, title, roles and state of a model.

@@ -53,7 +53,7 @@ class StreamedEncoder(Encoder, Protocol):
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : called between batches; it may raise to stop the work.
+        watch : checked between batches; it may raise to stop the work.
         received : called with distinct texts and their vectors, float32 [m, d], as they are
             computed.
 
@@ -81,7 +81,7 @@ def encode_with_progress(
     ----------
     encoder : any encoder; without `is_streamed` it reports no progress.
     texts : any number of texts, n.
-    watch : called between batches; it may raise to stop the work.
+    watch : checked between batches; it may raise to stop the work.
     on_progress : called with the number of distinct texts that are encoded so far.
 
     Returns
@@ -111,7 +111,7 @@ class TokenEncoder(Protocol):
         Parameters
         ----------
         texts : any number of texts; equal texts are encoded once.
-        watch : called between batches; it may raise to stop the work.
+        watch : checked between batches; it may raise to stop the work.
 
         Yields
         ------

@@ -46,7 +46,7 @@ class Splade(TransformersModel, BaseScorer):
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : called between batches; may raise RunCancelled.
+        watch : checked between batches; may raise RunCancelled.
 
         Returns
         -------

@@ -48,7 +48,7 @@ from core.builds.base import BuildLine, BuildState
 from core.builds.catalogue import MODEL_SEPARATOR, choose_build
 from core.builds.extract.mentions import APPEARS_WITH, PHRASE_TYPE
 from core.builds.facts import Facts
-from core.builds.merge_suggestions import spellings
+from core.builds.merge_suggestions import fold_spelling
 from core.builds.name_folding import fold_name
 from core.builds.resolve.names import ResolveNames
 from core.builds.run import build_context
@@ -189,7 +189,7 @@ def plain(name: str) -> str:
     >>> plain("The Noël’s Carol")
     'noels carol'
     """
-    folded = spellings(name)[2]
+    folded = fold_spelling(name)[2]
     return next(
         (folded.removeprefix(article) for article in ARTICLES if folded.startswith(article)), folded
     )

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from core.builds.extract.mentions import PHRASE_TYPE
-from core.builds.merge_suggestions import spellings
+from core.builds.merge_suggestions import fold_spelling
 from core.builds.resolve.terms import commonness
 
 PERSON_TYPE, ORGANISATION_TYPE, PLACE_TYPE = "person", "organisation", "place"
@@ -86,7 +86,7 @@ def key_of_name(name: str, kind: str) -> str:
     >>> key_of_name("Lymph nodes", "concept")
     'lymph node'
     """
-    steps = spellings(INITIAL_AND_DOT.sub(r"\1", name))
+    steps = fold_spelling(INITIAL_AND_DOT.sub(r"\1", name))
     if kind == PHRASE_TYPE and not any(letter.isupper() for letter in name[1:]):
         key = steps[3]
     else:

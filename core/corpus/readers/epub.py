@@ -13,7 +13,7 @@ from core.corpus.document import Document, Place, utf8_text
 from core.corpus.readers.html import hidden_note, read_page
 from core.corpus.readers.library_errors import report_damage
 from core.corpus.readers.options import DEFAULT_OPTIONS, Note, ReadingOptions, count_with_noun
-from core.corpus.readers.text import file_stem, given_title
+from core.corpus.readers.text import clean_title, file_stem
 from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput
 from core.io.encoding import ignore_note
@@ -94,7 +94,7 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
         )
     if hidden:
         note(hidden_note(name, hidden))
-    title = given_title(manifest.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
+    title = clean_title(manifest.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
     return Document(name, "\n".join(texts), title or file_stem(name), name, tuple(places))
 
 

@@ -15,7 +15,7 @@ from core.corpus.readers.options import (
     count_with_noun,
     verb_of_number,
 )
-from core.corpus.readers.text import file_stem, given_title
+from core.corpus.readers.text import clean_title, file_stem
 from core.errors import BadInput
 from core.io.encoding import decode_text, ignore_note
 from core.watch import NO_WATCH, Watch
@@ -131,7 +131,7 @@ def read_page(
     if not text.strip():
         raise BadInput(f"{name} holds no text.")
     main_headings = (label for rank, label in page.headings if rank == "h1")
-    title = given_title("".join(page.title or ())) or next(main_headings, file_stem(name))
+    title = clean_title("".join(page.title or ())) or next(main_headings, file_stem(name))
     return HtmlPage(Document(name, text, title, name, places), page.n_hidden)
 
 

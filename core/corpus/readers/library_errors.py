@@ -1,6 +1,6 @@
-"""Errors of file libraries as sentences on damage, or as lack of memory.
+"""Translation of library errors into a message on a damaged file, or `MemoryError`.
 
-The library lxml reports lack of memory in its own way.
+The library lxml has its own error for lack of memory.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from core.errors import BadInput, HopscopeError
 
 
 @contextmanager
-def report_damage(name: str, what: str) -> Iterator[None]:
-    """Turn the errors of a library into one on damage.
+def report_damage(name: str, format_name: str) -> Iterator[None]:
+    """Report errors of a file library within the block as a damaged file.
 
     Parameters
     ----------
     name : name of the file.
-    what : words for its format.
+    format_name : name of its format in the message, such as “PDF”.
 
     Raises
     ------
     BadInput
-        For any error of the library, since a damaged file may fail anywhere in it.
+        For any error but those below, since a damaged file may fail anywhere in the library.
+    HopscopeError
+        Raised in the block, and passed on unchanged.
     MemoryError
         If memory ran out.
     """
@@ -34,7 +36,7 @@ def report_damage(name: str, what: str) -> Iterator[None]:
     except Exception as error:
         if is_memory_error(error):
             raise MemoryError from None
-        raise BadInput(f"{name} is damaged or no {what} ({type(error).__name__}).") from None
+        raise BadInput(f"{name} is damaged or no {format_name} ({type(error).__name__}).") from None
 
 
 def is_memory_error(error: Exception) -> bool:

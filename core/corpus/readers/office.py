@@ -24,7 +24,7 @@ from core.corpus.readers.raised_text import on_one_line
 from core.corpus.readers.sheet_parts import MergedCells, mark_raised_runs, merged_cells
 from core.corpus.readers.slide_lines import slide_lines
 from core.corpus.readers.table import HEADER_OPTION, ColumnRoles, documents_of, guess_roles
-from core.corpus.readers.text import file_stem, given_title
+from core.corpus.readers.text import clean_title, file_stem
 from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput, with_command
 from core.io.encoding import ignore_note
@@ -182,7 +182,7 @@ def read_slides(
             words = ("slide", "holds") if len(empty_slides) == 1 else ("slides", "hold")
             numbers = f"{list_text(empty_slides[:MAX_NAMED_PARTS])} of {len(places):,}"
             note(f"{name}: {words[0]} {numbers} {words[1]} no text; pictures are not read.")
-        title = given_title(presentation.core_properties.title or "") or file_stem(name)
+        title = clean_title(presentation.core_properties.title or "") or file_stem(name)
         return [Document(name, "\n".join(lines), title, name, tuple(places))]
 
     return _read(name, data, "presentation (pptx)", "pptx", read)
@@ -321,5 +321,5 @@ def _as_one(
         f"{name} names no column of texts in its first rows, so it is one document with a "
         "line for each row."
     )
-    title = given_title(title) or file_stem(name)
+    title = clean_title(title) or file_stem(name)
     return [Document(name, "\n".join(lines), title, name, tuple(places))]

@@ -25,7 +25,7 @@ from core.corpus.readers.pdf_columns import in_columns
 from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
 from core.corpus.readers.pdf_ligatures import single_ligatures
 from core.corpus.readers.pdf_pieces import PagePieces, text_with_scripts
-from core.corpus.readers.text import file_stem, given_title
+from core.corpus.readers.text import clean_title, file_stem
 from core.errors import BadInput, shorten
 from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
@@ -111,7 +111,7 @@ def read_pdf(
     for number, page in enumerate(texts, 1):
         places.append((length, f"page {number}"))
         length += len(page) + len(PAGE_SEPARATOR)
-    title = given_title(pages.title) or file_stem(name)
+    title = clean_title(pages.title) or file_stem(name)
     return [Document(name, PAGE_SEPARATOR.join(texts), title, name, tuple(places))]
 
 

@@ -1,4 +1,4 @@
-"""Reader of plain text in any encoding, and of titles that files state."""
+"""Reader of plain text in any encoding, and clean titles of files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from core.errors import BadInput
 from core.io.encoding import check_first_bytes, decode_text, ignore_note
 from core.watch import NO_WATCH, Watch
 
-PROGRAM_TITLE = re.compile(  # titles that programs write by default, and names of files
+# Beginnings of default titles, and names of files: “untitled 3”, “microsoft word - letter.doc”,
+# “slide 1”, “scan_0012”, “report.pdf”.
+PROGRAM_TITLE = re.compile(
     r"[(<\[]?(untitled|anonymous|unbenannt|ohne titel|sans titre|unknown|no title|none|null)"
     r"[^a-z]{0,9}([a-z]{1,12}[- ]?\d{0,3})?[)>\]]?\Z"
     r"|microsoft (word|powerpoint|excel)\b"
@@ -22,8 +24,9 @@ PROGRAM_TITLE = re.compile(  # titles that programs write by default, and names 
     r"|[^ ]{0,200}\."
     r"(docx?|pdf|dvi|tex|indd|qxd|pptx?|xlsx?|odt|rtf|html?|txt|eps|ps|tiff?|jpe?g|png)\Z"
 )
-
-ADDRESS_TITLE = re.compile(  # titles of pages without one that a browser prints
+# Addresses, which a browser prints as the title of a page that has none: “https://example.org/a”,
+# “about:blank”, “localhost:8501”, “c:\letters\a.doc”.
+ADDRESS_TITLE = re.compile(
     r"[a-z][a-z0-9+.-]*://\S*"
     r"|(?:about|blob|chrome|data|edge|file|javascript|view-source):\S*"
     r"|www\.\S+"
@@ -31,7 +34,8 @@ ADDRESS_TITLE = re.compile(  # titles of pages without one that a browser prints
     r"|localhost"
     r"|[a-z]:\\.*|\\\\.*|/(?:[^/ ]+/)+[^/ ]*"
 )
-WINDOW_TITLE = re.compile(  # titles of program windows: a file, and the program
+# Titles of program windows, a file and the program: “*notes.txt - editor”.
+WINDOW_TITLE = re.compile(
     r"\*?(?:(?:untitled|unbenannt|ohne titel|sans titre|document|dokument)[- ]?\d{0,3}|"
     r"new[- ]\d{1,3}|.*\.[a-z]{2,5})\*? [-–—] .*"
 )
@@ -60,7 +64,7 @@ def read_plain(
 
     Raises
     ------
-    BadInput : as `decode_file` raises.
+    BadInput : see `decode_file`.
     """
     return [Document(name, decode_file(name, data, note, options), file_stem(name), name)]
 
@@ -98,14 +102,18 @@ def file_stem(name: str) -> str:
     return PurePosixPath(name).stem or name
 
 
-def given_title(title: str) -> str:
-    """Return the title that a file states, on one line; empty if a program wrote it by default."""
+def clean_title(title: str) -> str:
+    """Return a file's own title on one line; empty if a program made it up."""
     title = " ".join(utf8_text(title).split())
-    return "" if _is_of_program(title.casefold()) else title
+    return "" if _is_generated_title(title.casefold()) else title
 
 
-def _is_of_program(title: str) -> bool:
-    """Return whether a title is an address, the name of a file, or that of a program's window."""
+def _is_generated_title(title: str) -> bool:
+    """Return whether a program made up a title, which is given in lower case.
+
+    Such a title is a default like “untitled 3”, a file name, an address or a window title.
+    """
+    # `PROGRAM_TITLE` says itself where a title must end: after “microsoft word” it may go on.
     return any(
         (PROGRAM_TITLE.match(title), ADDRESS_TITLE.fullmatch(title), WINDOW_TITLE.fullmatch(title))
     )

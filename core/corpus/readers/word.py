@@ -30,7 +30,7 @@ from core.corpus.readers.raised_text import (
     SCRIPT_END,
     on_one_line,
 )
-from core.corpus.readers.text import file_stem, given_title
+from core.corpus.readers.text import clean_title, file_stem
 from core.corpus.readers.word_numbers import WORD_NAMESPACE, WordNumbers
 from core.errors import BadInput
 from core.io.encoding import ignore_note
@@ -107,7 +107,7 @@ def read_word(
         note(f"{name} holds little text{_pictures(word_lines)}.")
     places = _heading_places(word_lines.lines)
     first_heading = places[0][1] if places else ""
-    own_title = given_title(title) or first_heading or file_stem(name)
+    own_title = clean_title(title) or first_heading or file_stem(name)
     return [Document(name, text, own_title, name, tuple(places))]
 
 

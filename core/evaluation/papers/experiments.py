@@ -15,7 +15,7 @@ from core.errors import BadInput, suggest_name
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.papers.building_costs import BuildingCosts
 from core.evaluation.papers.graphs import on_builds
-from core.evaluation.papers.printed_values import PrintedTable, UpperBound, read_table
+from core.evaluation.papers.printed_values import PrintedTable, UpperBound, build_table
 from core.evaluation.reports.sensitivity import variant, vary_parameter
 from core.lines.text import split_at_commas
 from core.methods.catalogue import Method
@@ -388,7 +388,7 @@ def _read_paper(file: dict[str, Any]) -> Paper:
         lists = {name: tuple(values.get(name, ())) for name in ("levels", "differs")}
         costs.append(BuildingCosts(id, paper["title"], **values | lists))
     tables = tuple(
-        read_table(id, paper["title"], values) for id, values in file.get("tables", {}).items()
+        build_table(id, paper["title"], values) for id, values in file.get("tables", {}).items()
     )
     return Paper(paper["title"], experiments, tuple(costs), file.get("elsewhere", {}), tables)
 

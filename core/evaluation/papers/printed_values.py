@@ -1,4 +1,4 @@
-"""Values as a paper prints them: upper bounds, and tables that no experiment measures."""
+"""Values as a paper prints them: upper bounds, and tables that are only shown."""
 
 from __future__ import annotations
 
@@ -34,10 +34,18 @@ class UpperBound(float):
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """Table whose values are shown as the paper prints them.
+    """Table of a paper that is only shown, not compared with an experiment here.
 
-    Either `made_by` names what computes such values in this project, or `missing` says why nothing
-    does.
+    Parameters
+    ----------
+    id : its name in the command `reproduce`.
+    paper : title of the paper.
+    place : where the paper prints it, such as “Table 3”.
+    title : title of the table.
+    head : name of each column.
+    rows : the cells of each row, as printed.
+    made_by : command that computes such values here; empty if there is none.
+    missing : if `made_by` is empty, the reason why nothing here computes them.
     """
 
     id: str
@@ -55,14 +63,14 @@ class PrintedTable:
         return f"Made here by: {self.made_by}" if self.made_by else f"Not made here: {self.missing}"
 
 
-def read_table(id: str, paper: str, values: Mapping[str, Any]) -> PrintedTable:
-    """Read a table from a paper's file.
+def build_table(id: str, paper: str, values: Mapping[str, Any]) -> PrintedTable:
+    """Build a table from its fields in a paper's TOML file.
 
     Parameters
     ----------
-    id : the name in `reproduce`.
+    id : its name in the command `reproduce`.
     paper : the paper's title.
-    values : the fields of `PrintedTable` as the file has them.
+    values : the other fields of `PrintedTable`, with lists for `head` and `rows`.
 
     Returns
     -------

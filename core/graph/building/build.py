@@ -133,7 +133,7 @@ def build_in_memory(
     names, relations, columns = sort_by_name(*number_triples(triples))
     arrays, blob = arrays_and_names(names, columns, len(relations))
     tables = NONE
-    if attributes:
+    if attributes is not None and attributes.has_any():
         tables = attributes.columns(names, edge_ids(columns), len(arrays["heads"]))
     parts: dict[str, Any] = {**arrays, "names_utf8": blob, "columns": tables}
     digest = digest_with_columns(digest_of(arrays, blob, relations, direction), tables)
@@ -217,14 +217,14 @@ def _add_attributes(file: TripleFile, target: _BuildTarget, watch: Watch) -> Non
     file.warn_of_single_relation(read_meta(target.folder)["relations"])
     form = format_of(file.path, file.format)
     if (
-        file.attributes.large
+        file.attributes.is_too_large
         and not format_named(form).delimited
         and form not in PYOXIGRAPH_FORMATS
     ):
         file.tally.note(
             f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES_READ}"
         )
-    if file.attributes:
+    if file.attributes.has_any():
         _add_tables(file, target.folder, target.temporary, watch)
 
 
@@ -246,7 +246,7 @@ def _build_in_memory(
     names, relations, columns = sort_by_name(*numbered_triples)
     arrays, blob = arrays_and_names(names, columns, len(relations), watch)
     tables = NONE
-    if attributes:
+    if attributes.has_any():
         tables = attributes.columns(names, edge_ids(columns), len(arrays["heads"]))
     watch.report("Writing", 0.9)
     digest = digest_of(arrays, blob, relations, target.direction)

@@ -210,8 +210,8 @@ def prepare_block_source(file: TripleFile) -> TextSource | None:
         _check_several(file)
         return None
     is_large = file.path.exists() and source.text_bytes() > MAX_WHOLE_TEXT_BYTES
-    file.attributes.wanted = not is_large and not file.numbered
-    file.attributes.large = is_large
+    file.attributes.is_wanted = not is_large and not file.numbered
+    file.attributes.is_too_large = is_large
     return source if is_large or _needs_blocks(file, file_format) else None
 
 

@@ -1,6 +1,6 @@
-"""Nouns for the types of the heads of each relation.
+"""A noun for the heads of each relation, such as “film” for “directed_by”.
 
-A type is read from the relation's name, or guessed from all relations of the heads.
+It is read from the relation's name, or guessed from all relations of the heads.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     Parameters
     ----------
     phrases : phrase of each relation.
-    has : sparse matrix of nodes by step codes, not zero if a node has such a step.
+    has : sparse matrix [nodes, 2 * relations] of `core.indexes.chains.possible_steps`. Column
+        `2 * r` is the step along relation `r`, and column `2 * r + 1` the step against it.
     encode : returns the unit vectors of texts.
 
     >>> from core.graph.names.head_types import head_types

@@ -19,7 +19,7 @@ NODE_COLUMN_KEYS = {
 }
 """Columns of nodes, with the keys under which files write each.
 
-Of several keys, the first existing one is used.
+Of several keys, the first one with a usable value is used.
 """
 EDGE_COLUMN_KEYS = {
     "description": ("description", "desc", "definition", "comment", "evidence", "sentence"),
@@ -27,68 +27,81 @@ EDGE_COLUMN_KEYS = {
     "weight": ("weight", "strength"),
 }
 """Columns of edges, with the keys under which files write each."""
+# The size is `MAX_WHOLE_TEXT_BYTES` of `core.graph.large.sources`.
 ONLY_TRIPLES_READ = (
     "Of a file with more than 128 MB of text only the triples are read, as columns are put "
     "together in memory."
 )
 # Separator between the descriptions of several texts, as LightRAG and nano-graphrag write it.
 DESCRIPTION_SEPARATOR = "<SEP>"
+# Magnitude from which a number is none, close to the limit of single precision, 3.4e38.
+MAX_MAGNITUDE = 3e38
 
 
 @dataclass
 class Attributes:
     """Attributes of nodes and edges, collected while triples are read.
 
-    `take_edge` takes those of the next triple, and `add` counts that triple as read. Nodes are
-    identified by their names. `wanted` is True if the graph will have these columns. `large` is
-    True if it will not because the file is too large. `expected` is True if the header of a table
-    names some. `taken` counts the values by (column, key).
+    A reader calls `add_node` for each row on a node. It calls `set_next_edge` before it yields a
+    triple. The triple is then counted with these attributes by `count_triple`, or skipped by
+    `drop`. At the end, `columns` returns the tables.
+
+    Attributes
+    ----------
+    is_wanted : True if the graph will have these columns.
+    expected : True if the header of a table names some.
+    nodes : values of each node by column, by the name of the node.
+    taken : number of values by (column, key), for nodes and for edges.
+    unusable : number of weights that are no numbers.
+    ignored : keys of edges that were used neither as a part of a triple nor as a column.
+    count : number of triples that were counted.
+    is_too_large : True if the graph will not have columns because the file is too large.
     """
 
-    wanted: bool = True
+    is_wanted: bool = True
     expected: bool = False
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     taken: dict[str, Counter[tuple[str, str]]] = field(
         default_factory=lambda: {"nodes": Counter(), "edges": Counter()}
     )
-    unusable: int = 0  # number of weights that are no numbers
-    # Keys of edges that were used neither as a part of a triple nor as a column.
+    unusable: int = 0
     ignored: list[str] = field(default_factory=list)
-    count: int = 0  # number of triples
+    count: int = 0
     _current: dict[str, Any] = field(default_factory=dict)
     # Column -> position of the triple -> text.
     _texts: dict[str, dict[int, str]] = field(default_factory=dict)
-    large: bool = False
+    is_too_large: bool = False
     # Weights of the triples up to the last one that has a weight, NaN for those without.
     _weights: array = field(default_factory=lambda: array("d"))
 
-    def __bool__(self) -> bool:
+    def has_any(self) -> bool:
+        """Return whether there are attributes, or the header of a table names some."""
         return self.expected or bool(self.nodes or self._texts or self._weights or self._current)
 
     def clear(self) -> None:
         """Remove everything, to read the file again from the beginning."""
-        fresh = Attributes(self.wanted, large=self.large)
+        fresh = Attributes(self.is_wanted, is_too_large=self.is_too_large)
         self.__dict__.update(fresh.__dict__)
 
-    def take_node(self, name: str, row: Mapping[str, Any], *used: str) -> None:
-        """Take the attributes of a node from a row.
+    def add_node(self, name: str, row: Mapping[str, Any], *used: str) -> None:
+        """Add the attributes of a node from a row. Values that the node already has are kept.
 
         The row's keys are in lower case. The keys in `used` gave the node's name and are left out.
         """
-        if self.wanted and (values := self._take("nodes", row, used)):
+        if self.is_wanted and (values := self._take("nodes", row, used)):
             self.nodes[name] = {**values, **self.nodes.get(name, {})}
 
-    def take_edge(self, row: Mapping[str, Any], *used: str) -> None:
-        """Take the attributes of the next triple from a row.
+    def set_next_edge(self, row: Mapping[str, Any], *used: str) -> None:
+        """Set the attributes of the next triple from a row.
 
         The row's keys are in lower case. The keys in `used` gave the parts of the triple and are
         left out.
         """
-        if self.wanted:
+        if self.is_wanted:
             self._current = self._take("edges", row, used)
 
-    def add(self) -> None:
-        """Count a triple, with the attributes taken for it."""
+    def count_triple(self) -> None:
+        """Count a triple, with the attributes that were set for it."""
         for column, value in self._current.items():
             if column == "weight":
                 self._weights.extend([math.nan] * (self.count - len(self._weights)))
@@ -121,12 +134,14 @@ class Attributes:
         """Return the tables of the graph.
 
         Attributes of a triple that occurs several times are combined: weights are summed, and
-        descriptions and keywords are joined, in an order that does not depend on the file.
+        descriptions and keywords are joined, in an order that does not depend on the file. A
+        missing weight counts as 1.
 
         Parameters
         ----------
         names : names of the nodes.
         edges : edge id of each triple, in the order of the file.
+        n_edges : number of distinct edges.
         """
         nodes = {
             column: [self.nodes.get(name, {}).get(column, "") for name in names]
@@ -149,7 +164,10 @@ class Attributes:
         )
 
     def sentences(self) -> Iterator[str]:
-        """Yield sentences about the columns that were taken and about unusable values."""
+        """Yield sentences about the columns that were taken, and about weights.
+
+        These are weights that are missing, not numbers, or not above zero.
+        """
         parts = []
         for owner, counts in self.taken.items():
             keys: dict[str, list[str]] = {}
@@ -168,18 +186,17 @@ class Attributes:
             )
         weights = np.array(self._weights)
         n_unweighted = self.count - int(np.count_nonzero(~np.isnan(weights)))
-        if len(weights) and n_unweighted > self.unusable:
-            yield (
-                f"{_count_noun(n_unweighted - self.unusable, 'triple')} without a weight "
-                f"count{'s' * (n_unweighted - self.unusable == 1)} as 1."
-            )
+        n_missing = n_unweighted - self.unusable
+        if len(weights) and n_missing > 0:
+            verb = "counts" if n_missing == 1 else "count"
+            yield f"{_count_noun(n_missing, 'triple')} without a weight {verb} as 1."
         if (weights <= 0).any():
             yield "Weights of zero or less count as next to none."
 
     def single_relation_warning(self, relation: str) -> str:
         """Return a warning about a graph with only one relation, with other attributes of edges.
 
-        It is empty if edges have no other attributes.
+        It is empty if edges have no other attributes apart from weights.
         """
         used_keys = [key for column, key in self.taken["edges"] if column != "weight"]
         others = list(dict.fromkeys([*used_keys, *self.ignored]))
@@ -229,7 +246,8 @@ class Attributes:
         ]
 
     def _sum_weights(self, edges: np.ndarray, n_edges: int) -> np.ndarray:
-        given_weights, weights = np.array(self._weights), np.ones(self.count)
+        given_weights = np.array(self._weights)
+        weights = np.ones(self.count)
         weights[: len(given_weights)] = np.where(np.isnan(given_weights), 1.0, given_weights)
         order = np.lexsort((weights, edges))
         return np.bincount(edges[order], weights[order], n_edges)
@@ -257,9 +275,9 @@ def one_line_text(value: Any) -> str:
 
 
 def parse_number(value: Any) -> float | None:
-    """Return a value as a number, or None.
+    """Return a value as a number, or None if it is none.
 
-    Numbers that are not finite in single precision are None, too.
+    It is also None if it is not finite or its magnitude is `MAX_MAGNITUDE` or more.
     """
     try:
         if isinstance(value, str | int | float) and not isinstance(value, bool):
@@ -268,7 +286,7 @@ def parse_number(value: Any) -> float | None:
             number = math.nan
     except (ValueError, OverflowError):
         return None
-    return number if abs(number) < 3e38 else None
+    return number if abs(number) < MAX_MAGNITUDE else None
 
 
 def _count_noun(count: int, noun: str) -> str:

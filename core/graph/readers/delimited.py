@@ -101,7 +101,7 @@ def _read_row(
         return
     for row_triple in triples_of_row(source, number, triple):
         if layout.attribute_columns:
-            source.attributes.take_edge(
+            source.attributes.set_next_edge(
                 {key: row[i] for i, key in layout.attribute_columns.items() if i < len(row)}
             )
         yield row_triple

@@ -53,7 +53,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
         link = (row[0].strip(), DEFAULT_RELATION, row[1].strip())
         for triple in triples_of_row(source, number, link):
             if weight:
-                source.attributes.take_edge({"weight": weight})
+                source.attributes.set_next_edge({"weight": weight})
             yield triple
 
 

@@ -331,9 +331,9 @@ def _name(element: _Element) -> str:
 
 
 def _triples(source: TripleSource, content: _GraphmlContent) -> Iterator[Triple]:
-    for sentence in content.sentences(source.attributes.wanted):
+    for sentence in content.sentences(source.attributes.is_wanted):
         source.tally.note(sentence)
-    source.attributes.ignored = content.ignored("edge", source.attributes.wanted)
+    source.attributes.ignored = content.ignored("edge", source.attributes.is_wanted)
     namer, names = Namer(), dict[str, str]()
     for id, label in content.nodes.items():
         if label:
@@ -344,12 +344,12 @@ def _triples(source: TripleSource, content: _GraphmlContent) -> Iterator[Triple]
             candidates = [name, f"{name} (id)", id]
         names[id] = namer.name(id, candidates)
     for id, about in content.of_nodes.items():
-        source.attributes.take_node(names[id], *about)
+        source.attributes.add_node(names[id], *about)
     for edge_number, (head, relation, tail, source.line) in enumerate(content.edges):
         unknown = next((end for end in (head, tail) if end not in names), None)
         if unknown is None:
             if edge_number in content.of_edges:
-                source.attributes.take_edge(*content.of_edges[edge_number])
+                source.attributes.set_next_edge(*content.of_edges[edge_number])
             yield names[head], relation, names[tail]
         else:
             source.report_bad_line(

@@ -178,8 +178,8 @@ def find_attribute_columns(
         for index, key in enumerate(map(bare_key, names))
         if key in attribute_keys and index + 1 not in columns
     }
-    if not source.attributes.wanted:
-        if attribute_columns and source.attributes.large:
+    if not source.attributes.is_wanted:
+        if attribute_columns and source.attributes.is_too_large:
             keys = ", ".join(f"“{key}”" for key in attribute_columns.values())
             source.tally.note(f"Not taken: {keys}. {ONLY_TRIPLES_READ}")
         return {}

@@ -112,7 +112,7 @@ def _of_row(source: TripleSource, where: str, row: JsonRow) -> tuple[Iterable[Tr
         raise BadInput(f"{source.name}, {where}: head, relation or tail is empty.")
     for part, key in zip(names, keys):
         if isinstance(row[key], Mapping):
-            source.attributes.take_node(part[0], _fold_keys(row[key]))
+            source.attributes.add_node(part[0], _fold_keys(row[key]))
     return _with_attributes(source, name_combinations(source, names), row, keys), True
 
 
@@ -124,7 +124,7 @@ def _with_attributes(
     The `keys` of the triple itself are left out.
     """
     for triple in triples:
-        source.attributes.take_edge(_fold_keys(row), *(key.casefold() for key in keys))
+        source.attributes.set_next_edge(_fold_keys(row), *(key.casefold() for key in keys))
         yield triple
 
 
@@ -368,7 +368,7 @@ def link_triples(
     names = _name_nodes(source, nodes)
     by_position = _lacks_ids(nodes)
     end_keys = (*HEAD_COLUMN_NAMES, *TAIL_COLUMN_NAMES)
-    read_keys = (*end_keys, *(EDGE_ATTRIBUTES_READ if source.attributes.wanted else ()))
+    read_keys = (*end_keys, *(EDGE_ATTRIBUTES_READ if source.attributes.is_wanted else ()))
     relation_keys, ignored_keys = Counter[str](), Counter[str]()
     try:
         for number, link in enumerate(edges, 1):
@@ -383,7 +383,7 @@ def link_triples(
             fields = _fold_keys(link)
             key = _first_filled(fields, EDGE_LABELS)
             relation_keys[key] += 1
-            source.attributes.take_edge(fields, *end_keys, key)
+            source.attributes.set_next_edge(fields, *end_keys, key)
             ignored_keys.update(name for name in fields if name not in (*read_keys, key))
             yield end_names[0], _text(fields[key]) if key else DEFAULT_RELATION, end_names[1]
     finally:
@@ -402,7 +402,7 @@ def _name_nodes(source: TripleSource, nodes: Sequence[JsonRow]) -> dict[str, str
         label = _first_text(row, NODE_LABELS)
         names[id] = namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
         names.setdefault(f"#{position}", names[id])  # D3 may refer to nodes by position
-        source.attributes.take_node(names[id], _fold_keys(row), _first_filled(row, NODE_LABELS))
+        source.attributes.add_node(names[id], _fold_keys(row), _first_filled(row, NODE_LABELS))
     return names
 
 

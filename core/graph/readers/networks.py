@@ -169,7 +169,9 @@ def _table(source: TripleSource) -> Iterator[Triple]:
             row_values = [values[row] for values in attribute_values]
             for triple in name_combinations(source, cells):
                 if attribute_columns:
-                    source.attributes.take_edge(dict(zip(attribute_columns.values(), row_values)))
+                    source.attributes.set_next_edge(
+                        dict(zip(attribute_columns.values(), row_values))
+                    )
                 yield triple
 
 

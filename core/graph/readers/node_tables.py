@@ -164,7 +164,7 @@ class NodeNames:
             self.by_id[space, id] = name
             if label:
                 self.by_label.setdefault(label, name)
-            self.source.attributes.take_node(name, row, keys[1] or keys[0])
+            self.source.attributes.add_node(name, row, keys[1] or keys[0])
         if keys is None:
             raise BadInput(f"{table.name} holds no nodes.")
 

@@ -182,7 +182,7 @@ def _literals_phrase(source: TripleSource, literal_counts: Counter[str]) -> str:
         )
     if source.literals == LITERALS_LEFT_OUT:
         return f"{verb} left out: {relations_text}."
-    if source.attributes.wanted:
+    if source.attributes.is_wanted:
         return f"{verb} part of the descriptions of things: {relations_text}."
     return f"{verb} left out of a file this large."
 
@@ -229,7 +229,7 @@ class _LiteralAttributes:
             parts = [values[iri] for iri in DESCRIPTION_IRIS if iri in values][:1]
             other_iris = sorted(iri for iri in values if iri not in (*TYPE_IRIS, *DESCRIPTION_IRIS))
             parts += [f"{names.relation_of(iri)}: {values[iri]}" for iri in other_iris]
-            source.attributes.take_node(
+            source.attributes.add_node(
                 names.node(thing), {"type": ", ".join(types), "description": "; ".join(parts)}
             )
 

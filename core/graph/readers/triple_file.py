@@ -92,7 +92,7 @@ class TripleFile:
                         self.tally.drop(pattern, 1)
                         self.attributes.drop()
                         continue
-                    self.attributes.add()
+                    self.attributes.count_triple()
                     if len(relations) < 2:
                         relations.add(triple[1])
                     yield triple

@@ -181,7 +181,7 @@ class MiniLMEncoder:
         Parameters
         ----------
         texts : any number of texts; equal texts are encoded once.
-        watch : called between batches; may raise RunCancelled.
+        watch : checked between batches; may raise RunCancelled.
 
         Yields
         ------

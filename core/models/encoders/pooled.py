@@ -27,7 +27,7 @@ class PooledEncoder(TransformersModel):
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : called between batches; may raise RunCancelled.
+        watch : checked between batches; may raise RunCancelled.
 
         Returns
         -------

@@ -94,7 +94,7 @@ class SentenceEncoder:
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : called between batches; may raise RunCancelled.
+        watch : checked between batches; may raise RunCancelled.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class SentenceEncoder:
         Parameters
         ----------
         questions : any number of questions, n.
-        watch : called between batches; may raise RunCancelled.
+        watch : checked between batches; may raise RunCancelled.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Form that builds a graph of files: options of the reader, first triples, and the build."""
+"""Form that builds a graph from uploaded files of triples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.datasets.graph_files import graph_files
+from core.datasets.graph_files import open_graph_files
 from core.graph.readers.delimited_rows import EDGE_LIST_FORMAT
 from core.graph.readers.formats import AUTO_TRIPLE_FORMAT, FORMATS, format_named
 from core.graph.readers.header import WITH_HEADER, WITHOUT_HEADER
@@ -38,7 +38,8 @@ FIRST_ROW_CHOICES = {
 
 
 def graph_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
-    """Draw the form of a graph of files, and start its build."""
+    """Draw the form for uploaded files of triples, and start the build of their graph."""
+    # Several files may have different formats, so the format of each is detected.
     has_format = importer.name in FORMATS and len(upload.files) < 2
     reading_options = _choose_reading(upload, importer.name if has_format else AUTO_TRIPLE_FORMAT)
 
@@ -46,7 +47,7 @@ def graph_step(upload: ImportInput, importer: Importer, current: AnswerSource) -
         with _open_files(upload, reading_options) as source:
             return preview_source(source, job.part(text=tr("Reading the file")))
 
-    job = inspect_upload("upload_looked", (upload.id, *reading_options.items()), work)
+    job = inspect_upload("graph_preview", (upload.id, *reading_options.items()), work)
     preview = job.result or TriplesPreview()
     choice = graph_form(preview, upload.name.split(".")[0], upload.id)
     if choice is not None:
@@ -60,58 +61,74 @@ def _open_files(upload: ImportInput, reading_options: Mapping[str, str]) -> Iter
     columns = parse_column_numbers(column_text) if column_text else None
     options = {**reading_options, "columns": columns, "encoding": upload.encoding}
     with upload.written_files() as (folder, paths):
-        yield graph_files(paths, folder, most=MAX_UNPACKED_GRAPH_BYTES, keep=False, **options)
+        yield open_graph_files(paths, folder, most=MAX_UNPACKED_GRAPH_BYTES, keep=False, **options)
 
 
-def _choose_reading(upload: ImportInput, format: str) -> dict[str, str]:
+def _choose_reading(upload: ImportInput, format_name: str) -> dict[str, str]:
     """Draw and return the options of a format.
 
     Empty values are the defaults.
     """
-    graph_format = format_named(format)
+    graph_format = format_named(format_name)
     reading_options = {
-        "format": format,
+        "format": format_name,
         "columns": "",
         "header": "",
         "literals": LITERAL_TRIPLES,
         "language": "",
     }
-    names = [file.name for file in upload.files] or [upload.path]
-    is_rdf = format in PYOXIGRAPH_FORMATS or any(
-        bare_suffix(Path(name)) in SYNTAX_BY_SUFFIX for name in names
-    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if graph_format.delimited or graph_format.table:
-            reading_options["columns"] = st.text_input(
-                tr("Columns of head, relation, tail"),
-                key="upload_columns",
-                placeholder="1,2,3",
-                max_chars=20,
-                width=230,
-                help=tr("If there are more than three, or in another order. Counted from 1."),
-            ).strip()
-        if graph_format.delimited or format == EDGE_LIST_FORMAT:
-            reading_options["header"] = st.selectbox(
-                tr("First row"),
-                list(FIRST_ROW_CHOICES),
-                format_func=FIRST_ROW_CHOICES.__getitem__,
-                key="upload_header",
-                width=200,
-                help=tr("What the first row holds."),
-            )
-        if is_rdf:
-            reading_options["language"] = st.text_input(
-                tr("Language of labels"),
-                key="upload_language",
-                placeholder="en",
-                max_chars=12,
-                width=140,
-                help=tr("A tag such as de or pt-BR; {none} for no labels.", none=NO_LABELS),
-            ).strip()
+            reading_options["columns"] = _choose_columns()
+        if graph_format.delimited or format_name == EDGE_LIST_FORMAT:
+            reading_options["header"] = _choose_first_row()
+        if _may_be_rdf(upload, format_name):
+            reading_options["language"] = _choose_language()
             reading_options["literals"] = choose_literals(
                 "upload_literals", tr("Literals other than labels")
             )
     return reading_options
+
+
+def _may_be_rdf(upload: ImportInput, format_name: str) -> bool:
+    """Return whether the format is RDF, or the name of a file says so."""
+    names = [file.name for file in upload.files] or [upload.path]
+    return format_name in PYOXIGRAPH_FORMATS or any(
+        bare_suffix(Path(name)) in SYNTAX_BY_SUFFIX for name in names
+    )
+
+
+def _choose_columns() -> str:
+    return st.text_input(
+        tr("Columns of head, relation, tail"),
+        key="upload_columns",
+        placeholder="1,2,3",
+        max_chars=20,
+        width=230,
+        help=tr("If there are more than three, or in another order. Counted from 1."),
+    ).strip()
+
+
+def _choose_first_row() -> str:
+    return st.selectbox(
+        tr("First row"),
+        list(FIRST_ROW_CHOICES),
+        format_func=FIRST_ROW_CHOICES.__getitem__,
+        key="upload_header",
+        width=200,
+        help=tr("What the first row holds."),
+    )
+
+
+def _choose_language() -> str:
+    return st.text_input(
+        tr("Language of labels"),
+        key="upload_language",
+        placeholder="en",
+        max_chars=12,
+        width=140,
+        help=tr("A tag such as de or pt-BR; {none} for no labels.", none=NO_LABELS),
+    ).strip()
 
 
 def choose_literals(key: str, label: str = tr("SPARQL literals other than labels")) -> str:

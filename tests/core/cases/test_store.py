@@ -25,7 +25,7 @@ from core.cases import (
     tags,
 )
 from core.cases.case import CaseLimits
-from core.cases.database import saved_cases
+from core.cases.database import case_file
 from core.errors import BadInput, StoreError
 from core.io.home import ROOT
 from core.types import Rating
@@ -224,7 +224,7 @@ def test_tables_created_by_another_process_are_used(home):
     connection = sqlite3.connect(
         home / "cases.sqlite", isolation_level=None, factory=RacingConnection
     )
-    assert saved_cases()._has_tables(connection)
+    assert case_file()._has_tables(connection)
 
 
 def test_damaged_file_is_reported_and_kept(home, compared):
@@ -263,7 +263,7 @@ def test_foreign_or_newer_file_is_left_alone(home, compared):
 
 def test_write_error_changes_nothing(compared):
     case = save(compared())
-    with pytest.raises(RuntimeError), saved_cases().open_for_writing() as database:
+    with pytest.raises(RuntimeError), case_file().open_for_writing() as database:
         database.execute("DELETE FROM cases")
         raise RuntimeError("stop")
     assert own() == [case]

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from core.datasets import graph_files as module
-from core.datasets.graph_files import graph_files
+from core.datasets.graph_files import open_graph_files
 from core.errors import BadInput
 
 
@@ -22,7 +22,7 @@ def folder(tmp_path):
 
 
 def test_triples_are_read_and_missing_files_noted(folder, tmp_path):
-    file = graph_files([folder], tmp_path)
+    file = open_graph_files([folder], tmp_path)
     assert ("One", "has_genre", "Drama") in set(file.read())
     assert any("person_db.json is not there" in note for note in file.tally.notes)
 
@@ -33,10 +33,10 @@ def test_an_endless_pickle_gives_an_error_sentence(folder, tmp_path, monkeypatch
     hashed = b"\x80\x04)\x94" + pairs + b"N}(h\x77K\x01u0."
     (folder / "music" / "artist_work_dict.pickle").write_bytes(hashed)
     with pytest.raises(BadInput, match="longer than it may"):
-        graph_files([folder], tmp_path)
+        open_graph_files([folder], tmp_path)
 
 
 def test_a_damaged_file_is_named(folder, tmp_path):
     (folder / "music" / "artist_work_dict.pickle").write_bytes(pickle.dumps({"a": ["b"]})[:-5])
     with pytest.raises(BadInput, match="artist_work_dict.pickle cannot be read"):
-        graph_files([folder], tmp_path)
+        open_graph_files([folder], tmp_path)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.builds import run_build
 from core.cases import cases, duplicate
-from core.cases.database import saved_cases
+from core.cases.database import case_file
 from core.corpus import Corpus, Document, write_corpus
 from core.graph.building.build import build as build_graph
 from core.io import digests
@@ -92,7 +92,7 @@ def hostile(movies, tmp_path_factory):
         run_build(Corpus.open(home / "corpora" / "evil"), EXTRACT, Registry())
         save_method(EVIL, find_method("lego-12").line, notes=EVIL)
         key = duplicate(next(case.id for case in cases() if case.example)).id
-        with saved_cases().open_for_writing() as database:
+        with case_file().open_for_writing() as database:
             about = json.loads(
                 database.execute("SELECT about FROM cases WHERE id = ?", (key,)).fetchone()[0]
             )

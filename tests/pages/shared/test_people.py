@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import sharing
 from core.cases import cases, duplicate, get_case
-from core.cases.database import saved_cases
+from core.cases.database import case_file
 from core.corpus import corpora, import_documents
 from core.evaluation.runs.plan import DrawnQuestion
 from core.evaluation.runs.store import Store, evaluations_file
@@ -68,7 +68,7 @@ def anns():
     """A case of Ann's."""
     with acting_as(person_of_email(ANN)):
         key = duplicate(next(case.id for case in cases() if case.example)).id
-    with saved_cases().open_for_writing() as database:
+    with case_file().open_for_writing() as database:
         # the driver knows no other page to lead to
         database.execute("UPDATE cases SET link = '{}'")
     return key

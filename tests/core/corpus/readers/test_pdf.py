@@ -15,7 +15,7 @@ from pypdf.generic import (
 )
 
 from core.corpus.readers.pdf import read_pdf
-from core.corpus.readers.text import given_title
+from core.corpus.readers.text import clean_title
 from tests.notes import NoteWith
 
 Line = tuple[int, int, str]  # Start position, across and up, and the text.
@@ -230,4 +230,4 @@ def test_a_title_that_a_program_wrote_is_not_taken(title):
     ],
 )
 def test_titles_of_people_are_taken(title):
-    assert given_title(title) == ("" if title == "Null" else title)
+    assert clean_title(title) == ("" if title == "Null" else title)

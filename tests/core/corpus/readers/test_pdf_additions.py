@@ -17,7 +17,7 @@ from pypdf.generic import (
 )
 
 from core.corpus.readers.pdf import read_pdf
-from core.corpus.readers.text import given_title
+from core.corpus.readers.text import clean_title
 from tests.core.corpus.readers.test_pdf import drawn
 from tests.server import browser
 
@@ -162,7 +162,7 @@ def test_raised_numbers_of_a_page_that_a_browser_printed():
     ],
 )
 def test_an_address_or_a_window_is_no_title(title):
-    assert given_title(title) == ""
+    assert clean_title(title) == ""
 
 
 @pytest.mark.parametrize(
@@ -185,4 +185,4 @@ def test_an_address_or_a_window_is_no_title(title):
     ],
 )
 def test_a_title_with_characters_of_an_address_is_accepted(title):
-    assert given_title(title) == title
+    assert clean_title(title) == title
