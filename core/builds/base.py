@@ -25,9 +25,12 @@ from core.runtime.cluster import Workers
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
+# They are keys of saved lines. Operators of the stage “tell” write reports on communities.
 BUILD_STAGES = ("chunk", "extract", "resolve", "merge", "link", "group", "tell", "index")
-INITIAL_PARTS = ("documents",)
-MAX_PARALLEL_REQUESTS = 8  # parallel requests to a language model: more are no faster on two cores
+INITIAL_PARTS = ("documents",)  # parts that a corpus has before its build
+# Parallel requests to a local language model: more are no faster on two cores.
+DEFAULT_PARALLEL_REQUESTS = 8
+# Ends of the sentence “NAME reads ...”, by the part that is missing.
 MISSING_PART_MESSAGES = {
     "documents": "documents",
     "chunks": "chunks, and nothing before it cuts any",
@@ -35,12 +38,13 @@ MISSING_PART_MESSAGES = {
     "graph": "a graph, and nothing before it makes one",
     "communities": "communities, and nothing before it finds any",
 }
-# Parts of a build that are made only once, with the refusal of a second time.
+# Ends of the sentence “NAME ...”, by parts that are made anew only from their earlier form.
 REPEATED_PART_MESSAGES = {
     "chunks": "cuts chunks, and they are cut before it",
     "facts": "reads chunks, and they are read before it",
     "graph": "makes a graph, and one is made before it",
 }
+# Ends of the sentence “NAME cannot come after ...”, by the latest stage before the operator.
 LATE_STAGE_MESSAGES = {
     "extract": "chunks were read",
     "resolve": "names were joined",
@@ -56,9 +60,17 @@ LATE_STAGE_MESSAGES = {
 class BuildState:
     """State of a build after some of its operators.
 
-    `chunks` is a table of id, document, title, place, text and tokens (see `core.graph.columns`).
-    `facts` are aligned with its rows. `opened` names the tool whose index the graph was opened
-    from. Operators call `replace` and never change a state in place.
+    Operators call `replace` and never change a state in place. A part is None until an operator
+    makes it.
+
+    Parameters
+    ----------
+    corpus : the documents that the build reads.
+    chunks : table of id, document, title, place, text and tokens (see `core.graph.columns`). The
+        place is the page or section of the document.
+    facts : the entities and relations extracted from each chunk, aligned with the rows of `chunks`.
+    graph : the graph.
+    opened : the tool whose index the graph was opened from; empty for others.
     """
 
     corpus: Corpus
@@ -80,8 +92,8 @@ class BuildContext:
     - `report` collects counts, notes and costs.
     - `lanes` is the number of parallel requests to a local language model. A server sets its
       own number.
-    - `replies` holds the saved replies of language models, `facts` the saved results of extractors,
-      and `clusters` those that ship with the corpus.
+    - `replies` holds the saved replies of language models, `fact_store` the saved facts of
+      extractors, and `clusters` the text clusters that ship with the corpus.
     - `spending` counts the costs of language models and knows the cap.
     - `workers` are processes that read chunks and encode texts, if given.
     - `chunk_reuse` holds the chunks of earlier builds, for documents that did not change.
@@ -91,16 +103,16 @@ class BuildContext:
     models: Models
     watch: Watch = NO_WATCH
     report: BuildReport = field(default_factory=BuildReport)
-    lanes: int = MAX_PARALLEL_REQUESTS
+    lanes: int = DEFAULT_PARALLEL_REQUESTS
     replies: SavedReplies = field(default_factory=SavedReplies)
-    facts: FactStore = field(default_factory=FactStore)
+    fact_store: FactStore = field(default_factory=FactStore)
     clusters: ShippedClusters = field(default_factory=ShippedClusters)
     spending: BuildSpending = field(default_factory=lambda: BuildSpending(None, None, ()))
     workers: Workers | None = None
     chunk_reuse: ChunkReuse = field(default_factory=ChunkReuse)
     language: str = ""  # code of the documents' language, empty if it is unknown
     # The language models used so far, by name or role.
-    chats: dict[str, CachedChat] = field(default_factory=dict)
+    used_chats: dict[str, CachedChat] = field(default_factory=dict)
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -110,16 +122,17 @@ class BuildContext:
         It is started only for the first request without a saved reply.
         """
         with self._lock:
-            if name not in self.chats:
-                self.chats[name] = CachedChat(
+            if name not in self.used_chats:
+                self.used_chats[name] = CachedChat(
                     lambda: self._engine(name), self.models.weights(name), self.replies
                 )
-            return self.chats[name]
+            return self.used_chats[name]
 
     def max_concurrent(self, name: str) -> int:
         """Return the number of parallel requests to a language model.
 
-        A server sets this number itself; otherwise it is `lanes`.
+        It is `lanes` until the first request without a saved reply. After that a server sets its
+        own number.
         """
         with self._lock:
             return getattr(self._engines.get(name), "max_concurrent", self.lanes)
@@ -143,7 +156,8 @@ class BuildOperator(OperatorBase):
 
     Subclasses are frozen dataclasses whose fields are made by `param`. `reads` and `writes` name
     the parts of a build that it needs and makes: documents, chunks, facts, graph, communities. A
-    line is refused if it reads a part that no earlier operator writes.
+    line is refused if an operator reads a part that is not in `INITIAL_PARTS` and that no earlier
+    operator writes.
     """
 
     stage: ClassVar[str]
@@ -177,15 +191,15 @@ class BuildOperator(OperatorBase):
         """Return the names or roles of the models that this operator uses."""
         return ()
 
-    def chats(self) -> tuple[str, ...]:
+    def chat_models(self) -> tuple[str, ...]:
         """Return those of its models that are language models."""
         names = (getattr(self, one.name) for one in parameters(type(self)) if one.chat)
         return tuple(name for name in names if name in self.models())
 
     def later_cost_sentence(self) -> str:
-        """Return a sentence, without full stop, on costs that are unknown before the build.
+        """Return a sentence, without full stop, on calls whose number the build itself decides.
 
-        Empty if there are none.
+        They come on top of the estimated costs. Empty if there are none.
         """
         return ""
 
@@ -210,7 +224,8 @@ class BuildOperator(OperatorBase):
     def uncovered_sentence(self, corpus: Corpus) -> str:
         """Return a sentence on the part of a corpus that a build by this operator leaves out.
 
-        It also tells why the build is outdated. Empty if the build covers the whole corpus.
+        The same sentence is shown as the reason why the build is outdated. Empty if the build
+        covers the whole corpus.
         """
         return ""
 
@@ -226,8 +241,13 @@ class BuildOperator(OperatorBase):
 class BuildLine(OperatorLine[BuildOperator]):
     """Building operators in sequence.
 
-    An operator is refused if it reads a part that none before it writes, makes a part a second
-    time, or belongs to an earlier stage than one before it. Raises BadParameter.
+    An operator is refused in three cases:
+
+    - It reads a part that is not in `INITIAL_PARTS` and that no operator before it writes.
+    - It makes chunks, facts or a graph again, without reading those made before it.
+    - It belongs to an earlier stage than an operator before it.
+
+    Raises BadParameter if an operator is refused.
     """
 
     @staticmethod
@@ -283,7 +303,7 @@ class BuildLine(OperatorLine[BuildOperator]):
     @property
     def uses_chat_model(self) -> bool:
         """True if any operator uses a language model."""
-        return any(operator.chats() for operator in self.operators)
+        return any(operator.chat_models() for operator in self.operators)
 
     def models(self) -> tuple[str, ...]:
         """Return the names or roles of all models that the line uses, without duplicates."""

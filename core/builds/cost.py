@@ -181,7 +181,7 @@ def _estimate_later(
     for operator in build.line:
         usage, estimate = operator.expected_usage(chunks), UsageEstimate()
         if usage.calls:
-            seconds = estimate_model_seconds(ctx, operator.chats()[0], usage)
+            seconds = estimate_model_seconds(ctx, operator.chat_models()[0], usage)
             estimate = _add_price(usage, seconds, operator, ctx)
         total += estimate
         if sentence := operator.later_cost_sentence():
@@ -244,7 +244,7 @@ def _add_price(
     if not usage.calls:
         return UsageEstimate(usage)
     find_price = getattr(ctx.models, "price", lambda name: None)
-    prices = filter(None, map(find_price, operator.chats()))
+    prices = filter(None, map(find_price, operator.chat_models()))
     _, price = next(prices, ("", None))
     if price is None or not price.is_known:
         return UsageEstimate(usage, seconds)

@@ -17,29 +17,33 @@ W = TypeVar("W")
 
 
 def reply_to(
-    prompt: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, **how: Any
+    prompt: Messages, chat: Chat, ctx: BuildContext, accept_cut: bool = False, **options: Any
 ) -> ChatReply:
-    """Return a language model's reply, asking a second time if the first is unusable.
+    """Return a language model's reply, and ask once more if a new reply is unusable.
 
-    The report counts both replies. The prompt asks for the language of the documents.
+    A saved reply is returned as it is. The report counts each reply. An instruction to write in the
+    language of the documents is added to the prompt.
 
     Parameters
     ----------
     prompt : the messages to the model.
-    cut : accept a reply that was cut off, for texts that are usable without their end.
-    how : further arguments of `Chat.reply`.
+    chat : the language model.
+    ctx : the watch, the report and the language of the build.
+    accept_cut : accept a reply that was cut off, for texts that are usable without their end.
+    options : further arguments of `Chat.reply`.
 
     Returns
     -------
-    The second reply if the first is unusable.
+    The first reply, or the second if the first was new and unusable.
     """
     prompt = in_language(prompt, ctx)
-    reply = chat.reply(prompt, watch=ctx.watch, **how)
+    reply = chat.reply(prompt, watch=ctx.watch, **options)
     ctx.report.add_usage(reply)
-    if reply.is_usable or reply.cached or (cut and reply.is_cut):
+    if reply.is_usable or reply.cached or (accept_cut and reply.is_cut):
         return reply
     ctx.report.count(**{"asked again": 1})
-    second = chat.reply(prompt, watch=ctx.watch, **how)
+    # The request is the same, but a server may reply differently the second time.
+    second = chat.reply(prompt, watch=ctx.watch, **options)
     ctx.report.add_usage(second)
     return second
 
@@ -78,7 +82,10 @@ def mean_reply_tokens(model: str, expected: float, ctx: BuildContext) -> float:
     Tokens of a reply.
     """
     means = ctx.replies.mean_cost(ctx.models.weights(model))
-    return means[2] if means else expected
+    if means is None:
+        return expected
+    _, _, reply_tokens = means
+    return reply_tokens
 
 
 def map_in_parallel(
@@ -101,8 +108,10 @@ def map_in_parallel(
     Raises
     ------
     CapReached : the build may not spend more.
+    Exception : as `work` or `ctx.watch` raises.
     """
-    spending, done = ctx.spending, 0
+    spending = ctx.spending
+    done = 0
 
     def begin_items() -> Iterator[int]:
         for number in range(len(items)):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.builds.base import (
-    MAX_PARALLEL_REQUESTS,
+    DEFAULT_PARALLEL_REQUESTS,
     BuildContext,
     BuildLine,
     BuildOperator,
@@ -382,7 +382,7 @@ def build_context(
     watch: Watch = NO_WATCH,
     report: BuildReport | None = None,
     saved: SavedReplies | None = None,
-    lanes: int = MAX_PARALLEL_REQUESTS,
+    lanes: int = DEFAULT_PARALLEL_REQUESTS,
     spending: BuildSpending | None = None,
     workers: Workers | None = None,
 ) -> BuildContext:
@@ -410,7 +410,7 @@ def build_context(
         report or BuildReport(),
         lanes,
         replies=saved or SavedReplies(shipped=files),
-        facts=FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)]),
+        fact_store=FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)]),
         clusters=ShippedClusters(files),
         spending=spending or BuildSpending(None, None, ()),
         workers=workers,
@@ -425,7 +425,7 @@ def run_build(
     watch: Watch = NO_WATCH,
     report: BuildReport | None = None,
     saved: SavedReplies | None = None,
-    lanes: int = MAX_PARALLEL_REQUESTS,
+    lanes: int = DEFAULT_PARALLEL_REQUESTS,
     cap: Cap | None = None,
     indexed: bool = True,
     workers: Workers | None = None,

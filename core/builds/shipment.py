@@ -123,7 +123,7 @@ def collect_shipment(
                 f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first."
             ) from None
         used_replies: dict[str, ChatReply] = {}
-        for chat in ctx.chats.values():
+        for chat in ctx.used_chats.values():
             for key in chat.used_keys:
                 reply = chat.replies.find(key, usable=False)
                 if reply is not None:
@@ -200,7 +200,7 @@ def _shipped_build(
     tokens_out = sum(one.tokens_out for one in replies)
     seconds = round(sum(one.seconds for one in replies), 1)
     unreadable = sum(ctx.report.counts[name] for name in UNREADABLE_COUNTS)
-    models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))
+    models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.used_chats))
     return ShippedBuild(
         build.id,
         repr(build.line),

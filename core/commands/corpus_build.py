@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from core.builds import build_for, build_status, choose_build, own_builds, run_build
-from core.builds.base import MAX_PARALLEL_REQUESTS
+from core.builds.base import DEFAULT_PARALLEL_REQUESTS
 from core.builds.catalogue import EXTRACTORS, GRAPH_KIND_WORDS, GraphBuild, find_build
 from core.builds.cost import estimate_cost
 from core.builds.report import UNREADABLE_COUNTS, BuildReport
@@ -95,7 +95,7 @@ def add_parts(parts) -> None:
     add_count(
         build_parser,
         "--requests",
-        MAX_PARALLEL_REQUESTS,
+        DEFAULT_PARALLEL_REQUESTS,
         "requests that a language model gets at a time",
     )
     add_old_name(build_parser, "--lanes", dest="requests", type=whole_number(1))

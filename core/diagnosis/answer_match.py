@@ -1,4 +1,10 @@
-"""Matching of known answers in texts, as in LEGO-GraphRAG, RoG, G-Retriever and HippoRAG."""
+"""Matching of known answers in texts.
+
+`contains_answer` is the test of the papers (LEGO-GraphRAG, RoG, G-Retriever, HippoRAG): the answer
+is a part of the text. It serves for their measures, and for names in passages and paths.
+`gives_answer` is for the replies to questions whose known answer may be yes or no. It finds these
+two as whole words, and all other answers as `contains_answer` does.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +14,16 @@ YES_NO_ANSWERS = ("yes", "no")  # answers that are contained in many other words
 
 
 def contains_answer(prediction: str, gold: str) -> bool:
-    """Return whether a text contains a known answer, both normalised (one way only).
+    """Return whether a normalised text contains a normalised answer, not the reverse.
 
-    A gold answer that normalises to nothing ("The", "?!") matches only a prediction that is the
-    same text; the papers' code lets it match everything. A number is not found within another one.
+    A number is not found within another one. A gold answer that normalises to nothing ("The",
+    "?!") matches only a prediction that is the same text. The papers' code lets it match every
+    text.
+
+    Parameters
+    ----------
+    prediction : the text that is searched.
+    gold : the known answer.
     """
     normalized_gold = normalize(gold)
     return (
@@ -22,9 +34,14 @@ def contains_answer(prediction: str, gold: str) -> bool:
 
 
 def gives_answer(text: str, answer: str) -> bool:
-    """Return whether a text gives an answer.
+    """Return whether a reply gives a known answer, which may be yes or no.
 
     Yes and no count only as whole words. The papers' code finds “no” in “know”.
+
+    Parameters
+    ----------
+    text : the reply.
+    answer : the known answer.
 
     >>> from core.diagnosis.answer_match import gives_answer
     >>> (gives_answer("No, they are not.", "no"), gives_answer("I do not know.", "no"),
@@ -33,5 +50,6 @@ def gives_answer(text: str, answer: str) -> bool:
     """
     normalized_answer = normalize(answer)
     if normalized_answer in YES_NO_ANSWERS:
+        # A dash may join two words without a space, as in “no—never”.
         return normalized_answer in normalize(text.translate(PAUSES)).split()
     return contains_answer(text, answer)

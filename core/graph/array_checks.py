@@ -15,11 +15,19 @@ MAX_CHECKED_STORE_TRIPLES = 1_000_000
 
 
 def check_sizes(graph: Graph) -> None:
-    """Raise ValueError if the lengths of the arrays do not fit each other.
+    """Check that the lengths of the arrays fit each other.
 
-    Only the lengths and the last entries are read, so this takes no time.
+    Only the lengths and the last entries are read, so this is fast for graphs of any size.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit.
     """
-    n, m, tables = graph.n_nodes, graph.n_edges, graph.columns.tables()
+    n = graph.n_nodes
+    m = graph.n_edges
+    tables = graph.columns.tables()
+    # `out_indptr` and `tails` are missing from these sizes because n and m are their lengths.
     name_count = 0 if graph.numbered else n
     sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
     sizes |= {"name_offsets": name_count + 1, "name_order": name_count}
@@ -38,12 +46,18 @@ def check_sizes(graph: Graph) -> None:
 
 
 def check_ids(graph: Graph) -> None:
-    """Raise ValueError if offsets do not ascend or an id is out of range.
+    """Check that offsets ascend and that all ids are in range.
 
     This is for stores written without digests. Stores of more than `MAX_CHECKED_STORE_TRIPLES`
     triples are not checked, because it would take too long.
+
+    Raises
+    ------
+    ValueError
+        If offsets do not ascend or an id is out of range.
     """
-    n, m = graph.n_nodes, graph.n_edges
+    n = graph.n_nodes
+    m = graph.n_edges
     if m > MAX_CHECKED_STORE_TRIPLES:
         return
     for key, last in {

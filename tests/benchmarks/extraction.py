@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from core.builds import find_build
-from core.builds.base import MAX_PARALLEL_REQUESTS, BuildContext, BuildState
+from core.builds.base import DEFAULT_PARALLEL_REQUESTS, BuildContext, BuildState
 from core.builds.extract.described_names import DESCRIPTION_LIMITS, DescribedNames
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.run import build_context
@@ -52,7 +52,7 @@ def run() -> list[dict]:
     spread = ", ".join(f"{a:.1f} and {b:.1f}" for a, b in zip(ours, alone))
     note = f"limit {MAX_TIME_RATIO}; seconds of ours and of the engine: {spread}; "
     note += (
-        f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {MAX_PARALLEL_REQUESTS} "
+        f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {DEFAULT_PARALLEL_REQUESTS} "
         f"at a time"
     )
     return [{"name": "extraction", "value": share, "unit": "of alone", "note": note}]
@@ -61,7 +61,7 @@ def run() -> list[dict]:
 def time_extraction(models: Registry) -> tuple[float, list[tuple[Messages, ChatReply]]]:
     """Seconds of extraction without loading and parsing, and each prompt with its reply."""
     with own_home():
-        ctx = build_context(open_corpus(CORPUS), models, lanes=MAX_PARALLEL_REQUESTS)
+        ctx = build_context(open_corpus(CORPUS), models, lanes=DEFAULT_PARALLEL_REQUESTS)
         chunks, operator = some_chunks(), DescribedNames(model=MODEL)
         named = NounPhrases().find_facts(chunks.texts("text"), ctx)
         ctx.chat(MODEL).reply(WARM, max_tokens=1)
@@ -98,7 +98,7 @@ def time_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]])
         chat.name,
         chat.context,
         LANES_BATCH_TOKENS,
-        lanes=MAX_PARALLEL_REQUESTS,
+        lanes=DEFAULT_PARALLEL_REQUESTS,
         cache_prompt=True,
     )
 
@@ -115,7 +115,7 @@ def time_engine(models: Registry, prompts: Sequence[tuple[Messages, ChatReply]])
         ]["completion_tokens"]
 
     asked(WARM, 1)
-    with ThreadPoolExecutor(MAX_PARALLEL_REQUESTS) as pool:
+    with ThreadPoolExecutor(DEFAULT_PARALLEL_REQUESTS) as pool:
         start = time.perf_counter()
         written = list(pool.map(lambda one: asked(one[0], one[1].tokens_out), prompts))
         seconds = time.perf_counter() - start

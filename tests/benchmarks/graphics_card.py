@@ -327,7 +327,7 @@ def small_encoder(home: Path, small: bool) -> None:
     row("MiniLM (22 M)", device=slow.device, paths_a_second=len(many) // 40 / seconds)
     for at_once in (64, 1024):
         encoder.forget()
-        encoder._forward.batch = at_once
+        encoder._forward.max_batch_texts = at_once
         seconds, _ = timed(lambda: encoder.encode(many))
         row(f"MiniLM, {at_once} texts at once", paths_a_second=len(many) / seconds)
     pooled = PooledEncoder(str(place), "mean")

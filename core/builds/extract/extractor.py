@@ -114,7 +114,7 @@ class Extractor(BuildOperator):
         Texts in the order of the chunks.
         """
         keys = self._keys(chunks.texts("text"), ctx)
-        saved_facts = ctx.facts.load(list(keys), self.is_final)
+        saved_facts = ctx.fact_store.load(list(keys), self.is_final)
         return [text for key, text in keys.items() if key not in saved_facts]
 
     def find_facts(
@@ -137,7 +137,7 @@ class Extractor(BuildOperator):
         ModelUnavailable, ModelFailed : as a model raises.
         """
         keys = self._keys(texts, ctx)
-        facts_of_key = ctx.facts.load(list(keys), self.is_final)
+        facts_of_key = ctx.fact_store.load(list(keys), self.is_final)
         missing = [key for key in keys if key not in facts_of_key]
         if report is not None:
             report.count(**{"extracted": len(missing), "kept": len(keys) - len(missing)})
@@ -147,14 +147,14 @@ class Extractor(BuildOperator):
         try:
             texts_left = [keys[key] for key in missing]
             # A parser distributes its own batches to the workers.
-            if ctx.workers is not None and self.chats():
+            if ctx.workers is not None and self.chat_models():
                 results = extract_over_workers(self, texts_left, ctx)
             else:
                 results = self.extract_facts(texts_left, ctx)
             for done, (number, facts) in enumerate(results, 1):
                 unsaved[missing[number]] = facts
                 if len(unsaved) >= self.held or time.monotonic() - saved_at > SAVE_SECONDS:
-                    ctx.facts.save(unsaved)
+                    ctx.fact_store.save(unsaved)
                     facts_of_key.update(unsaved)
                     unsaved = {}
                     saved_at = time.monotonic()
@@ -162,7 +162,7 @@ class Extractor(BuildOperator):
                     f"Reading chunks: {done:,} of {len(missing):,}", done / len(missing)
                 )
         finally:
-            ctx.facts.save(unsaved)
+            ctx.fact_store.save(unsaved)
         facts_of_key.update(unsaved)
         signature = self.signature(ctx)
         return [facts_of_key[fact_key(repr(self), signature, text)] for text in texts]
@@ -219,7 +219,7 @@ class SavedFacts(Sequence[Facts]):
         ------
         Rows of chunks, and the collection of their facts.
         """
-        saved_runs = SavedRuns(self.ctx.report.note) if not self.extractor.chats() else None
+        saved_runs = SavedRuns(self.ctx.report.note) if not self.extractor.chat_models() else None
         runs = list(chunk_runs(self._keys))
         kind = f"{fresh.func.__name__} {fresh.args!r} {fresh.keywords!r}"
         keys = [run_key(kind, self._keys[run.start : run.stop]) for run in runs]

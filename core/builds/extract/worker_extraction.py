@@ -167,7 +167,7 @@ def _make_context(settings: WorkerSettings, home: Path) -> BuildContext:
         Registry(),
         lanes=settings.lanes,
         replies=SavedReplies(shipped=list(map(Path, settings.replies))),
-        facts=FactStore(shipped=list(map(Path, settings.facts))),
+        fact_store=FactStore(shipped=list(map(Path, settings.facts))),
         language=settings.language,
     )
 
@@ -175,7 +175,7 @@ def _make_context(settings: WorkerSettings, home: Path) -> BuildContext:
 def _worker_settings(ctx: BuildContext) -> WorkerSettings:
     return WorkerSettings(
         tuple(map(str, ctx.replies.shipped)),
-        tuple(map(str, ctx.facts.shipped)),
+        tuple(map(str, ctx.fact_store.shipped)),
         ctx.lanes,
         ctx.language,
     )

@@ -79,7 +79,7 @@ def _ask_for_summary(prompt: Messages, limit: int, model: str, ctx: BuildContext
 
     A reply that was cut at this length is counted.
     """
-    reply = reply_to(prompt, ctx.chat(model), ctx, cut=True, max_tokens=2 * limit)
+    reply = reply_to(prompt, ctx.chat(model), ctx, accept_cut=True, max_tokens=2 * limit)
     if reply.is_cut:
         ctx.report.count(**{"summaries cut": 1})
         ctx.report.note(CUT_SUMMARY_NOTE.format(2 * limit))

@@ -1,4 +1,4 @@
-"""Reader of edge lists: two ends of a link a line, and perhaps a weight, without relations."""
+"""Reader of edge lists: one link per line, with an optional weight and no relation."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ MAX_SEARCHED_CHARACTERS = 1000  # characters of an edge's data in which the weig
 def read(source: TripleSource) -> Iterator[Triple]:
     """Yield the links of an edge list without relations, with the relation `DEFAULT_RELATION`.
 
-    The two columns are separated by a tab, a comma, a semicolon or spaces. A third column that is a
-    number is the weight. Further columns are not read, which the tally notes. Lines that begin with
-    # are comments.
+    The columns are separated by a tab, a comma, a semicolon or spaces. The first two are the ends
+    of the link. If there are exactly three and the third is a number, it is the weight. A weight in
+    the data that networkx writes behind the ends is read as well. Other columns are not read, which
+    the tally notes. Lines that begin with # are comments.
 
     Raises
     ------
@@ -110,7 +111,8 @@ def _has_header(source: TripleSource, rows: list[list[str]]) -> bool:
 def _find_weight(row: list[str]) -> str:
     """Return the weight in a row of an edge list, or an empty text.
 
-    It is the third column if that is a number, or the weight in networkx's data.
+    It is the third of exactly three columns if that is a number, else the weight in networkx's
+    data, such as `{'weight': 2.5}`.
     """
     if len(row) == 3 and NUMBER_TEXT.fullmatch(row[2].strip()):
         return row[2]

@@ -1,4 +1,4 @@
-"""Nodes and edges of a graph in parts, of which writers have only one in memory."""
+"""Nodes and edges of a graph in parts, so that writers hold one part in memory."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ PART_ROWS = 1 << 16
 class NodePart:
     """Some nodes with consecutive ids.
 
-    `first` is the id of the first one. `columns` holds the texts of each column, empty if a node
-    has none.
+    `first` is the id of the first one. `columns` holds the values of each column: texts, empty if a
+    node has none.
     """
 
     first: int
@@ -30,7 +30,11 @@ class NodePart:
 
 @dataclass(frozen=True)
 class EdgePart:
-    """Some edges with consecutive ids: ids of heads, relations and tails, and columns."""
+    """Some edges with consecutive ids: ids of heads, relations and tails, and columns.
+
+    `columns` holds the values of each column: numbers for the weight, texts for the others, empty
+    if an edge has none.
+    """
 
     heads: np.ndarray
     relations: np.ndarray
@@ -79,7 +83,8 @@ def _existing_columns(table: Table | None, names: tuple[str, ...]) -> list[str]:
 def _columns(table: Table | None, names: list[str], ids: np.ndarray) -> dict[str, list]:
     if table is None or not names:
         return {}
-    part, columns = table.take(ids), dict[str, list]()
+    part = table.take(ids)
+    columns: dict[str, list] = {}
     for name in names:
         if name == "weight":
             columns[name] = part.numbers(name).tolist()

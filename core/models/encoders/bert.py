@@ -1,7 +1,8 @@
 """Forward pass of a BERT encoder over texts of equal length, by OpenVINO or torch.
 
-All texts of a call have the same number of tokens. There is thus no padding and no attention mask,
-and the vectors of a text do not depend on what else is encoded.
+All texts of a batch have the same number of tokens. There is thus no padding of texts and no
+attention mask, and the vectors of a text do not depend on what else is encoded. The only exception
+is in `TorchForward`.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from core.models.batches import is_out_of_memory
 from core.models.device import device
 from core.watch import NO_WATCH, Watch
 
-CARD_BATCH_TEXTS = 256  # texts in a call on a graphics card
+CARD_BATCH_TEXTS = 256  # texts in a batch on a graphics card
 # Compiled kernels that OpenVINO caches per stream, and oneDNN in total. Their defaults of 5,000 and
 # 1,024 take a gigabyte.
 MAX_CACHED_KERNELS = 256
-Rows = TypeVar("Rows")  # any value that identifies a batch
-Done = Callable[[Rows, np.ndarray, np.ndarray | None], None]
+BatchKey = TypeVar("BatchKey")  # any value that identifies a batch
+# Called with the key, the means over tokens and the token vectors of a batch.
+OnBatch = Callable[[BatchKey, np.ndarray, np.ndarray | None], None]
 
 
 class ForwardPass(Protocol):
@@ -35,18 +37,19 @@ class ForwardPass(Protocol):
 
     Methods
     -------
-    run(batches, done, watch, with_tokens) : read the batches, pairs of rows and ids int64 [b, l].
-        For each, in the same order, `done(rows, pooled [b, d], tokens [b, l, d])` is called. The
-        arrays are valid only during that call, and the tokens may be None unless `with_tokens`.
+    run(batches, done, watch, with_tokens) : read the batches, pairs of a key and ids int64 [b, l].
+        For each, in the same order, `done(key, means [b, d], tokens [b, l, d])` is called. The
+        means are those over the tokens of a text. The arrays are valid only during that call, and
+        the tokens may be None unless `with_tokens`.
     """
 
     device: str
-    batch: int  # largest number of texts in a batch
+    max_batch_texts: int
 
     def run(
         self,
-        batches: Iterable[tuple[Rows, np.ndarray]],
-        done: Done[Rows],
+        batches: Iterable[tuple[BatchKey, np.ndarray]],
+        done: OnBatch[BatchKey],
         watch: Watch,
         with_tokens: bool,
     ) -> None: ...
@@ -99,8 +102,10 @@ class _ExitBlock:
 _exit_block = _ExitBlock()
 
 
-class OpenVINO:
-    """A forward pass by OpenVINO, whose graph is built from the model's safetensors file.
+class OpenVINOForward:
+    """A forward pass with OpenVINO.
+
+    The network is built from the safetensors file of the model.
 
     Parameters
     ----------
@@ -109,7 +114,7 @@ class OpenVINO:
     precision : precision of matrix products, f32 or bf16.
     """
 
-    batch = 32
+    max_batch_texts = 32
 
     def __init__(self, folder: Path, threads: int, precision: str):
         # The library reads this variable when it compiles its first kernel.
@@ -126,14 +131,14 @@ class OpenVINO:
         }
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
         with _exit_block.work():
-            model = core.compile_model(openvino_model(folder), "CPU", settings)
+            model = core.compile_model(build_openvino_model(folder), "CPU", settings)
             # One more than run concurrently: it waits in the library while `done` runs.
             self._requests = [model.create_infer_request() for _ in range(threads + 1)]
 
     def run(
         self,
-        batches: Iterable[tuple[Rows, np.ndarray]],
-        done: Done[Rows],
+        batches: Iterable[tuple[BatchKey, np.ndarray]],
+        done: OnBatch[BatchKey],
         watch: Watch,
         with_tokens: bool,
     ) -> None:
@@ -141,26 +146,29 @@ class OpenVINO:
             self._run(batches, done, watch)
 
     def _run(
-        self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], watch: Watch = NO_WATCH
+        self,
+        batches: Iterable[tuple[BatchKey, np.ndarray]],
+        done: OnBatch[BatchKey],
+        watch: Watch = NO_WATCH,
     ) -> None:
         # The library's callbacks are not used: its threads release a callback after the last wait,
         # which aborts a program that ends meanwhile.
         free = list(self._requests)
-        running: deque[tuple] = deque()  # requests with their batches, the oldest first
+        running: deque[tuple] = deque()  # requests and keys of their batches, the oldest first
 
         def finish():
-            request, rows = running.popleft()
+            request, key = running.popleft()
             request.wait()
-            done(rows, request.get_output_tensor(0).data, request.get_output_tensor(1).data)
+            done(key, request.get_output_tensor(0).data, request.get_output_tensor(1).data)
             return request
 
         try:
-            for rows, ids in batches:
+            for key, ids in batches:
                 watch.check()
                 _exit_block.check()
                 request = free.pop() if free else finish()
                 request.start_async({0: ids})
-                running.append((request, rows))
+                running.append((request, key))
             while running:
                 finish()
         finally:
@@ -168,11 +176,12 @@ class OpenVINO:
                 request.wait()
 
 
-class Torch:
-    """A forward pass by torch, in half precision on a graphics card if there is one.
+class TorchForward:
+    """A forward pass with torch, in half precision on a graphics card if there is one.
 
-    Batches are padded to `batch` rows with copies, so that the result of a row does not depend on
-    the number of others.
+    Batches are filled to `max_batch_texts` rows with copies of a row. The result of a row thus does
+    not depend on the number of others. If memory runs out, smaller batches are read, and the last
+    digits of their results may differ.
 
     Parameters
     ----------
@@ -194,25 +203,25 @@ class Torch:
         if self._device == "cpu":
             dtypes = {"f32": torch.float32, "bf16": torch.bfloat16}
             self._model = network.to(dtypes[precision])
-            self.batch = 8
+            self.max_batch_texts = 8
             self.device = f"cpu, torch {precision}, {threads} threads"
         else:
             self._model = network.half().to(self._device)
-            self.batch = CARD_BATCH_TEXTS
+            self.max_batch_texts = CARD_BATCH_TEXTS
             self.device = f"{self._device}, torch float16"
 
     def run(
         self,
-        batches: Iterable[tuple[Rows, np.ndarray]],
-        done: Done[Rows],
+        batches: Iterable[tuple[BatchKey, np.ndarray]],
+        done: OnBatch[BatchKey],
         watch: Watch,
         with_tokens: bool,
     ) -> None:
-        for rows, ids in batches:
+        for key, ids in batches:
             watch.check()
-            copies = np.repeat(ids[:1], max(0, self.batch - len(ids)), axis=0)
+            copies = np.repeat(ids[:1], max(0, self.max_batch_texts - len(ids)), axis=0)
             means, tokens = self._read(np.concatenate([ids, copies]), with_tokens)
-            done(rows, means[: len(ids)], tokens[: len(ids)] if with_tokens else None)
+            done(key, means[: len(ids)], tokens[: len(ids)] if with_tokens else None)
 
     def _read(self, ids: np.ndarray, with_tokens: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return the means over tokens of some rows, and the tokens or an empty array.
@@ -234,7 +243,7 @@ class Torch:
         return means, tokens
 
 
-def openvino_model(folder: Path):
+def build_openvino_model(folder: Path):
     """Build the OpenVINO model of a BERT folder.
 
     It maps ids int64 [b, l] to the means over tokens [b, d] and the tokens [b, l, d].

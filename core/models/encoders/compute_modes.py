@@ -22,7 +22,7 @@ from core.errors import HopscopeError, ModelUnavailable, library_message
 from core.io.durable_files import write_whole
 from core.io.home import home_folder
 from core.models.device import computes_in_bfloat16, device, has_graphics_card, processor
-from core.models.encoders.bert import ForwardPass, OpenVINO, Torch
+from core.models.encoders.bert import ForwardPass, OpenVINOForward, TorchForward
 from core.models.threads import thread_count
 from core.runtime.subprocess_worker import in_subprocess
 from core.watch import NO_WATCH, Watch
@@ -82,7 +82,7 @@ class ComputeMode:
         """Return the forward pass of a folder's model. Raises ModelUnavailable."""
         if not self.is_installed:
             raise ModelUnavailable(library_message("The encoder", self.program))
-        program_class = OpenVINO if self.program == "openvino" else Torch
+        program_class = OpenVINOForward if self.program == "openvino" else TorchForward
         return program_class(folder, thread_count(), self.precision)
 
 
@@ -318,18 +318,19 @@ def _draw_texts(folder: Path) -> np.ndarray:
 
 def _time_vectors(forward: ForwardPass, ids: np.ndarray) -> tuple[np.ndarray, float]:
     """Return unit vectors of tokenized texts, and the processor time that they took."""
-    pooled_by_start: dict[int, np.ndarray] = {}
+    means_by_start: dict[int, np.ndarray] = {}
     batches: list[tuple[int, Any]] = [
-        (start, ids[start : start + forward.batch]) for start in range(0, len(ids), forward.batch)
+        (start, ids[start : start + forward.max_batch_texts])
+        for start in range(0, len(ids), forward.max_batch_texts)
     ]
 
     def done(start: int, means: np.ndarray, tokens: np.ndarray | None) -> None:
-        pooled_by_start[start] = means.copy()
+        means_by_start[start] = means.copy()
 
     start_time = time.process_time()
     forward.run(batches, done, NO_WATCH, False)
     seconds = time.process_time() - start_time
-    vectors = np.concatenate([pooled_by_start[start] for start, _ in batches])
+    vectors = np.concatenate([means_by_start[start] for start, _ in batches])
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), seconds
 
 

@@ -207,17 +207,17 @@ class JointReader:
         def batches() -> Iterator[tuple[list[str], np.ndarray]]:
             number = 0
             while number < MIN_ROUND_BATCHES or not self._turn.has_waiting:
-                batch = self._next_batch(forward.batch)
+                batch = self._next_batch(forward.max_batch_texts)
                 if batch is None:
                     return
                 yield batch
                 number += 1
 
-        def done(texts: list[str], vectors: np.ndarray, tokens: np.ndarray | None) -> None:
+        def done(texts: list[str], means: np.ndarray, tokens: np.ndarray | None) -> None:
             nonlocal last_end
             seconds = time.perf_counter() - last_end
             last_end = time.perf_counter()
-            self._deliver(texts, finish(texts, vectors.copy(), seconds))
+            self._deliver(texts, finish(texts, means.copy(), seconds))
 
         forward.run(batches(), done, NO_WATCH, False)
 

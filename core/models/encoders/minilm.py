@@ -307,7 +307,7 @@ class MiniLMEncoder:
         rows_by_length: dict[int, list[int]] = {}
         for row, text_ids in enumerate(ids):
             rows_by_length.setdefault(len(text_ids), []).append(row)
-        size = self._forward_pass().batch
+        size = self._forward_pass().max_batch_texts
         batches: list[list[int]] = []
         for _, rows in sorted(rows_by_length.items()):
             batches += [rows[start : start + size] for start in range(0, len(rows), size)]

@@ -20,12 +20,10 @@ MAX_EDGES_SOLVED = 250_000
 PUSH_RECALL = 0.97  # share of the best nodes that the push aims at
 RESET_CHOICES = ("specificity", "sum", "max", "scores")
 RESET_HELP = (
-    "specificity: each linked entity by one over the number of its chunks (HippoRAG); sum: the "
-    "scores of the linked entities and of the entities found, each scaled to one, added "
-    "(FastGraphRAG as the in-depth analysis has it); max: 1 for each linked entity, for each "
-    "found its share of their scores, these moved from -1 .. 1 to 0 .. 1 (FastGraphRAG's own "
-    "code); scores: those of the entities found, behind names linked their similarity to these "
-    "(the in-depth analysis, section 6.1)."
+    "specificity: 1 / number of its chunks for each linked entity; sum: scores of the linked "
+    "entities plus those of the entities found, each scaled to a sum of 1; max: 1 for each linked "
+    "entity, its share of the scores for each other one found; scores: the scores of the entities "
+    "found."
 )
 
 
@@ -33,27 +31,53 @@ RESET_HELP = (
 class PageRankNodes(Operator):
     """The entities of largest personalised PageRank from the question entities.
 
-    In-depth analysis, node operator PPR: p = damping * P^T p + (1 - damping) * s, along edges in
-    both directions, by their weights. `reset` chooses s, for which the analysis has two rules. Its
-    section 6.1 restarts by the similarity to the question's entities ("scores" after `LinkNames`,
-    the method hipporag-paper). Its code, HippoRAG's paper and HippoRAG's code restart by node
-    specificity: 1 / (number of chunks of the entity), or 1 if it has none. This is the default, and
-    the methods with HippoRAG's own values use it. FastGraphRAG uses the sum of two normalised
-    vectors, or in its own code their maximum.
+        p = damping * P^T p + (1 - damping) * s
 
-    Without an entity to start from, all entities are equal (HippoRAG), or with `without` "none" no
-    entity is found (FastGraphRAG). The analysis' code always restarts with probability 0.9, which
-    is a `damping` of 0.1; the original papers follow an edge with probability 0.5. Its code also
-    lists the best last. On a graph of more than `MAX_EDGES_SOLVED` edges a push finds the best
-    `keep`, as a note says.
+    p holds the scores of the entities. P holds the probabilities of the steps, along edges in both
+    directions. s is the restart distribution. `reset` chooses its values, which are then scaled to
+    a sum of 1. The linked entities are those of the question's names. The retrieved entities are
+    those that the operators before this one returned.
 
-    With `damping` 0 only the reset is left. In the example Scrooge has three chunks and Fred one,
-    so the scores are 1/4 and 3/4.
+    - "specificity": for a linked entity 1 / (number of its chunks), or 1 if it has no chunk.
+    - "sum": the scores of the linked entities scaled to a sum of 1, plus those of the retrieved
+      entities scaled to a sum of 1. Negative scores count as 0.
+    - "max": for a linked entity 1. For another retrieved entity its share of the sum of
+      (1 + score) / 2 over all retrieved entities.
+    - "scores": for a retrieved entity its score. Negative scores count as 0. Directly after
+      `LinkNames` these are the similarities of the linked entities to the question's names.
+
+    The other parameters:
+
+    - `damping` is the probability of following an edge. With 0, p is s.
+    - `keep` and `least` are the largest number of entities and their least score. Entities of
+      score 0 are never returned.
+    - `without` is used if all values of s are 0. With "all", all entities of the graph are returned
+      with equal scores, and `keep` and `least` do not apply. With "none", no entity is returned.
+    - `weighted` chooses steps in proportion to the weights of the edges, if they have any.
+
+    In the example, Scrooge has three chunks and Fred has one. The values of s are thus 1/3 and 1,
+    and scaled they are 1/4 and 3/4.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> PageRankNodes(damping=0.0)"
     >>> found = retrieve(line, graph=story, question="Fred and Scrooge", models=scores({})).nodes
     >>> story.names(found.items), found.scores
     (['Fred', 'Scrooge'], (0.75, 0.25))
+
+    Notes
+    -----
+    On a graph of more than `MAX_EDGES_SOLVED` edges the equation is not solved. A local push finds
+    the best `keep` entities, and the record of the step has a note on it.
+
+    The operator is PPR of the "In-depth Analysis of Graph-based RAG in a Unified Framework". The
+    sources differ:
+
+    - HippoRAG, its paper and its code: "specificity" and `without` "all".
+    - The code of the in-depth analysis: "specificity". It restarts with probability 0.9 in every
+      method, which is a `damping` of 0.1, and it lists the best entity last.
+    - Section 6.1 of the in-depth analysis: "scores" after `LinkNames` (method hipporag-paper).
+    - FastGraphRAG according to the in-depth analysis: "sum".
+    - The code of FastGraphRAG: "max", `least` 0.005 and `without` "none".
+    - The papers of the methods follow an edge with probability 0.5.
     """
 
     stage = "retrieve"
@@ -72,25 +96,25 @@ class PageRankNodes(Operator):
     keep: int = param(
         1000,
         "Entities at most",
-        "Those of largest PageRank; of score 0 none.",
+        "Entities of largest PageRank; never those of score 0.",
         low=1,
         high=1_000_000,
     )
     least: float = param(
         0.0,
         "Least score",
-        "Entities of less are left out (0.005 in FastGraphRAG's code).",
+        "Entities below it are left out (0.005 in FastGraphRAG's code).",
         low=0.0,
         high=1.0,
     )
     without: str = param(
         "all",
         "Without a start",
-        "all: every entity counts alike; none: none is found.",
+        "all: every entity, with equal scores; none: no entity.",
         choices=("all", "none"),
     )
     weighted: bool = param(
-        True, "By weight", "Edges are followed by their weights, where they have some."
+        True, "By weight", "Edges are followed in proportion to their weights, if any."
     )
 
     @property
@@ -106,8 +130,8 @@ class PageRankNodes(Operator):
         ctx.watch.report("PageRank from the question's entities")
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        shares = restart_weights(self.reset, state, ctx.graph)
-        if not shares.any():
+        weights = restart_weights(self.reset, state, ctx.graph)
+        if not weights.any():
             instead = "all count alike" if self.without == "all" else "none is found"
             recorder.notes.append(
                 "The question's names were linked to no entity, and there is no other to start "
@@ -117,7 +141,7 @@ class PageRankNodes(Operator):
             even = (1.0 / n,) * n if n else ()
             return state.replace(nodes=Ranking("node", tuple(range(n)), even))
         nodes, scores = _nodes_by_pagerank(
-            self, ctx.graph, shares / shares.sum(), ctx.watch, recorder
+            self, ctx.graph, shares=weights / weights.sum(), watch=ctx.watch, recorder=recorder
         )
         is_hit = scores > 0 if self.least == 0 else scores >= self.least
         hits = best_hits("node", nodes[is_hit], scores[is_hit], self.keep)
@@ -139,12 +163,16 @@ def _nodes_by_pagerank(
 
     On a graph of more than `MAX_EDGES_SOLVED` edges only the best that a push finds are returned.
     """
-    settings = (graph, shares, operator.damping, operator.weighted, watch)
+    damping = operator.damping
+    weighted = operator.weighted
     if graph.n_edges <= MAX_EDGES_SOLVED:
-        return np.arange(graph.n_nodes), weighted_pagerank(*settings)
-    from core.graph.pagerank.local.push import local_push  # loads numba
+        scores = weighted_pagerank(graph, shares, damping, weighted, watch=watch)
+        return np.arange(graph.n_nodes), scores
+    from core.graph.pagerank.local.push import local_push  # imported here because it loads numba
 
-    push = local_push(pagerank_problem(*settings, operator.keep))
+    push = local_push(
+        pagerank_problem(graph, shares, damping, weighted, watch=watch, keep=operator.keep)
+    )
     recorder.notes.append(
         f"{push.note} Such a push is asked for {PUSH_RECALL:.2f} of the best {operator.keep:,}."
     )
@@ -152,22 +180,35 @@ def _nodes_by_pagerank(
 
 
 def restart_weights(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
-    """Return the restart weights of the nodes, float64 [n], not yet scaled."""
+    """Return the restart weights of the nodes, float64 [n], not yet scaled.
+
+    `PageRankNodes` has the formula for each value of `reset`.
+
+    Parameters
+    ----------
+    reset : one of `RESET_CHOICES`.
+    state : the linked entities, and the retrieved ones (`nodes`).
+    graph : the graph, with the numbers of chunks for "specificity".
+
+    Returns
+    -------
+    Weights of at least 0; all are 0 if there is no entity to start from.
+    """
     hit_scores = _scores_by_node(state.nodes, graph)
     if reset == "scores":
         return np.maximum(hit_scores, 0.0)
     if reset == "sum":
         return _scaled_to_one(_scores_by_node(state.linked, graph)) + _scaled_to_one(hit_scores)
     linked = list(state.linked.items if state.linked else ())
-    shares = np.zeros(graph.n_nodes)
+    weights = np.zeros(graph.n_nodes)
     if reset == "max":
         hits = list(state.nodes.items if state.nodes else ())
-        shares[hits] = (1.0 + hit_scores[hits]) / 2.0
-        shares = _scaled_to_one(shares)
-        shares[linked] = 1.0
+        weights[hits] = (1.0 + hit_scores[hits]) / 2.0
+        weights = _scaled_to_one(weights)
+        weights[linked] = 1.0
     else:
-        shares[linked] = 1.0 / np.maximum(chunks_of(graph, "nodes").counts[linked], 1)
-    return shares
+        weights[linked] = 1.0 / np.maximum(chunks_of(graph, "nodes").counts[linked], 1)
+    return weights
 
 
 def weighted_pagerank(
@@ -190,10 +231,16 @@ def weighted_pagerank(
     """
     from core.graph.pagerank.exact import solve  # imported here because it loads numba
 
-    problem = pagerank_problem(graph, shares, damping, weighted, watch)
-    scores = np.maximum(
-        solve(problem.links, problem.seeds, problem.shares, damping, 0.5e-8, watch), 0.0
+    problem = pagerank_problem(graph, shares, damping, weighted, watch=watch)
+    scores = solve(
+        problem.links,
+        problem.seeds,
+        problem.shares,
+        damping=damping,
+        tolerance=0.5e-8,
+        watch=watch,
     )
+    scores = np.maximum(scores, 0.0)
     return scores / scores.sum()
 
 
@@ -205,27 +252,33 @@ def pagerank_problem(
     watch: Watch = NO_WATCH,
     keep: int = 0,
 ) -> PageRankProblem:
-    """Return the PageRank problem that restarts at the nodes with shares.
+    """Return the PageRank problem that restarts at the nodes with shares above 0.
 
-    The graph's arrays are arranged once and cached.
+    Edges are followed in both directions.
+
+    Parameters
+    ----------
+    shares : restart probabilities of the nodes, which sum to 1.
+    damping : probability of following an edge.
+    weighted : True to follow edges by their weights, if they have any.
+    watch : may raise RunCancelled.
+    keep : number of best nodes that a push finds; not used by `solve`.
     """
     seeds = np.flatnonzero(shares)
-    settings: dict = {
-        "weights": edge_weights(graph) if weighted else None,
-        "watch": watch,
-        "recall": PUSH_RECALL,
-    }
-    problem = replace(
-        pose_problem(graph, seeds, keep, damping, "both", **settings),  # type: ignore[arg-type]
-        seeds=seeds,
-        shares=shares[seeds],
+    problem = pose_problem(
+        graph,  # type: ignore[arg-type]
+        seeds,
+        keep=keep,
+        damping=damping,
+        direction="both",
+        weights=edge_weights(graph) if weighted else None,
+        watch=watch,
+        recall=PUSH_RECALL,
     )
-    return replace(
-        problem,
-        arranged=graph.derived.get_or_make(
-            "arranged for PageRank", weighted, lambda: problem.links
-        ),
-    )
+    problem = replace(problem, seeds=seeds, shares=shares[seeds])
+    # The adjacency depends on the graph and the weights alone, so it is made once for all questions.
+    links = graph.derived.get_or_make("arranged for PageRank", weighted, lambda: problem.links)
+    return replace(problem, arranged=links)
 
 
 def _scores_by_node(ranking: Ranking | None, graph: KnowledgeGraph) -> np.ndarray:

@@ -192,7 +192,7 @@ def test_descriptions_are_summarised_concurrently_in_order(far):
     graph = run_build(far.corpus, find_build(line), far.models)
     assert len(far.asked) == 20 + 40 + 20  # Chunks, nodes, edges.
     assert far.most == 3 and graph.n_nodes == 40
-    assert Merge(summarise=True).chats() == ("answer",) and Merge().chats() == ()
+    assert Merge(summarise=True).chat_models() == ("answer",) and Merge().chat_models() == ()
 
 
 def test_further_calls_are_estimated_and_added(far):

@@ -1,9 +1,35 @@
-"""Prediction of scores from the estimates and residuals of a push.
+"""Prediction of PageRank scores from an unfinished local push.
 
-A part of each residual stays at its node: the mass that restarts there immediately, or after it
-came back from a neighbour. The rest of all residuals will arrive at other nodes. After a few steps
-a walk is close to the stationary distribution, so this rest is distributed over the nodes by the
-number of steps that lead to them.
+A local push (Andersen, Chung, Lang 2006) finds the best nodes by personalised PageRank without
+visiting the whole graph. All mass, 1 in total, begins at the seeds. Each visited node v has two
+numbers: `estimate[v]`, the part of its score that is certain, and `residual[v]`, the mass that has
+arrived at v and has not been handled yet. A push of v handles its residual:
+
+    estimate[v] += (1 - damping) * residual[v]
+    residual[w] += damping * residual[v] / degree(v)     for each step from v to w
+    residual[v] = 0
+
+If nothing is left to push, the estimates are the scores. This module predicts the scores earlier:
+
+    score[v] = estimate[v] + staying_share * residual[v] + far_mass * in_steps(v)
+
+Terms
+-----
+step : an edge in a direction in which it may be followed. If both directions are allowed, an edge
+    between two nodes is two steps. The degree of v is the number of steps from v, and in_steps(v)
+    is the number of steps that lead to v. With edge weights, sums of weights take the place of
+    numbers of steps.
+slot : the row of a visited node in the arrays of a `SlotTable`. Slots are numbered in the order of
+    the first visit.
+mass : a part of the total of 1.
+return share : the part of a pushed residual that comes back to its node. It is b below.
+staying share : the part of a residual that is added to the estimate of its own node, either in the
+    first push or after it came back, once or several times:
+    (1 - damping) * (1 + b + b^2 + ...) = (1 - damping) / (1 - b).
+far mass : the rest of all residuals, for one step. A walk is close to the stationary distribution
+    after a few steps, and that is proportional to the number of steps to a node if both directions
+    are allowed. The rest is therefore divided equally among all steps of the graph.
+returned mass : the part of the mass passed along one step that its end returns along the same step.
 """
 
 from __future__ import annotations
@@ -19,62 +45,81 @@ from core.graph.pagerank.local.table import CELL_DEGREE, SlotTable
 from core.graph.pagerank.problem import PageRankProblem
 
 
-def expected_scores(
+def predict_scores(
     table: SlotTable, problem: PageRankProblem, disk: DiskReadAhead
 ) -> tuple[np.ndarray, float, float]:
-    """Return the expected score of each slot.
+    """Predict the scores of the visited nodes, and find the last of the best.
+
+    Parameters
+    ----------
+    table : the estimates and residuals.
+    problem : the graph, the damping and the number of nodes to keep.
+    disk : reads the degrees ahead if the search has waited for the disk.
 
     Returns
     -------
-    The scores, the sum of all residuals, and the last of the best scores (0 if there are too few).
+    The score of each slot, the sum of all residuals, and the last of the best scores (0 if there
+    are too few).
     """
-    scores, residual_sum = known_scores(table, staying_share(problem))
+    scores, residual_sum = known_scores(table, compute_staying_share(problem))
     if disk.has_waited():
+        # A degree below 0 was not looked up yet. It is computed from the node's offsets.
         disk.read_offsets(table.nodes[: len(scores)][table.cells[: len(scores), CELL_DEGREE] < 0.0])
-    add_far_mass(table, scores, far_mass(problem, residual_sum), problem.links)
-    return scores, residual_sum, last_score(scores, problem.keep)
+    add_far_mass(table, scores, compute_far_mass(problem, residual_sum), problem.links)
+    return scores, residual_sum, find_last_score(scores, problem.keep)
 
 
-def last_score(scores: np.ndarray, keep: int) -> float:
+def find_last_score(scores: np.ndarray, keep: int) -> float:
     """Return the last of the best `keep` scores, 0 if there are too few."""
     if len(scores) < keep:
         return 0.0
     return float(np.partition(scores, len(scores) - keep)[len(scores) - keep])
 
 
-def staying_share(problem: PageRankProblem) -> float:
-    """Return the share of a residual that stays at its node, now or when it comes back."""
-    return (1.0 - problem.damping) / (1.0 - _return_share(problem))
+def compute_staying_share(problem: PageRankProblem) -> float:
+    """Return the share of a residual that stays at its node, now or after it came back."""
+    return (1.0 - problem.damping) / (1.0 - _compute_return_share(problem))
 
 
-def far_mass(problem: PageRankProblem, residual_sum: float) -> float:
-    """Return the mass expected to arrive along each step, given the sum of all residuals."""
-    return (1.0 - staying_share(problem)) * residual_sum / max(1.0, problem.total_weight)
+def compute_far_mass(problem: PageRankProblem, residual_sum: float) -> float:
+    """Return the far mass of one step, or of one unit of weight.
+
+    `residual_sum` is the sum of all residuals.
+    """
+    return (1.0 - compute_staying_share(problem)) * residual_sum / max(1.0, problem.total_weight)
 
 
-def returned_mass(problem: PageRankProblem) -> np.ndarray:
-    """Return the mass that a neighbour returns along a step, divided by damping squared.
+def compute_returned_mass(problem: PageRankProblem) -> np.ndarray:
+    """Return the returned mass of a step by the degree of its end, divided by damping squared.
 
-    It is indexed by the neighbour's degree; for `DEGREE_BYTE_CAP`, which means this degree or a
-    larger one, it is 0.
+    The loops in `core.graph.pagerank.local.refine_loops` add it up over the steps from a node, and
+    multiply the sum by damping squared once. For the degree `DEGREE_BYTE_CAP`, which stands for
+    all degrees from it on, the mass is 0.
     """
     degrees = np.arange(DEGREE_BYTE_CAP + 1.0)
-    mass = 1.0 / np.maximum(1.0, degrees - _return_share(problem) * (degrees - 1.0))
+    mass = 1.0 / np.maximum(1.0, degrees - _compute_return_share(problem) * (degrees - 1.0))
     mass[[0, DEGREE_BYTE_CAP]] = 0.0
     return mass
 
 
-def _return_share(problem: PageRankProblem) -> float:
-    """Return the share of pushed mass that comes back along the same step.
+def _compute_return_share(problem: PageRankProblem) -> float:
+    """Return the return share b, which is 0 in one direction or with weights.
 
-    It assumes that there are few loops, and that all nodes have the mean degree at the end of a
-    step (1 over the mean of 1 / degree, which is steps / nodes). Let b be this share. A node of
-    degree k returns damping^2 / k directly, and the share b of the mass that it passes to the k - 1
-    others: b = damping^2 / (k - b (k - 1)). The root below 1 is the solution. The result is zero in
-    one direction or with weights, because the share is not known there.
+    There the share is not known.
+
+    Notes
+    -----
+    Let w be the end of a step from v, and k its degree. It returns damping^2 / k of the mass on
+    this step directly. The same part goes to each of its k - 1 other neighbours, and they return
+    the share b of theirs to w. With few loops, these are all ways back to v:
+
+        b = damping^2 / (k - b (k - 1))
+
+    k is taken to be the mean degree at the end of a step. This is 1 over the mean of 1 / degree,
+    which is steps / nodes. The result is the root below 1 of the quadratic equation.
     """
-    share = 0.0
+    inverse_degree = 0.0
     if len(problem.links.degree_bytes):
-        share = min(1.0, problem.graph.n_nodes / max(1, problem.n_steps))
-    direct_share = problem.damping**2 * share
-    return 2.0 * direct_share / (1.0 + sqrt(1.0 - 4.0 * direct_share * (1.0 - share)))
+        inverse_degree = min(1.0, problem.graph.n_nodes / max(1, problem.n_steps))
+    direct_share = problem.damping**2 * inverse_degree
+    return 2.0 * direct_share / (1.0 + sqrt(1.0 - 4.0 * direct_share * (1.0 - inverse_degree)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.graph.order import round_scores, top_k
 from core.graph.pagerank.local.disk import DiskReadAhead
-from core.graph.pagerank.local.extrapolate import expected_scores
+from core.graph.pagerank.local.extrapolate import predict_scores
 from core.graph.pagerank.local.push_loops import BUDGET_SPENT, QUEUE_EMPTY, enqueue, push_queue
 from core.graph.pagerank.local.refine import CROWD_FACTOR, ScoreRefinement
 from core.graph.pagerank.local.table import (
@@ -155,7 +155,7 @@ class _FallingBarPush:
             self._compare_best(crowded=n_around_last >= CROWD_FACTOR * self.problem.keep)
 
     def _predict_scores(self) -> None:
-        self.scores, self.residual_sum, self.last_score = expected_scores(
+        self.scores, self.residual_sum, self.last_score = predict_scores(
             self.work.table, self.problem, self.disk
         )
 

@@ -12,7 +12,12 @@ import numpy as np
 
 from core.graph.degrees import DEGREE_BYTE_CAP
 from core.graph.pagerank.local.disk import DiskReadAhead
-from core.graph.pagerank.local.extrapolate import far_mass, last_score, returned_mass, staying_share
+from core.graph.pagerank.local.extrapolate import (
+    compute_far_mass,
+    compute_returned_mass,
+    compute_staying_share,
+    find_last_score,
+)
 from core.graph.pagerank.local.refine_loops import recompute_scores
 from core.graph.pagerank.local.table import EDGES_WALKED, SlotTable
 from core.graph.pagerank.problem import PageRankProblem
@@ -70,7 +75,7 @@ class ScoreRefinement:
             else:
                 self._recompute(table, scores, residual_sum, other_slots)
         self._slots = np.union1d(band, self._slots)
-        self._last = last_score(scores, self.problem.keep)
+        self._last = find_last_score(scores, self.problem.keep)
         self._scores = scores[self._slots]
         return int(table.state[EDGES_WALKED]) - start_edges
 
@@ -83,7 +88,7 @@ class ScoreRefinement:
         are multiplied by the median change of these.
         """
         self._pull(table, scores, residual_sum, slots, 0)
-        last = last_score(scores, self.problem.keep)
+        last = find_last_score(scores, self.problem.keep)
         is_close = np.abs(scores[slots] - last) <= LAST_SCORE_TOLERANCE * last
         old_scores = scores[slots]
         if is_close.any():
@@ -111,10 +116,10 @@ class ScoreRefinement:
             self.disk.read_neighbourhoods(table.nodes[band], MAX_RECOMPUTED_STEPS, few)
         arguments = (
             problem.damping,
-            staying_share(problem),
-            far_mass(problem, residual_sum),
+            compute_staying_share(problem),
+            compute_far_mass(problem, residual_sum),
             MAX_RECOMPUTED_STEPS,
-            returned_mass(problem),
+            compute_returned_mass(problem),
             few,
             len(problem.seeds),
         )

@@ -15,7 +15,7 @@ from core.graph.building.build import build
 from core.graph.names.lookup import name_lookup
 from core.graph.pagerank.fora import fora, walk_rate
 from core.graph.pagerank.local import disk, push
-from core.graph.pagerank.local.extrapolate import returned_mass, staying_share
+from core.graph.pagerank.local.extrapolate import compute_returned_mass, compute_staying_share
 from core.graph.pagerank.local.push import drain_queue, local_push
 from core.graph.pagerank.local.push_loops import enqueue
 from core.graph.pagerank.local.refine import ScoreRefinement
@@ -173,7 +173,7 @@ def test_the_staying_share_of_a_residual_is_exact_on_an_edge_and_a_ring(tmp_path
     # whole score.
     edge = build([("a", "r", "b")], tmp_path / "edge", "edge")
     assert (
-        staying_share(pose_problem(edge, [0], 2, 0.8, "both"))
+        compute_staying_share(pose_problem(edge, [0], 2, 0.8, "both"))
         == pytest.approx(0.2 / 0.36)
         == pagerank_exact(edge, [0], 0.8, "both")[0]
     )
@@ -183,12 +183,12 @@ def test_the_staying_share_of_a_residual_is_exact_on_an_edge_and_a_ring(tmp_path
         [(str(at), "r", str((at + 1) % 400)) for at in range(400)], tmp_path / "ring", "ring"
     )
     assert (
-        staying_share(pose_problem(ring, [0], 2, 0.8, "both"))
+        compute_staying_share(pose_problem(ring, [0], 2, 0.8, "both"))
         == pytest.approx(0.2 / 0.6)
         == pytest.approx(pagerank_exact(ring, [0], 0.8, "both")[0])
     )
     # Along the triples the returning share is unknown.
-    assert staying_share(pose_problem(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
+    assert compute_staying_share(pose_problem(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +215,7 @@ def test_returning_mass_distinguishes_the_neighbours_of_a_hub(tree):
         enqueue(work.table, 0.0, 1)
         drain_queue(work, problem, np.inf, 1000)
         slots = np.array([find_slot(work.table.index, node) for node in arms])
-        means = (0.8, staying_share(problem), 0.0, 256, returned_mass(problem))
+        means = (0.8, compute_staying_share(problem), 0.0, 256, compute_returned_mass(problem))
         pulled, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
         plain, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
     # The hub keeps 0.2, and by its estimate passes 0.2 / 300 along each step. Where u has no
@@ -243,11 +243,11 @@ def test_only_neighbours_near_the_last_place_are_scored_fully(tree):
         enqueue(work.table, 0.0, 1)
         drain_queue(work, problem, np.inf, 1000)
         slots = np.array([find_slot(work.table.index, node) for node in arms])
-        means = (0.8, staying_share(problem), 0.0, 254, returned_mass(problem))
+        means = (0.8, compute_staying_share(problem), 0.0, 254, compute_returned_mass(problem))
         plain, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
         close, _ = recompute_scores(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
         scores = np.zeros(301)
-        scores[0], scores[slots] = 0.2, 0.8 / 300 * staying_share(problem)
+        scores[0], scores[slots] = 0.2, 0.8 / 300 * compute_staying_share(problem)
         ScoreRefinement(problem, disk.DiskReadAhead(problem.links)).refine(
             work.table, scores, 0.0, float(scores[1]), True
         )

@@ -24,7 +24,7 @@ class AddingForward:
     It records its batches, and waits for `go` before each.
     """
 
-    device, batch = "cpu", 4
+    device, max_batch_texts = "cpu", 4
 
     def __init__(self, fault: Exception | None = None):
         self.batches: list[list[str]] = []

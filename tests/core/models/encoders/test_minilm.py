@@ -17,7 +17,7 @@ import pytest
 from core.errors import ModelUnavailable, RunCancelled
 from core.io.home import ROOT
 from core.models.encoders import joint_reader
-from core.models.encoders.bert import OpenVINO
+from core.models.encoders.bert import OpenVINOForward
 from core.models.encoders.minilm import MAX_TEXT_TOKENS, MiniLMEncoder, package_folder
 from core.models.threads import thread_count
 from core.watch import NO_WATCH, Watch
@@ -99,7 +99,7 @@ def shallow(tmp_path_factory):
 
 @pytest.mark.parametrize("at", range(8))
 def test_interrupted_pass_leaves_no_batches_behind(shallow, at):
-    forward = OpenVINO(shallow, 2, "f32")
+    forward = OpenVINOForward(shallow, 2, "f32")
     batches = [np.full((rows, 5), word) for word, rows in enumerate([4, 1, 3, 2, 4, 1, 2, 3], 2000)]
 
     def read(fails) -> dict[int, np.ndarray]:
@@ -155,7 +155,7 @@ from core.models.encoders import bert
 from core.watch import NO_WATCH
 
 bert.MAX_CACHED_KERNELS = 16
-forward = bert.OpenVINO(Path(sys.argv[1]), 1, "f32")
+forward = bert.OpenVINOForward(Path(sys.argv[1]), 1, "f32")
 fields = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
 malloc = ctypes.CDLL(None).mallinfo2
 malloc.restype = type("MallInfo", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in fields]})
@@ -277,7 +277,7 @@ def compile_model(*given):
 
 
 openvino.Core.compile_model = compile_model
-threading.Thread(target=lambda: made.append(bert.OpenVINO(Path(sys.argv[1]), 1, "f32")), daemon=True).start()
+threading.Thread(target=lambda: made.append(bert.OpenVINOForward(Path(sys.argv[1]), 1, "f32")), daemon=True).start()
 begun.wait(120)
 """
 
