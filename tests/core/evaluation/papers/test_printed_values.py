@@ -21,7 +21,7 @@ from core.evaluation.papers.experiments import (
     printed_tables,
 )
 from core.evaluation.papers.paper_comparison import MethodValues, compare_with_paper, value_texts
-from core.evaluation.papers.printed_values import UpperBound, read_table
+from core.evaluation.papers.printed_values import UpperBound, build_table
 from core.evaluation.papers.win_rates import compare_pairwise_rates
 from core.methods.catalogue import published_methods
 from tests.core.evaluation.papers.test_paper_comparison import summary as made_summary
@@ -78,7 +78,7 @@ def test_a_table_as_printed_says_where_ours_come_from():
     assert "pagerank --distributed" in printed_tables()["lego-table-5"].source
     assert [one.id for one in printed_tables().values() if one.missing] == ["lego-table-10"]
     with pytest.raises(ValueError, match="2 cells"):
-        read_table("t", "P", {"head": ["a", "b"], "rows": [["1"]]})
+        build_table("t", "P", {"head": ["a", "b"], "rows": [["1"]]})
 
 
 @pytest.mark.parametrize(
