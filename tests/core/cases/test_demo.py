@@ -94,6 +94,6 @@ def test_a_failed_search_for_repairs_ends_the_command():
     job = Job("demo", lambda job: None)
     job.comparison = comparison
     job.run()
-    engine = SimpleNamespace(compare=lambda ask, lanes, repairs: job)
+    engine = SimpleNamespace(compare=lambda ask, lanes, try_repairs: job)
     with pytest.raises(HopscopeError, match="The search for repairs failed"):
         _run_comparison(engine, None, [])
