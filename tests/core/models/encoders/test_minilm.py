@@ -176,7 +176,7 @@ def test_cancel_takes_effect_before_the_next_batch(encoder, monkeypatch):
     encoder.load()
     texts, size, drawn = [f"film {word} ." for word in "abcdefghijklmnopqrstuvwxyz"], 4, []
     run = encoder._forward.run
-    monkeypatch.setattr(encoder._forward, "batch", size, raising=False)
+    monkeypatch.setattr(encoder._forward, "max_batch_texts", size)
     monkeypatch.setattr(
         encoder._forward,
         "run",
