@@ -37,7 +37,7 @@ ANSWERING_STATUS = "answering"
 REPORT_SECONDS = 0.3  # seconds between two reports of a lane's progress
 DEFAULT_OPERATOR_SECONDS = 0.5  # seconds assumed for each operator of a method that was never run
 # Shown beside a quick result until the exact pass begins.
-POSTPONED_TEXT = "The exact result follows when no other question waits"
+POSTPONED_TEXT = "The exact result follows"
 MAX_SERVER_ANSWERS = 8  # answers that a server's model gives at the same time
 
 
