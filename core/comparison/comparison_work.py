@@ -255,14 +255,14 @@ class ComparisonWork:
         try:
             with self._queues.retrieving.hold_back_postponed():
                 run.retrieve(listener)
-        except RunCancelled:
-            return False  # the exact pass ends the lane
+            states = (*run.states, *run.continue_without_model())
+        except HopscopeError:  # a cancelled job or a failed model, with which the exact pass ends
+            return False
         except Exception:
-            logging.getLogger(__name__).debug("A quick pass failed", exc_info=True)
+            logging.getLogger(__name__).exception("A quick pass failed")
             return False
         if not run.is_shortened:
             return False
-        states = (*run.states, *run.continue_without_model())
         text = f"{100 * share:.0f} % of the best expected"
         preview = Preview(self._next_preview_number(index), text, states, is_quick=True)
         self.comparison.change_lane(

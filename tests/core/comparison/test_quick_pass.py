@@ -265,6 +265,14 @@ def test_exact_results_come_on_a_press(star, models, engine):
     assert job.wait(60) and job.comparison.lanes[0].retrieved
 
 
+def test_failed_quick_pass_is_logged_and_leaves_the_exact_one(star, engine, monkeypatch, caplog):
+    monkeypatch.setattr(QuickRun, "continue_without_model", lambda self: 1 / 0)
+    job = compare(engine, star, RANKED, person="me")
+    assert job.wait(60)
+    lane = job.comparison.lanes[0]
+    assert lane.status == "done" and lane.state.reader and "A quick pass failed" in caplog.text
+
+
 def test_postponed_pieces_begin_once_no_other_waits():
     queue, done, gate = FairQueue("test", workers=1), [], threading.Event()
     queue.put("first", gate.wait)
