@@ -163,12 +163,14 @@ def test_quick_run_takes_exact_results_from_the_cache(star, models):
 
 
 def test_person_sees_the_quick_result_then_the_exact_one(star, models, engine):
-    engine._queues.retrieving._workers = 1
-    other = threading.Event()
-    models.bag.gate.clear()
+    queue = engine._queues.retrieving
+    queue._workers = 1
+    before, other = threading.Event(), threading.Event()
+    queue.put("before", before.wait)
     job = compare(engine, star, RANKED, person="me")
-    engine._queues.retrieving.put("other", other.wait)  # the exact pass waits for it
-    models.bag.gate.set()
+    assert soon(lambda: queue.count_others("before") == 1)
+    queue.put("other", other.wait)  # waits when the quick pass begins; the exact pass waits for it
+    before.set()
     assert soon(lambda: job.comparison.lanes[0].has_quick_result)
     lane = job.comparison.lanes[0]
     assert lane.preview.text == "95 % of the best expected"  # as one other waits
