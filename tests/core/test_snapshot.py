@@ -252,7 +252,12 @@ def test_an_excerpt_leaves_the_rest_out_and_keeps_true_degrees(kit):
         Question("q"), (one,), paths=Ranking("path", (Path((ann, one), (edge,), (False,)),))
     )
     small = ExcerptGraph.thaw(excerpt(kit.graph, [state]))
-    assert (small.n_nodes, small.n_edges, small.n_relations, small.whole) == (2, 1, 1, (5, 5, 4))
+    assert (small.n_nodes, small.n_edges, small.n_relations, small.original_counts) == (
+        2,
+        1,
+        1,
+        (5, 5, 4),
+    )
     found = name_lookup(small).find("Ann")
     assert (small.degree(found), small.degree(found, "out"), small.degree(found, "in")) == (3, 0, 3)
     assert [int(x) for part in small.steps(found) for x in part] == [

@@ -1,6 +1,6 @@
-"""Construction of a graph store from triples.
+"""Construction of a graph store from triples, in memory or in steps for large files.
 
-The store is written to a temporary folder, made durable, and then put in place.
+The store is written to a temporary folder, flushed to disk, and then installed in one step.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from core.io.folders import TEMPORARY
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
-TripleColumns = tuple[np.ndarray, ...]  # head, relation, tail
+TripleColumns = tuple[np.ndarray, ...]  # ids of heads, of relations and of tails, one per triple
 TripleInput = Iterable[tuple[str, str, str]] | str | FilePath | TripleFile | NumberSource
 
 # Number of triples between two checks for a cancellation.
@@ -56,18 +56,19 @@ def build(
 ) -> Graph:
     """Build a graph from triples, store it in `folder` and open it.
 
-    `triples` is an iterable, a file, a TripleFile with settings, or a NumberSource.
+    `triples` is an iterable, a path, a TripleFile with settings, or a NumberSource. `watch` receives
+    the progress, and its exceptions pass through.
 
     A file of more than 128 MB of text, or one with a memory limit, is built in steps within that
     limit (by default a quarter of the machine's memory). After a kill, the same call continues with
     the next step. A smaller file is read whole, at about 10 MB a second. After a kill, the same
     call starts over and reports this.
 
-    Ids of nodes and relations follow the names in both cases. The same triples in any order
+    In both cases, the ids of nodes and relations are in the order of their names. The same triples in any order
     therefore give the same store and the same results. Only numbered nodes keep their numbers as
     ids. A triple that occurs twice is stored once; triples between the same nodes with different
     relations are all stored. An existing store stays readable until the new one is complete, and
-    remains if the build fails. Exceptions of `watch` pass through.
+    remains if the build fails.
 
     Raises
     ------
@@ -97,7 +98,13 @@ def open_or_build(
 ) -> Graph:
     """Open the stored graph of a file, and build it first if necessary.
 
-    It is built if it is absent or damaged, or if the file has changed.
+    The graph is built if it is absent or damaged, if the file has changed, or if the name or
+    direction differs.
+
+    Raises
+    ------
+    BadInput, StoreError
+        As `build` does.
     """
     source, folder = FilePath(source), FilePath(folder).absolute()
     graph = _open_current(source, folder, name, direction)
@@ -117,7 +124,7 @@ def build_in_memory(
 ) -> Graph:
     """Build the graph of some triples in memory, equal to the one that `build` would store.
 
-    `attributes` are those of nodes and edges.
+    `attributes` are those that the reader of the triples has collected, if any.
 
     Raises
     ------
@@ -150,7 +157,7 @@ def _open_current(source: FilePath, folder: FilePath, name: str, direction: str)
         source_stamp = json.loads((graph.data_folder / SOURCE_FILE).read_text("utf-8"))
         stat = source.stat()
         is_current = [stat.st_size, stat.st_mtime_ns] == source_stamp["stamp"]
-        if not is_current:
+        if not is_current:  # a copied file has another time, but the same content
             is_current = file_digest(source) == source_stamp["digest"]
     except (StoreError, OSError, ValueError, KeyError, TypeError):
         return None
@@ -159,9 +166,9 @@ def _open_current(source: FilePath, folder: FilePath, name: str, direction: str)
 
 @dataclass(frozen=True)
 class _BuildTarget:
-    """The folder, name and direction of a graph that is built.
+    """Folder, name and direction of a graph to build.
 
-    A store is written to the `temporary` folder first.
+    The store is written to the `temporary` folder first.
     """
 
     folder: FilePath
@@ -181,6 +188,7 @@ def _build(
     target = _BuildTarget(folder, name, direction)
     existed = folder.exists()
     progress_text = "Reading triples"
+    # A folder without a description remains from a build that was killed.
     if existed and not (folder / GRAPH_META_FILE).exists():
         progress_text = "Starting over after a break: reading triples"
     try:
@@ -213,7 +221,10 @@ def _build_in_steps(source: TextSource | NumberSource, target: _BuildTarget, wat
 
 
 def _add_attributes(file: TripleFile, target: _BuildTarget, watch: Watch) -> None:
-    """Add the attributes in a file to its graph, or note that they were not read."""
+    """Add the attributes in a file to its graph that was built in steps, or note their omission.
+
+    Delimited and RDF readers write such notes themselves.
+    """
     file.warn_of_single_relation(read_meta(target.folder)["relations"])
     form = format_of(file.path, file.format)
     if (
@@ -234,7 +245,7 @@ def _build_in_memory(
     progress_text: str,
     watch: Watch,
 ) -> None:
-    """Build a graph in memory, and put its store in place."""
+    """Build a graph in memory, and install its store."""
     attributes = Attributes()
     source_stamp = None
     if isinstance(triples, TripleFile):
@@ -265,7 +276,10 @@ def _build_in_memory(
 
 
 def _remove_leftovers(target: _BuildTarget, existed: bool) -> None:
-    """Remove the temporary folder, and a new graph folder if nothing useful is in it."""
+    """Remove the temporary folder, and a new graph folder without a store or unfinished build.
+
+    `existed` is True if the graph folder was there before the build.
+    """
     shutil.rmtree(target.temporary, ignore_errors=True)
     if (
         not existed
@@ -306,12 +320,12 @@ def _add_tables(
 def edge_ids(columns: TripleColumns) -> np.ndarray:
     """Return the edge id of each triple in the store, int64.
 
-    Edges are numbered in the order of `edge_arrays`, which sorts triples and stores equal ones
-    once.
+    Edges are numbered in the order of `edge_arrays`: by head, relation and tail. Equal triples are
+    one edge.
     """
     heads, relations, tails = columns
     order = np.lexsort((tails, relations, heads))
-    starts_edge = np.zeros(len(order), bool)
+    starts_edge = np.zeros(len(order), bool)  # except for the first edge, whose id is 0
     for values in columns:
         starts_edge[1:] |= np.diff(values[order]) != 0
     edges = np.empty(len(order), np.int64)
@@ -324,11 +338,16 @@ def number_triples(
 ) -> tuple[list[str], list[str], TripleColumns]:
     """Collect the names of nodes and relations, and the triples as ids.
 
-    Ids follow the first appearance of the names.
+    Ids are given in the order in which the names appear.
 
     Returns
     -------
     The names of nodes, the names of relations, and (heads, relations, tails) as int64.
+
+    Raises
+    ------
+    BadInput
+        If there are no triples, or more nodes than a store can hold.
     """
     names: dict[str, int] = {}
     relations: dict[str, int] = {}
@@ -379,17 +398,21 @@ def arrays_and_names(
         encoded = [name.encode("utf-8") for name in names]
     except UnicodeEncodeError as error:
         raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
-    n = len(encoded)
-    arrays = edge_arrays(columns, n, n_relations, watch)
-    arrays["name_offsets"] = row_offsets(np.fromiter(map(len, encoded), np.int64, n))
-    arrays["name_order"] = np.array(sorted(range(n), key=encoded.__getitem__), np.int32)
+    n_nodes = len(encoded)
+    arrays = edge_arrays(columns, n_nodes, n_relations, watch)
+    arrays["name_offsets"] = row_offsets(np.fromiter(map(len, encoded), np.int64, n_nodes))
+    arrays["name_order"] = np.array(sorted(range(n_nodes), key=encoded.__getitem__), np.int32)
     return arrays, np.frombuffer(b"".join(encoded), np.uint8)
 
 
 def edge_arrays(
-    columns: TripleColumns, n: int, n_relations: int, watch: Watch = NO_WATCH
+    columns: TripleColumns, n_nodes: int, n_relations: int, watch: Watch = NO_WATCH
 ) -> dict[str, np.ndarray]:
-    """Return the arrays of a store's edges from the columns head, relation, tail."""
+    """Return the arrays of a store's edges: adjacency in CSR form, outgoing and incoming.
+
+    Edges are sorted by head, relation and tail, and equal triples are one edge. `in_edges` lists the
+    edges by tail. Integer types are as small as the numbers allow.
+    """
     heads, relations, tails = columns
     order = np.lexsort((tails, relations, heads))
     heads, relations, tails = heads[order], relations[order], tails[order]
@@ -397,15 +420,16 @@ def edge_arrays(
     is_first[1:] = (np.diff(heads) != 0) | (np.diff(relations) != 0) | (np.diff(tails) != 0)
     heads, relations, tails = heads[is_first], relations[is_first], tails[is_first]
     watch.check()
-    m, inward = len(heads), np.argsort(tails, kind="stable")
+    n_edges = len(heads)
+    by_tail = np.argsort(tails, kind="stable")
     return {
-        "out_indptr": row_offsets(np.bincount(heads, minlength=n)),
+        "out_indptr": row_offsets(np.bincount(heads, minlength=n_nodes)),
         "heads": heads.astype(np.int32),
         "tails": tails.astype(np.int32),
         "relations": relations.astype(
             np.int16 if n_relations <= np.iinfo(np.int16).max else np.int32
         ),
-        "in_indptr": row_offsets(np.bincount(tails, minlength=n)),
-        "in_edges": inward.astype(np.int32 if m <= np.iinfo(np.int32).max else np.int64),
-        "in_heads": heads[inward].astype(np.int32),
+        "in_indptr": row_offsets(np.bincount(tails, minlength=n_nodes)),
+        "in_edges": by_tail.astype(np.int32 if n_edges <= np.iinfo(np.int32).max else np.int64),
+        "in_heads": heads[by_tail].astype(np.int32),
     }

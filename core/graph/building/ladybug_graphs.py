@@ -1,4 +1,4 @@
-"""Conversion of graphs that earlier versions kept in a Ladybug database."""
+"""Conversion of graphs that earlier versions stored in Ladybug, an embedded graph database."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ EDGES_QUERY = "MATCH (a:Entity)-[t:Triple]->(b:Entity) RETURN a.id, t.relation, 
 def convert_ladybug_graph(folder: FilePath) -> Graph:
     """Replace the database of a graph by arrays with the same ids and digest.
 
-    The database stays as it is if this fails.
+    If the conversion fails, the database stays unchanged.
 
     Raises
     ------
     StoreError
-        If the graph is in no such database, ladybug is not installed, the disk cannot be written,
-        or the contents do not match the digest.
+        If the graph is not in such a database, ladybug is not installed, the disk cannot be
+        written, or the contents do not match the digest.
     """
     folder = folder.absolute()
     with lock_store(folder, wait=False):
@@ -63,7 +63,15 @@ def convert_ladybug_graph(folder: FilePath) -> Graph:
 def _read_database(
     file: FilePath, meta: dict, columns: Columns
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Return the arrays and the bytes of the names, checked against the digest."""
+    """Return the arrays and the bytes of the names, checked against the digest.
+
+    Raises
+    ------
+    ValueError
+        If the digest differs.
+    StoreError
+        If ladybug is not installed.
+    """
     try:
         ladybug: Any = import_module("ladybug")
         # If ladybug loads this module itself, its symbols replace those of other compiled

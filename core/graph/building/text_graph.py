@@ -1,4 +1,7 @@
-"""Construction and storage of a graph made of texts."""
+"""Construction and storage of text graphs: nodes and edges with attributes, chunks and communities.
+
+Such a graph is made from a corpus by a build, or from the files of another tool.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +35,16 @@ def assemble(
     chunks: Table | None = None,
     direction: Direction = "both",
 ) -> Graph:
-    """Build a graph of texts in memory, from its nodes and triples.
+    """Build a text graph in memory from its nodes and triples, in any order.
 
-    Ids follow the names, so the same nodes and triples in any order give the same graph. A node may
-    be isolated, and there may be no triples or even no nodes.
+    Ids are in the order of the names, so the same nodes and triples always give the same graph. A
+    node may be isolated, and there may be no triples or even no nodes.
 
     Parameters
     ----------
     node_columns : attributes of the nodes, aligned with `nodes`.
     edge_columns : attributes of the edges, aligned with `triples`.
+    chunks : table of the chunks to which the attributes refer, if any.
 
     Raises
     ------
@@ -56,27 +60,30 @@ def assemble(
     [2.0]
     """
     ids = {node: i for i, node in enumerate(nodes)}
-    relation_ids = {r: i for i, r in enumerate(dict.fromkeys(r for _, r, _ in triples))}
-    n = len(triples)
+    used_relations = dict.fromkeys(relation for _, relation, _ in triples)
+    relation_ids = {relation: i for i, relation in enumerate(used_relations)}
+    n_triples = len(triples)
     if len(ids) < len(nodes):
         raise BadInput(
             f"The graph “{name}” cannot be put together: a node or a triple is given twice."
         )
     try:
         triple_ids = (
-            np.fromiter((ids[h] for h, _, _ in triples), np.int64, n),
-            np.fromiter((relation_ids[r] for _, r, _ in triples), np.int64, n),
-            np.fromiter((ids[t] for _, _, t in triples), np.int64, n),
+            np.fromiter((ids[head] for head, _, _ in triples), np.int64, n_triples),
+            np.fromiter(
+                (relation_ids[relation] for _, relation, _ in triples), np.int64, n_triples
+            ),
+            np.fromiter((ids[tail] for _, _, tail in triples), np.int64, n_triples),
         )
     except KeyError as error:
         raise BadInput(
             f"The graph “{name}” cannot be put together: {error} is none of its nodes."
         ) from None
-    names, relations, (heads, rel, tails) = sort_by_name(
+    names, relations, (heads, relation_column, tails) = sort_by_name(
         list(nodes), list(relation_ids), triple_ids
     )
     node_order = np.array([ids[node] for node in names], np.int64)
-    edge_order = np.lexsort((tails, rel, heads))
+    edge_order = np.lexsort((tails, relation_column, heads))
     tables = (
         Table.from_columns(**node_columns).take(node_order) if node_columns else None,
         Table.from_columns(**edge_columns).take(edge_order) if edge_columns else None,
@@ -85,7 +92,7 @@ def assemble(
         name,
         names,
         relations,
-        (heads[edge_order], rel[edge_order], tails[edge_order]),
+        (heads[edge_order], relation_column[edge_order], tails[edge_order]),
         tables,
         chunks,
         direction,
@@ -101,23 +108,25 @@ def graph_of_parts(
     chunks: Table | None = None,
     direction: Direction = "both",
 ) -> Graph:
-    """Build a graph in memory from names and triples that are sorted already.
+    """Build a text graph in memory from names and triples that are already sorted.
 
     Parameters
     ----------
     names : names of the nodes, sorted by code points.
     relations : names of the relations, sorted by code points.
     triples : (heads, relations, tails) as ids, ascending.
-    tables : tables of nodes and of edges, or None.
+    tables : table of nodes and table of edges, aligned with `names` and `triples`; None if there are
+        no attributes.
+    chunks : table of the chunks to which the attributes refer, if any.
 
     Raises
     ------
     BadInput
         If a name or a triple is given twice.
     """
-    heads, rel, tails = triples
-    repeated = (np.diff(heads) == 0) & (np.diff(rel) == 0) & (np.diff(tails) == 0)
-    if repeated.any() or any(one == other for one, other in zip(names, names[1:])):
+    heads, relation_column, tails = triples
+    repeated = (np.diff(heads) == 0) & (np.diff(relation_column) == 0) & (np.diff(tails) == 0)
+    if repeated.any() or any(name == other for name, other in zip(names, names[1:])):
         raise BadInput(
             f"The graph “{name}” cannot be put together: a node or a triple is given twice."
         )
@@ -129,7 +138,9 @@ def graph_of_parts(
 
 
 def with_tables(graph: Graph, **tables: Table | None) -> Graph:
-    """Return the graph with some tables replaced, such as communities; its digest changes.
+    """Return the graph with some tables replaced, such as communities.
+
+    Its digest changes, and it is in memory only.
 
     >>> from core.graph.building.text_graph import with_tables
     >>> from core.graph.columns import Table
@@ -183,7 +194,7 @@ def store_graph(graph: Graph, folder: str | FilePath) -> Graph:
 def move_graph(temporary: str | FilePath, folder: str | FilePath) -> Graph:
     """Move the graph stored in `temporary` to `folder`, and open it there.
 
-    It replaces the store in `folder`, and `temporary` is removed.
+    The moved graph replaces the store in `folder`, and `temporary` is removed.
 
     Raises
     ------

@@ -105,7 +105,7 @@ class TextSource:
             list(file.columns) if file.columns else None,
             list(file.drop),
             self.numbered,
-            self.tally.skips,
+            self.tally.may_skip,
             file.language,
             str(file.labels or ""),
         ]
@@ -204,7 +204,7 @@ def prepare_block_source(file: TripleFile) -> TextSource | None:
         return None  # the reader will raise an error
     if file.numbered:
         _check_numbered(file, file_format)
-    file.tally.skips = file.skips
+    file.tally.may_skip = file.skips
     source = TextSource(file, form)
     if file.more:
         _check_several(file)

@@ -1,6 +1,7 @@
 """A noun for the heads of each relation, such as “film” for “directed_by”.
 
-It is read from the relation's name, or guessed from all relations of the heads.
+The noun is read from the relation's name, or guessed from all relations of the heads. Texts about
+relation chains use it: “the genre of the films directed by X”.
 """
 
 from __future__ import annotations
@@ -16,17 +17,16 @@ from core.graph.names.phrases import FALLBACK_NOUN, Phrase
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-# Largest number of relations that describe a type.
+# Largest number of relations that describe the heads of a relation.
 MAX_DESCRIBING_RELATIONS = 8
-# Smallest number of a relation's steps for each head, for it to describe them. A head with several
-# tails of the relation counts twice.
+# A relation describes heads if they have at least this many of its steps each, on average.
 MIN_STEPS_PER_HEAD = 0.01
 # Cosine below which no noun is accepted, since a wrong noun misleads more than “thing”.
 MIN_NOUN_COSINE = 0.4
 NOUN_TEMPLATES = ("{}", "a {} with these")
 
 
-def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
+def head_types(phrases: Sequence[Phrase], steps: csr_matrix, encode) -> list[str]:
     """Return a noun for the heads of each relation, or “thing” if none fits.
 
     If the relation's name contains the type, it is used. Otherwise the heads are described by their
@@ -36,16 +36,19 @@ def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     Parameters
     ----------
     phrases : phrase of each relation.
-    has : sparse matrix [nodes, 2 * relations] of `core.indexes.chains.possible_steps`. Column
-        `2 * r` is the step along relation `r`, and column `2 * r + 1` the step against it.
-    encode : returns the unit vectors of texts.
+    steps : sparse matrix [nodes, 2 * relations] of the steps that each node has, from
+        `core.indexes.chains.possible_steps`. Column `2 * r` is the step along relation `r`, and
+        column `2 * r + 1` the step against it.
+    encode : function that returns the unit vectors of texts, [texts, dimensions].
 
     >>> from core.graph.names.head_types import head_types
     >>> from core.graph.names.phrases import relation_phrase
     >>> head_types([relation_phrase("film.film.genre")], None, None)  # the name contains the type
     ['film']
     """
-    phrase_lists = [_describing_phrases(relation, phrases, has) for relation in range(len(phrases))]
+    phrase_lists = [
+        _describing_phrases(relation, phrases, steps) for relation in range(len(phrases))
+    ]
     texts = sorted({_description(describing) for describing in phrase_lists if describing})
     if not texts:
         return [phrase.head_type or FALLBACK_NOUN for phrase in phrases]
@@ -60,19 +63,25 @@ def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     return head_nouns
 
 
-def _describing_phrases(relation: int, phrases: Sequence[Phrase], has: csr_matrix) -> list[Phrase]:
+def _describing_phrases(
+    relation: int, phrases: Sequence[Phrase], steps: csr_matrix
+) -> list[Phrase]:
     """Return the phrases of at least two relations that describe the heads of a relation.
 
-    There are none if the relation's name contains the type, or if too few relations are common.
+    The result is empty if the relation's name contains the type, or if too few relations are
+    common.
     """
     if phrases[relation].head_type:
         return []
-    common = _common_relations(relation, has)
+    common = _common_relations(relation, steps)
     return [phrases[other] for other in common] if len(common) > 1 else []
 
 
 def _noun_cosines(texts: list[str], nouns: list[str], encode) -> np.ndarray:
-    """Return the cosines of texts, in rows, and nouns, whose vectors are means over templates."""
+    """Return the similarities of texts and nouns, [texts, nouns].
+
+    The vector of a noun is the mean over `NOUN_TEMPLATES`.
+    """
     vectors = sum(encode([form.format(noun) for noun in nouns]) for form in NOUN_TEMPLATES)
     return encode(texts) @ (vectors / len(NOUN_TEMPLATES)).T
 
@@ -91,10 +100,11 @@ def _nearest_noun(nouns: list[str], cosines: np.ndarray, describing: Sequence[Ph
     return nouns[best] if scores[best] >= MIN_NOUN_COSINE else FALLBACK_NOUN
 
 
-def _common_relations(relation: int, has: csr_matrix) -> tuple[int, ...]:
-    """Return the relations that are common among the relation's heads, the commonest first."""
-    heads = has.getcol(2 * relation).nonzero()[0]
-    counts = np.asarray(has[heads].sum(axis=0)).ravel()[0::2]
+def _common_relations(relation: int, steps: csr_matrix) -> tuple[int, ...]:
+    """Return the relations that are common among the heads of a relation, the commonest first."""
+    heads = steps.getcol(2 * relation).nonzero()[0]
+    # Columns of even number are steps along relations.
+    counts = np.asarray(steps[heads].sum(axis=0)).ravel()[0::2]
     order = np.lexsort((np.arange(len(counts)), -counts))[:MAX_DESCRIBING_RELATIONS]
     return tuple(
         int(other) for other in order if counts[other] >= max(1, MIN_STEPS_PER_HEAD * len(heads))

@@ -1,6 +1,6 @@
-"""Language of a graph.
+"""Language of a graph: the user's choice, or detected in its texts or names.
 
-It is the user's choice, else detected in its texts, else in the names of its entities and relations.
+If a graph has no texts, the names of its entities and relations are used.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from core.languages.scripts import find_script
 
 # File in the folder of a graph with the user's choice.
 LANGUAGE_FILE = "language.json"
-LANGUAGE_SHELF = "language"
-# Numbers of entity names and relations that are sampled, and of names that form one text.
+LANGUAGE_SHELF = "language"  # key of the language among the values derived from a graph
+# Numbers of entity names and of relations that are sampled, and of names that are joined into one
+# text for the detection.
 SAMPLED_NAMES, SAMPLED_RELATIONS, NAMES_PER_TEXT = (400, 200, 20)
 
 
 def graph_language(graph: KnowledgeGraph) -> Detection:
-    """Return the language of a graph; unknown for a live database, whose names are not loaded.
+    """Return the language of a graph.
+
+    An edited graph has the language of its original. The language of a live database is unknown,
+    since its names are not loaded.
 
     >>> from core.graph.names.language import graph_language
     >>> graph_language(story).code
@@ -38,7 +42,7 @@ def graph_language(graph: KnowledgeGraph) -> Detection:
 
 
 def language_code(graph: KnowledgeGraph, question: str) -> str:
-    """Return the code of the language for questions to a graph, empty for English.
+    """Return the code of the language in which a question to a graph is read, empty for English.
 
     A question in Latin letters to an English graph counts as English, whatever foreign names it
     contains.

@@ -1,11 +1,11 @@
 """Entity linking: the nodes that a question names, and alternatives to them.
 
-Of all possible names in a question, those with the best scores are chosen. The score of a name is
-the sum of the scores of its words. A rare word counts fully; a word that is common in questions, or
-that names a relation or a type, counts little. A typing error lowers the score, less so if no name
-in the graph contains the mistyped word. A name written with its capital letters scores higher. Of
-nodes with the same name, such as a person and a keyword, the one with a relation that the question
-mentions is preferred: “directed” supports a node with the relation “directed_by”.
+Of all names that parts of a question may spell, those with the best scores are chosen. The score of
+a name is the sum of the scores of its words. A rare word counts fully; a word that is common in
+questions, or that names a relation or a type, counts little. A typing error lowers the score, but
+less if no name in the graph contains the mistyped word. A name with the capital letters of the graph
+scores higher. Of nodes with the same name, such as a person and a keyword, the one with a relation
+that the question mentions is preferred: “directed” supports a node with the relation “directed_by”.
 """
 
 from __future__ import annotations
@@ -51,15 +51,16 @@ class LinkingScores:
     common_word_score: float = 0.2  # of a word that is common in questions
     type_word_score: float = 0.4  # of a word that names a relation or a type
     number_score: float = 0.8  # of a word of digits
-    typo_cost: float = 0.4  # of a typing error in a word that the graph has
-    unknown_word_typo_cost: float = 0.3  # of one in a word that the graph does not have
+    typo_cost: float = 0.4  # of a typing error, if a name in the graph has the word as typed
+    unknown_word_typo_cost: float = 0.3  # of a typing error in any other word
     max_typo_share: float = 0.9  # largest cost of a typing error, as a share of the word's score
-    common_word_typo_cost: float = 0.1  # in addition, in a word that is common in questions
-    # in addition, for a letter that is not omitted, doubled or swapped
+    # beyond the word's score, for a typing error in a word that is common in questions
+    common_word_typo_cost: float = 0.1
+    # in addition, for a wrong letter, which is not omitted, doubled or swapped
     replaced_letter_cost: float = 0.05
-    typography_cost: float = 0.05  # for other accents, apostrophes or hyphens
-    capitals_bonus: float = 1.0  # for an uncommon name with its capitals
-    lower_case_cost: float = 0.3  # for a name without capitals, in a text that has some
+    typography_cost: float = 0.05  # for different accents, apostrophes or hyphens
+    capitals_bonus: float = 1.0  # for an uncommon name that is written with its capitals
+    lower_case_cost: float = 0.3  # for a name without capitals, if the question writes it with some
     relation_bonus: float = 0.2  # if the question names a relation of the node
     same_capitals_bonus: float = 0.05  # if the name is written with the same capitals
     degree_bonus: float = 0.01  # for ten times the edges
@@ -71,9 +72,9 @@ class LinkingScores:
 LINKING = LinkingScores()
 # Scores of short words by length; longer ones have 1.
 SHORT_WORD_SCORES = {1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}
-# Question words, which stand for the answer.
+# Question words, which stand for the answer and are never linked.
 ASKING_WORDS = frozenset("who whom whose what which when where why how".split())
-# fmt: skip
+# Irregular word -> word from which its stem is made.
 IRREGULAR_STEMS = {
     "wrote": "write",
     "written": "write",
@@ -111,22 +112,23 @@ class _LinkCandidate:
     node: int
     score: float
     errors: int
-    has_own_capitals: bool  # an uncommon name with its capitals
-    is_exact: bool  # with the letters of the name, ignoring case
-    text: str = field(compare=False)
+    has_own_capitals: bool  # an uncommon name, written with its capitals
+    is_exact: bool  # same letters as the name, ignoring case
+    text: str = field(compare=False)  # the part of the question
 
     def overlaps(self, other: _LinkCandidate) -> bool:
         return self.start < other.end and other.start < self.end
 
     @property
     def order(self) -> tuple:
+        """Sort key: best score first, then the longest, the leftmost, and the smallest node."""
         return (-self.score, self.start - self.end, self.start, self.node)
 
 
 def link_names(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[LinkedName]:
     """Return the nodes that a question names, with alternatives.
 
-    They are in the order of the text. If there are names in [brackets], only these count.
+    The names are in the order of the text. If there are names in [brackets], only these count.
     """
     bracketed = []
     for match in BRACKETED_MENTION.finditer(question):
@@ -158,7 +160,12 @@ def link_names(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> 
 
 
 def _choose_candidates(candidates: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
-    """Return the best candidate and further ones that are also meant, given best first."""
+    """Return the best candidate and further ones that are also meant.
+
+    The candidates are ordered from best to worst. A further one must not overlap a chosen one, and
+    must agree with the best in having its own capitals. Without capitals, it needs a score close to
+    the best. With typing errors, it needs the best score.
+    """
     chosen: list[_LinkCandidate] = []
     for candidate in candidates:
         if chosen:
@@ -178,7 +185,7 @@ def _choose_candidates(candidates: Sequence[_LinkCandidate]) -> list[_LinkCandid
 
 
 def _drop_overlaps(candidates: Iterable[_LinkCandidate]) -> list[_LinkCandidate]:
-    """Drop the candidates that overlap a better one; they are given best first."""
+    """Drop the candidates that overlap a better one; they are ordered from best to worst."""
     chosen: list[_LinkCandidate] = []
     for candidate in candidates:
         if not any(candidate.overlaps(other) for other in chosen):
@@ -189,9 +196,10 @@ def _drop_overlaps(candidates: Iterable[_LinkCandidate]) -> list[_LinkCandidate]
 def _find_alternatives(
     link: _LinkCandidate, chosen: Sequence[_LinkCandidate], candidates: Iterable[_LinkCandidate]
 ) -> tuple[int, ...]:
-    """Return the nodes of other candidates at the place of a link, best first.
+    """Return the nodes of other candidates that overlap a link, best first.
 
-    If the link has no typing errors, an alternative must contain the whole of it.
+    `chosen` are all links. If the link has no typing errors, an alternative must cover the whole
+    link.
     """
     chosen_nodes = {other.node for other in chosen}
     min_score = LINKING.min_alternative_share * link.score
@@ -205,25 +213,29 @@ def _find_alternatives(
 
 
 class _CandidateScorer:
-    """Scores of the candidates of one question."""
+    """Scorer of the candidates of one question.
+
+    `own_words` in its methods are the words of the question that a candidate covers.
+    """
 
     def __init__(
         self, graph: KnowledgeGraph, vocabulary: Vocabulary, question: str, words: Sequence[Word]
     ):
         self.graph, self.vocabulary, self.question, self.words = graph, vocabulary, question, words
-        self.code = language_code(graph, question)
+        self.code = language_code(graph, question)  # of the language, empty for English
         self.common_words, self.asking_words = COMMON_QUESTION_WORDS, ASKING_WORDS
-        own_language = language(self.code)
-        if own_language is not None:
-            self.common_words |= frozenset(map(bare_word, own_language.stop_words))
-            self.asking_words |= own_language.kinds_by_question_phrase.keys()
+        foreign = language(self.code)
+        if foreign is not None:
+            self.common_words |= frozenset(map(bare_word, foreign.stop_words))
+            self.asking_words |= foreign.kinds_by_question_phrase.keys()
         self.stems = relation_stems(graph.relation_names, self.code)
+        # The first letter is a capital in any case.
         self.question_has_capitals = any(letter.isupper() for letter in question[1:])
         self.all_stems = frozenset().union(*self.stems) if self.stems else frozenset()
-        self._relations: dict[int, list[int]] = {}
+        self._relations: dict[int, list[int]] = {}  # cache of `relations`
 
     def candidate(self, spelt: SpelledName, node: int) -> _LinkCandidate:
-        """Return the candidate with its score."""
+        """Return the candidate for a node whose name is spelt in the question, with its score."""
         text = self.question[spelt.start : spelt.end]
         name = self.vocabulary.names[node]
         own_words = self.words_within(spelt.start, spelt.end)
@@ -231,6 +243,7 @@ class _CandidateScorer:
         has_own_capitals = self.has_own_capitals(text, name)
         has_typos = any(count for _, count in zip(own_words, spelt.errors))
 
+        # Without whole words, the name is part of a word, as in scripts without spaces.
         score = sum(self.word_score(word.text) for word in own_words) or _unspaced_score(text)
         score -= sum(self.typo_cost(*pair) for pair in self.pair_typos(own_words, spelt, name))
         score -= LINKING.typography_cost * (differs and not has_typos)
@@ -245,7 +258,7 @@ class _CandidateScorer:
             start=spelt.start,
             end=spelt.end,
             node=node,
-            score=round(score, 6),
+            score=round(score, 6),  # so that rounding errors do not decide the order
             errors=sum(spelt.errors),
             has_own_capitals=has_own_capitals,
             is_exact=not differs,
@@ -257,7 +270,11 @@ class _CandidateScorer:
         return [word for word in self.words if start <= word.start and word.end <= end]
 
     def has_own_capitals(self, text: str, name: str) -> bool:
-        """Return whether a text is an uncommon name with capitals, written with these."""
+        """Return whether a text is an uncommon name that is written with its capitals.
+
+        Digits count as capitals, unless the question has no capital letters. A misspelt text needs the
+        capitals of at least half of the words.
+        """
         if not _has_capital(name) or name.casefold() in self.common_words:
             return False
         if not self.question_has_capitals and name.lower() == name:
@@ -280,10 +297,10 @@ class _CandidateScorer:
         return _differs_beyond_case(text, name) and has_capitals == _has_capital(name)
 
     def is_too_common(self, candidate: _LinkCandidate) -> bool:
-        """Return whether a name is used only if the question names nothing else.
+        """Return whether a candidate counts only if the question names nothing else.
 
-        Such names are one or two words that are common in questions, signs, and one letter in a
-        word.
+        Such names are one or two words that are common in questions, a single letter inside a word,
+        and signs.
         """
         words = [word.text for word in self.words_within(candidate.start, candidate.end)]
         if not words:
@@ -295,7 +312,8 @@ class _CandidateScorer:
     def exact_candidates(self, candidates: Sequence[_LinkCandidate]) -> list[_LinkCandidate]:
         """Return the candidates that are exact, except question words.
 
-        Those with capitals as in the graph, after the first word of the question, are preferred.
+        If some are written with capitals as in the graph, and do not begin the question, only these
+        are returned.
         """
         exact, capitalised = [], []
         for candidate in candidates:
@@ -309,7 +327,7 @@ class _CandidateScorer:
         return capitalised or exact
 
     def word_score(self, word: str) -> float:
-        """Return the score of a matched word, 0 to 1."""
+        """Return the score of a word of the question that belongs to a name."""
         if word in self.common_words:
             return LINKING.common_word_score
         if UNSPACED_LETTER.search(word) or KOREAN_LETTER.search(word):
@@ -323,7 +341,7 @@ class _CandidateScorer:
     ) -> list[tuple[Word, str]]:
         """Pair the mistyped words with the words of the name.
 
-        They are paired with an empty text if the numbers of words differ.
+        If the numbers of words differ, the mistyped words are paired with empty texts.
         """
         name_words = [word.text for word in words_of(name)]
         if len(name_words) != len(words):
@@ -335,7 +353,7 @@ class _CandidateScorer:
         ]
 
     def typo_cost(self, word: Word, name_word: str) -> float:
-        """Return the cost of a mistyped word."""
+        """Return the cost of a mistyped word for the word `name_word` of a name."""
         word_score = self.word_score(word.text)
         if word.text in self.common_words:
             return word_score + LINKING.common_word_typo_cost
@@ -343,12 +361,13 @@ class _CandidateScorer:
         if word.text in self.vocabulary:
             cost = LINKING.typo_cost
         cost = min(LINKING.max_typo_share * word_score, cost)
+        # Words with the same letters differ by a swap.
         if len(word.text) == len(name_word) and sorted(word.text) != sorted(name_word):
             cost += LINKING.replaced_letter_cost
         return cost
 
     def names_a_relation(self, node: int, own_words: Sequence[Word]) -> bool:
-        """Return whether the question mentions a relation of the node outside of the name."""
+        """Return whether the question, outside of the name, mentions a relation of the node."""
         other_stems = [stem(word.text, self.code) for word in self.words if word not in own_words]
         for relation in self.relations(node):
             for relation_stem in self.stems[relation]:
@@ -357,7 +376,7 @@ class _CandidateScorer:
         return False
 
     def relations(self, node: int) -> list[int]:
-        """Return the relations of a node, none for a hub."""
+        """Return the relations of a node, or none if it has more than `max_linked_degree` edges."""
         if node not in self._relations:
             self._relations[node] = []
             if self.graph.degree(node) <= LINKING.max_linked_degree:
@@ -398,11 +417,12 @@ def stem(word: str, code: str = "") -> str:
 def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[frozenset[str], ...]:
     """Return for each relation the stems of the words that describe it, without common words.
 
-    In a script without spaces, the words of the name are returned as they are.
+    `code` is the language, empty for English. In a script without spaces, the words of the name are
+    returned unchanged.
     """
-    own_language = language(code)
-    if own_language is not None:
-        return tuple(_foreign_stems(name, own_language) for name in relation_names)
+    foreign = language(code)
+    if foreign is not None:
+        return tuple(_foreign_stems(name, foreign) for name in relation_names)
     stems = []
     for name in relation_names:
         name_phrase = relation_phrase(name)
@@ -438,7 +458,7 @@ def type_words() -> frozenset[str]:
 
 
 def holds_stem(target: str, other: str) -> bool:
-    """Return whether a stem equals the target, or contains it if that has at least 4 letters.
+    """Return whether a stem equals the target, or contains a target of at least 4 letters.
 
     >>> from core.graph.names.linking import holds_stem
     >>> holds_stem("writ", "screenwrit"), holds_stem("tag", "stage")
@@ -450,8 +470,8 @@ def holds_stem(target: str, other: str) -> bool:
 def _differs_beyond_case(text: str, name: str) -> bool:
     """Return whether a text differs from a name, ignoring case.
 
-    Typography is not ignored, so that of two names that differ in it, the one written as in the
-    question is preferred.
+    Typography counts. Of two names that differ only in typography, the one that is written as in the
+    question is then preferred.
     """
     return text.casefold() != name.casefold()
 
@@ -462,6 +482,6 @@ def _has_capital(text: str) -> bool:
 
 
 def _same_capitals(text: str, name: str) -> bool:
-    """Return whether at least half of the words are capitalised as in the name."""
+    """Return whether at least half of the words of a text are capitalised as in the name."""
     pairs = [(a[0].isupper(), b[0].isupper()) for a, b in zip(text.split(), name.split())]
     return 2 * sum(a == b for a, b in pairs) >= len(pairs)

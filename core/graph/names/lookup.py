@@ -15,16 +15,16 @@ from core.graph.store import DISK_SEARCH_NAMES, Graph
 
 # Smallest similarity of a suggested name, out of 100.
 MIN_SUGGESTION_SCORE = 50.0
-# Added to the similarity for ten times the edges.
+# Added to the similarity of a suggestion for ten times the edges.
 SUGGESTION_DEGREE_BONUS = 4.0
-# Added to the similarity for a capital letter.
+# Added to the similarity of a suggestion for a capital letter.
 PROPER_NAME_BONUS = 3.0
 
 
 class NameLookup:
     """Look-up of a graph's nodes by name.
 
-    Search structures beyond the store are built at first use and cached on the graph.
+    Search structures that are not in the store are built at first use and cached on the graph.
     """
 
     def __init__(self, graph: KnowledgeGraph):
@@ -35,7 +35,7 @@ class NameLookup:
 
         Equal names are tried first, then names that differ in case and typography, then names that
         also differ in punctuation and in the writing of numbers (except in a graph that is too
-        large for memory). There are none if the name is unknown.
+        large for memory). The result is empty if the name is unknown.
 
         >>> from core.graph.names.lookup import name_lookup
         >>> name_lookup(toy).find_exact("a"), name_lookup(toy).find_exact("F")
@@ -64,7 +64,7 @@ class NameLookup:
         Raises
         ------
         UnknownEntity
-            If there is none, with the nearest names.
+            If there is no such node; the error has the nearest names.
 
         >>> from core.graph.names.lookup import name_lookup
         >>> name_lookup(toy).find("C")
@@ -80,8 +80,8 @@ class NameLookup:
         """Return the `k` nodes whose names are nearest to `text`.
 
         Names that begin with the text come first, then those that contain it at the start of a
-        word, then those that contain it anywhere, then those with a similar spelling (rapidfuzz
-        `cost_ratio`). Case is ignored.
+        word, then those that contain it anywhere, then those with a similar spelling (`ratio` of
+        rapidfuzz). Case is ignored.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class NameLookup:
     def find_links(self, question: str) -> list[LinkedName]:
         """Return the nodes that a question names, with alternatives.
 
-        They are in the order of the text. See `core.graph.names.linking`.
+        The links are in the order of the text. See `core.graph.names.linking`.
         """
         return link_names(self.graph, self.vocabulary, question)
 

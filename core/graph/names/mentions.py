@@ -1,4 +1,4 @@
-"""Detection of a graph's names in a text, and search for the nearest names."""
+"""Vocabulary of a graph's names: look-up, detection in a text, and search for the nearest names."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from core.languages.spelling import (
 
 Value = TypeVar("Value", covariant=True)
 BRACKETED_MENTION = re.compile(r"\[([^\[\]]+)\]")
-# Words that are common in questions. A node with such a name is meant only if nothing else is
-# named.
+# Words that are common in questions. A node with such a name is linked only if the question names
+# nothing else.
 COMMON_QUESTION_WORDS = frozenset(
     (
         "a about act acted acting actor actors actress actresses also an and appear appeared "
@@ -46,20 +46,20 @@ COMMON_QUESTION_WORDS = frozenset(
 )
 # Korean letters. Korean particles follow a name without a space.
 KOREAN_LETTER = re.compile(r"[\uac00-\ud7a3]")
-# Smallest length of a text in which typing errors are allowed; one more for a single word that some
-# name contains.
+# Smallest number of characters of a text in which typing errors are allowed. A single word that
+# occurs in some name needs one more.
 MIN_FUZZY_LETTERS = 3
-# Score of a name that is merely spelt alike, as a share of rapidfuzz's ratio.
+# Score of a name with a similar spelling, as a share of rapidfuzz's `ratio` (0 to 100).
 SPELLING_SCORE_SHARE = 0.8
-# Largest number of words of a text in which typing errors are allowed.
+# Number of words at the beginning of a text in which typing errors are allowed.
 MAX_FUZZY_WORDS = 60
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A node that a question names.
+    """A part of a question that names a node.
 
-    `text` is `question[start:end]`. `fuzzy` is True if its spelling differs from the name.
+    `text` is `question[start:end]`. `fuzzy` is True if the part has typing errors.
     """
 
     start: int
@@ -71,9 +71,9 @@ class Mention:
 
 @dataclass(frozen=True)
 class SpelledName:
-    """Nodes with the name spelt by `question[start:end]`.
+    """A part of a question, `question[start:end]`, with the nodes whose name it spells.
 
-    `errors` are the numbers of typing errors in its words, empty if there are none.
+    `errors` are the numbers of typing errors in each word, empty for an exact name.
     """
 
     start: int
@@ -89,9 +89,10 @@ class NodeValues(Protocol[Value]):
 
 
 class Vocabulary:
-    """Names of a graph by their folded form.
+    """Search structures over the names of a graph.
 
-    Each part is built at first use. Threads may share it.
+    Names are compared in their folded form, without case and typography. Each structure is built at
+    first use. Threads may share a vocabulary.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ class Vocabulary:
         self._all_names = names
         self._lock = threading.RLock()
         self.folded = [fold(name) for name in names]
-        self._nodes: dict[str, tuple[int, ...]] = {}
+        self._nodes: dict[str, tuple[int, ...]] = {}  # folded name -> nodes
         for node, name in enumerate(self.folded):
             self._nodes[name] = self._nodes.get(name, ()) + (node,)
 
@@ -114,9 +115,13 @@ class Vocabulary:
         return self._nodes.get(fold(name), ())
 
     def find_by_key(self, name: str) -> tuple[int, ...]:
-        """Return the nodes with this name, ignoring case, typography and punctuation, ascending."""
+        """Return the nodes with this name, ignoring case, typography and punctuation, ascending.
+
+        The writing of numbers, such as 1,000 and 1000, does not count either.
+        """
         import pyarrow.compute as pc
 
+        # The pattern finds a superset quickly. The keys then decide.
         key, pattern = name_key(name), row_pattern(normalize(name))
         if not pattern:
             return ()
@@ -130,12 +135,14 @@ class Vocabulary:
 
     @cached_property
     def _column(self) -> Any:
+        """The names as an Arrow array, for fast regular expressions."""
         import pyarrow as pa
 
         return pa.array(list(self._all_names), pa.large_string())
 
     @cached_property
     def _unaccented(self) -> dict[str, tuple[int, ...]]:
+        """The nodes by their names without accents."""
         nodes_of: dict[str, tuple[int, ...]] = {}
         for node, name in enumerate(self._all_names):
             key = strip_accents(name)
@@ -171,7 +178,7 @@ class Vocabulary:
     def choose_node(self, text: str) -> int | None:
         """Return the node that a piece of text names, or None.
 
-        Of several, it is the one with the same case, then the one with the most edges.
+        Of several nodes, one with exactly this name is preferred, then the one with the most edges.
         """
         nodes = self.find_nodes(text)
         if not nodes:
@@ -188,8 +195,7 @@ class Vocabulary:
         Parameters
         ----------
         question : the text to search.
-        words : its words with their positions; the first `MAX_FUZZY_WORDS` are compared with
-            errors.
+        words : words of the question; the first `MAX_FUZZY_WORDS` may have typing errors.
 
         Returns
         -------
@@ -199,6 +205,7 @@ class Vocabulary:
         fuzzy_names: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
         for match in self._word_index.find(words[:MAX_FUZZY_WORDS]):
             start, end = words[match.first].start, words[match.last - 1].end
+            # A single word that occurs in some name is probably meant as written.
             is_known_word = match.last - match.first == 1 and words[match.first].text in self
             if any(match.errors) and end - start < MIN_FUZZY_LETTERS + is_known_word:
                 continue
@@ -224,7 +231,7 @@ class Vocabulary:
             return WordIndex(self._all_names)
 
     def _exact_names(self, question: str) -> list[SpelledName]:
-        """Return all names in the text between word boundaries, ignoring case, including overlaps.
+        """Return all names in a question between word boundaries, ignoring case, with overlaps.
 
         In scripts without spaces every position is a boundary. A Korean name may end anywhere in a
         word.
@@ -246,7 +253,10 @@ class Vocabulary:
         return list(names_at.values())
 
     def _name_spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield (start, end) of the names in a folded text that begin and end at `bounds`."""
+        """Yield (start, end) of the names in a folded text that begin and end at `bounds`.
+
+        `bounds` are positions, ascending.
+        """
         with self._lock:
             hits = list(self._automaton.iter(text)) if len(self._automaton) else []
         bound_set = set(bounds)
@@ -270,16 +280,13 @@ class Vocabulary:
 def name_likeness(query: str, name: str) -> float:
     """Return the similarity of a folded name to a folded text, 0 to 100.
 
-    The rules are those of `NameLookup.search`.
+    A name that contains the text scores higher than one with a similar spelling, by the rules of
+    `NameLookup.search`.
 
     Parameters
     ----------
     query : the folded text that is searched.
     name : the folded name of a node.
-
-    Returns
-    -------
-    A name that contains the text scores above one that is merely spelt alike.
 
     Examples
     --------
@@ -296,9 +303,10 @@ def name_likeness(query: str, name: str) -> float:
 
 
 def _containing_score(query: str, name: str) -> float:
-    """Return the score of a name that contains the text.
+    """Return the score of a name that contains the text, 75 to 100.
 
-    It is highest at the beginning of the name, then at the beginning of a word.
+    It is highest if the text begins the name, then if it begins a word. A shorter name scores
+    higher.
     """
     start = name.find(query)
     if start == 0:

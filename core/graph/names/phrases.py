@@ -30,13 +30,16 @@ class Phrase:
     connector: str
     head_type: str = ""
 
-    def describe_tails(self, what: str) -> str:
-        """Return the phrase for the tails of `what`: “the director of X”."""
-        return f"the {self.noun} of {what}"
+    def describe_tails(self, heads: str) -> str:
+        """Return the phrase for the tails of some heads: “the director of X”."""
+        return f"the {self.noun} of {heads}"
 
-    def describe_heads(self, what: str, things: str) -> str:
-        """Return the phrase for the heads of `what`: “the films directed by X”."""
-        return f"the {things} {self.connector} {what}"
+    def describe_heads(self, tails: str, types: str) -> str:
+        """Return the phrase for the heads of some tails: “the films directed by X”.
+
+        `types` is the type of the heads in the plural.
+        """
+        return f"the {types} {self.connector} {tails}"
 
 
 def relation_phrase(relation: str) -> Phrase:
@@ -44,7 +47,7 @@ def relation_phrase(relation: str) -> Phrase:
 
     Names may look like “directed_by”, “has_genre”, “in_language”, “bornIn” or
     “film.film.release_date”. A dotted name with a domain and a type, as in Freebase, contains the
-    type of the heads. Of an IRI only the last part counts. A “has”, “have” or “is” at the beginning
+    type of the heads. Only the last part of an IRI counts. A “has”, “have” or “is” at the beginning
     is left out.
 
     >>> from core.graph.names.phrases import relation_phrase
@@ -59,7 +62,7 @@ def relation_phrase(relation: str) -> Phrase:
     if len(words) > 1 and words[0] in ("has", "have", "is"):
         words = words[1:]
     name = " ".join(words)
-    if words[-1] == "by" and len(words) > 1:
+    if words[-1] == "by" and len(words) > 1:  # directed by -> director
         return Phrase(" ".join([*words[:-2], agent_noun(words[-2])]), name, head_type)
     if words[0] == "in" and len(words) > 1:
         return Phrase(" ".join(words[1:]), name, head_type)
@@ -70,7 +73,9 @@ def relation_phrase(relation: str) -> Phrase:
 
 
 def agent_noun(participle: str) -> str:
-    """Return the agent noun of a participle: directed -> director, written -> writer.
+    """Return the agent noun of a participle, such as “director” for “directed”.
+
+    Irregular participles are returned unchanged.
 
     >>> from core.graph.names.phrases import agent_noun
     >>> agent_noun("directed"), agent_noun("written"), agent_noun("produced")
@@ -103,8 +108,8 @@ def plural(noun: str) -> str:
 def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str]) -> str:
     """Return a chain in words: “the genre of the films directed by X”.
 
-    The steps are named from the last to the first. If the first step goes from head to tail, the
-    type of its heads is added: “the director of the film X”.
+    The last step is named first. If the first step goes from head to tail, the type of its heads is
+    added: “the director of the film X”.
 
     Parameters
     ----------

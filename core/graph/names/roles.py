@@ -1,4 +1,4 @@
-"""Short descriptions of nodes by their roles in triples."""
+"""Short descriptions of nodes by their roles in triples, to tell apart nodes in lists."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MAX_ROLE_DEGREE = 20_000
 def node_roles(graph: KnowledgeGraph, node: int) -> str:
     """Return the roles of a node, the commonest first: `director, writer`, “tag”.
 
-    They are the relations that lead to it. A node that is only a head is described by its type, if
-    the relation names contain it, else by its relations: `has director, genre`. The result is empty
-    for a node without edges and for a hub.
+    The roles are the relations of which the node is a tail. A node that is only a head is described
+    by its type, if the relation names contain the type, else by its relations: `has director, genre`.
+    The result is empty for a node without edges and for one with more than `MAX_ROLE_DEGREE`.
 
     >>> from core.graph.names.roles import node_roles
     >>> node_roles(toy, 2), node_roles(toy, 4)  # C is the tail of r1 and r2, E only a head
@@ -50,8 +50,8 @@ def roles_and_degree(graph: KnowledgeGraph, node: int) -> str:
     """
     edges = graph.degree(node)
     count = f"{edges:,} {'edge' if edges == 1 else 'edges'}"
-    part = node_roles(graph, node)
-    return f"{part} · {count}" if part else count
+    roles = node_roles(graph, node)
+    return f"{roles} · {count}" if roles else count
 
 
 def singular(noun: str) -> str:
@@ -69,6 +69,6 @@ def singular(noun: str) -> str:
 
 
 def _commonest(relations: np.ndarray) -> list[int]:
-    """Return the commonest relations, ordered by (-count, id)."""
+    """Return the `MAX_ROLES` commonest relations, ordered by (-count, id)."""
     codes, counts = np.unique(relations, return_counts=True)
     return codes[np.lexsort((codes, -counts))][:MAX_ROLES].tolist()

@@ -13,7 +13,7 @@ MAX_QUESTION_CHARACTERS = 2_000
 
 
 def seeds_of(graph: KnowledgeGraph, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
-    """Return the nodes of the named entities, or of those mentioned in the text.
+    """Return the nodes of `entities`, or without entities, those that the question `text` names.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""Look-up of names in graphs that are too large for memory, or whose nodes are numbers.
+"""Vocabularies of graphs that are too large for memory, or whose nodes are numbers.
 
-The names of a large graph stay on disk, in order.
+The names of a large graph stay on disk, sorted by their folded form.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from core.graph.store import Graph
 from core.io.durable_files import move_into_place
 from core.languages.spelling import fold, name_key
 
-EDIT_DISTANCES = (1, 2)
-# Memory for the folding of names when a graph without folded names is first searched.
+EDIT_DISTANCES = (1, 2)  # tried in this order
+# Memory in bytes for folding and sorting names, when a graph without these files is first searched.
 FOLDING_MEMORY_BYTES = 1 << 30
 
 
@@ -32,27 +32,29 @@ class SpellingDefaults:
 
     search_rows: int = 400_000  # rows of the edit distance table, per search
     max_matches: int = 512  # names found, per search
-    min_two_edit_letters: int = 5  # of a text for which two edits are tried
-    max_question_words: int = 30  # of a question that is searched by spelling
-    max_run_words: int = 5  # of a run of words that is searched
-    shared_start_letters: int = 2  # that a name within two edits has in common with the text
+    # characters of a text that is tried with two edits, and of words that are searched by spelling
+    min_two_edit_letters: int = 5
+    max_question_words: int = 30  # words of a question that is searched by spelling
+    max_run_words: int = 5  # consecutive words that are searched as one name
+    shared_start_letters: int = 2  # first letters that a name within two edits shares with the text
 
 
 SPELLING = SpellingDefaults()
 
 
 class SortedNames(Vocabulary):
-    """A vocabulary with names on disk.
+    """A vocabulary of names on disk, for graphs that are too large for memory.
 
-    It finds names by exact text, by beginning and as mentions, as `Vocabulary` does. By spelling it
-    finds names within one edit, or within two if the first letters are right, up to the limits
-    `SPELLING`. Names that contain the text elsewhere than at the beginning are not found.
+    It finds exact names, names by their beginning, and names in a question like `Vocabulary`. By
+    spelling, it finds names within one edit, or within two if the first letters are right, up to the
+    limits in `SPELLING`. It does not find names that contain the text after their beginning.
     """
 
     def __init__(self, graph: Graph):
         self.graph, self.names, self.degrees = graph, _LazyNames(graph), _LazyDegrees(graph)
         self._lock = threading.RLock()
-        self._data, self._ends, self._order = folded_files(graph)
+        # Row i of the sorted names is `data[offsets[i]:offsets[i + 1]]`, of the node `order[i]`.
+        self._data, self._offsets, self._order = folded_files(graph)
 
     def find_nodes(self, name: str) -> tuple[int, ...]:
         """Return the nodes with this name, ignoring case and typography, ascending."""
@@ -64,6 +66,7 @@ class SortedNames(Vocabulary):
         return ()
 
     def find_alike(self, name: str) -> tuple[int, ...]:
+        """Return the same as `find_nodes`, because names without accents are not stored."""
         return self.find_nodes(name)
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
@@ -77,7 +80,7 @@ class SortedNames(Vocabulary):
         if not folded_text or k < 1:
             return []
         first, last = self._find_range(_encode(folded_text))
-        rows = shortest_names(self._data, self._ends, self._order, first, last, k).tolist()
+        rows = shortest_names(self._data, self._offsets, self._order, first, last, k).tolist()
         if len(rows) < k:
             rows += [row for row in self._find_similar(folded_text) if not first <= row < last]
         matches = [
@@ -87,6 +90,7 @@ class SortedNames(Vocabulary):
         return sorted(matches, key=lambda match: (-match[1], match[0]))[:k]
 
     def _name_spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
+        # The range of names with a prefix shrinks as the prefix grows.
         for index, start in enumerate(bounds[:-1]):
             low, high = 0, len(self._order)
             for end in bounds[index + 1 :]:
@@ -94,13 +98,14 @@ class SortedNames(Vocabulary):
                 low, high = self._find_range(part, low, high)
                 if low == high:
                     break
-                if int(self._ends[low + 1] - self._ends[low]) == len(part):
+                if int(self._offsets[low + 1] - self._offsets[low]) == len(part):
                     yield start, end
 
     def find_spelled_names(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
         """Return the names that parts of a question spell, ignoring case.
 
-        Runs of few words that are no names are also searched by spelling.
+        Up to `max_run_words` consecutive words that are not a name are also searched by spelling, if
+        the question is not too long.
         """
         exact = self._exact_names(question)
         if len(words) > SPELLING.max_question_words:
@@ -133,7 +138,7 @@ class SortedNames(Vocabulary):
         return first < last
 
     def _find_similar(self, text: str) -> list[int]:
-        """Return the positions of the names within one edit.
+        """Return the rows of the names within one edit of a folded text.
 
         If there are none, return those within two edits that have the same first letters.
         """
@@ -148,33 +153,43 @@ class SortedNames(Vocabulary):
                     break
                 low, high = self._find_range(_encode(text[: SPELLING.shared_start_letters]))
             count = names_within_edits(
-                self._data, self._ends, low, high, letters, edits, SPELLING.search_rows, positions
+                self._data,
+                self._offsets,
+                low,
+                high,
+                letters,
+                edits,
+                SPELLING.search_rows,
+                positions,
             )
             if count:
                 return positions[:count].tolist()
         return []
 
     def _name(self, row: int) -> str:
-        return bytes(self._data[self._ends[row] : self._ends[row + 1]]).decode("utf-8")
+        return bytes(self._data[self._offsets[row] : self._offsets[row + 1]]).decode("utf-8")
 
     def _find_range(
         self, prefix: bytes, low: int = 0, high: int | None = None, is_exact: bool = False
     ) -> tuple[int, int]:
-        """Return the range of names in low..high that begin with some bytes, or that equal them."""
+        """Return the rows (first, end) of the names that begin with `prefix`, or equal it if `is_exact`.
+
+        Only rows from `low` to `high`, exclusive, are searched; None stands for all.
+        """
         from core.graph.bytes.spelling import first_after, first_at_least  # imports numba
 
         letters = np.frombuffer(prefix, np.uint8)
         high = len(self._order) if high is None else high
-        low = first_at_least(self._data, self._ends, letters, low, high)
-        # A name follows its prefixes, so equal names are the first ones in the range.
+        low = first_at_least(self._data, self._offsets, letters, low, high)
+        # Equal names come first in the range, before those that continue with any byte.
         if is_exact:
             letters = np.frombuffer(prefix + b"\0", np.uint8)
-            return low, first_at_least(self._data, self._ends, letters, low, high)
-        return low, first_after(self._data, self._ends, letters, low, high)
+            return low, first_at_least(self._data, self._offsets, letters, low, high)
+        return low, first_after(self._data, self._offsets, letters, low, high)
 
 
 class NumberedNames(Vocabulary):
-    """The vocabulary of a graph whose nodes are numbers."""
+    """The vocabulary of a graph whose nodes are numbers, which are also their ids."""
 
     def __init__(self, graph: Graph):
         self.graph, self.names, self.degrees = graph, _LazyNames(graph), _LazyDegrees(graph)
@@ -189,22 +204,24 @@ class NumberedNames(Vocabulary):
         return self.graph.nodes_named(name_key(name))
 
     def find_alike(self, name: str) -> tuple[int, ...]:
+        """Return the same as `find_nodes`, because numbers have no accents."""
         return self.find_nodes(name)
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
         """Return the smallest numbers that begin with these digits, as (node, score).
 
-        They are ordered by (-score, node). Scores are those of `Vocabulary.search`.
+        The pairs are ordered by (-score, node). Scores are those of `Vocabulary.search`.
         """
         digits = text.strip()
         is_number = digits.isascii() and digits.isdecimal() and len(digits) < 20
-        if not is_number or str(int(digits)) != digits:
+        if not is_number or str(int(digits)) != digits:  # leading zeros
             return []
+        # 12, then 120 to 129, then 1200 to 1299, ...
         nodes: list[int] = []
         first, count = int(digits), 1
         while first < self.graph.n_nodes and len(nodes) < k:
             nodes += range(first, min(first + count, self.graph.n_nodes, first + k - len(nodes)))
-            if not first:
+            if not first:  # no number continues 0
                 break
             first, count = 10 * first, 10 * count
         return [(node, round(name_likeness(digits, str(node)), 4)) for node in nodes]
@@ -223,14 +240,14 @@ class NumberedNames(Vocabulary):
 
 
 def _encode(text: str) -> bytes:
-    """Return a text in UTF-8; it may have lone surrogates, which no name has."""
+    """Return a text in UTF-8. Lone surrogates, which no name has, are allowed."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def _mark_errors(run: Sequence[Word], name: str) -> tuple[int, ...]:
-    """Mark the words of a run that differ from those of a name, 1 each.
+    """Return 1 for each word of a run that differs from that of a name, else 0.
 
-    If the numbers of words differ, or no word does, the first word is marked.
+    If the numbers of words differ, or all words are equal, only the first word has 1.
     """
     name_words = [word.text for word in words_of(name)]
     if len(name_words) != len(run) or name_words == [word.text for word in run]:
@@ -239,6 +256,8 @@ def _mark_errors(run: Sequence[Word], name: str) -> tuple[int, ...]:
 
 
 class _LazyNames:
+    """Names of the nodes, each read from the graph on access."""
+
     def __init__(self, graph: Graph):
         self._graph = graph
 
@@ -247,6 +266,8 @@ class _LazyNames:
 
 
 class _LazyDegrees:
+    """Degrees of the nodes, each read from the graph on access."""
+
     def __init__(self, graph: Graph):
         self._graph = graph
 
@@ -255,9 +276,18 @@ class _LazyDegrees:
 
 
 def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the folded names of a graph in order, as (bytes, ends, nodes).
+    """Return the folded names of a graph in order, as memory-mapped arrays.
 
     If the files do not exist yet, they are written into the folder of the graph's arrays.
+
+    Returns
+    -------
+    The bytes of the names (uint8), their offsets [names + 1], and the node of each name.
+
+    Raises
+    ------
+    StoreError
+        If the files cannot be written or read.
     """
     from core.graph.large import (  # imports numba
         FOLDED,
@@ -281,11 +311,11 @@ def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                     move_into_place(FilePath(temporary, name), folder / name)
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
-        ends = np.load(folder / FOLDED_ENDS, mmap_mode="r")
+        offsets = np.load(folder / FOLDED_ENDS, mmap_mode="r")
         nodes = np.load(folder / FOLDED_NODES, mmap_mode="r")
         return (
             np.asarray(np.memmap(folder / FOLDED, np.uint8, "r")),
-            np.asarray(ends),
+            np.asarray(offsets),
             np.asarray(nodes),
         )
     except (OSError, ValueError) as error:

@@ -1,6 +1,6 @@
-"""Index of a graph's names by their words, which tolerates typing errors.
+"""Index of a graph's names by their words, for finding names in questions despite typing errors.
 
-Accents and apostrophes are ignored.
+Case, accents and apostrophes are ignored.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from core.languages.spelling import APOSTROPHES, MARKED_LETTER, strip_accents
 
-ASCII_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # of an ASCII text
+ASCII_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # faster, for ASCII texts
 UNICODE_WORD = re.compile(rf"[^\W_]{MARKED_LETTER}*(?:[{APOSTROPHES}]{MARKED_LETTER}+)*")
-MAX_NAME_WORDS = 16  # largest number of words of a name
-# Largest number of words of a text that are read as one name with other spaces.
+MAX_NAME_WORDS = 16  # longer names are not indexed
+# Largest number of words of a text that are compared with a name regardless of spaces.
 MAX_JOINED_WORDS = 8
-# Largest number of typing errors in a word and in a name; a long name may have one more.
+# Largest number of typing errors in a name, at most one in each word; a long name may have one more.
 MAX_NAME_ERRORS = 1
 # Smallest number of letters of a long name.
 LONG_NAME_LETTERS = 12
@@ -26,7 +26,7 @@ LONG_NAME_LETTERS = 12
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text, with its position; `text` has no case, accents and apostrophes."""
+    """The word `[start:end]` of a text; its own `text` is without case, accents and apostrophes."""
 
     start: int
     end: int
@@ -35,9 +35,9 @@ class Word:
 
 @dataclass(frozen=True)
 class NameMatch:
-    """Names that `words[first:last]` of a text match.
+    """Nodes with the same name, which the words `[first:last]` of a text spell.
 
-    `nodes` have these names, and `errors` are the numbers of typing errors in each word.
+    `errors` are the numbers of typing errors in each word.
     """
 
     first: int
@@ -70,14 +70,17 @@ def bare_word(word: str) -> str:
 
 
 class WordIndex:
-    """A trie of the names' words, which `find` walks along a text."""
+    """A trie of the names' words, which `find` walks along a text.
+
+    A position in the trie is a number; 0 is the root.
+    """
 
     def __init__(self, names: Sequence[str]):
-        # Next position in the trie for each word, per position.
+        # For each position in the trie: next word -> next position.
         self._children: list[dict[str, int]] = [{}]
-        self._nodes: dict[int, tuple[int, ...]] = {}  # names that end at a position
-        self._words: set[str] = set()
-        self._by_text: dict[str, tuple[int, ...]] = {}  # names by their words without spaces
+        self._nodes: dict[int, tuple[int, ...]] = {}  # position -> nodes whose names end there
+        self._words: set[str] = set()  # words of all names
+        self._by_text: dict[str, tuple[int, ...]] = {}  # name without spaces -> nodes
         for node, name in enumerate(names):
             pattern = ASCII_WORD if name.isascii() else UNICODE_WORD
             words = [bare_word(word) for word in pattern.findall(name)]
@@ -86,17 +89,18 @@ class WordIndex:
         by_length: dict[int, list[str]] = {}
         for word in self._children[0]:
             by_length.setdefault(len(word), []).append(word)
-        # First words of names by their length, with their sets of letters.
+        # Length -> first words of names, and their sets of letters from `letter_bits`.
         self._by_length = {
             size: (words, np.array([*map(letter_bits, words)], np.uint64))
             for size, words in by_length.items()
         }
 
     def __contains__(self, word: str) -> bool:
-        """Return whether a name has this word."""
+        """Return whether a name contains this word."""
         return word in self._words
 
     def _add(self, node: int, words: list[str]) -> None:
+        """Add the name of a node, as its words."""
         position = 0
         for word in words:
             child = self._children[position].get(word)
@@ -112,7 +116,7 @@ class WordIndex:
     def find(self, words: Sequence[Word]) -> list[NameMatch]:
         """Return the names that runs of the words match.
 
-        Words with digits must match exactly. A run that differs from a name in its spaces alone has
+        Words with digits must match exactly. A run that differs from a name only in its spaces has
         one error.
         """
         matches = [match for first in range(len(words)) for match in self._match_from(words, first)]
@@ -130,8 +134,8 @@ class WordIndex:
         return matches
 
     def _match_from(self, words: Sequence[Word], first: int) -> Iterator[NameMatch]:
-        """Yield the names that begin at one word."""
-        # (position in the trie, errors in each word so far).
+        """Yield the names that begin at the word `first`."""
+        # Beginnings of names: (position in the trie, errors in each word so far).
         partial_matches: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         n_letters = 0
         for last in range(first, min(len(words), first + MAX_NAME_WORDS)):
@@ -162,7 +166,10 @@ class WordIndex:
                 yield word, 1
 
     def _near_words(self, position: int, word: str) -> list[str]:
-        """Return the next words in the trie that may be one typing error away."""
+        """Return the next words in the trie that may be one typing error away.
+
+        At the root, which has many next words, they are filtered by length and letters.
+        """
         if position:
             return list(self._children[position])
         next_words, own_letters = list[str](), np.uint64(letter_bits(word))
@@ -175,7 +182,7 @@ class WordIndex:
 
 
 def _similar_words(word: str, candidates: list[str]) -> list[str]:
-    """Return the candidates that are one insertion, deletion, change or swap away."""
+    """Return the candidates that are at most one insertion, deletion, change or swap away."""
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import extract
 

@@ -1,4 +1,8 @@
-"""Triples of a delimited file in blocks of bytes, with every name as a slice of its block."""
+"""Triples of a large delimited file in blocks of bytes, each name a slice of its block.
+
+The builder of graphs that exceed memory (`core.graph.large`) reads blocks. It saves the position
+after each one, from which a stopped build continues.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from core.graph.readers.delimited_layout import detect_layout, sample_lines
 from core.graph.readers.delimited_rows import FORMAT_SEPARATORS, QUOTED_FORMATS, bad_quotes_error
 from core.graph.readers.list_cells import cell_names
 from core.graph.readers.source import TripleSource
-from core.graph.readers.text_loops import split_lines
+from core.graph.readers.text_loops import WRONG_COLUMN_COUNT, split_lines
 from core.io.files import MAX_LINE_BYTES, UnpackedBytes, not_utf8_error, size_text
 
 LINE_PATTERN = re.compile(rb"[^\n]*\n|[^\n]+$")
@@ -26,8 +30,9 @@ LINE_PATTERN = re.compile(rb"[^\n]*\n|[^\n]+$")
 class BlockPosition:
     """Position in a file after a block.
 
-    `offset` counts the bytes of text and `line` the lines before it. `quoted` is True if rows are
-    read by the csv module from there on.
+    `offset` is the number of bytes of text before the position, after unpacking, or the number of
+    triples in formats that are read by triples. `line` is the number of lines before it. `quoted`
+    is True if the csv module reads all rows from the position on.
     """
 
     offset: int = 0
@@ -46,18 +51,20 @@ class Block:
     starts: np.ndarray  # int64 [3 triples]
     lengths: np.ndarray  # int64 [3 triples]
     lines: np.ndarray  # int64 [triples], line of each triple, from 1
-    after: BlockPosition
+    after: BlockPosition  # position of the next block
 
 
 @dataclass
 class DelimitedBlocks:
     """Reader of a delimited file in blocks.
 
-    Bad lines raise BadInput, or are counted if they may be left out.
+    Compiled loops split lines without quotes and lists. A bad line raises BadInput, or is counted
+    in the tally if bad lines may be left out.
     """
 
     source: TripleSource
     size: int  # bytes of text in a block
+    # Columns of head, relation and tail that the header names, from 1.
     _header_columns: tuple[int, int, int] | None = field(default=None, init=False)
     # Number of the last line before the first triple, 0 if there is none.
     _last_opening_line: int = field(default=0, init=False)
@@ -68,7 +75,7 @@ class DelimitedBlocks:
         self._columns = self.source.columns
 
     def read(self, position: BlockPosition) -> Iterator[Block]:
-        """Yield the blocks from a position on."""
+        """Yield the blocks from a position on, about `size` bytes each."""
         self._detect_layout()
         with self.source.open_text() as source:
             source.skip(position.offset)
@@ -77,7 +84,8 @@ class DelimitedBlocks:
                 yield from self._read_quoted(texts, position)
                 return
             for text in texts:
-                # From the first quote or list on, the csv module reads the rest of the file.
+                # The compiled loops know neither quotes nor lists, so the csv module reads the rest
+                # of the file from the first one on.
                 if self._format_name in QUOTED_FORMATS and (b'"' in text or b"[" in text):
                     start = BlockPosition(position.offset, position.line, True)
                     yield from self._read_quoted(chain([text], texts), start)
@@ -104,10 +112,11 @@ class DelimitedBlocks:
             )
 
     def _split_block(self, data: np.ndarray, position: BlockPosition) -> Block:
+        """Return the triples of whole lines without quotes, which begin at a position."""
         fault = self._drop_undecodable(data, position)
         if position.line < self._last_opening_line:
             self._hide_lines(data, self._last_opening_line - position.line)
-        max_lines = int(np.count_nonzero(data == 10)) + 1
+        max_lines = int(np.count_nonzero(data == ord("\n"))) + 1
         chosen_columns = self._columns or self._header_columns
         starts, lengths = np.empty(3 * max_lines, np.int64), np.empty(3 * max_lines, np.int64)
         numbers, odd = np.empty(max_lines, np.int64), np.empty((max_lines, 4), np.int64)
@@ -125,6 +134,7 @@ class DelimitedBlocks:
             odd,
         )
         for line, start, end, reason in odd[:n_odd].tolist():
+            # Earlier bad lines are reported first, as in a reading line by line.
             if fault and position.line + line + 1 > fault[0]:
                 break
             self._count_bad_line(position.line + line + 1, data[start:end].tobytes(), reason)
@@ -140,8 +150,11 @@ class DelimitedBlocks:
         )
 
     def _count_bad_line(self, number: int, line: bytes, reason: int) -> None:
-        """Count a bad line, or raise the same error as `delimited.read`."""
-        why = "wrong number of columns" if reason % 10 == 1 else "an empty name"
+        """Count a bad line, or raise the same error as `delimited.read`.
+
+        `reason` is one of those that `split_lines` gives.
+        """
+        why = "wrong number of columns" if reason == WRONG_COLUMN_COUNT else "an empty name"
         if not self._tally.skip(why, number):
             row = line.decode("utf-8").split(FORMAT_SEPARATORS[self._format_name])
             columns = self._columns or self._header_columns
@@ -152,7 +165,9 @@ class DelimitedBlocks:
     ) -> tuple[int, UnicodeDecodeError] | None:
         """Overwrite lines that are not UTF-8 with spaces, and count them as bad.
 
-        If they may not be left out, the number of the first one and its error are returned.
+        Returns
+        -------
+        None, or the number and the error of the first such line if bad lines may not be left out.
         """
         try:
             str(data.data, "utf-8")
@@ -165,67 +180,72 @@ class DelimitedBlocks:
             except UnicodeDecodeError as error:
                 if not self._tally.skip("not UTF-8", number):
                     return number, error
-                data[start : start + len(line)] = 32
+                data[start : start + len(line)] = ord(" ")
             start += len(line) + 1
         return None
 
     def _hide_lines(self, data: np.ndarray, count: int) -> None:
-        """Overwrite the first lines of the block, which are no triples, with spaces."""
+        """Overwrite the first `count` lines of the block, such as a header, with spaces."""
         start = 0
         for _ in range(count):
             end = _line_end(data, start)
-            data[start:end] = 32
+            data[start:end] = ord(" ")
             start = end + 1
 
     def _read_quoted(self, chunks: Iterator[bytes], position: BlockPosition) -> Iterator[Block]:
         """Yield the blocks of rows that the csv module reads from chunks of whole lines."""
-        at = position  # position of the reader
+        reached = position  # position after the lines that the csv module has asked for
 
         def texts() -> Iterator[str]:
-            nonlocal at
+            nonlocal reached
             for line in chain.from_iterable(map(LINE_PATTERN.findall, chunks)):
-                at = BlockPosition(at.offset + len(line), at.line + 1, True)
+                reached = BlockPosition(reached.offset + len(line), reached.line + 1, True)
                 try:
                     text = line.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError as error:
-                    if not self._tally.skip("not UTF-8", at.line):
-                        raise not_utf8_error(self._path.name, at.line, error.start) from None
+                    if not self._tally.skip("not UTF-8", reached.line):
+                        raise not_utf8_error(self._path.name, reached.line, error.start) from None
                     continue
                 if text.strip():
                     yield text + "\n"
 
         parts: list[str] = []
         lines: list[int] = []
-        rows, size = (
-            csv.reader(texts(), strict=True, delimiter=FORMAT_SEPARATORS[self._format_name]),
-            0,
-        )
+        size = 0
+        separator = FORMAT_SEPARATORS[self._format_name]
+        rows = csv.reader(texts(), strict=True, delimiter=separator)
         while True:
             try:
                 row = next(rows, None)
                 if row is None:
                     break
-                if at.line > self._last_opening_line:
+                if reached.line > self._last_opening_line:
                     columns = self._columns or self._header_columns
-                    row_triple = triple_of(self._path, at.line, row, self._format_name, columns)
-                    for triple in triples_of_row(self.source, at.line, row_triple):
+                    row_triple = triple_of(
+                        self._path, reached.line, row, self._format_name, columns
+                    )
+                    for triple in triples_of_row(self.source, reached.line, row_triple):
                         parts += triple
                         size += sum(map(len, triple))
-                        lines.append(at.line)
+                        lines.append(reached.line)
             except csv.Error as error:
-                if not self._tally.skip("bad quotes", at.line):
-                    raise bad_quotes_error(self._path, at.line, error, self._format_name) from None
+                if not self._tally.skip("bad quotes", reached.line):
+                    raise bad_quotes_error(
+                        self._path, reached.line, error, self._format_name
+                    ) from None
             except BadInput:
-                if not self._tally.skip("wrong columns or an empty name", at.line):
+                if not self._tally.skip("wrong columns or an empty name", reached.line):
                     raise
             if size >= self.size:
-                yield pack_block(parts, lines, at)
+                yield pack_block(parts, lines, reached)
                 parts, size, lines = [], 0, []
-        yield pack_block(parts, lines, at)
+        yield pack_block(parts, lines, reached)
 
 
 def pack_block(parts: list[str], lines: list[int], after: BlockPosition) -> Block:
-    """Build a block from texts, three per triple.
+    """Build a block from texts: head, relation and tail of each triple in a row.
+
+    `lines` are the line numbers of the triples, and `after` is the position of the next block.
 
     Raises
     ------
@@ -249,6 +269,7 @@ def encode_parts(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     except UnicodeEncodeError as error:
         raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    # NumPy refuses an empty buffer, hence the space.
     return np.frombuffer(b"".join(encoded) or b" ", np.uint8), lengths
 
 
@@ -260,10 +281,10 @@ def whole_lines(source: UnpackedBytes, size: int) -> Iterator[bytes]:
     BadInput
         If a line is longer than `MAX_LINE_BYTES`.
     """
-    carry = b""
+    carry = b""  # beginning of a line whose end is not read yet
     while True:
         data = source.read(size)
-        cut = len(data) if not data else data.rfind(b"\n") + 1
+        cut = data.rfind(b"\n") + 1  # 0 without a line end, and at the end of the file
         if data and not cut:
             carry += data
             if len(carry) > MAX_LINE_BYTES:
@@ -290,5 +311,5 @@ def _decoded_lines(source: UnpackedBytes) -> Iterator[tuple[int, str]]:
 
 
 def _line_end(data: np.ndarray, start: int) -> int:
-    newlines = np.flatnonzero(data[start:] == 10)
+    newlines = np.flatnonzero(data[start:] == ord("\n"))
     return start + int(newlines[0]) if len(newlines) else len(data)

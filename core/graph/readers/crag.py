@@ -1,10 +1,11 @@
-"""Reader of CRAG's mock knowledge graphs (folder “cragkg”), with the triples of Walk&Retrieve.
+"""Reader of the mock knowledge graphs of the benchmark CRAG, with the triples of Walk&Retrieve.
 
-The triples are those of Walk&Retrieve's published code: facts of films, people and years, of
+CRAG (Comprehensive RAG benchmark) ships databases of five domains in the folder “cragkg”. The
+triples are those of Walk&Retrieve's published code: facts of films, people and years, of
 football and basketball, of artists, songs and prizes, summaries of entities, companies and prices.
-Errors of that code are corrected: a drawn match is won by nobody, a player's jersey is no number of
-seasons, all companies are read instead of the first alone, and a company's summary is no sector.
-The text of whole objects, which that code writes as nodes, is left out.
+Errors of that code are corrected: a drawn match has no winner, a player's jersey number is not read
+as a number of seasons, all companies are read and not only the first, and a company's summary is
+not read as its sector. That code also writes the text of whole objects as nodes; these are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from typing import Any
 from core.errors import BadInput
 from core.graph.readers.source import Triple
 
-Fact = tuple[Any, str, Any]  # values that are None or NaN make no triple
+# Head, relation and tail, before they become names. None and NaN make no triple.
+Fact = tuple[Any, str, Any]
+# In the following tables: key or column in the file -> relation.
 PRICE_RELATIONS = {
     "Open": "opening_price",
     "High": "high_price",
@@ -79,6 +82,7 @@ ARTIST_RELATIONS = {
     "end_date": "end_date",
 }
 SONG_RELATIONS = {"author": "artist", "country": "country", "date": "released_in"}
+# Position in the list of a song's week -> relation.
 RANK_RELATIONS = {
     0: "billboard_ranking_date",
     2: "billboard_ranking_artist",
@@ -87,7 +91,8 @@ RANK_RELATIONS = {
     5: "top_position",
     6: "rank",
 }
-READ_ERRORS = (  # errors of reading a file in another form
+# Errors that reading raises if a file is damaged or has another form.
+READ_ERRORS = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError),
     *(ArithmeticError, RecursionError, MemoryError),
     *(sqlite3.Error, pickle.UnpicklingError, csv.Error),
@@ -109,8 +114,8 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
     """Yield the triples of the files that exist, in the order of `CRAG_READERS`.
 
     `notes` receives a sentence on each file that is missing or cannot be read. A pickled file is
-    read if it holds only plain values, since other values could run code. If there is a table of
-    the same name with the suffix `.csv`, it is read instead.
+    read only if it holds plain values, since other values could run code. If there is a table of
+    the same name with the suffix `.csv`, the table is read instead.
 
     Raises
     ------
@@ -125,9 +130,9 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
             continue
         try:
             for head, relation, tail in read(table if table.is_file() else file):
-                names = _text(head), _text(tail)
+                names = _node_name(head), _node_name(tail)
                 if all(names):
-                    yield names[0], _text(relation), names[1]
+                    yield names[0], _node_name(relation), names[1]
         except NotPlainError:
             notes.append(
                 f"{name} is left out: it holds more than plain values, and reading those would run "
@@ -140,7 +145,7 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
 
 
 class NotPlainError(Exception):
-    """Error for a pickled file that holds objects of a class."""
+    """Error for a pickled file that holds objects of a class, whose loading could run code."""
 
 
 class _PlainUnpickler(pickle.Unpickler):
@@ -150,16 +155,16 @@ class _PlainUnpickler(pickle.Unpickler):
         raise NotPlainError(f"{module}.{name}")
 
 
-def _text(value: Any) -> str:
+def _node_name(value: Any) -> str:
     """Return a value as the name of a node, empty for missing values."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, list | tuple | set):
-        value = ", ".join(filter(None, map(_text, value)))
+        value = ", ".join(filter(None, map(_node_name, value)))
     return " ".join(str(value).split())
 
 
-def _json(file: Path) -> Any:
+def _load_json(file: Path) -> Any:
     return json.loads(file.read_text("utf-8"))
 
 
@@ -168,13 +173,13 @@ def _unpickle(file: Path) -> Any:
         return _PlainUnpickler(stream).load()
 
 
-def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of a table.
+def _csv_rows(file: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a CSV table by column.
 
     Raises
     ------
     NotPlainError
-        If the table is pickled.
+        If the table is pickled: pandas pickles objects of classes.
     """
     if file.suffix in (".pkl", ".pickle"):
         raise NotPlainError(file.name)
@@ -185,7 +190,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
 def _sqlitedict_items(file: Path) -> Iterator[tuple[str, Any]]:
     """Yield the keys and values of a dict that sqlitedict wrote into SQLite.
 
-    It stores pickled values in the table `unnamed`.
+    sqlitedict stores pickled values in the table `unnamed`.
     """
     import io
 
@@ -195,11 +200,12 @@ def _sqlitedict_items(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _facts(subject: Any, values: Mapping, relations: Mapping[Any, str]) -> Iterator[Fact]:
+    """Return a fact for each key in `relations`, None for keys that `values` lacks."""
     return ((subject, relation, values.get(key)) for key, relation in relations.items())
 
 
 def _films(file: Path) -> Iterator[Fact]:
-    for film in _json(file).values():
+    for film in _load_json(file).values():
         title = film.get("title")
         yield from (
             (title, f"has_{key}", f"movie_{film[key]}" if key == "id" else film.get(key))
@@ -223,8 +229,8 @@ def _people(file: Path) -> Iterator[Fact]:
     films = file.parent / "movie_db.json"
     titles = {}
     if films.is_file():
-        titles = {film.get("id"): film.get("original_title") for film in _json(films).values()}
-    for person in _json(file).values():
+        titles = {film.get("id"): film.get("original_title") for film in _load_json(films).values()}
+    for person in _load_json(file).values():
         name = person.get("name")
         yield from (
             (name, "acted_in", titles.get(film)) for film in person.get("acted_movies") or ()
@@ -236,7 +242,7 @@ def _people(file: Path) -> Iterator[Fact]:
 
 
 def _years(file: Path) -> Iterator[Fact]:
-    for year, year_facts in _json(file).items():
+    for year, year_facts in _load_json(file).items():
         yield from (
             (f"movie_{film}", "released_in", year) for film in year_facts.get("movie_list") or ()
         )
@@ -248,8 +254,8 @@ def _years(file: Path) -> Iterator[Fact]:
                 yield from ((film, "won", category), (name, "won", category))
 
 
-def _matches(file: Path) -> Iterator[Fact]:
-    for row in _rows(file):
+def _football_matches(file: Path) -> Iterator[Fact]:
+    for row in _csv_rows(file):
         match, team, opponent = row.get("game"), row.get("team"), row.get("opponent")
         yield from _facts(match, row, MATCH_RELATIONS)
         yield from (
@@ -265,7 +271,7 @@ def _matches(file: Path) -> Iterator[Fact]:
             yield from ((match, "won_by", won), (match, "lost_by", lost))
 
 
-def _players(file: Path) -> Iterator[Fact]:
+def _basketball_players(file: Path) -> Iterator[Fact]:
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         connection.row_factory = sqlite3.Row
         for row in connection.execute("SELECT * FROM common_player_info ORDER BY rowid"):
@@ -278,13 +284,13 @@ def _artists(file: Path) -> Iterator[Fact]:
         yield from ((name, "has_members", member) for member in artist.get("members") or ())
 
 
-def _works(file: Path) -> Iterator[Fact]:
+def _artist_works(file: Path) -> Iterator[Fact]:
     for name, works in _unpickle(file).items():
         yield from ((name, "has_artist_work", work) for work in works)
 
 
 def _prizes(file: Path) -> Iterator[Fact]:
-    for row in _rows(file):
+    for row in _csv_rows(file):
         event, artist, song = row.get("title"), row.get("artist"), row.get("nominee")
         yield from (
             (event, "in_year_of", row.get("year")),
@@ -326,8 +332,8 @@ def _summaries(file: Path) -> Iterator[Fact]:
             yield name, "has_summary", summary.get("summary_text")
 
 
-def _names(file: Path) -> Iterator[Fact]:
-    return ((row.get("Name"), "has_ticker_name", row.get("Symbol")) for row in _rows(file))
+def _ticker_names(file: Path) -> Iterator[Fact]:
+    return ((row.get("Name"), "has_ticker_name", row.get("Symbol")) for row in _csv_rows(file))
 
 
 def _prices(file: Path) -> Iterator[Fact]:
@@ -350,12 +356,12 @@ def _companies(file: Path) -> Iterator[Fact]:
             key, company, COMPANY_RELATIONS | {"longBusinessSummary": "company_summary"}
         )
         yield from (
-            (key, "company_officers", one.get("name"))
-            for one in company.get("companyOfficers") or ()
+            (key, "company_officers", officer.get("name"))
+            for officer in company.get("companyOfficers") or ()
         )
 
 
-def _market(file: Path) -> Iterator[Fact]:
+def _market_caps(file: Path) -> Iterator[Fact]:
     return (
         (key, "has_market_cap", f"{value} USD")
         for key, value in _sqlitedict_items(file)
@@ -363,24 +369,25 @@ def _market(file: Path) -> Iterator[Fact]:
     )
 
 
+# File below the folder -> reader of its facts.
 CRAG_READERS: dict[str, Callable[[Path], Iterable[Fact]]] = {
     "movie/movie_db.json": _films,
     "movie/person_db.json": _people,
     "movie/year_db.json": _years,
-    "sports/soccer_team_match_stats.pkl": _matches,
-    "sports/nba.sqlite": _players,
+    "sports/soccer_team_match_stats.pkl": _football_matches,
+    "sports/nba.sqlite": _basketball_players,
     "music/artist_dict_simplified.pickle": _artists,
-    "music/artist_work_dict.pickle": _works,
+    "music/artist_work_dict.pickle": _artist_works,
     "music/grammy_df.pickle": _prizes,
     "music/rank_dict_hot100.pickle": _charts,
     "music/song_dict_hot100.pickle": _chart_ranks,
     "music/song_dict_simplified.pickle": _songs,
     "open/kg.0.jsonl.bz2": _summaries,
     "open/kg.1.jsonl.bz2": _summaries,
-    "finance/company_name.dict": _names,
+    "finance/company_name.dict": _ticker_names,
     "finance/finance_detailed_price.sqlite": _prices,
     "finance/finance_price.sqlite": _prices,
     "finance/finance_dividend.sqlite": _dividends,
     "finance/finance_info.sqlite": _companies,
-    "finance/finance_marketcap.sqlite": _market,
+    "finance/finance_marketcap.sqlite": _market_caps,
 }

@@ -33,11 +33,11 @@ def read(source: TripleSource) -> Iterator[Triple]:
     """Yield the triples of a delimited file.
 
     The format of the source is tab, bar, comma, semicolon or tab-quoted; with “auto” it is detected
-    from the first lines. Only the last three know quotes. In the others a name is taken unchanged,
-    including spaces. Blank lines are skipped, and so is a first line in which Excel names the
-    separator.
+    from the first lines. Names may be in quotes in the last three only. In the others a name is
+    taken unchanged, including spaces. Blank lines are skipped, and so is a first line in which Excel
+    names the separator.
 
-    A first row that names its columns is no triple. If the names are in `END_COLUMN_PAIRS` and
+    A header row is not read as a triple. If its names are in `END_COLUMN_PAIRS` and
     `RELATION_COLUMN_NAMES`, they give the columns of head, relation and tail, and the file may have
     more columns. Other headers are detected by `core.graph.readers.header`, unless the source says
     if there is one. The tally notes these decisions.
@@ -108,7 +108,10 @@ def _read_row(
 
 
 def triples_of_row(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
-    """Iterate over the triples of a row, several if its cells hold lists written as text."""
+    """Iterate over the triples of a row, several if its cells hold lists written as text.
+
+    `triple` holds the cells of head, relation and tail, and `number` is the number of the line.
+    """
     if not any("[" in name for name in triple):
         return iter((triple,))
     cells = [cell_names(name) for name in triple]
@@ -129,7 +132,8 @@ def triple_of(
     number : number of the line, for the message of an error.
     row : the cells of the line.
     format_name : format of the file, for the message of an error.
-    columns : the columns of head, relation and tail. If they are None, the row has these three.
+    columns : columns of head, relation and tail, from 1. None means that the row has just these
+        three.
 
     Raises
     ------

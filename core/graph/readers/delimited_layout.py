@@ -35,7 +35,7 @@ from core.io.files import EXCEL_SEPARATOR
 
 # Number of lines from which the separator is detected.
 SNIFFED_LINES = 20
-# Number of lines with which the first row is compared, to find out if it is a header.
+# Number of lines that are compared with the first row, to find out if it is a header.
 COMPARED_LINES = 1000
 # Largest number of characters in these lines.
 MAX_COMPARED_CHARACTERS = 1 << 20
@@ -49,10 +49,10 @@ class DelimitedLayout:
     Parameters
     ----------
     format_name : name of the format, which determines the separator and the use of quotes.
-    columns : the columns of head, relation and tail, if they were found or chosen.
-    n_header_columns : number of columns of the header row, 0 without a header.
-    last_opening_line : number of the last line before the first triple, 0 if there is none.
-    attribute_columns : the keys of the edge attributes, by the position of their column, from 0.
+    columns : columns of head, relation and tail, from 1. None if rows have just these three.
+    n_header_columns : number of columns of the header row, or 0 if there is no header.
+    last_opening_line : number of the last line before the triples, such as a header, or 0.
+    attribute_columns : position of a column of edge attributes, from 0 -> key of the attribute.
     """
 
     format_name: str
@@ -63,7 +63,10 @@ class DelimitedLayout:
 
 
 def sample_lines(lines: Iterator[NumberedLine]) -> list[NumberedLine]:
-    """Take the first lines, from which the layout is detected, limited in number and size."""
+    """Take the first lines from an iterator, at most `COMPARED_LINES` of them.
+
+    They end early after `MAX_COMPARED_CHARACTERS`. The layout is detected from these lines.
+    """
     sample: list[NumberedLine] = []
     characters = 0
     for number, text in islice(lines, COMPARED_LINES):
@@ -78,12 +81,13 @@ def detect_layout(source: TripleSource, sample: list[NumberedLine]) -> Delimited
     """Detect the layout of a file from its first lines.
 
     1. A first line in which Excel names the separator is skipped.
-    2. The format is the one that the source names, else Excel's, else the one that fits best.
+    2. The format is the one that the source names, else the one with Excel's separator, else the
+       one that most lines fit.
     3. If the first row has known names of columns, it is a header and gives the columns.
-    4. Else the source says whether it is a header, or it is compared with the other rows.
+    4. Else the source says if the first row is a header, or the row is compared with the others.
 
     The tally gets a note on a header, or a warning if it is not certain. For a header, this also
-    sets `source.spaces`, `source.attributes.ignored` and `source.attributes.expected`.
+    sets `source.spaces`, `source.attributes.ignored_keys` and `source.attributes.header_has_attributes`.
 
     Parameters
     ----------
@@ -128,8 +132,8 @@ def find_excel_line(source: TripleSource, sample: list[NumberedLine]) -> tuple[s
 
     Returns
     -------
-    The format of that separator, empty if it is none of ours, and the number of the line. The
-        number is 0 if there is no such line.
+    The format of that separator, empty if no format has it, and the number of the line. The number
+    is 0 if there is no such line.
     """
     if not sample or source.format not in ("auto", *FORMAT_SEPARATORS):
         return "", 0
@@ -160,7 +164,7 @@ def _detect_format(path: FilePath, lines: list[NumberedLine], columns: ColumnNum
     number, text = lines[0]
     widest = widest_format(text)
     if columns or count_cells(text, widest) > 3:
-        # With this separator, the header is understood, or the error counts the columns.
+        # The reader then understands the header, or reports the number of columns.
         return widest
     raise BadInput(
         f"{path.name}, line {number}: expected head, relation and tail separated by tabs, “|”, "
@@ -192,8 +196,8 @@ def _columns_from_known_names(source: TripleSource, rows: list[list[str]]) -> Co
 def _refuse_edge_list(path: FilePath, rows: list[list[str]], may_have_header: bool) -> None:
     """Raise BadInput if the rows are links without relations.
 
-    They are if a header of two or three columns names only ends, or if the third column holds
-    numbers and the second holds ends that begin other rows.
+    Rows are such links in two cases: a header of two or three columns names only ends, or the third
+    column holds numbers and the second holds ends that begin other rows.
     """
     rows = [list(map(str.strip, row)) for row in rows]
     has_weights = _has_weight_column(rows)
@@ -227,7 +231,7 @@ def _looks_like_header(source: TripleSource, rows: list[list[str]]) -> bool:
     """Return whether a first row is a header although not all its columns have known names.
 
     The setting of the source decides first, then the names of both ends in the chosen columns, then
-    `header_verdict`. The tally warns if that is unsure.
+    `header_verdict`. The tally warns if the verdict is unsure.
     """
     if source.header:
         return source.header == WITH_HEADER
@@ -255,7 +259,7 @@ def _apply_header(source: TripleSource, names: list[str], columns: ColumnNumbers
     head_column, _, tail_column = columns
     source.spaces = (_id_space_at(names, head_column), _id_space_at(names, tail_column))
     attribute_columns = find_attribute_columns(source, names, columns)
-    source.attributes.ignored = [
+    source.attributes.ignored_keys = [
         shorten(name.strip(), 40)
         for i, name in enumerate(names)
         if i + 1 not in columns and i not in attribute_columns and name.strip()
@@ -271,7 +275,7 @@ def _id_space_at(names: list[str], column: int) -> str:
 
 def _note_header(source: TripleSource, names: list[str], columns: ColumnNumbers) -> None:
     """Note which columns of a header are used, unless all are, under their usual names."""
-    ignored_names = source.attributes.ignored
+    ignored_names = source.attributes.ignored_keys
     plain_names = tuple(name.strip().casefold() for name in names)
     if not ignored_names and plain_names in (TRIPLE_PARTS, ("subject", "predicate", "object")):
         return

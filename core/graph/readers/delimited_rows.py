@@ -1,4 +1,7 @@
-"""Rows of delimited text: the separators of the formats, quotes, and lines split into cells."""
+"""Rows of delimited text: separators and quotes of the formats, and lines split into cells.
+
+Readers of triples, of edge lists and of node tables share these functions.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ SEPARATOR_WORDS = {
 }
 # Formats in which names may be in double quotes, as the csv module writes them.
 QUOTED_FORMATS = ("comma", "semicolon", "tab-quoted")
-# Formats that are tried on the first lines; of those that fit equally well, the first is taken.
+# Formats that are tried on the first lines. If several fit equally well, the first one is chosen.
 GUESSED_FORMATS = ("tab", "bar", "comma", "semicolon")
 EDGE_LIST_FORMAT = "edges"  # format of links without relations, see `core.graph.readers.edge_list`
 
@@ -42,8 +45,8 @@ def split_line(text: str, format_name: str) -> list[str]:
 def split_quoted_line(text: str, separator: str) -> list[str]:
     """Split a line whose cells may be in double quotes.
 
-    A quote may be open at the end of the line, as its cell may go on in the next one. The result is
-    empty if the csv module refuses the line, for example because of a carriage return in a cell.
+    A quote may be open at the end of the line, since its cell may continue on the next one. The
+    result is empty if the csv module rejects the line, such as one with a carriage return in a cell.
     """
     try:
         return next(csv.reader([text], delimiter=separator), [])
@@ -64,8 +67,8 @@ def widest_format(text: str) -> str:
 def read_rows(source: TripleSource) -> Iterator[NumberedRow]:
     """Yield the rows of a delimited file with any number of columns.
 
-    The separator is that of the source's format. If the format has none, it is the separator that
-    splits the first line into the most cells. A first line in which Excel names the separator is
+    The separator is that of the source's format. If the format has none, the separator that splits
+    the first line into the most cells is used. A first line in which Excel names the separator is
     skipped.
     """
     texts = source.lines()
@@ -107,12 +110,12 @@ def _split_quoted_rows(
     row_characters = 0
 
     def count_lines() -> Iterator[str]:
-        """Yield the texts that the csv module asks for, and note how far it is."""
+        """Yield lines to the csv module, and track the line number and the size of the row."""
         nonlocal line_number, row_characters
         for number, text in lines:
             line_number = number
             row_characters += len(text)
-            # The limit is in bytes. A character has at least one, so a row of that size passes.
+            # The limit is in bytes. A character has at least one byte, so no shorter row is rejected.
             if row_characters > MAX_LINE_BYTES:
                 raise BadInput(
                     f"{source.name}, line {number}: a row of more than {size_text(MAX_LINE_BYTES)} "

@@ -17,16 +17,16 @@ from core.graph.readers.source import Triple, TripleSource
 DEFAULT_RELATION = "connected_to"  # relation of links without one
 # Weight in the data of an edge, as networkx writes it.
 NETWORKX_WEIGHT = re.compile(r"'weight': ([0-9.eE+-]{1,30})")
-MAX_SEARCHED_CHARACTERS = 1000  # characters of an edge's data in which the weight is searched
+MAX_SEARCHED_CHARACTERS = 1000  # characters of an edge's data that are searched for the weight
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
     """Yield the links of an edge list without relations, with the relation `DEFAULT_RELATION`.
 
     The columns are separated by a tab, a comma, a semicolon or spaces. The first two are the ends
-    of the link. If there are exactly three and the third is a number, it is the weight. A weight in
-    the data that networkx writes behind the ends is read as well. Other columns are not read, which
-    the tally notes. Lines that begin with # are comments.
+    of the link. If there are exactly three and the third is a number, the third is the weight. A
+    weight in the data that networkx writes after the ends is also read. The tally notes that other
+    columns are not read. Lines that begin with # are comments.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _has_header(source: TripleSource, rows: list[list[str]]) -> bool:
 def _find_weight(row: list[str]) -> str:
     """Return the weight in a row of an edge list, or an empty text.
 
-    It is the third of exactly three columns if that is a number, else the weight in networkx's
+    The weight is the third of exactly three columns if that is a number, else the one in networkx's
     data, such as `{'weight': 2.5}`.
     """
     if len(row) == 3 and NUMBER_TEXT.fullmatch(row[2].strip()):

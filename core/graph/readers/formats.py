@@ -28,12 +28,13 @@ def triples_in_blocks(
 ) -> Iterator[Block]:
     """Yield the triples of `read` from a position on, in blocks of about `size` characters.
 
-    The position counts triples. Those before it are read again and skipped, without counting their
-    bad lines a second time.
+    The position counts triples. On continuing, the triples before it are read again and skipped;
+    their bad lines are not counted a second time.
     """
-    from core.graph.readers.blocks import BlockPosition, pack_block  # they import numba
+    from core.graph.readers.blocks import BlockPosition, pack_block  # imports numba
 
-    tally, source.tally = source.tally, Tally(source.tally.skips)
+    # A second tally receives the bad lines up to the position.
+    tally, source.tally = source.tally, Tally(source.tally.may_skip)
     triples = read(source)
     for _ in islice(triples, position.offset):
         pass
@@ -48,7 +49,7 @@ def triples_in_blocks(
         if length >= size:
             yield pack_block(parts, lines, BlockPosition(count, source.line))
             parts, lines, length = [], [], 0
-    if lines or not count:
+    if lines or not count:  # a file without triples gives one empty block
         yield pack_block(parts, lines, BlockPosition(count, source.line))
 
 
@@ -73,13 +74,14 @@ class Format:
 
     `read` yields the triples of a source in the order of the file. A bad line is passed to
     `TripleSource.report_bad_line`, which raises an error or lets the reader skip the line.
-    `in_blocks` yields the same triples from a position on, in blocks of bytes; without it, blocks
-    are made from the triples of `read`. `delimited` formats have lines of columns, which can be
-    chosen, and in which names may be numbers. The columns of a `table` can be chosen, too. With
-    `terms`, the parts in blocks are RDF terms, which get readable names when all are known.
+    `in_blocks` yields the same triples from a position on, in blocks of bytes, for files that
+    exceed memory. Without such a function, blocks are made from the triples of `read`. A
+    `delimited` format has lines of columns. The user may choose the columns, or build a graph whose
+    names are numbers. The columns of a `table` can be chosen, too. With `terms`, blocks hold RDF
+    terms, which get readable names after the whole file is read.
 
-    `tools` are programs that write the format; those with a version are tested. `taken` and `left`
-    describe which contents become part of the graph and which do not.
+    `tools` are programs that write the format; those with a version are tested. `contents_read` and
+    `contents_left_out` describe which contents become part of the graph and which do not.
     """
 
     title: str
@@ -90,14 +92,14 @@ class Format:
     table: bool = False
     terms: bool = False
     tools: str = ""
-    taken: str = ""
-    left: str = ""
+    contents_read: str = ""
+    contents_left_out: str = ""
 
     def blocks(self, source: TripleSource, position: BlockPosition, size: int) -> Iterator[Block]:
         """Yield the triples from a position on, in blocks.
 
-        A block has about `size` bytes of text. The ends of edges are named by the source's tables
-        of nodes.
+        A block has about `size` bytes of text. If the source has tables of nodes, these give the
+        names of the ends of edges.
 
         Raises
         ------
@@ -119,95 +121,107 @@ class Format:
 ATTRIBUTE_WORDS = "types and descriptions of nodes; descriptions, keywords and weights of edges"
 
 
-def _columns(title: str, *suffixes: str, **about: Any) -> Format:
-    return Format(title, suffixes, delimited.read, _delimited_blocks, delimited=True, **about)
+def _delimited_format(title: str, *suffixes: str, **fields: Any) -> Format:
+    return Format(title, suffixes, delimited.read, _delimited_blocks, delimited=True, **fields)
 
 
-def _rdf(title: str, *suffixes: str, **about: Any) -> Format:
+def _rdf_format(title: str, *suffixes: str, **fields: Any) -> Format:
     tools = {
         "tools": "pyoxigraph 0.5.13",
-        "taken": "things and relations by their labels",
-        "left": "datatypes, names of graphs",
+        "contents_read": "things and relations by their labels",
+        "contents_left_out": "datatypes, names of graphs",
     }
-    return Format(title, suffixes, rdf.read, **{**tools, **about})
+    return Format(title, suffixes, rdf.read, **{**tools, **fields})
 
 
-def _network(
-    title: str, read: Callable[[TripleSource], Iterator[Triple]], *suffixes: str, **about: Any
+def _network_format(
+    title: str, read: Callable[[TripleSource], Iterator[Triple]], *suffixes: str, **fields: Any
 ) -> Format:
     defaults = {
         "tools": "networkx 3.6.1",
-        "taken": f"nodes by labels, {ATTRIBUTE_WORDS}",
-        "left": "positions, colours",
+        "contents_read": f"nodes by labels, {ATTRIBUTE_WORDS}",
+        "contents_left_out": "positions, colours",
     }
-    return Format(title, suffixes, read, **{**defaults, **about})
+    return Format(title, suffixes, read, **{**defaults, **fields})
 
 
 FORMATS: dict[str, Format] = {
-    "tab": _columns(
+    "tab": _delimited_format(
         "Tab-separated text",
         ".tsv",
         ".tab",
         tools="pandas 3.1.1, KGX",
-        taken="head, relation, tail; by a header also descriptions, keywords and weights",
-        left="other columns",
+        contents_read="head, relation, tail; by a header also descriptions, keywords and weights",
+        contents_left_out="other columns",
     ),
-    "bar": _columns(
-        "Text separated by “|”", tools="MetaQA", taken="head, relation, tail", left="other columns"
+    "bar": _delimited_format(
+        "Text separated by “|”",
+        tools="MetaQA",
+        contents_read="head, relation, tail",
+        contents_left_out="other columns",
     ),
-    "comma": _columns(
+    "comma": _delimited_format(
         "Comma-separated text",
         ".csv",
         tools="pandas 3.1.1, Gephi, Neo4j, Neptune",
-        taken="head, relation, tail; by a header also descriptions, keywords and weights",
-        left="other columns, types of values",
+        contents_read="head, relation, tail; by a header also descriptions, keywords and weights",
+        contents_left_out="other columns, types of values",
     ),
-    "semicolon": _columns(
-        "Text separated by semicolons", tools="spreadsheets", taken="as comma", left="other columns"
+    "semicolon": _delimited_format(
+        "Text separated by semicolons",
+        tools="spreadsheets",
+        contents_read="as comma",
+        contents_left_out="other columns",
     ),
-    "tab-quoted": _columns(
+    "tab-quoted": _delimited_format(
         "Tab-separated text with quoted names",
         tools="pandas 3.1.1",
-        taken="as tab",
-        left="other columns",
+        contents_read="as tab",
+        contents_left_out="other columns",
     ),
     "edges": Format(
         "Edge list, links without relations",
         (".edgelist", ".edges"),
         edge_list.read,
         tools="networkx 3.6.1, igraph 1.0.0",
-        taken="two ends, a weight",
-        left="other data of edges",
+        contents_read="two ends, a weight",
+        contents_left_out="other data of edges",
     ),
-    "ntriples": _rdf("N-Triples", ".nt", in_blocks=_term_blocks, terms=True),
-    "turtle": _rdf("Turtle", ".ttl"),
-    "nquads": _rdf("N-Quads", ".nq"),
-    "trig": _rdf("TriG", ".trig"),
-    "rdfxml": _rdf("RDF/XML", ".rdf", ".owl"),
-    "jsonld": _rdf(
-        "JSON-LD", ".jsonld", left="datatypes, names of graphs; contexts elsewhere are not fetched"
+    "ntriples": _rdf_format("N-Triples", ".nt", in_blocks=_term_blocks, terms=True),
+    "turtle": _rdf_format("Turtle", ".ttl"),
+    "nquads": _rdf_format("N-Quads", ".nq"),
+    "trig": _rdf_format("TriG", ".trig"),
+    "rdfxml": _rdf_format("RDF/XML", ".rdf", ".owl"),
+    "jsonld": _rdf_format(
+        "JSON-LD",
+        ".jsonld",
+        contents_left_out="datatypes, names of graphs; contexts elsewhere are not fetched",
     ),
-    "n3": _rdf("N3", ".n3", left="datatypes, rules"),
-    "graphml": _network(
+    "n3": _rdf_format("N3", ".n3", contents_left_out="datatypes, rules"),
+    "graphml": _network_format(
         "GraphML",
         graphml.read,
         ".graphml",
         tools="networkx 3.6.1, igraph 1.0.0, yEd, Gephi, Cytoscape, Neo4j APOC, LightRAG, "
         "nano-graphrag",
-        left="positions, colours, nodes without edges; hyperedges stop the reading",
+        contents_left_out="positions, colours, nodes without edges; hyperedges stop the reading",
     ),
-    "gexf": _network("GEXF", networks.read_gexf, ".gexf", tools="networkx 3.6.1, Gephi"),
-    "gml": _network("GML", networks.read_gml, ".gml", tools="networkx 3.6.1, igraph 1.0.0"),
-    "pajek": _network(
-        "Pajek", networks.read_pajek, ".net", ".paj", taken="nodes by labels, weights of edges"
+    "gexf": _network_format("GEXF", networks.read_gexf, ".gexf", tools="networkx 3.6.1, Gephi"),
+    "gml": _network_format("GML", networks.read_gml, ".gml", tools="networkx 3.6.1, igraph 1.0.0"),
+    "pajek": _network_format(
+        "Pajek",
+        networks.read_pajek,
+        ".net",
+        ".paj",
+        contents_read="nodes by labels, weights of edges",
     ),
     "graphson": Format(
         "GraphSON",
         (".graphson",),
         graphson.read,
         tools="TinkerPop, JanusGraph, Neptune",
-        taken=f"vertices by their name, their labels as types, {ATTRIBUTE_WORDS}",
-        left="other properties, all but the first value of one",
+        contents_read=f"vertices by their name, their labels as types, {ATTRIBUTE_WORDS}",
+        contents_left_out="other properties, all but the first value of one",
     ),
     "parquet": Format(
         "Parquet",
@@ -215,8 +229,8 @@ FORMATS: dict[str, Format] = {
         networks.read_parquet,
         table=True,
         tools="pyarrow 26.0.1, pandas 3.1.1, microsoft/graphrag",
-        taken="columns as by the header of comma; a triple for each name of a list",
-        left="other columns",
+        contents_read="columns as by the header of comma; a triple for each name of a list",
+        contents_left_out="other columns",
     ),
     "arrow": Format(
         "Arrow",
@@ -224,8 +238,8 @@ FORMATS: dict[str, Format] = {
         networks.read_arrow,
         table=True,
         tools="pyarrow 26.0.1",
-        taken="columns as by the header of comma; a triple for each name of a list",
-        left="other columns, compressed Feather of version 1",
+        contents_read="columns as by the header of comma; a triple for each name of a list",
+        contents_left_out="other columns, compressed Feather of version 1",
     ),
     "rows": Format(
         "JSON: rows of triples, nodes and links, question rows with a graph each",
@@ -233,11 +247,12 @@ FORMATS: dict[str, Format] = {
         json_graphs.read,
         tools="networkx 3.6.1, D3, Cytoscape.js, vis.js, JSON Graph Format, Neo4j APOC, Memgraph, "
         "HippoRAG's OpenIE, RoG",
-        taken=f"triples of rows; of nodes and links also {ATTRIBUTE_WORDS}",
-        left="other keys, entities without triples",
+        contents_read=f"triples of rows; of nodes and links also {ATTRIBUTE_WORDS}",
+        contents_left_out="other keys, entities without triples",
     ),
 }
 GRAPHML_ADVICE = "Write the graph as GraphML: networkx.write_graphml(graph, 'graph.graphml')."
+# Suffix of a file that is never read -> advice for the user.
 SUFFIX_ADVICE = {
     ".dot": f"DOT says how a graph is drawn. {GRAPHML_ADVICE}",
     ".gv": f"DOT says how a graph is drawn. {GRAPHML_ADVICE}",
@@ -248,7 +263,7 @@ SUFFIX_ADVICE = {
     ".xls": "Save the sheet as CSV.",
     ".ods": "Save the sheet as CSV.",
 }
-DETECTED_FORMAT = _columns("Delimited text, by its first lines")
+DETECTED_FORMAT = _delimited_format("Delimited text, by its first lines")
 
 
 def format_named(name: str) -> Format:
@@ -286,6 +301,6 @@ def format_list() -> str:
     The text begins with: tab (Tab-separated text, .tsv .tab), ...
     """
     return ", ".join(
-        f"{name} ({', '.join(filter(None, (one.title, ' '.join(one.suffixes))))})"
-        for name, one in FORMATS.items()
+        f"{name} ({', '.join(filter(None, (format.title, ' '.join(format.suffixes))))})"
+        for name, format in FORMATS.items()
     )

@@ -62,7 +62,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     Labels are also taken from yEd's drawings, and from the places in which Neo4j's APOC writes
     them. Types, descriptions, keywords and weights go to the source's attributes.
 
-    The tally is told which attributes were used and which were not read. An undirected edge is read
+    The tally notes which attributes were used and which were not read. An undirected edge is read
     from source to target. The case of attribute names is ignored, and defaults of keys apply.
     Entities are not expanded: a file that declares some is refused. All nodes and edges are held in
     memory until the end of the file.
@@ -97,17 +97,17 @@ def read_attributed(
     content = _GraphmlAttributes(file.name)
     with open_unpacked(file) as stream:
         _parse(stream, content)
-    return content.about, content.links
+    return content.attributes_by_node, content.attributed_edges
 
 
 def _parse(stream: UnpackedBytes, content: _GraphmlContent) -> None:
-    """Pass the elements of a file to `content`."""
+    """Pass the beginnings and ends of a file's elements to `content`."""
     from lxml.etree import XMLSyntaxError, iterparse
 
     try:
         limited_bytes = _LimitedBytes(stream)
         for event, element in iterparse(limited_bytes, ("start", "end"), **PARSER_OPTIONS):
-            limited_bytes.since = 0
+            limited_bytes.bytes_since_element = 0
             if event == "start":
                 content.start(element)
             else:
@@ -122,17 +122,18 @@ def _parse(stream: UnpackedBytes, content: _GraphmlContent) -> None:
 class _LimitedBytes:
     """The bytes of a file for the parser, limited between elements.
 
-    Reading raises BadInput if more than `MAX_PIECE_BYTES` bytes were read `since` the last element.
+    Reading raises BadInput if more than `MAX_PIECE_BYTES` bytes were read since the last beginning or
+    end of an element. `_parse` sets `bytes_since_element` back to 0 at each.
     """
 
     def __init__(self, source: UnpackedBytes):
-        self._source, self.since = source, 0
+        self._source, self.bytes_since_element = source, 0
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
         self._source.line += data.count(b"\n")
-        self.since += len(data)
-        if self.since > MAX_PIECE_BYTES:
+        self.bytes_since_element += len(data)
+        if self.bytes_since_element > MAX_PIECE_BYTES:
             raise BadInput(
                 f"{self._source.name}, line {self._source.line + 1}: more than "
                 f"{size_text(MAX_PIECE_BYTES)} without the beginning or end of an element; names, "
@@ -143,34 +144,40 @@ class _LimitedBytes:
 
 @dataclass
 class _GraphmlContent:
-    """Contents of a file, collected while it is parsed."""
+    """Nodes, edges and attributes of a GraphML file, collected while it is parsed."""
 
     file: str
     nodes: dict[str, str] = field(default_factory=dict)  # id -> label, may be empty
     # (source, relation, target, line).
     edges: list[tuple[str, str, str, int]] = field(default_factory=list)
-    # Id -> attributes of the node, and the key of its label.
-    of_nodes: dict[str, tuple[dict[str, str], str]] = field(default_factory=dict)
-    # Position in `edges` -> attributes of the edge, and the key of its label.
-    of_edges: dict[int, tuple[dict[str, str], str]] = field(default_factory=dict)
+    # Id -> attributes of the node for its columns, and the name of the one that is its label.
+    node_attributes: dict[str, tuple[dict[str, str], str]] = field(default_factory=dict)
+    # Position in `edges` -> attributes of the edge, and the name of the one that is its label.
+    edge_attributes: dict[int, tuple[dict[str, str], str]] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)  # key id -> attribute name
     # (node | edge, attribute name) -> value
     defaults: dict[tuple[str, str], str] = field(default_factory=dict)
-    # For each open node or edge element: attribute name -> value.
-    data: list[dict[str, str]] = field(default_factory=list)
-    depth: int = 0
-    # Number of times that each attribute was used as a label.
-    labels: dict[str, Counter[str]] = field(
+    # For each open node or edge element, the outermost first: attribute name -> value.
+    open_data: list[dict[str, str]] = field(default_factory=list)
+    depth: int = 0  # number of open elements
+    # For nodes and for edges: number of times that each attribute was used as a label.
+    label_counts: dict[str, Counter[str]] = field(
         default_factory=lambda: {"node": Counter(), "edge": Counter()}
     )
-    # Number of times that each attribute occurred.
-    seen: dict[str, Counter[str]] = field(
+    # For nodes and for edges: number of times that each attribute occurred.
+    attribute_counts: dict[str, Counter[str]] = field(
         default_factory=lambda: {"node": Counter(), "edge": Counter()}
     )
 
     def start(self, element: _Element) -> None:
-        """Take the attributes of an element, or raise BadInput if it is not supported."""
-        name = _name(element)
+        """Read the XML attributes of an element that begins.
+
+        Raises
+        ------
+        BadInput
+            If the element is not supported.
+        """
+        name = _tag_name(element)
         if not self.depth:
             self._check_root(element)
         self.depth += 1
@@ -185,23 +192,23 @@ class _GraphmlContent:
             self.keys[id] = (element.get("attr.name") or id).casefold()
         elif name in ("node", "edge"):
             label = element.get("label", "").strip() if name == "edge" else ""
-            self.data.append({"label": label} if label else {})
+            self.open_data.append({"label": label} if label else {})
 
     def end(self, element: _Element) -> None:
-        """Take the contents of an element, then free it and its preceding siblings."""
-        name, text = _name(element), " ".join((element.text or "").split())
+        """Read the contents of an element that ends, then free it and its preceding siblings."""
+        name, text = _tag_name(element), " ".join((element.text or "").split())
         self.depth -= 1
-        if name == "data" and self.data and text:
+        if name == "data" and self.open_data and text:
             key = element.get("key", "")
-            self.data[-1][self.keys.get(key, key.casefold())] = text
-        elif name in YED_LABELS and self.data and text:
-            self.data[-1].setdefault(YED_LABELS[name], text)
+            self.open_data[-1][self.keys.get(key, key.casefold())] = text
+        elif name in YED_LABELS and self.open_data and text:
+            self.open_data[-1].setdefault(YED_LABELS[name], text)
         elif name == "default" and text:
-            self._default(element.getparent(), text)
+            self._set_default(element.getparent(), text)
         elif name == "node":
-            self._node(element, self.data.pop())
+            self._add_node(element, self.open_data.pop())
         elif name == "edge":
-            self._edge(element, self.data.pop())
+            self._add_edge(element, self.open_data.pop())
         element.clear()
         while element.getprevious() is not None:
             del element.getparent()[0]
@@ -210,40 +217,46 @@ class _GraphmlContent:
         dtd = element.getroottree().docinfo.internalDTD
         if dtd is not None and list(dtd.iterentities()):
             raise BadInput(f"{self.file}, line 1: it declares XML entities; those are not read.")
-        if _name(element) != "graphml":
+        if _tag_name(element) != "graphml":
             raise BadInput(f"{self.file} is not GraphML; its first element should be <graphml>.")
 
-    def _default(self, key: _Element | None, text: str) -> None:
-        if key is not None and _name(key) == "key":
+    def _set_default(self, key: _Element | None, text: str) -> None:
+        if key is not None and _tag_name(key) == "key":
             element_kind = key.get("for", "all")
             self.defaults |= {
-                (each, self.keys[key.get("id", "")]): text
-                for each in (("node", "edge") if element_kind == "all" else (element_kind,))
+                (kind, self.keys[key.get("id", "")]): text
+                for kind in (("node", "edge") if element_kind == "all" else (element_kind,))
             }
 
-    def _node(self, element: _Element, data: dict[str, str]) -> None:
-        id = self._attribute(element, "id")
+    def _add_node(self, element: _Element, data: dict[str, str]) -> None:
+        id = self._required_attribute(element, "id")
         if id in self.nodes:
             raise self._fault(element, f"there are two nodes “{shorten(id)}”.")
-        self.nodes[id], key = self._label("node", NODE_LABELS, data)
+        self.nodes[id], key = self._find_label("node", NODE_LABELS, data)
         if about := self._other_attributes("node", NODE_ATTRIBUTES_READ, data, key):
-            self.of_nodes[id] = about, key
+            self.node_attributes[id] = about, key
 
-    def _edge(self, element: _Element, data: dict[str, str]) -> None:
-        source, target = self._attribute(element, "source"), self._attribute(element, "target")
-        label, key = self._label("edge", EDGE_LABELS, data)
+    def _add_edge(self, element: _Element, data: dict[str, str]) -> None:
+        source, target = (
+            self._required_attribute(element, "source"),
+            self._required_attribute(element, "target"),
+        )
+        label, key = self._find_label("edge", EDGE_LABELS, data)
         if about := self._other_attributes("edge", EDGE_ATTRIBUTES_READ, data, key):
-            self.of_edges[len(self.edges)] = about, key
+            self.edge_attributes[len(self.edges)] = about, key
         self.edges.append((source, label or NO_RELATION, target, element.sourceline or 0))
 
     def _other_attributes(
         self, tag: str, names: frozenset[str], data: dict[str, str], used_name: str
     ) -> dict[str, str]:
-        """Return the attributes other than the label, including defaults of keys."""
+        """Return the attributes in `names` except the label, including defaults of keys.
+
+        `tag` is node or edge, and `used_name` is the attribute that is the label.
+        """
         defaults = {
             name: text
-            for (each, name), text in self.defaults.items()
-            if each == tag and name in names
+            for (kind, name), text in self.defaults.items()
+            if kind == tag and name in names
         }
         return {
             name: text
@@ -251,42 +264,52 @@ class _GraphmlContent:
             if name in names and name != used_name
         }
 
-    def _label(self, tag: str, names: tuple[str, ...], data: dict[str, str]) -> tuple[str, str]:
-        """Return the first existing attribute of `names` and its name, including defaults of keys.
+    def _find_label(
+        self, tag: str, names: tuple[str, ...], data: dict[str, str]
+    ) -> tuple[str, str]:
+        """Return the label of a node or edge and the name of the attribute that holds it.
 
-        Both are empty if there is none.
+        It is the first existing attribute of `names`, including defaults of keys. Both are empty if
+        there is none.
         """
-        self.seen[tag].update(data.keys())
+        self.attribute_counts[tag].update(data.keys())
         for name in names:
             value = data.get(name) or self.defaults.get((tag, name))
             if value:
-                self.labels[tag][name] += 1
+                self.label_counts[tag][name] += 1
                 return value, name
         return "", ""
 
-    def ignored(self, tag: str, wanted: bool) -> list[str]:
-        """Return the attributes of nodes or edges that are not read."""
-        read = (NODE_ATTRIBUTES_READ if tag == "node" else EDGE_ATTRIBUTES_READ) if wanted else ()
+    def ignored_attributes(self, tag: str, is_wanted: bool) -> list[str]:
+        """Return the attributes of nodes or edges that are not read, the commonest first.
+
+        `is_wanted` is True if other attributes than labels are read.
+        """
+        read = (
+            (NODE_ATTRIBUTES_READ if tag == "node" else EDGE_ATTRIBUTES_READ) if is_wanted else ()
+        )
         return [
             name
-            for name, _ in self.seen[tag].most_common()
-            if name not in (*self.labels[tag], *read)
+            for name, _ in self.attribute_counts[tag].most_common()
+            if name not in (*self.label_counts[tag], *read)
         ]
 
-    def sentences(self, wanted: bool) -> Iterator[str]:
+    def sentences(self, is_wanted: bool) -> Iterator[str]:
         """Yield sentences about the attributes used as names and those that were not read.
 
-        `wanted` is True if other attributes than labels were taken.
+        `is_wanted` is True if other attributes than labels are read.
         """
         name_texts = {
             tag: " or ".join(f"“{name}”" for name, _ in counts.most_common())
-            for tag, counts in self.labels.items()
+            for tag, counts in self.label_counts.items()
         }
         if self.edges:
             nodes = name_texts["node"] or "their ids"
             relations = name_texts["edge"] or f"no attribute: each is “{NO_RELATION}”"
             yield f"Entities are called by {nodes}, relations by {relations}."
-        ignored_names = {tag: self.ignored(tag, wanted) for tag in self.seen}
+        ignored_names = {
+            tag: self.ignored_attributes(tag, is_wanted) for tag in self.attribute_counts
+        }
         parts = [
             f"of {tag}s "
             f"{', '.join(names[:MAX_NOTED_ATTRIBUTES])}{' …' * (len(names) > MAX_NOTED_ATTRIBUTES)}"
@@ -296,10 +319,10 @@ class _GraphmlContent:
         if parts:
             yield f"Attributes that are not read: {'; '.join(parts)}."
 
-    def _attribute(self, element: _Element, name: str) -> str:
+    def _required_attribute(self, element: _Element, name: str) -> str:
         value = element.get(name)
         if not value:
-            raise self._fault(element, f"this {_name(element)} lacks “{name}”.")
+            raise self._fault(element, f"this {_tag_name(element)} lacks “{name}”.")
         return value
 
     def _fault(self, element: _Element, why: str) -> BadInput:
@@ -308,32 +331,39 @@ class _GraphmlContent:
 
 @dataclass
 class _GraphmlAttributes(_GraphmlContent):
-    """Contents of a file with all attributes of its nodes and edges."""
+    """Contents of a GraphML file with all attributes of its nodes and edges, for `read_attributed`."""
 
-    about: dict[str, dict[str, str]] = field(default_factory=dict)
-    links: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    attributes_by_node: dict[str, dict[str, str]] = field(default_factory=dict)  # by id
+    # (source, target, attributes).
+    attributed_edges: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
 
-    def _node(self, element: _Element, data: dict[str, str]) -> None:
-        super()._node(element, data)
-        self.about[self._attribute(element, "id")] = self._with_defaults("node", data)
+    def _add_node(self, element: _Element, data: dict[str, str]) -> None:
+        super()._add_node(element, data)
+        self.attributes_by_node[self._required_attribute(element, "id")] = self._with_defaults(
+            "node", data
+        )
 
-    def _edge(self, element: _Element, data: dict[str, str]) -> None:
-        end_ids = self._attribute(element, "source"), self._attribute(element, "target")
-        self.links.append((*end_ids, self._with_defaults("edge", data)))
+    def _add_edge(self, element: _Element, data: dict[str, str]) -> None:
+        end_ids = (
+            self._required_attribute(element, "source"),
+            self._required_attribute(element, "target"),
+        )
+        self.attributed_edges.append((*end_ids, self._with_defaults("edge", data)))
 
     def _with_defaults(self, tag: str, data: dict[str, str]) -> dict[str, str]:
         return {name: value for (kind, name), value in self.defaults.items() if kind == tag} | data
 
 
-def _name(element: _Element) -> str:
+def _tag_name(element: _Element) -> str:
     """Return the name of an element without its namespace."""
     return str(element.tag).rsplit("}", 1)[-1]
 
 
 def _triples(source: TripleSource, content: _GraphmlContent) -> Iterator[Triple]:
+    """Name the nodes, and yield the edges as triples with their attributes."""
     for sentence in content.sentences(source.attributes.is_wanted):
         source.tally.note(sentence)
-    source.attributes.ignored = content.ignored("edge", source.attributes.is_wanted)
+    source.attributes.ignored_keys = content.ignored_attributes("edge", source.attributes.is_wanted)
     namer, names = Namer(), dict[str, str]()
     for id, label in content.nodes.items():
         if label:
@@ -343,13 +373,13 @@ def _triples(source: TripleSource, content: _GraphmlContent) -> Iterator[Triple]
             name = id[1:-1] if is_quoted else id
             candidates = [name, f"{name} (id)", id]
         names[id] = namer.name(id, candidates)
-    for id, about in content.of_nodes.items():
+    for id, about in content.node_attributes.items():
         source.attributes.add_node(names[id], *about)
     for edge_number, (head, relation, tail, source.line) in enumerate(content.edges):
         unknown = next((end for end in (head, tail) if end not in names), None)
         if unknown is None:
-            if edge_number in content.of_edges:
-                source.attributes.set_next_edge(*content.of_edges[edge_number])
+            if edge_number in content.edge_attributes:
+                source.attributes.set_next_edge(*content.edge_attributes[edge_number])
             yield names[head], relation, names[tail]
         else:
             source.report_bad_line(

@@ -13,7 +13,7 @@ from core.graph.readers.json_graphs import JsonRow, link_triples
 from core.graph.readers.source import Triple, TripleSource
 from core.io.json_rows import numbered_rows
 
-# Names of keys in versions 1, 2 and 3.
+# Keys of versions 1, 2 and 3 -> keys of nodes and links in `json_graphs`.
 GRAPHSON_KEYS = {
     "_id": "id",
     "_outV": "source",
@@ -27,8 +27,8 @@ GRAPHSON_KEYS = {
 def read(source: TripleSource) -> Iterator[Triple]:
     """Yield the edges of a GraphSON file of version 1, 2 or 3.
 
-    They are named as by `core.graph.readers.json_graphs.link_triples`. A vertex is named by its
-    property name, and its label is its type.
+    The ends and relations are named as in `json_graphs.link_triples`. A vertex is named by its
+    property “name”, and its label becomes its type.
 
     Raises
     ------
@@ -44,9 +44,9 @@ def read(source: TripleSource) -> Iterator[Triple]:
         content = content.get("graph", content) if isinstance(content, Mapping) else {}
         content = content if isinstance(content, Mapping) else {}
         if isinstance(content.get("vertices"), list):
-            nodes += [_vertex(one) for one in content["vertices"] if isinstance(one, Mapping)]
+            nodes += [_vertex(row) for row in content["vertices"] if isinstance(row, Mapping)]
             edges += [
-                _edge(one) for one in _as_list(content.get("edges")) if isinstance(one, Mapping)
+                _edge(row) for row in _as_list(content.get("edges")) if isinstance(row, Mapping)
             ]
         elif "id" in content:
             nodes.append(_vertex(content))
@@ -68,7 +68,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def untyped_value(value: Any) -> Any:
-    """Return a value without the type information of versions 2 and 3.
+    """Return a JSON value without the type information of versions 2 and 3, at any depth.
 
     >>> from core.graph.readers.graphson import untyped_value
     >>> untyped_value({"id": {"@type": "g:Int32", "@value": 1}})
@@ -77,7 +77,7 @@ def untyped_value(value: Any) -> Any:
     {'a': [2]}
     """
     if isinstance(value, list):
-        return [untyped_value(one) for one in value]
+        return [untyped_value(item) for item in value]
     if not isinstance(value, Mapping):
         return value
     if set(value) == {"@type", "@value"}:
@@ -85,7 +85,7 @@ def untyped_value(value: Any) -> Any:
         if value["@type"] == "g:Map" and isinstance(inner, list):
             return dict(zip(map(str, inner[::2]), inner[1::2]))
         return inner
-    return {key: untyped_value(one) for key, one in value.items()}
+    return {key: untyped_value(item) for key, item in value.items()}
 
 
 def _vertex(vertex: JsonRow) -> JsonRow:
@@ -100,12 +100,13 @@ def _vertex(vertex: JsonRow) -> JsonRow:
         first = values[0] if isinstance(values, list) and values else values
         node[key] = first.get("value") if isinstance(first, Mapping) else first
     label = vertex.get("label")
-    if label and label != "vertex":  # the default label says nothing
+    if label and label != "vertex":  # TinkerPop's default label says nothing
         node["type"] = label
     return node
 
 
 def _edge(edge: JsonRow) -> JsonRow:
+    """Return an edge as a link, with its properties among its keys."""
     properties = edge.get("properties")
     plain_properties = {
         key: value.get("value") if isinstance(value, Mapping) else value

@@ -1,4 +1,7 @@
-"""Detection of a header row by its differences from all other rows."""
+"""Detection of a header row in delimited text by its differences from all other rows.
+
+It is for headers whose column names are not known to `core.graph.readers.header_columns`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
+# Settings of the user on the first row; an empty text means that the reader decides.
 WITH_HEADER, WITHOUT_HEADER = "yes", "no"
 NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+|[A-Z]")
 WORD_BOUNDARY = re.compile(r"\w[_.]\w|\w\(|[a-z][A-Z]")  # as in source_id, n.name, type(r), nodeId
@@ -28,15 +32,15 @@ class HeaderVerdict(Enum):
 
 @dataclass(frozen=True)
 class HeaderRule:
-    """A rule by which a first row is a header.
+    """A condition under which a first row is a header.
 
-    The first row has all features of `has`. There are at least `rows` other rows, and none of them
-    has all features of a set in `lacked`.
+    The first row has all `required` features. There are at least `min_other_rows` other rows, and
+    none of them has all features of any set in `forbidden`. See `_features`.
     """
 
-    has: frozenset[str]
-    lacked: tuple[frozenset[str], ...]
-    rows: int
+    required: frozenset[str]
+    forbidden: tuple[frozenset[str], ...]
+    min_other_rows: int
 
     def fits(self, first: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
         """Return whether the features of the rows fulfil the rule.
@@ -44,19 +48,21 @@ class HeaderRule:
         `first` are those of the first row, `others` those of the other rows.
         """
         return (
-            len(others) >= self.rows
-            and self.has <= first
-            and not any(features <= other for features in self.lacked for other in others)
+            len(others) >= self.min_other_rows
+            and self.required <= first
+            and not any(features <= other for features in self.forbidden for other in others)
         )
 
 
-def _rule(has: str, *lacked: str, rows: int) -> HeaderRule:
-    return HeaderRule(frozenset(has.split()), tuple(frozenset(one.split()) for one in lacked), rows)
+def _rule(required: str, *forbidden: str, rows: int) -> HeaderRule:
+    """Return a rule from texts of features that are separated by spaces."""
+    forbidden_sets = tuple(frozenset(features.split()) for features in forbidden)
+    return HeaderRule(frozenset(required.split()), forbidden_sets, rows)
 
 
-# The bounds were chosen on the triple files at hand. For each number of rows, 42,000 windows of
-# these files that begin with a triple were tested. In at most 4 of them the triple is taken for a
-# header, and in no file the first row.
+# The numbers of rows were chosen on a collection of triple files. For each number, 42,000 excerpts
+# that begin with a triple were tested. At most 4 of these triples are taken for a header, and no
+# first row of a whole file is.
 HEADER_RULES = (
     _rule("alone numbered", "numbered", rows=1),
     _rule("alone letter", "letter", rows=1),
@@ -69,6 +75,7 @@ HEADER_RULES = (
     _rule("alone word plain", "word", "alone", rows=10),
     _rule("alone word", "word", rows=200),
 )
+# If one of these rules fits, but none above, the row is read as a triple with a warning.
 UNSURE_RULES = (
     _rule("alone pair", "pair", rows=1),
     _rule("alone word plain", "word", rows=1),
@@ -80,8 +87,13 @@ def header_verdict(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Heade
     """Decide whether a first row is a header.
 
     A header names the columns of head, relation and tail, or of the two ends of links. The decision
-    uses no list of names: the cells of a header occur in no other row, and it is written
+    uses no list of names: the cells of a header occur in no other row, and a header is written
     differently from all other rows.
+
+    Parameters
+    ----------
+    first : the cells of the first row: head, relation and tail, or two ends.
+    rows : the same cells of the other rows.
 
     >>> from core.graph.readers.header import header_verdict
     >>> header_verdict(["arg1", "rel", "arg2"], [["Ann", "is", "kind"]])
@@ -106,7 +118,20 @@ def header_verdict(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Heade
 
 
 def _features(row: Sequence[str], ends: Counter[str], relations: Counter[str]) -> frozenset[str]:
-    """Return the features of a row, as named in the rules."""
+    """Return the features of a row, as named in the rules.
+
+    - alone: the ends and the relation occur in no other row.
+    - letter, word: each cell is a single letter, or at most one word.
+    - small: no cell begins with a capital letter.
+    - plain: all cells consist of letters.
+    - joined: at least two cells are compound identifiers, such as source_id.
+    - pair: head and tail differ in exactly one part, such as node_from and node_to.
+    - numbered: these parts number the ends, such as node1 and node2.
+    - digitless, half_digitless: no end has a digit, or at most one end has.
+
+    `header_verdict` adds foreign to a first row in a script that no other row has.
+    `ends` and `relations` count in how many rows each text occurs, ignoring case.
+    """
     cells = [cell.strip() for cell in row]
     head, tail = cells[0], cells[-1]
     differing = _differing_parts(head, tail)
@@ -129,9 +154,9 @@ def _features(row: Sequence[str], ends: Counter[str], relations: Counter[str]) -
 
 @lru_cache(1 << 12)
 def _differing_parts(head: str, tail: str) -> str:
-    """Return the two parts in which two names differ, joined.
+    """Return the parts of two names that differ, joined: “12” for node1 and node2.
 
-    The result is empty unless exactly one part differs.
+    The result is empty unless the names have equally many parts and differ in exactly one.
     """
     left, right = _parts(head), _parts(tail)
     if len(left) != len(right) or len(left) < 2:
@@ -141,7 +166,7 @@ def _differing_parts(head: str, tail: str) -> str:
 
 
 def _parts(name: str) -> list[str]:
-    """Split a name into words and numbers; scripts without spaces into single signs."""
+    """Split a name into words and numbers, and words of scripts without spaces into characters."""
     parts: list[str] = []
     for part in NAME_PART.findall(name):
         parts += part if _scripts(part) & UNSPACED_SCRIPTS else [part.casefold()]
@@ -152,7 +177,7 @@ def _parts(name: str) -> list[str]:
 def _scripts(text: str) -> frozenset[str]:
     """Return the scripts of a text's letters.
 
-    A script is the first word of the letters' names in Unicode.
+    The script is the first word of a letter's name in Unicode, such as LATIN.
     """
     return frozenset(
         unicodedata.name(sign, "").partition(" ")[0] for sign in text if sign.isalpha()

@@ -49,7 +49,7 @@ END_COLUMN_PAIRS = (
     ("head_entity", "tail_entity"),
     ("~from", "~to"),
 )
-"""Pairs of names of the columns of both ends, unambiguous ones first."""
+"""Pairs of column names for head and tail, the unambiguous pairs first."""
 HEAD_COLUMN_NAMES = tuple(dict.fromkeys(head for head, _ in END_COLUMN_PAIRS))
 TAIL_COLUMN_NAMES = tuple(tail for _, tail in END_COLUMN_PAIRS)
 RELATION_COLUMN_NAMES = (
@@ -70,11 +70,11 @@ RELATION_COLUMN_NAMES = (
     "description",
     "keywords",
 )
-"""Names of the column of relations; of several in a header, the first here is taken."""
+"""Names of the relation column. If a header has several, the first one in this list is used."""
 
 
 def check_columns(columns: ColumnNumbers | None) -> None:
-    """Raise BadInput unless the columns are three different numbers from 1."""
+    """Raise BadInput unless the columns are None or three different numbers from 1."""
     if columns and (len(set(columns)) != 3 or min(columns) < 1):
         raise BadInput(
             "Columns are three different numbers from 1, for head, relation and tail: 1,2,3."
@@ -86,14 +86,14 @@ def find_triple_columns(
 ) -> ColumnNumbers | None:
     """Return the columns of head, relation and tail that a header names, or None.
 
-    If several names of ends occur, those that form a pair are taken. If there are two ends and a
-    third column without a known name, that column is the relation, provided that the other rows
-    hold words in it and not numbers.
+    If several names of ends occur, those that form a pair are used. If a header of three columns
+    names two ends and the third name is unknown, the third column is the relation, provided that it
+    begins with a letter in the other rows.
 
     Parameters
     ----------
     names : the cells of the first row.
-    rows : the cells of other rows.
+    rows : the cells of the other rows.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def find_triple_columns(
 def _find_end_columns(keys: Sequence[str]) -> tuple[int, int] | None:
     """Return the columns of both ends, from 1, or None.
 
-    They are those of the first known pair of names, else the only head and the only tail.
+    The first known pair of names decides, else the only head and the only tail.
     """
     heads = [name for name in HEAD_COLUMN_NAMES if keys.count(name) == 1]
     tails = [name for name in TAIL_COLUMN_NAMES if keys.count(name) == 1]
@@ -161,9 +161,9 @@ def names_chosen_ends(row: Sequence[str], columns: ColumnNumbers) -> bool:
 def find_attribute_columns(
     source: TripleSource, names: Sequence[str], columns: ColumnNumbers
 ) -> dict[int, str]:
-    """Map the positions of columns with edge attributes, from 0, to their keys.
+    """Map the positions of columns with edge attributes, from 0, to the keys of the attributes.
 
-    This sets `source.attributes.expected`. If attributes are not wanted, the result is empty, and
+    This sets `source.attributes.header_has_attributes`. If attributes are not wanted, the result is empty, and
     the tally notes the columns of a file that is too large for them.
 
     Parameters
@@ -183,12 +183,14 @@ def find_attribute_columns(
             keys = ", ".join(f"“{key}”" for key in attribute_columns.values())
             source.tally.note(f"Not taken: {keys}. {ONLY_TRIPLES_READ}")
         return {}
-    source.attributes.expected = bool(attribute_columns)
+    source.attributes.header_has_attributes = bool(attribute_columns)
     return attribute_columns
 
 
 def bare_key(cell: str) -> str:
-    """Return the name of a column in lower case without its type, or Neo4j's `:id` and the like.
+    """Return the name of a column in lower case, without the type of its values.
+
+    Neo4j's columns for ids, relations and labels are named by their types alone, such as `:id`.
 
     >>> from core.graph.readers.header_columns import bare_key
     >>> bare_key(" Weight:float "), bare_key("personId:ID(Person)")

@@ -1,4 +1,8 @@
-"""Reader of triples in JSON: rows of triples or graphs, nodes and links, and OpenIE files."""
+"""Reader of triples in JSON: rows of triples or graphs, nodes and links, and OpenIE files.
+
+Readers of GraphSON and of network files turn their contents into nodes and links, too, and name
+them by `link_triples`.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +50,13 @@ def read(source: TripleSource) -> Iterator[Triple]:
     - one object with nodes and links, or nodes and relationships in rows, as APOC exports them.
 
     The relation of a link is its relation, label, predicate, interaction, type, keywords or name,
-    else “connected_to”. The tally is told which keys were used. Raises BadInput for other forms.
+    else “connected_to”. The tally notes which keys were used.
+
+    Raises
+    ------
+    BadInput
+        For other forms, and for a row that is not of one of these forms, unless the source leaves
+        out bad lines.
     """
     nodes_and_links = _read_links_file(source)
     if nodes_and_links is not None:
@@ -63,7 +73,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     for number, where, row in chain(first, rows):
         source.line = number
         try:
-            triples, is_known = _of_row(source, where, row)
+            triples, is_known = _read_row(source, where, row)
         except BadInput as error:
             source.report_bad_line("no list of triples", number, error)
             continue
@@ -80,16 +90,29 @@ def read(source: TripleSource) -> Iterator[Triple]:
 def row_triples(name: str, where: str, row: JsonRow) -> list[Triple]:
     """Return the triples of a row's `graph`, none if the row has no graph.
 
+    `name` is the file and `where` the position of the row, for the message of an error.
+
     Raises
     ------
     BadInput
-        With file and position, if it is not a list of three texts each.
+        If the graph is not a list of triples of three texts each.
     """
-    return _row_triples(name, where, row, "graph")
+    triples = []
+    graph = row.get("graph") or []
+    for triple in graph if isinstance(graph, list) else [graph]:
+        if not _is_triple(triple):
+            raise BadInput(
+                f"{name}, {where}: “graph” should be a list of [head, relation, tail], three texts "
+                "each."
+            )
+        triples.append((triple[0], triple[1], triple[2]))
+    return triples
 
 
-def _of_row(source: TripleSource, where: str, row: JsonRow) -> tuple[Iterable[Triple], bool]:
-    """Return the triples of a row, and whether the row has a known form.
+def _read_row(source: TripleSource, where: str, row: JsonRow) -> tuple[Iterable[Triple], bool]:
+    """Return the triples of a row, and True if the row has a known form.
+
+    `where` is the position of the row, for the message of an error.
 
     Raises
     ------
@@ -110,6 +133,7 @@ def _of_row(source: TripleSource, where: str, row: JsonRow) -> tuple[Iterable[Tr
     names = tuple(names_in(row[key]) for key in keys)
     if not all(names):
         raise BadInput(f"{source.name}, {where}: head, relation or tail is empty.")
+    # A part may be an object with attributes of the node.
     for part, key in zip(names, keys):
         if isinstance(row[key], Mapping):
             source.attributes.add_node(part[0], _fold_keys(row[key]))
@@ -121,7 +145,7 @@ def _with_attributes(
 ) -> Iterator[Triple]:
     """Yield the triples of a row, and pass its attributes to the source.
 
-    The `keys` of the triple itself are left out.
+    The `keys` of head, relation and tail are left out.
     """
     for triple in triples:
         source.attributes.set_next_edge(_fold_keys(row), *(key.casefold() for key in keys))
@@ -129,26 +153,23 @@ def _with_attributes(
 
 
 def names_in(value: Any) -> list[str]:
-    """Return the names in a cell.
-
-    The cell may hold a value, a list, or a list written as text.
-    """
+    """Return the names in a cell that holds a value, a list, or a list written as text."""
     values = value if isinstance(value, list) else [value]
     if isinstance(value, str) and "[" in value:
         values = cell_names(value)
-    return [name for one in values if (name := _name(one)).strip()]
+    return [name for item in values if (name := _part_text(item)).strip()]
 
 
-def _name(value: Any) -> str:
+def _part_text(value: Any) -> str:
     """Return a part of a triple as text: the name of an object, or the value itself."""
     if isinstance(value, Mapping | str):
-        return _text(value)
+        return _text_of(value)
     return "" if value is None else str(value)
 
 
 def triple_keys(row: JsonRow) -> tuple[str, str, str] | None:
     """Return the keys of a row's head, relation and tail, or None if one is missing."""
-    folded = {str(key).casefold(): key for key in row}
+    folded = {str(key).casefold(): key for key in row}  # in lower case -> as written
     part_keys = [
         next((folded[name] for name in names if name in folded), None)
         for names in (HEAD_COLUMN_NAMES, RELATION_COLUMN_NAMES, TAIL_COLUMN_NAMES)
@@ -161,7 +182,7 @@ def _fold_keys(row: JsonRow) -> dict[str, Any]:
     return {str(key).casefold(): value for key, value in row.items()}
 
 
-def _text(value: Any) -> str:
+def _text_of(value: Any) -> str:
     """Return a text, a number or the name of an object as text.
 
     Other values give an empty text.
@@ -173,19 +194,6 @@ def _text(value: Any) -> str:
     return ""
 
 
-def _row_triples(name: str, where: str, row: JsonRow, key: str) -> list[Triple]:
-    triples = []
-    graph = row.get(key) or []
-    for triple in graph if isinstance(graph, list) else [graph]:
-        if not _is_triple(triple):
-            raise BadInput(
-                f"{name}, {where}: “{key}” should be a list of [head, relation, tail], three texts "
-                "each."
-            )
-        triples.append((triple[0], triple[1], triple[2]))
-    return triples
-
-
 def _is_triple(parts: Any) -> bool:
     return (
         isinstance(parts, list)
@@ -195,12 +203,12 @@ def _is_triple(parts: Any) -> bool:
 
 
 def _extracted_triples(source: TripleSource, triples: Any) -> list[Triple]:
-    """Return the triples that a language model extracted from a passage.
+    """Return the triples that a language model extracted from a passage, as HippoRAG stores them.
 
-    Lists without exactly three parts, which models sometimes write, are left out.
+    Models sometimes write lists without exactly three parts. The tally counts these as left out.
     """
     items = triples if isinstance(triples, list) else []
-    complete = [(one[0], one[1], one[2]) for one in items if _is_triple(one)]
+    complete = [(item[0], item[1], item[2]) for item in items if _is_triple(item)]
     if len(complete) < len(items):
         source.tally.drop(
             "(not of three parts, as models write them now and then)", len(items) - len(complete)
@@ -209,9 +217,7 @@ def _extracted_triples(source: TripleSource, triples: Any) -> list[Triple]:
 
 
 def _read_links_file(source: TripleSource) -> tuple[list[JsonRow], list[JsonRow]] | None:
-    """Return the nodes and links of a file, or None.
-
-    It is None unless the file is one object with both.
+    """Return the nodes and links of a file, or None if it is not one object with both.
 
     Raises
     ------
@@ -220,6 +226,7 @@ def _read_links_file(source: TripleSource) -> tuple[list[JsonRow], list[JsonRow]
     """
     if read_start(source.text, 1, source.most) != "{":
         return None
+    # A cheap test of the beginning, so that large files of rows are not read whole.
     start = read_start(source.text, 4096, source.most)
     graph_keys = ("nodes", *LINK_LIST_KEYS, "elements", "directed", "multigraph")
     if not any(f'"{key}"' in start for key in graph_keys):
@@ -240,7 +247,7 @@ def _read_links_file(source: TripleSource) -> tuple[list[JsonRow], list[JsonRow]
 
 
 def read_whole(stream: UnpackedBytes, limit: int) -> bytes:
-    """Read a file up to a number of bytes."""
+    """Return the bytes of a file, at most `limit` of them."""
     data = b""
     while len(data) < limit:
         more = stream.read(limit - len(data))
@@ -258,7 +265,7 @@ def holds_links(source: TripleSource) -> bool:
 def _nodes_and_links(content: JsonRow) -> tuple[list[JsonRow], list[JsonRow]] | None:
     """Return the nodes and links of one object, or None if it lacks one of them.
 
-    The forms of networkx, D3, Cytoscape.js, vis.js and the JSON Graph Format are known.
+    The object may have the form of networkx, D3, Cytoscape.js, vis.js or the JSON Graph Format.
     """
     graph = _inner_graph(content)
     nodes = _listed_nodes(graph.get("nodes"))
@@ -331,23 +338,23 @@ def property_graph(rows: Iterable[JsonRow]) -> tuple[list[JsonRow], list[JsonRow
     for row in rows:
         if row.get("type") != "relationship":
             id = str(row.get("id"))
-            nodes[id] = {**nodes.get(id, {}), **_flat(row)}
+            nodes[id] = {**nodes.get(id, {}), **_with_flat_properties(row)}
             continue
-        link = _flat(row)
+        link = _with_flat_properties(row)
         for end, name in (("start", "source"), ("end", "target")):
             end_row = row[end] if isinstance(row.get(end), Mapping) else {"id": row.get(end)}
             id = link[name] = str(end_row.get("id"))
-            nodes[id] = {**_flat(end_row), **nodes.get(id, {})}
+            nodes[id] = {**_with_flat_properties(end_row), **nodes.get(id, {})}
         edges.append(
             {key: value for key, value in link.items() if key not in ("start", "end", "id")}
         )
     return list(nodes.values()), edges
 
 
-def _flat(row: JsonRow) -> dict[str, Any]:
+def _with_flat_properties(row: JsonRow) -> dict[str, Any]:
     """Return a node or relationship with its properties among its keys.
 
-    Its own keys take precedence, and labels become types.
+    The keys of the row take precedence over its properties, and labels become types.
     """
     properties = row.get("properties")
     values = {**properties} if isinstance(properties, Mapping) else {}
@@ -363,17 +370,18 @@ def link_triples(
 
     A node is named by its label, name or title, else by its id. Nodes with the same name are
     distinguished by their ids. The relation of a link is the first existing key of `EDGE_LABELS`,
-    else “connected_to”. The tally is told which keys were used.
+    else “connected_to”. The tally notes which keys were used. The `line` of the source is the number
+    of the link.
     """
     names = _name_nodes(source, nodes)
-    by_position = _lacks_ids(nodes)
+    links_by_position = _lacks_ids(nodes)
     end_keys = (*HEAD_COLUMN_NAMES, *TAIL_COLUMN_NAMES)
     read_keys = (*end_keys, *(EDGE_ATTRIBUTES_READ if source.attributes.is_wanted else ()))
     relation_keys, ignored_keys = Counter[str](), Counter[str]()
     try:
         for number, link in enumerate(edges, 1):
             source.line = number
-            end_names = _end_names(link, names, by_position)
+            end_names = _end_names(link, names, links_by_position)
             if end_names is None:
                 fault = (
                     f"link {number:,} lacks an end, or names a node that the file does not hold."
@@ -385,7 +393,7 @@ def link_triples(
             relation_keys[key] += 1
             source.attributes.set_next_edge(fields, *end_keys, key)
             ignored_keys.update(name for name in fields if name not in (*read_keys, key))
-            yield end_names[0], _text(fields[key]) if key else DEFAULT_RELATION, end_names[1]
+            yield end_names[0], _text_of(fields[key]) if key else DEFAULT_RELATION, end_names[1]
     finally:
         _note_link_keys(source, relation_keys, ignored_keys)
 
@@ -408,16 +416,16 @@ def _name_nodes(source: TripleSource, nodes: Sequence[JsonRow]) -> dict[str, str
 
 def _first_text(row: JsonRow, keys: Sequence[str]) -> str:
     """Return the text under the first of the keys that a row has, or an empty text."""
-    return next((_text(row[key]) for key in keys if key in row), "")
+    return next((_text_of(row[key]) for key in keys if key in row), "")
 
 
 def _first_filled(row: JsonRow, keys: Sequence[str]) -> str:
     """Return the first of the keys under which a row has a text, or an empty text."""
-    return next((key for key in keys if _text(row.get(key))), "")
+    return next((key for key in keys if _text_of(row.get(key))), "")
 
 
 def _lacks_ids(nodes: Sequence[JsonRow]) -> bool:
-    """Return whether there are nodes, and none has an id, so that links give positions."""
+    """Return whether there are nodes and none has an id, so that links give their positions."""
     return bool(nodes) and not any(
         isinstance(node, Mapping) and ("id" in node or "key" in node) for node in nodes
     )
@@ -426,27 +434,37 @@ def _lacks_ids(nodes: Sequence[JsonRow]) -> bool:
 def _note_link_keys(
     source: TripleSource, relation_keys: Counter[str], ignored_keys: Counter[str]
 ) -> None:
-    """Tell the tally from which keys of the links relations were read, and which are ignored."""
+    """Note in the tally which keys of the links are relations, and which are ignored.
+
+    The key in `relation_keys` is empty for links without a relation.
+    """
     if not relation_keys:
         return
-    source.attributes.ignored = [name for name, _ in ignored_keys.most_common(12)]
+    source.attributes.ignored_keys = [name for name, _ in ignored_keys.most_common(12)]
     relation_text = (
         " or ".join(f"“{name}”" for name, _ in relation_keys.most_common() if name)
         or f"no key: each is “{DEFAULT_RELATION}”"
     )
     ignored_text = ""
     if ignored_keys:
-        ignored_text = f" Keys of links that are not read: {', '.join(source.attributes.ignored)}."
+        ignored_text = (
+            f" Keys of links that are not read: {', '.join(source.attributes.ignored_keys)}."
+        )
     source.tally.note(f"Nodes and links: relations are called by {relation_text}.{ignored_text}")
 
 
-def _end_names(link: Any, names: Mapping[str, str], by_position: bool) -> tuple[str, str] | None:
-    """Return the names of a link's two ends, or None if one is missing."""
+def _end_names(
+    link: Any, names: Mapping[str, str], links_by_position: bool
+) -> tuple[str, str] | None:
+    """Return the names of a link's two ends, or None if one is missing or unknown.
+
+    `names` maps ids to names, and `#` with a position to the name of the node there.
+    """
     if not isinstance(link, Mapping):
         return None
     fields, end_names = _fold_keys(link), []
     for keys in (HEAD_COLUMN_NAMES, TAIL_COLUMN_NAMES):
         value = next((fields[name] for name in keys if name in fields), None)
-        id = f"#{value}" if by_position and isinstance(value, int) else _text(value)
+        id = f"#{value}" if links_by_position and isinstance(value, int) else _text_of(value)
         end_names.append(names.get(id))
     return None if None in end_names else (end_names[0], end_names[1])  # type: ignore[return-value]

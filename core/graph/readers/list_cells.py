@@ -1,4 +1,4 @@
-"""Cells that hold several names, as lists or as lists written as text."""
+"""Cells that hold several names, as a list written as text, and the triples of such cells."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import product
 
 from core.graph.readers.source import Triple, TripleSource
 
-MAX_LIST_LETTERS = 1 << 20  # largest number of characters of a cell that is read as a list
+MAX_LIST_LETTERS = 1 << 20  # largest number of characters of a cell that is parsed as a list
 QUOTE_MARKS = ("'", '"')
 
 
@@ -26,9 +26,9 @@ def cell_names(cell: str) -> list[str]:
     if not (text.startswith("[") and text.endswith("]")) or len(text) > MAX_LIST_LETTERS:
         return [cell]
     values = _values(text)
-    if values is None or not all(type(one) in (str, int, float) for one in values):
+    if values is None or not all(type(value) in (str, int, float) for value in values):
         return [cell]
-    return [name for one in values if (name := " ".join(str(one).split()))]
+    return [name for value in values if (name := " ".join(str(value).split()))]
 
 
 def _values(text: str) -> list[object] | None:
@@ -40,7 +40,8 @@ def _values(text: str) -> list[object] | None:
             values = ast.literal_eval(text)
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             return None
-        # Python joins adjacent string literals, and NumPy writes arrays of texts without commas.
+        # Rejected if it does not look the same again: NumPy writes arrays of texts without commas,
+        # which Python would read as one joined text.
         if "".join(repr(values).split()) != "".join(text.split()).replace(",]", "]"):
             return None
     return values if isinstance(values, list) else None
@@ -49,7 +50,7 @@ def _values(text: str) -> list[object] | None:
 def name_combinations(source: TripleSource, names: Sequence[Sequence[str]]) -> Iterator[Triple]:
     """Yield a triple for each combination of the names of head, relation and tail.
 
-    The tally is told of lists.
+    `names` holds the names in each of these three cells. The tally notes cells with lists.
     """
     if max(map(len, names)) > 1:
         source.tally.note("Cells that hold lists: each of the names is a triple.")

@@ -25,8 +25,9 @@ from core.io.files import size_text
 from core.runtime.row_files import file_rows
 from core.runtime.separate_columns import SeparateColumns
 
-GRAPH_COLUMN = "graph"  # column of question rows that contain a graph each
-GML_GRAPH = re.compile(r'"[^"]*"|\bgraph\s*\[')  # beginning of the graph, outside of texts
+GRAPH_COLUMN = "graph"  # column with a list of triples in each row, as in RoG's question files
+# A text in quotes, or the beginning of the graph outside of such texts.
+GML_GRAPH = re.compile(r'"[^"]*"|\bgraph\s*\[')
 GML_MULTIGRAPH = re.compile(r"\bmultigraph\s+[01]\b")
 MAX_NETWORK_FILE_BYTES = 1 << 28  # largest size in bytes of a network file, which is read whole
 
@@ -41,14 +42,16 @@ def read_gexf(source: TripleSource) -> Iterator[Triple]:
     """
     import networkx
 
-    return _network(source, "GEXF", lambda data: networkx.read_gexf(io.BytesIO(data)), xml=True)
+    return _network_triples(
+        source, "GEXF", lambda data: networkx.read_gexf(io.BytesIO(data)), xml=True
+    )
 
 
 def read_gml(source: TripleSource) -> Iterator[Triple]:
     """Yield the edges of a GML file, as `read_gexf` does."""
     import networkx
 
-    return _network(
+    return _network_triples(
         source,
         "GML",
         lambda data: networkx.parse_gml(_mark_multigraph(data.decode("utf-8")), label="id"),
@@ -58,8 +61,8 @@ def read_gml(source: TripleSource) -> Iterator[Triple]:
 def _mark_multigraph(text: str) -> str:
     """Mark GML text as a multigraph.
 
-    networkx only reads several edges between two nodes if the file says so, and only networkx
-    itself writes this mark.
+    networkx rejects several edges between two nodes unless the file has the mark `multigraph 1`,
+    which only networkx writes.
     """
     opening = next((match for match in GML_GRAPH.finditer(text) if match[0][0] != '"'), None)
     if opening is None:
@@ -73,15 +76,18 @@ def read_pajek(source: TripleSource) -> Iterator[Triple]:
     """Yield the edges and arcs of a Pajek file, as `read_gexf` does."""
     import networkx
 
-    return _network(
+    return _network_triples(
         source, "Pajek", lambda data: networkx.parse_pajek(data.decode("utf-8").splitlines())
     )
 
 
-def _network(
+def _network_triples(
     source: TripleSource, title: str, parse: Callable[[bytes], Any], xml: bool = False
 ) -> Iterator[Triple]:
-    """Yield the edges of the graph that `parse` returns for the bytes of a file."""
+    """Yield the edges of the networkx graph that `parse` returns for the bytes of a file.
+
+    `title` is the format in messages. A file in XML is not decoded, since it names its encoding.
+    """
     with source.open_raw() if xml else source.open_text() as stream:
         data = read_whole(stream, MAX_NETWORK_FILE_BYTES + 1)
     if len(data) > MAX_NETWORK_FILE_BYTES:
@@ -89,6 +95,7 @@ def _network(
             f"{source.name}: a file in {title} may hold {size_text(MAX_NETWORK_FILE_BYTES)}; this one holds more. "
             "Write it as N-Triples or a table."
         )
+    # Entities could expand without limit. They are declared at the beginning.
     if xml and b"<!ENTITY" in data[: 1 << 20]:
         raise BadInput(f"{source.name}: it declares XML entities; those are not read.")
     try:
@@ -97,9 +104,10 @@ def _network(
         raise BadInput(
             f"{source.name} is not {title} ({shorten(str(error) or type(error).__name__, 120)})."
         ) from None
-    nodes = [{**about, "id": str(node)} for node, about in graph.nodes(data=True)]
+    nodes = [{**values, "id": str(node)} for node, values in graph.nodes(data=True)]
     edges = [
-        {**about, "source": str(a), "target": str(b)} for a, b, about in graph.edges(data=True)
+        {**values, "source": str(head), "target": str(tail)}
+        for head, tail, values in graph.edges(data=True)
     ]
     yield from link_triples(source, nodes, edges)
 
@@ -108,7 +116,10 @@ COLUMNAR_TITLES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"
 
 
 def open_columnar(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]]]]:
-    """Return the column names of a Parquet or Arrow file, and batches of its rows.
+    """Return the column names of a Parquet or Arrow file, and an iterator over batches of its rows.
+
+    A batch is a list of columns, each a list of values. A separate process reads the file, as damaged
+    files can crash pyarrow.
 
     Raises
     ------
@@ -133,15 +144,15 @@ def read_parquet(source: TripleSource) -> Iterator[Triple]:
 
     Head, relation and tail are in columns with their usual names, or in those chosen by number.
     """
-    return _table(source)
+    return _table_triples(source)
 
 
 def read_arrow(source: TripleSource) -> Iterator[Triple]:
     """Yield the triples in the rows of an Arrow file (Feather), as `read_parquet` does."""
-    return _table(source)
+    return _table_triples(source)
 
 
-def _table(source: TripleSource) -> Iterator[Triple]:
+def _table_triples(source: TripleSource) -> Iterator[Triple]:
     check_columns(source.columns)
     names, batches = open_columnar(source)
     if (
@@ -149,16 +160,17 @@ def _table(source: TripleSource) -> Iterator[Triple]:
         and source.columns is None
         and find_triple_columns(list(names)) is None
     ):
-        yield from _graphs(source, names)
+        yield from _question_triples(source, names)
         return
-    columns, attribute_columns = _columns(source, names)
+    columns, attribute_columns = _find_columns(source, names)
     source.line = 0
     for batch in batches:
+        # For head, relation and tail: the names in each row.
         parts = [[names_in(value) for value in batch[index]] for index in columns]
         attribute_values = [batch[index] for index in attribute_columns]
         for row, cells in enumerate(zip(*parts)):
             source.line += 1
-            empty_part = next((what for what, part in zip(TRIPLE_PARTS, cells) if not part), None)
+            empty_part = next((title for title, part in zip(TRIPLE_PARTS, cells) if not part), None)
             if empty_part:
                 source.report_bad_line(
                     "an empty name",
@@ -175,8 +187,11 @@ def _table(source: TripleSource) -> Iterator[Triple]:
                 yield triple
 
 
-def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
-    """Yield the triples of a column with a list of triples per row, as RoG's questions have it."""
+def _question_triples(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
+    """Yield the triples of a `graph` column with a list of triples per row, as in RoG's questions.
+
+    `names` are all columns of the file.
+    """
     others = [name for name in names if name != GRAPH_COLUMN]
     for number, (where, row) in enumerate(
         file_rows(source.path, source.watch, source.most, others), 1
@@ -190,8 +205,14 @@ def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
         yield from triples
 
 
-def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
-    """Return the positions of head, relation and tail, and edge attributes by position."""
+def _find_columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
+    """Return the positions of head, relation and tail, from 0, and the edge attributes by position.
+
+    Raises
+    ------
+    BadInput
+        If the names of the columns do not say which hold head, relation and tail.
+    """
     part_columns = source.columns or find_triple_columns(list(names))
     if part_columns is None or max(part_columns) > len(names):
         raise BadInput(
@@ -205,7 +226,7 @@ def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dic
         for index, name in enumerate(names)
         if index + 1 not in part_columns and index not in attribute_columns
     ]
-    source.attributes.ignored = others
+    source.attributes.ignored_keys = others
     ignored_text = f"; not read: {', '.join(others[:12])}" if others else ""
     source.tally.note(f"Columns: {', '.join(words)}{ignored_text}.")
     return [index - 1 for index in part_columns], attribute_columns

@@ -1,4 +1,7 @@
-"""Tables of nodes that accompany a file of edges, with ids, labels, types and descriptions."""
+"""Tables of nodes that accompany a file of edges, with ids, labels, types and descriptions.
+
+In the file of edges, the ends are ids or labels of such a table.
+"""
 
 from __future__ import annotations
 
@@ -56,9 +59,9 @@ def name_ends(
     """Replace the ends of triples by the labels in the source's tables of nodes.
 
     Each triple comes with the source of its file. The node attributes in the tables go to the
-    source's attributes. An end is an id of a table, else a label in it (as in microsoft/graphrag's
-    relationships). Other ends are not replaced, and the tally counts them. Nodes with the same
-    label are distinguished by their ids.
+    attributes of `source`. An end is looked up as an id, then as a label (as in microsoft/graphrag's
+    relationships). Other ends stay unchanged, and the tally notes them. Nodes with the same label
+    are distinguished by their ids.
 
     Raises
     ------
@@ -81,15 +84,18 @@ def name_ends(
 
 @dataclass
 class NodeNames:
-    """Names of the nodes in a source's tables, by id and by label."""
+    """Names of the nodes in a source's tables, by id and by label.
+
+    Ids are unique within an id space, as in the headers of Neo4j's import. It is empty for other
+    tables.
+    """
 
     source: TripleSource
-    by_id: dict[tuple[str, str], str] = field(default_factory=dict)  # (space, id) -> name
+    by_id: dict[tuple[str, str], str] = field(default_factory=dict)  # (id space, id) -> name
     # label -> name of the first node that has it
     by_label: dict[str, str] = field(default_factory=dict)
-    unknown_ends: dict[str, str] = field(
-        default_factory=dict
-    )  # an end that no table has -> its name
+    # End of an edge that no table has -> its name.
+    unknown_ends: dict[str, str] = field(default_factory=dict)
     used_names: set[str] = field(default_factory=set)  # names of nodes with edges
 
     def __post_init__(self) -> None:
@@ -107,20 +113,21 @@ class NodeNames:
             )
 
     def name_of(self, end: str, space: str = "") -> str:
-        """Return the name of an edge's end, by the rules of `name_ends`."""
+        """Return the name of an edge's end in an id space, by the rules of `name_ends`."""
         node_name = self.by_id.get((space, end)) or self.by_id.get(("", end))
         node_name = node_name or self.by_label.get(end)
         if node_name is None:
             if end not in self.unknown_ends:
+                # The mark makes the identifier differ from those of nodes in tables.
                 self.unknown_ends[end] = self._namer.name(f"? {space} {end}", (end, f"{end} (id)"))
             return self.unknown_ends[end]
         self.used_names.add(node_name)
         return node_name
 
-    def sentences(self, is_whole: bool) -> Iterator[str]:
+    def sentences(self, is_complete: bool) -> Iterator[str]:
         """Yield sentences about ends and nodes that did not match.
 
-        `is_whole` is True if all edges were read.
+        `is_complete` is True if all edges were read.
         """
         if self.unknown_ends:
             ids_text = ", ".join(
@@ -131,14 +138,15 @@ class NodeNames:
             if is_single:
                 words = "id of edges is not in the table of nodes, and is called as it is"
             yield f"{len(self.unknown_ends):,} {words}: {ids_text}."
-        idle = len(self.by_id) - len(self.used_names)
-        if idle > 0 and is_whole:
-            have, are = ("has", "is") if idle == 1 else ("have", "are")
+        n_idle = len(self.by_id) - len(self.used_names)
+        if n_idle > 0 and is_complete:
+            have, are = ("has", "is") if n_idle == 1 else ("have", "are")
             yield (
-                f"{idle:,} node{'s' * (idle != 1)} of the table {have} no edge and {are} left out."
+                f"{n_idle:,} node{'s' * (n_idle != 1)} of the table {have} no edge and {are} left out."
             )
 
     def _read(self, table: TripleSource) -> None:
+        """Add the nodes of a table. Of several rows with the same id, the first one counts."""
         keys: tuple[str, str] | None = None
         space = ""
         for row, spaces in table_rows(table):
@@ -170,7 +178,9 @@ class NodeNames:
 
 
 def _find_keys(table: TripleSource, row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the keys of a node's id and of its label, which may be empty.
+    """Return the keys of a node's id and of its label.
+
+    Without ids, labels serve as ids. Without labels, the second key is empty.
 
     Raises
     ------
@@ -218,7 +228,7 @@ def table_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str,
     """Yield the rows of a table with a header, as values by key.
 
     Keys are in lower case. The table may be delimited text, Parquet, Arrow or JSON. Each row comes
-    with the id spaces of its keys, as named in Neo4j's headers.
+    with the id spaces by key, as Neo4j's headers name them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Terms of N-Triples and readable names for them, parsed by pyoxigraph.
+"""Terms of N-Triples, parsed by pyoxigraph, and readable names for the terms of any RDF.
 
 An IRI is named by the part after its last `#` or `/` (percent escapes decoded), a literal by its
 text, a blank node by its label (`_:b0`). If two different terms would get the same name, the first
@@ -18,16 +18,17 @@ from core.errors import BadInput
 from core.io.files import MAX_LINE_BYTES, UnpackedBytes, size_text
 
 XSD_STRING_IRI = "http://www.w3.org/2001/XMLSchema#string"
+# Position at the beginning of pyoxigraph's messages, which counts in the passed text alone.
 ERROR_POSITION = re.compile(r"^Parser error (?:at|between) .*?: ")
 NESTED_TRIPLES_ERROR = "Triples about triples (RDF-star) are not read; leave them out of the file."
-# Number of cached names of terms, since heads and relations repeat.
+# Number of terms whose names are cached, since heads and relations repeat.
 CACHED_TERM_NAMES = 1 << 16
-NESTING_BRACKETS = re.compile(rb"<<\(|\)>>")  # of nested triples
-MAX_NESTED = 500  # largest depth of nesting
+NESTING_BRACKETS = re.compile(rb"<<\(|\)>>")  # of triples about triples (RDF-star)
+MAX_NESTING = 500  # largest depth of nested triples; the parser is recursive
 
 
 def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
-    """Yield the terms of the statements in one line, in canonical form.
+    """Yield (head, relation, tail) of the statements in one line, as terms in canonical form.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
     """
     from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
-    if line.count(b"<<(") > MAX_NESTED:
+    if line.count(b"<<(") > MAX_NESTING:
         raise BadInput(NESTED_TRIPLES_ERROR)
     for statement in parse(line, format=RdfFormat.N_TRIPLES):
         terms = (statement.subject, statement.predicate, statement.object)
@@ -47,15 +48,16 @@ def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
         yield str(terms[0]), str(terms[1]), str(terms[2])
 
 
-def fault_of(name: str, line: int | None, error: SyntaxError) -> BadInput:
-    """Return the error for a line that is not N-Triples."""
+def syntax_fault(name: str, line: int | None, error: SyntaxError) -> BadInput:
+    """Return the error for a line of the file `name` that is not N-Triples."""
     return BadInput(f"{name}, line {line}: not N-Triples ({ERROR_POSITION.sub('', error.msg)}).")
 
 
 def term_of(text: str):
-    """Parse a term from its canonical form."""
+    """Return the term of pyoxigraph with this canonical form."""
     from pyoxigraph import RdfFormat, parse
 
+    # pyoxigraph parses whole statements only.
     return next(iter(parse(f"<a:a> <a:a> {text} .", format=RdfFormat.N_TRIPLES))).object
 
 
@@ -82,7 +84,7 @@ def name_candidates(term) -> tuple[str, ...]:
 def _literal_names(term) -> tuple[str, ...]:
     """Return the possible names of a literal.
 
-    They are its text, its text with language or type, and its form in the file.
+    They are its text, its text with language or type, and its canonical form.
     """
     if not term.value.strip():
         return (str(term),)
@@ -124,7 +126,7 @@ class NestingGuard:
         self._tail = (self._tail + data)[-2:]
         for mark in marks:
             self._depth = max(0, self._depth + (1 if mark == b"<<(" else -1))
-            if self._depth > MAX_NESTED:
+            if self._depth > MAX_NESTING:
                 raise BadInput(NESTED_TRIPLES_ERROR)
         return data
 
@@ -136,13 +138,13 @@ class LineLengthGuard:
     """
 
     def __init__(self, source: UnpackedBytes):
-        self._source, self._since = source, 0
+        self._source, self._line_bytes = source, 0
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
         newline = data.rfind(b"\n")
-        self._since = len(data) - newline - 1 if newline >= 0 else self._since + len(data)
-        if self._since > MAX_LINE_BYTES:
+        self._line_bytes = len(data) - newline - 1 if newline >= 0 else self._line_bytes + len(data)
+        if self._line_bytes > MAX_LINE_BYTES:
             raise BadInput(
                 f"{self._source.name}: a line of more than {size_text(MAX_LINE_BYTES)} is too long."
             )

@@ -49,12 +49,14 @@ SYNTAX_BY_SUFFIX = {
     ".jsonld": "jsonld",
     ".n3": "n3",
 }
+# Relations of labels, the preferred ones first.
 LABEL_IRIS = (
     "http://www.w3.org/2000/01/rdf-schema#label",
     "http://www.w3.org/2004/02/skos/core#prefLabel",
     "http://schema.org/name",
     "https://schema.org/name",
 )
+# Relations of descriptions, the preferred ones first.
 DESCRIPTION_IRIS = (
     "http://schema.org/description",
     "https://schema.org/description",
@@ -66,7 +68,7 @@ DESCRIPTION_IRIS = (
 )
 # Relations whose literal is a type.
 TYPE_IRIS = ("http://schema.org/additionalType", "https://schema.org/additionalType")
-# Uses of literals: as entities of triples, as attributes of their things, or none.
+# Uses of literals: as entities of triples, as attributes of their subjects, or none.
 LITERAL_TRIPLES = "triples"
 LITERAL_ATTRIBUTES = "attributes"
 LITERALS_LEFT_OUT = "leave-out"
@@ -79,7 +81,7 @@ WIKIDATA_PROPERTY = re.compile(
 LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 # Tag of Wikidata for a name that is the same in all languages.
 ALL_LANGUAGES = "mul"
-# Value in place of a language, by which things are named by their identifiers.
+# Value instead of a language, with which resources are named by their identifiers.
 NO_LABELS = "none"
 # Base to which relative IRIs are resolved.
 BASE_IRI = "http://localhost/"
@@ -91,18 +93,20 @@ UNPACKED_RATIO = 6
 FIRST_STATEMENTS = 1000
 # Number of bytes that are read and searched together.
 SCAN_BYTES = 1 << 20
+# Declaration of an entity that is external or contains another entity.
 NESTED_XML_ENTITY = re.compile(
     rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&%]|'[^']*[&%])"
 )
-# A comment or processing instruction, which may be cut.
+# A comment or processing instruction; its end may be missing, since only the beginning is read.
 XML_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)", re.DOTALL)
+# Beginning of a document up to its first element, with a document type if there is one.
 XML_FIRST_ELEMENT = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<!DOCTYPE[^\[>]*+(?:\[(?:[^\]\"']++|\"[^\"]*+\"|'[^']*+')*+\]\s*+)?>\s*+)?<\w"
 )
 
 
 def check_language(language: str) -> None:
-    """Raise BadInput unless a text is a language tag, empty or “none”."""
+    """Raise BadInput unless `language` is a language tag, empty or “none”."""
     if language and language != NO_LABELS and not LANGUAGE_TAG.fullmatch(language):
         raise BadInput(
             f"Labels are chosen by the tag of a language, such as en or pt-BR, or {NO_LABELS}; "
@@ -117,7 +121,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     Resources without a label, and all of them if the language of the source is “none”, are named as
     described in `core.graph.readers.ntriples`. Wikidata's relations (wdt:P50, p:P50, ps:P50) have
     the labels of their properties (wd:P50). Other literals are entities of triples, attributes of
-    their things or left out, as `literals` of the source says (`LITERAL_USES`).
+    their subjects or left out, depending on `literals` of the source (`LITERAL_USES`).
 
     Raises
     ------
@@ -197,16 +201,16 @@ def check_literals(literals: str) -> None:
 
 
 class _LiteralAttributes:
-    """Literals of the resources that are nodes, for their types and descriptions."""
+    """Literals by resource, from which nodes get their types and descriptions."""
 
     def __init__(self, language: str) -> None:
         self._language = language
         # Resource -> predicate -> best language rank and the texts of that language.
         self._texts: dict[Any, dict[str, tuple[int, set[str]]]] = {}
-        self.nodes: set[Any] = set()
+        self.nodes: set[Any] = set()  # resources that are ends of triples
 
     def add(self, statement: Any) -> None:
-        """Take the literal of a statement, unless there are texts in a better language."""
+        """Store the literal of a statement, unless there is a text in a better language."""
         literal = statement.object
         iri = statement.predicate.value
         by_iri = self._texts.setdefault(statement.subject, {})
@@ -219,10 +223,11 @@ class _LiteralAttributes:
     def pass_to(self, source: TripleSource, names: _TermNames) -> None:
         """Pass the attributes of nodes to the source.
 
-        A description comes first, followed by every other relation with its values.
+        The description of a node begins with the literal of the preferred relation in
+        `DESCRIPTION_IRIS`. Every other relation follows with its values.
         """
-        for thing, by_iri in self._texts.items():
-            if thing not in self.nodes:
+        for resource, by_iri in self._texts.items():
+            if resource not in self.nodes:
                 continue
             values = {iri: ", ".join(sorted(texts)) for iri, (_, texts) in by_iri.items()}
             types = [values[iri] for iri in TYPE_IRIS if iri in values]
@@ -230,19 +235,20 @@ class _LiteralAttributes:
             other_iris = sorted(iri for iri in values if iri not in (*TYPE_IRIS, *DESCRIPTION_IRIS))
             parts += [f"{names.relation_of(iri)}: {values[iri]}" for iri in other_iris]
             source.attributes.add_node(
-                names.node(thing), {"type": ", ".join(types), "description": "; ".join(parts)}
+                names.node(resource), {"type": ", ".join(types), "description": "; ".join(parts)}
             )
 
 
 def labels_of(source: TripleSource) -> dict[str, str]:
     """Return the labels of IRIs from the file of a source and its file of labels.
 
-    There are none if the source wants none.
+    The result is empty if resources are not named by labels, see `uses_labels`.
     """
     from pyoxigraph import Literal, NamedNode
 
     if not uses_labels(source):
         return {}
+    # IRI -> rank of the relation, rank of the language, and text of the best label so far.
     ranked_labels: dict[str, tuple[int, int, str]] = {}
     tags = Counter[str]()
     files = [(source.path, source.format)]
@@ -281,7 +287,7 @@ def uses_labels(source: TripleSource) -> bool:
 
     Labels are used if the file has labels or there is a file of labels, unless the language is
     “none”. For N-Triples with more than 128 MB of text, a language or a file of labels must be
-    chosen. Otherwise the function adds a note to the tally of the source.
+    chosen; otherwise labels are not searched, and the tally notes this.
     """
     if source.language == NO_LABELS:
         return False
@@ -297,14 +303,14 @@ def uses_labels(source: TripleSource) -> bool:
 
 
 def text_bytes(path: FilePath) -> int:
-    """Estimate the number of bytes of text in a file."""
+    """Estimate the number of bytes of text in a file after unpacking."""
     if not path.is_file():
         raise BadInput(f"There is no file {path}.")
     return path.stat().st_size * (UNPACKED_RATIO if path.suffix.lower() in PACKED_SUFFIXES else 1)
 
 
 def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
-    """Return whether a relation of labels, or its prefix, occurs in a file."""
+    """Return whether a relation of labels, or the namespace of one, occurs in a file."""
     words = [label.encode() for label in LABEL_IRIS]
     words += [] if syntax == "ntriples" else [b"rdf-schema#", b"skos/core#", b"schema.org"]
     with _open_file(source, path, syntax) as stream:
@@ -312,7 +318,7 @@ def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
         while data := stream.read(SCAN_BYTES):
             if any(word in carry + data for word in words):
                 return True
-            carry = data[-64:]  # a word may be divided between two reads
+            carry = data[-64:]  # a word, which is shorter, may be divided between two reads
     return False
 
 
@@ -345,9 +351,10 @@ def syntax_of(path: FilePath) -> str:
 
 
 def languages_of_labels(preferred: str) -> tuple[str, ...]:
-    """Return the languages of labels in order of preference.
+    """Return the languages of labels in order of preference, the `preferred` one first.
 
-    Labels without a language come after them, then any others.
+    An empty `preferred` stands for English. Labels without a language come after these, then all
+    others.
     """
     return tuple(dict.fromkeys((preferred or "en", ALL_LANGUAGES, "en")))
 
@@ -355,7 +362,8 @@ def languages_of_labels(preferred: str) -> tuple[str, ...]:
 def _language_rank(language: str | None, preferred: str) -> int:
     """Rank a label's language by preference, 0 for the best.
 
-    The order is: the preferred language, its variants, “mul”, English, none, any.
+    The order is: the preferred language, its variants (en-GB for en), “mul”, English, no language,
+    any other.
     """
     tag = (language or "").lower()
     order = languages_of_labels(preferred.lower())
@@ -442,7 +450,7 @@ def _check_entities(source: TripleSource, path: FilePath) -> None:
     """Raise BadInput for XML entities that contain others or are defined elsewhere.
 
     Such entities could expand without limit. They are declared before the first element, which must
-    begin in the first mebibyte. The pattern is in ASCII, since the parser reads no UTF-16.
+    begin in the first mebibyte. The patterns are in ASCII, since the parser does not read UTF-16.
     """
     with _open_file(source, path, "rdfxml") as stream:
         head = stream.read(SCAN_BYTES)
@@ -460,13 +468,13 @@ def _check_entities(source: TripleSource, path: FilePath) -> None:
 
 
 class _TermNames:
-    """Names of the terms of one file."""
+    """Names of the terms of one file, as nodes by `node` and as relations by `relation`."""
 
     def __init__(self, labels: dict[str, str], syntax: str) -> None:
         self._nodes = Namer()
         self._relations = Namer()
         self._labels = labels
-        self._blank: dict[str, str] = {}
+        self._blank: dict[str, str] = {}  # name by the parser -> name by first appearance
         # In syntaxes with unnamed blank nodes, the parser assigns random names.
         self._numbers_blanks = syntax not in ("ntriples", "nquads")
         # Each file has caches of its own, which end with it.
@@ -480,12 +488,13 @@ class _TermNames:
         return self._relations.name(str(term), self._candidates(term))
 
     def relation_of(self, iri: str) -> str:
-        """Return the name of a relation that may not occur in any triple."""
+        """Return the preferred name of a relation, which need not occur in a triple."""
         from pyoxigraph import NamedNode
 
         return self._candidates(NamedNode(iri))[0]
 
     def _candidates(self, term: Any) -> tuple[str, ...]:
+        """Return the possible names of a term, the most readable one first."""
         from pyoxigraph import BlankNode, NamedNode
 
         if isinstance(term, BlankNode) and self._numbers_blanks:

@@ -1,4 +1,4 @@
-"""Report on the lines and triples that a reader left out."""
+"""Report on the reading of a file: lines and triples that were left out, notes and warnings."""
 
 from __future__ import annotations
 
@@ -10,60 +10,68 @@ MAX_RETAINED_LINES = 5
 
 @dataclass
 class Tally:
-    """Counts of lines left out, by reason, and of triples left out, by pattern of relations."""
+    """Counts of lines and triples that a reader left out, with notes and warnings for the user.
 
-    skips: bool = False  # True if bad lines may be left out
-    bad: dict[str, list] = field(default_factory=dict)  # reason -> [count, first line numbers]
-    dropped: dict[str, int] = field(default_factory=dict)  # pattern -> triples
-    # Sentences about the parts that were read and those that were not.
+    Readers receive the tally with the file. It also decides if a bad line may be left out.
+    """
+
+    may_skip: bool = False  # True if bad lines may be left out
+    # Reason -> [count, first line numbers].
+    bad_lines: dict[str, list] = field(default_factory=dict)
+    # Pattern of relations, or another reason in brackets -> number of triples left out.
+    dropped: dict[str, int] = field(default_factory=dict)
+    # Sentences about what was read and what was not.
     notes: list[str] = field(default_factory=list)
     # Sentences about probable misunderstandings.
     warnings: list[str] = field(default_factory=list)
-    # Sentences about the copying of a file from elsewhere; not part of `state`.
+    # Sentences about the copying of the triples from a database; not part of `state`.
     copied: tuple[str, ...] = ()
 
     def skip(self, why: str, line: int) -> bool:
         """Return whether bad lines may be left out, and count this one if so."""
-        if self.skips:
-            reason_lines = self.bad.setdefault(why, [0, []])
+        if self.may_skip:
+            reason_lines = self.bad_lines.setdefault(why, [0, []])
             reason_lines[0] += 1
             if len(reason_lines[1]) < MAX_RETAINED_LINES:
                 reason_lines[1].append(line)
-        return self.skips
+        return self.may_skip
 
     def drop(self, pattern: str, triples: int) -> None:
-        """Count triples that are left out because their relation matches a pattern."""
+        """Count triples that are left out because their relation matches `pattern`.
+
+        Instead of a pattern, it may be another reason in brackets.
+        """
         self.dropped[pattern] = self.dropped.get(pattern, 0) + triples
 
     def note(self, sentence: str) -> None:
-        """Add a sentence about the reading of the file, once."""
+        """Add a sentence about the reading of the file, unless it is there already."""
         if sentence not in self.notes:
             self.notes.append(sentence)
 
     def warn(self, sentence: str) -> None:
-        """Add a warning about a probable misunderstanding, once."""
+        """Add a warning about a probable misunderstanding, unless it is there already."""
         if sentence not in self.warnings:
             self.warnings.append(sentence)
 
     def state(self) -> dict:
-        """Return the counts in a form that JSON can hold."""
+        """Return the counts, notes and warnings as plain values for JSON."""
         return {
-            "bad": self.bad,
+            "bad": self.bad_lines,
             "dropped": self.dropped,
             "notes": self.notes,
             "warnings": self.warnings,
         }
 
     def restore(self, state: dict) -> None:
-        """Take the counts from a result of `state`."""
-        self.bad = {why: [count, list(lines)] for why, (count, lines) in state["bad"].items()}
+        """Replace the counts, notes and warnings by those of a result of `state`."""
+        self.bad_lines = {why: [count, list(lines)] for why, (count, lines) in state["bad"].items()}
         self.dropped, self.notes = dict(state["dropped"]), list(state.get("notes", ()))
         self.warnings = list(state.get("warnings", ()))
 
     def sentences(self) -> list[str]:
-        """Return the counts as sentences."""
+        """Return the notes, the warnings and the counts as sentences for the user."""
         sentences = [*self.copied, *self.notes, *self.warnings]
-        for why, (count, lines) in self.bad.items():
+        for why, (count, lines) in self.bad_lines.items():
             plural_ending = "s" * (count != 1)
             numbers = ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines))
             sentences.append(

@@ -22,23 +22,26 @@ Triple = tuple[str, str, str]  # head, relation, tail
 class TripleSource:
     """A file of triples, the settings of its reader, and the current line.
 
+    `TripleFile` holds the user's settings for a whole graph. Its reading makes a source of each file.
+
     Parameters
     ----------
     format : a name in the table of formats, or `auto`, which detects delimited text.
     columns : columns of head, relation and tail, from 1, if they were chosen.
-    watch : receives the share of bytes read.
-    most : largest size in bytes that the file may unpack to.
-    tally : decides whether bad lines may be left out, and counts them.
-    line : number of the current line.
-    language : for RDF, the language of the labels used as names (“none” for no labels).
+    watch : receives the share of bytes read, and may cancel.
+    most : largest size in bytes that the file may unpack to; None for no limit.
+    tally : decides if bad lines may be left out, and counts them.
+    line : number of the current line, from 1; readers set it before they yield a triple.
+    language : for RDF, the language of the labels used as names; “none” for identifiers, empty for
+        English if there is a choice.
     labels : for RDF, another file with labels.
-    literals : for RDF, the use of other literals: “triples”, attributes of their subjects, or none.
+    literals : for RDF, the use of other literals, one of `rdf.LITERAL_USES`.
     nodes : tables of nodes, whose labels become the names of the edges' ends.
     attributes : receives the attributes of nodes and edges.
     header : “yes” or “no” if the user says whether the first row of delimited text names its
-        columns.
-    encoding : encoding of text that is not UTF-8, if the user names it.
-    spaces : id spaces of heads and of tails, if a header of Neo4j names them.
+        columns; empty to detect it.
+    encoding : encoding of text that is not UTF-8, if the user names it; empty to detect it.
+    spaces : id spaces of heads and of tails, if a header for Neo4j's import names them.
     """
 
     path: FilePath
@@ -65,9 +68,8 @@ class TripleSource:
     def text(self) -> FileSource:
         """The file as UTF-8.
 
-        The tally gets a note on the encoding. Damaged UTF-8, and text whose encoding is not
-        certain, is passed on unchanged. Readers then report the line, since names must not be
-        guessed.
+        The tally notes the encoding. Damaged UTF-8, and text of an uncertain encoding, stay
+        unchanged. Readers then report the bad line, since names must not be guessed.
 
         Raises
         ------

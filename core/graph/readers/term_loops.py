@@ -1,4 +1,8 @@
-"""Compiled loops over N-Triples: the terms of ordinary lines, and the readable ends of terms."""
+"""Compiled loops over N-Triples: the terms of ordinary lines, and the readable ends of terms.
+
+Only terms in canonical form are recognised, in which equal terms have equal bytes. All other lines
+are left to pyoxigraph. The numbers in comparisons are codes of ASCII characters.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,12 @@ XSD_STRING_BYTES = np.frombuffer(b"http://www.w3.org/2001/XMLSchema#string>", np
 
 
 @numba.njit(cache=True)
-def _iri(data, at, end):
-    """Return the end of an absolute ASCII IRI without escapes that begins at data[at], or 0."""
-    colon, first, at = False, at + 1, at + 1
-    while at < end and data[at] != 62:
-        letter = data[at]
+def _iri(data, i, end):
+    """Return the end of an absolute ASCII IRI without escapes that begins at data[i], or 0."""
+    colon, first, i = False, i + 1, i + 1
+    while i < end and data[i] != 62:  # until >
+        letter = data[i]
+        # Control characters, spaces, letters outside of ASCII, and " < \ ^ `
         if (
             letter <= 32
             or letter >= 127
@@ -24,6 +29,7 @@ def _iri(data, at, end):
             or letter == 96
         ):
             return 0
+        # { | } % [ ]
         if (
             letter == 123
             or letter == 124
@@ -33,96 +39,117 @@ def _iri(data, at, end):
             or letter == 93
         ):
             return 0
-        if not colon:
+        if not colon:  # in the scheme: letters, then also digits, + - and .
             alphabetic = 65 <= letter <= 90 or 97 <= letter <= 122
-            if letter == 58 and at > first:
+            if letter == 58 and i > first:
                 colon = True
             elif not (
                 alphabetic
                 or (
-                    at > first
+                    i > first
                     and (48 <= letter <= 57 or letter == 43 or letter == 45 or letter == 46)
                 )
             ):
                 return 0
-        at += 1
-    return at + 1 if at < end and colon else 0
+        i += 1
+    return i + 1 if i < end and colon else 0
 
 
 @numba.njit(cache=True)
-def _node(data, at, end):
+def _blank_node(data, i, end):
     """Return the end of a blank node `_:` of letters and digits, or 0."""
-    if at + 2 >= end or data[at + 1] != 58:
+    if i + 2 >= end or data[i + 1] != 58:  # no colon after _
         return 0
-    first = at = at + 2
-    while at < end and (65 <= data[at] <= 90 or 97 <= data[at] <= 122 or 48 <= data[at] <= 57):
-        at += 1
-    return at if at > first and (at == end or data[at] == 32 or data[at] == 9) else 0
+    first = i = i + 2
+    while i < end and (65 <= data[i] <= 90 or 97 <= data[i] <= 122 or 48 <= data[i] <= 57):
+        i += 1
+    return i if i > first and (i == end or data[i] == 32 or data[i] == 9) else 0
 
 
 @numba.njit(cache=True)
-def _literal(data, at, end, letters):
-    """Return the end of a literal in canonical form, or 0."""
-    at += 1
-    while at < end and data[at] != 34:
-        if data[at] == 92 or data[at] < 32 or data[at] == 127 or (data[at] > 127 and not letters):
-            return 0
-        at += 1
-    if at >= end:
-        return 0
-    at += 1
-    if at < end and data[at] == 64:
-        first = at = at + 1
-        while at < end and (97 <= data[at] <= 122):
-            at += 1
-        return at if 0 < at - first <= 3 and (at == end or data[at] == 32 or data[at] == 9) else 0
-    if at + 2 < end and data[at] == 94 and data[at + 1] == 94 and data[at + 2] == 60:
-        last = _iri(data, at + 2, end)
-        if last - at - 3 == len(XSD_STRING_BYTES):
-            for offset in range(len(XSD_STRING_BYTES)):
-                if data[at + 3 + offset] != XSD_STRING_BYTES[offset]:
-                    return last
-            return 0  # the canonical form of a plain text has no type
-        return last
-    return at
+def _literal(data, i, end, allows_unicode):
+    """Return the end of a literal in canonical form, or 0.
 
-
-@numba.njit(cache=True)
-def _term(data, at, end, part, letters):
-    """Return the end of the term at data[at], or 0.
-
-    Only ordinary terms that are allowed as head, relation or tail (`part`) are recognised.
+    `allows_unicode` is True if the literal may have letters outside of ASCII.
     """
-    if at >= end:
+    i += 1
+    while i < end and data[i] != 34:  # until the closing quote
+        # Escapes, control characters, and letters outside of ASCII
+        if (
+            data[i] == 92
+            or data[i] < 32
+            or data[i] == 127
+            or (data[i] > 127 and not allows_unicode)
+        ):
+            return 0
+        i += 1
+    if i >= end:
         return 0
-    if data[at] == 60:
-        return _iri(data, at, end)
-    if data[at] == 95 and part != 1:
-        return _node(data, at, end)
-    return _literal(data, at, end, letters) if data[at] == 34 and part == 2 else 0
+    i += 1
+    # @ and a language of at most three lower-case letters; other tags are left to the parser
+    if i < end and data[i] == 64:
+        first = i = i + 1
+        while i < end and (97 <= data[i] <= 122):
+            i += 1
+        return i if 0 < i - first <= 3 and (i == end or data[i] == 32 or data[i] == 9) else 0
+    # ^^< and a datatype
+    if i + 2 < end and data[i] == 94 and data[i + 1] == 94 and data[i + 2] == 60:
+        last = _iri(data, i + 2, end)
+        if last - i - 3 == len(XSD_STRING_BYTES):
+            for offset in range(len(XSD_STRING_BYTES)):
+                if data[i + 3 + offset] != XSD_STRING_BYTES[offset]:
+                    return last
+            return 0  # in canonical form, a plain text has no type
+        return last
+    return i
 
 
 @numba.njit(cache=True)
-def split_terms(data, letters, starts, lengths, numbers, odd):
+def _term(data, i, end, part, allows_unicode):
+    """Return the end of the term at data[i], or 0.
+
+    Only terms that are allowed in the place of head (`part` 0), relation (1) or tail (2) are
+    recognised.
+    """
+    if i >= end:
+        return 0
+    if data[i] == 60:  # <
+        return _iri(data, i, end)
+    if data[i] == 95 and part != 1:  # _
+        return _blank_node(data, i, end)
+    return _literal(data, i, end, allows_unicode) if data[i] == 34 and part == 2 else 0
+
+
+@numba.njit(cache=True)
+def split_terms(data, allows_unicode, starts, lengths, numbers, odd):
     """Find the terms of ordinary lines, and list all other lines as odd.
 
-    Lines with letters outside of ASCII are ordinary only if `letters` is True. Fills starts and
-    lengths (three per triple), numbers (lines from 0) and odd (rows: line, start, end). Returns the
-    counts of triples, odd lines and all lines.
+    Parameters
+    ----------
+    data : uint8, whole lines.
+    allows_unicode : True if literals may have letters outside of ASCII; then `data` must be UTF-8.
+    starts, lengths : int64 [3 * lines], filled with three terms per triple.
+    numbers : int64 [lines], filled with the line of each triple, from 0.
+    odd : int64 [lines, 3], filled with line, start and end of each other line, also of blank lines
+        and comments.
+
+    Returns
+    -------
+    The numbers of triples, of odd lines, and of all lines.
     """
-    at, line, n_triples, n_odd, size = 0, 0, 0, 0, len(data)
-    while at < size:
-        start = at
-        while at < size and data[at] != 10:
-            at += 1
-        end = at
-        at, line, position, is_ordinary = at + 1, line + 1, start, True
+    i, line, n_triples, n_odd, size = 0, 0, 0, 0, len(data)
+    while i < size:
+        start = i
+        while i < size and data[i] != 10:
+            i += 1
+        end = i
+        i, line, position, is_ordinary = i + 1, line + 1, start, True
         if end > start and data[end - 1] == 13:
             end -= 1
         for part in range(3):
             while position < end and (data[position] == 32 or data[position] == 9):
                 position += 1
-            last = _term(data, position, end, part, letters)
+            last = _term(data, position, end, part, allows_unicode)
             if not last:
                 is_ordinary = False
                 break
@@ -130,6 +157,7 @@ def split_terms(data, letters, starts, lengths, numbers, odd):
             position = last
         while position < end and (data[position] == 32 or data[position] == 9):
             position += 1
+        # A full stop ends the triple.
         if is_ordinary and position < end and data[position] == 46:
             position += 1
             while position < end and (data[position] == 32 or data[position] == 9):
@@ -145,17 +173,22 @@ def split_terms(data, letters, starts, lengths, numbers, odd):
 
 @numba.njit(cache=True)
 def find_readable_ends(data, offsets, starts, lengths):
-    """Find the readable end of each ordinary term, as a slice.
+    """Find the readable end of each term, by the rules of `ntriples.local_name`.
 
-    The length is -1 for terms that are left to Python: escapes, letters outside of ASCII, and empty
-    ends.
+    Parameters
+    ----------
+    data : uint8, terms in canonical form.
+    offsets : int64 [terms + 1]. Term i is `data[offsets[i]:offsets[i + 1]]`.
+    starts, lengths : int64 [terms], filled with the slices of the readable ends. The length is -1 for
+        terms that are left to Python: those with escapes or other letters than
+        ASCII, and those with empty ends.
     """
     for term in range(len(offsets) - 1):
         start, end = offsets[term], offsets[term + 1]
         first, last, is_plain = start, end, True
         for i in range(start, end):
-            is_plain &= data[i] < 128 and data[i] != 92 and data[i] != 37
-        if data[start] == 60:
+            is_plain &= data[i] < 128 and data[i] != 92 and data[i] != 37  # \ and %
+        if data[start] == 60:  # an IRI: after its last / or #, else after its last colon
             first, last = start + 1, end - 1
             while last > first and (data[last - 1] == 47 or data[last - 1] == 35):
                 last -= 1
@@ -167,7 +200,7 @@ def find_readable_ends(data, offsets, starts, lengths):
                     colon -= 1
                 end_start = colon
             first = end_start
-        elif data[start] == 34:
+        elif data[start] == 34:  # a literal: the text in quotes
             first = start + 1
             while data[last - 1] != 34:
                 last -= 1

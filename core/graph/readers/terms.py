@@ -1,6 +1,7 @@
-"""Reader of N-Triples in blocks of bytes.
+"""Reader of a large N-Triples file in blocks of bytes, each term a slice of its block.
 
-Every term is a slice of its block, in canonical form. Only unusual lines are parsed by pyoxigraph.
+Compiled loops find the terms of ordinary lines. Only unusual lines are parsed by pyoxigraph. All
+terms are in canonical form, so that equal terms have equal bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from core.errors import BadInput
 from core.graph.readers.blocks import Block, BlockPosition, encode_parts, whole_lines
-from core.graph.readers.ntriples import fault_of, statements
+from core.graph.readers.ntriples import statements, syntax_fault
 from core.graph.readers.source import TripleSource
 from core.graph.readers.term_loops import split_terms
 
@@ -21,14 +22,14 @@ from core.graph.readers.term_loops import split_terms
 class TermBlocks:
     """Reader of an N-Triples file in blocks, whose parts are terms.
 
-    Bad lines raise BadInput, or are counted if they may be left out.
+    A bad line raises BadInput, or is counted in the tally if bad lines may be left out.
     """
 
     source: TripleSource
-    size: int
+    size: int  # bytes of text in a block
 
     def read(self, position: BlockPosition) -> Iterator[Block]:
-        """Yield the blocks from a position on."""
+        """Yield the blocks from a position on, about `size` bytes each."""
         with self.source.open_text() as source:
             source.skip(position.offset)
             for text in whole_lines(source, self.size):
@@ -41,7 +42,7 @@ class TermBlocks:
         max_lines = int(np.count_nonzero(data == 10)) + 1
         starts, lengths = np.empty(3 * max_lines, np.int64), np.empty(3 * max_lines, np.int64)
         numbers, odd = np.empty(max_lines, np.int64), np.empty((max_lines, 3), np.int64)
-        n_triples, n_odd, lines = split_terms(data, _is_text(data), starts, lengths, numbers, odd)
+        n_triples, n_odd, lines = split_terms(data, _is_utf8(data), starts, lengths, numbers, odd)
         parts: list[str] = []
         odd_lines: list[int] = []
         for line, start, end in odd[:n_odd].tolist():
@@ -52,6 +53,7 @@ class TermBlocks:
         starts, lengths = starts[: 3 * n_triples], lengths[: 3 * n_triples]
         numbers = numbers[:n_triples]
         if odd_lines:
+            # The terms of odd lines are appended to the block, and all triples sorted by line.
             odd_bytes, sizes = encode_parts(parts)
             starts = np.concatenate([starts, len(data) + np.cumsum(sizes) - sizes])
             lengths, data = np.concatenate([lengths, sizes]), np.concatenate([data, odd_bytes])
@@ -72,14 +74,14 @@ class TermBlocks:
         try:
             return list(statements(line))
         except SyntaxError as error:
-            fault = fault_of(self.source.name, number, error)
+            fault = syntax_fault(self.source.name, number, error)
         except BadInput as error:
             fault = error
         self.source.report_bad_line("not N-Triples", number, fault)
         return []
 
 
-def _is_text(data: np.ndarray) -> bool:
+def _is_utf8(data: np.ndarray) -> bool:
     try:
         str(data.data, "utf-8")
         return True

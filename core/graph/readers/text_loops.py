@@ -1,12 +1,17 @@
-"""Compiled loops over the bytes of text, which split lines, parse numbers and code names."""
+"""Compiled loops over UTF-8 bytes: splitting of lines, parsing of numbers, hashing of names.
+
+A part (head, relation or tail) is a slice `data[starts[i]:starts[i] + lengths[i]]` of a uint8 array.
+A triple has three parts in a row. A carriage return before a line end is ignored.
+"""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
-# Reasons for a line that is no triple. For an empty part, 10 x its position is added to the second.
-TOO_FEW_COLUMNS, EMPTY_PART = 1, 2
+# Reasons for a bad line. To EMPTY_PART, ten times the position of the part (0 to 2) is added.
+WRONG_COLUMN_COUNT, EMPTY_PART = 1, 2
+# Odd 64-bit factors with well mixed bits, for multiplicative hashing.
 HASH_FACTOR_A, HASH_FACTOR_B = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93)
 
 
@@ -16,6 +21,7 @@ def is_blank(data, start, end):
 
     White space is defined as for `str.isspace`.
     """
+    # The numbers are the bytes of the white space of Unicode in UTF-8.
     i = start
     while i < end:
         letter = data[i]
@@ -45,12 +51,23 @@ def is_blank(data, start, end):
 
 
 @numba.njit(cache=True)
-def split_lines(data, end, separator, columns, exactly, starts, lengths, numbers, odd):
+def split_lines(data, end, separator, columns, is_width_fixed, starts, lengths, numbers, odd):
     """Split the lines of data[:end] into the parts of triples.
 
-    `columns` are those of head, relation and tail, from 0. `exactly` is True if there may be no
-    others. Fills starts and lengths (three per triple), numbers (lines from 0) and odd (rows: line,
-    start, end, reason). Returns the counts of triples, odd lines and all lines.
+    Parameters
+    ----------
+    data : uint8, the text.
+    separator : byte between two columns.
+    columns : int64 [3], columns of head, relation and tail, from 0.
+    is_width_fixed : True if a line may have no other columns than three.
+    starts, lengths : int64 [3 * lines], filled with the parts of the triples.
+    numbers : int64 [lines], filled with the line of each triple, from 0.
+    odd : int64 [lines, 4], filled with line, start, end and reason of each bad line. Blank lines are
+        not listed.
+
+    Returns
+    -------
+    The numbers of triples, of bad lines, and of all lines.
     """
     widest = columns.max() + 1
     i, line, n_triples, n_odd = 0, 0, 0, 0
@@ -72,8 +89,8 @@ def split_lines(data, end, separator, columns, exactly, starts, lengths, numbers
                 firsts[part], lasts[part] = first, max(first, last)
         i, line, width = i + 1, line + 1, column + 1
         reason = 0
-        if width < widest or (exactly and width != 3):
-            reason = TOO_FEW_COLUMNS
+        if width < widest or (is_width_fixed and width != 3):
+            reason = WRONG_COLUMN_COUNT
         else:
             for part in range(2, -1, -1):
                 if is_blank(data, firsts[part], lasts[part]):
@@ -94,7 +111,7 @@ def split_lines(data, end, separator, columns, exactly, starts, lengths, numbers
 
 @numba.njit(cache=True)
 def whole_numbers(data, starts, lengths, limit, values):
-    """Parse parts of digits as numbers from 0 to `limit`; other parts give -1."""
+    """Fill `values` with the parts as numbers from 0 to `limit`, or -1 for other parts."""
     for part in range(len(starts)):
         number = np.int64(0)
         for i in range(starts[part], starts[part] + lengths[part]):
@@ -104,7 +121,7 @@ def whole_numbers(data, starts, lengths, limit, values):
                 break
             number = 10 * number + digit
         if lengths[part] > 1 and data[starts[part]] == 48:
-            # Leading zeros: its name would differ from its number.
+            # A name with leading zeros would differ from the name of its number.
             number = limit + 1
         values[part] = number if number <= limit else -1
 
@@ -130,7 +147,7 @@ def _hash_bytes(data, start, length, seed):
 
 @numba.njit(cache=True)
 def hash_parts(data, starts, lengths, seed, hashes):
-    """Fill `hashes` with the hash of each part."""
+    """Fill `hashes` (uint64) with the hash of each part. Another `seed` gives other hashes."""
     for part in range(len(starts)):
         hashes[part] = _hash_bytes(data, starts[part], lengths[part], seed)[0]
 
@@ -145,11 +162,19 @@ def _is_equal(data, start, other, length):
 
 @numba.njit(cache=True)
 def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, second_hashes):
-    """Number the names of a block by first appearance.
+    """Number the distinct names of a block by first appearance, with a hash table.
 
-    `table` must hold -1 everywhere. Its length is a power of two and at least twice the number of
-    names. Fills codes (one per name), and for each distinct name its first position, its hash and
-    32 bits of a second hash. Returns the number of distinct names.
+    Parameters
+    ----------
+    table : int64, the hash table, filled with -1. Its length is a power of two and at least twice
+        the number of names.
+    codes : int64, filled with the number of each name.
+    firsts, hashes, second_hashes : filled with the first position of each distinct name, its hash,
+        and 32 bits of a second, independent hash.
+
+    Returns
+    -------
+    The number of distinct names.
     """
     mask, count = np.uint64(len(table) - 1), 0
     for name in range(len(starts)):
@@ -177,7 +202,7 @@ def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, second_h
 
 @numba.njit(cache=True)
 def copy_parts(data, starts, lengths, out):
-    """Copy the parts to `out` one after the other, and return the end."""
+    """Copy the parts to `out` one after the other, and return their total number of bytes."""
     end = 0
     for part in range(len(starts)):
         for offset in range(lengths[part]):

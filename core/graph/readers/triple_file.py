@@ -1,4 +1,4 @@
-"""Reader of triples in a file of any format."""
+"""Reader of the triples of a graph in files of any format, with the settings of the user."""
 
 from __future__ import annotations
 
@@ -28,28 +28,30 @@ MEMORY_TEXT = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?")
 class TripleFile:
     """A file of triples and the settings with which it is read.
 
-    Reading raises BadInput, with file and line, for text that cannot be read as triples, and for a
-    file without triples.
+    The command line and the pages make one, and `core.graph.building.build` reads it. Reading
+    raises BadInput, with file and line, for text that cannot be read as triples, and for a file
+    without triples.
 
     Parameters
     ----------
     path : the file, which may be packed (`.gz`, `.zst`).
     format : a name in `FORMATS`; “auto” decides by the suffix, else by the first lines.
-    columns : columns of head, relation and tail in delimited text, from 1, if lines hold more or in
-        another order.
-    most : largest number of bytes of text, after unpacking.
+    columns : columns of head, relation and tail in delimited text, from 1, if lines hold more
+        columns or in another order.
+    most : largest number of bytes of text, after unpacking; None for no limit.
     drop : patterns of relations whose triples are left out (`common.*`, `*sameAs*`).
     skips : leave out bad lines; `tally` counts them.
     numbered : nodes and relations are numbers, which become their ids; no names are stored.
-    memory : memory in bytes within which a graph is built, for files of any size.
-    keep : the next build continues a stopped one.
+    memory : largest memory in bytes for building the graph; None to choose by the file's size.
+    keep : retain the files of a stopped build, so that the next one continues it.
     language, labels, literals : for RDF, the language of labels (“none” for identifiers), a file of
-        labels, and the use of other literals: triples, attributes of their subjects, or none.
-    more : further files of edges, which are read after it in the same way.
-    nodes : tables of nodes, in which the ends of edges are ids.
+        labels, and the use of other literals, one of `rdf.LITERAL_USES`.
+    more : further files of edges, which are read after `path` with the same settings.
+    nodes : tables of nodes, which name the ends of edges by id or label.
     header : “yes” or “no” if the user says whether the first row of delimited text names its
-        columns.
-    encoding : encoding of text that is not UTF-8.
+        columns; empty to detect it.
+    encoding : encoding of text that is not UTF-8; empty to detect it.
+    tally : receives counts of lines and triples left out, notes and warnings.
     attributes : receives the attributes of nodes and edges.
 
     >>> import pathlib, tempfile
@@ -80,20 +82,23 @@ class TripleFile:
     attributes: Attributes = field(default_factory=Attributes, compare=False)
 
     def read(self, watch: Watch = NO_WATCH) -> Iterator[Triple]:
-        """Yield the triples, in the order of the files."""
+        """Yield the triples in the order of the files, without those that `drop` leaves out.
+
+        `tally` and `attributes` are filled meanwhile, and complete at the end.
+        """
         find_pattern = lru_cache(None)(lambda relation: matching_pattern(relation, self.drop))
         self.attributes.clear()
-        self.tally.skips = self.skips
+        self.tally.may_skip = self.skips
         relations: set[str] = set()
         try:
             with closing(_triples(self._sources(watch))) as triples:
                 for triple in triples:
                     if pattern := self.drop and find_pattern(triple[1]):
                         self.tally.drop(pattern, 1)
-                        self.attributes.drop()
+                        self.attributes.discard_edge()
                         continue
                     self.attributes.count_triple()
-                    if len(relations) < 2:
+                    if len(relations) < 2:  # two are enough to know that there are several
                         relations.add(triple[1])
                     yield triple
         finally:
@@ -102,12 +107,15 @@ class TripleFile:
             self.warn_of_single_relation(relations)
 
     def warn_of_single_relation(self, relations: Iterable[str]) -> None:
-        """Make the tally warn if there is only one relation, but edges have other attributes."""
+        """Add a warning to the tally if there is only one relation, but edges have other attributes.
+
+        The wrong column may then have been read as the relation.
+        """
         all_relations = tuple(relations)
         if len(all_relations) != 1:
             return
         relation = all_relations[0]
-        if self.attributes.count != 1 or relation == DEFAULT_RELATION:
+        if self.attributes.n_triples != 1 or relation == DEFAULT_RELATION:
             sentence = self.attributes.single_relation_warning(relation)
             if sentence:
                 self.tally.warn(sentence)
@@ -142,7 +150,7 @@ class TripleFile:
 def _triples(sources: Sequence[TripleSource]) -> Generator[Triple, None, None]:
     """Yield the triples of several files, one file after the other.
 
-    The files share tables of nodes, which name the ends of edges.
+    The files share the tables of nodes, which name the ends of edges.
     """
     if not sources[0].nodes:
         for source in sources:
@@ -202,7 +210,7 @@ def sort_graph_files(paths: Sequence[FilePath], **how: Any) -> TripleFile:
 
 
 def matching_pattern(relation: str, patterns: tuple[str, ...]) -> str:
-    """Return the first pattern that a relation matches, or an empty text; case counts."""
+    """Return the first shell pattern that a relation matches, or an empty text; case counts."""
     return next((pattern for pattern in patterns if fnmatchcase(relation, pattern)), "")
 
 
@@ -232,6 +240,7 @@ def parse_memory(text: str) -> int:
         For other texts, and for less than 64 MiB.
     """
     match = MEMORY_TEXT.fullmatch(text.strip().lower())
+    # Each letter is a factor of 1024 more: none, k, m, g, t.
     size = int(float(match[1]) * 1024 ** " kmgt".index(match[2] or " ")) if match else 0
     if size < 1 << 26:
         raise BadInput(f"Memory is given as 2GiB, at least 64MiB; not “{shorten(text)}”.")

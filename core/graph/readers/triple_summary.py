@@ -8,16 +8,16 @@ from core.errors import shorten
 from core.languages.spelling import fold
 
 Triple = tuple[str, str, str]
-# Share of entities with numbers as names from which on these are probably ids.
+# If at least this share of the entities have numbers as names, the names are probably ids.
 MIN_NUMBERED_SHARE = 0.75
 
 
 def summarise_triples(triples: Iterable[Triple], whole: bool, numbers: bool = False) -> list[str]:
     """Return sentences about the numbers of triples and entities, and about possible problems.
 
-    The problems are names of entities that seem to be ids, unless `numbers` is True for names that
-    are numbers, and names that differ by case, spaces and apostrophes alone, since each becomes an
-    entity of its own. `whole` is False if the triples are only the beginning of a file.
+    Two problems are reported. Names that are numbers may be ids; `numbers` is True if numbers are
+    expected. Names that differ in case, spaces and apostrophes alone become separate entities.
+    `whole` is False if the triples are only the beginning of a file.
 
     >>> from core.graph.readers.triple_summary import summarise_triples
     >>> summarise_triples([("1", "acted in", "2"), ("1", "acted in", "3")], whole=True)[0]

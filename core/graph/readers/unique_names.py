@@ -1,4 +1,4 @@
-"""Unique readable names for entities with longer identifiers."""
+"""Unique readable names for nodes and relations that files know by identifiers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from itertools import count
 
 
 class Namer:
-    """Assignment of unique names: the first candidate that no other entity has."""
+    """Assignment of unique names to identifiers.
+
+    Each identifier gets the first of its candidates that no other identifier has.
+    """
 
     def __init__(self) -> None:
         self._owners: dict[str, str] = {}  # name -> identifier of its owner
@@ -15,8 +18,8 @@ class Namer:
     def name(self, identifier: str, candidates: Sequence[str]) -> str:
         """Return the first of `candidates` that is free or already belongs to this identifier.
 
-        If all are taken, the last one gets a number. The same identifier gets the same name as long
-        as its candidates stay the same.
+        If all belong to others, a number from 2 is added to the last one. The same identifier gets
+        the same name as long as its candidates stay the same.
         """
         for candidate in candidates:
             if self._owners.setdefault(candidate, identifier) == identifier:

@@ -1,4 +1,4 @@
-"""Digests of a graph's content and of the state of a file."""
+"""Digests (SHA-256) by which equal graphs and unchanged files are recognised."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.graph.columns import Columns
 from core.graph.storage.store_files import release_map
 from core.graph.store import NAMES_FILE, STORE_ARRAYS, STORE_VERSION
 
-# Number of values that are added to the digest at a time.
+# Number of values that are hashed at a time.
 DIGEST_BATCH_VALUES = 1 << 23
 
 
@@ -23,7 +23,15 @@ def digest_of(
 ) -> str:
     """Return the SHA-256 of a graph's content, in hex.
 
-    The same triples give the same digest in any process.
+    The same triples give the same digest in any process. Memory maps among the arrays are released
+    after they are read.
+
+    Parameters
+    ----------
+    arrays : the arrays in `STORE_ARRAYS`, by name.
+    names : uint8, the concatenated names of the nodes.
+    relations : names of the relations, by id.
+    direction : the graph's default direction.
     """
     digest = hashlib.sha256(json.dumps([STORE_VERSION, direction, list(relations)]).encode())
     for key, values in [*((key, arrays[key]) for key in STORE_ARRAYS), (NAMES_FILE, names)]:
@@ -39,7 +47,7 @@ def digest_of(
 def digest_with_columns(digest: str, columns: Columns) -> str:
     """Return the digest of a graph with tables, given the digest of its triples.
 
-    Without tables, it is the same.
+    Without tables, the digest of the triples is returned unchanged.
     """
     if not columns:
         return digest
@@ -47,7 +55,17 @@ def digest_with_columns(digest: str, columns: Columns) -> str:
 
 
 def file_stamp(path: FilePath) -> dict:
-    """Return the state of a file: [bytes, time of change in ns], and the SHA-256 of its content."""
+    """Return the state of a file, by which a later change is recognised.
+
+    Returns
+    -------
+    `stamp` is [size in bytes, time of change in ns], and `digest` is the SHA-256 of the content.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read.
+    """
     try:
         stat = path.stat()
         return {"stamp": [stat.st_size, stat.st_mtime_ns], "digest": file_digest(path)}

@@ -1,4 +1,4 @@
-"""Excerpts of a graph, with which a finished run is shown without the whole graph."""
+"""Excerpts of a graph: the part that a saved comparison shows, stored with it as JSON."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from core.errors import BadInput
 from core.graph.columns import COLUMN_TYPES, Columns, IdLists, Table, row_offsets
 from core.graph.store import Graph
 
+# Numbers in an excerpt are below this bound, which int64 holds with room for sums of two.
 MAX_EXCERPT_NUMBER = 1 << 62
 NO_ROWS = np.empty(0, np.int64)
 # Columns with ids of nodes; all other columns of ids hold ids of chunks.
@@ -21,9 +22,9 @@ NODE_ID_COLUMNS = ("members",)
 
 
 def encode_gaps(ascending: Iterable[int]) -> list[int]:
-    """Return ascending integers as the first one and the differences to the one before.
+    """Return the first of some ascending integers, and the difference of each other to the previous.
 
-    These are small numbers, which compress well.
+    The differences are small numbers, which compress well.
     """
     return np.diff(np.fromiter(ascending, np.int64), prepend=0).tolist()
 
@@ -31,10 +32,12 @@ def encode_gaps(ascending: Iterable[int]) -> list[int]:
 def decode_gaps(steps: Sequence[int], repeats: bool = False) -> np.ndarray:
     """Return the ascending numbers (int64) from the result of `encode_gaps`.
 
+    Numbers may only occur twice if `repeats` is True.
+
     Raises
     ------
     ValueError
-        If they are not integers, negative or not ascending.
+        If the numbers are not integers, negative, too large or not ascending.
     """
     if any(type(step) is not int or not 0 <= step < MAX_EXCERPT_NUMBER for step in steps) or (
         not repeats and 0 in steps[1:]
@@ -49,38 +52,39 @@ def decode_gaps(steps: Sequence[int], repeats: bool = False) -> np.ndarray:
 class ExcerptGraph(Graph):
     """Some nodes, edges and relations of a graph, as a graph of its own.
 
-    Ids are 0, 1, ... in the order of the original ids, which are `origin_nodes`, `origin_edges` and
-    `origin_relations` (int64, ascending). `origin` is the digest of the whole graph, and `whole`
-    holds its numbers of nodes, edges and relations. `degrees` returns degrees in the whole graph;
-    everything else is about the excerpt alone. For a text graph, `columns` holds the rows of the
-    excerpt, and `origin_chunks` and `origin_communities` are their rows in the whole graph.
+    Ids are 0, 1, ... in the order of the ids in the original graph, which are `origin_nodes`,
+    `origin_edges` and `origin_relations` (int64, ascending). `origin` is the digest of the original
+    graph, and `original_counts` holds its numbers of nodes, edges and relations. `degrees` returns
+    degrees in the original graph; everything else is about the excerpt alone. For a text graph,
+    `columns` holds the rows of the excerpt, and `origin_chunks` and `origin_communities` (int64) are
+    their rows in the original graph.
     """
 
     origin: str = ""
-    whole: tuple[int, int, int] = (0, 0, 0)
+    original_counts: tuple[int, int, int] = (0, 0, 0)
     origin_nodes: np.ndarray = None  # type: ignore[assignment]
     origin_edges: np.ndarray = None  # type: ignore[assignment]
     origin_relations: np.ndarray = None  # type: ignore[assignment]
-    whole_degrees: np.ndarray = None  # type: ignore[assignment]  # int64 [2, n]: out, in
+    original_degrees: np.ndarray = None  # type: ignore[assignment]  # int64 [2, nodes]: out, in
     origin_chunks: np.ndarray = field(default_factory=lambda: NO_ROWS)
     origin_communities: np.ndarray = field(default_factory=lambda: NO_ROWS)
 
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
-        """Return the degree of each node in the whole graph.
+        """Return the degree of each node in the original graph.
 
-        With `both`, a self-loop counts twice.
+        In the direction `both`, a self-loop counts twice.
         """
-        out, into = self.whole_degrees[:, nodes]
-        return {"out": out, "in": into, "both": out + into}[self.resolve(direction)]
+        out, incoming = self.original_degrees[:, nodes]
+        return {"out": out, "in": incoming, "both": out + incoming}[self.resolve(direction)]
 
     @classmethod
     def thaw(cls, frozen: Mapping[str, Any]) -> ExcerptGraph:
-        """Return the graph described by a result of `cut_excerpt`.
+        """Return the excerpt from the result of `cut_excerpt`, which may have been saved as JSON.
 
         Raises
         ------
         BadInput
-            If the description is damaged.
+            If the saved excerpt is damaged.
         """
         try:
             return _thaw_excerpt(frozen)
@@ -104,12 +108,13 @@ def cut_excerpt(
     relations: Iterable[int] = (),
     chunks: Iterable[int] = (),
     communities: Iterable[int] = (),
-    full: Iterable[int] | None = None,
+    chunks_with_text: Iterable[int] | None = None,
 ) -> dict[str, Any]:
-    """Return an excerpt of a graph in a form that JSON can hold.
+    """Return an excerpt of a graph as plain values for JSON.
 
-    It contains the given nodes, edges, relations, chunks and communities, and the nodes and
-    relations of the edges. Chunks that are not in `full` (by default all are) have no text.
+    The excerpt contains the given nodes, edges, relations, chunks and communities (ids), and the
+    nodes and relations of the edges. Only chunks in `chunks_with_text` have their text; None stands
+    for all chunks.
     """
     edges = _sort_ids(edges)
     heads, relation_ids, tails = graph.triples(edges)
@@ -119,7 +124,9 @@ def cut_excerpt(
     tables = {}
     if graph.columns:
         table_rows = {"nodes": node_ids, "edges": edges, **rows}
-        tables = _cut_tables(graph.columns, table_rows, None if full is None else set(full))
+        tables = _cut_tables(
+            graph.columns, table_rows, None if chunks_with_text is None else set(chunks_with_text)
+        )
     excerpt = {
         "name": graph.name,
         "digest": graph.digest,
@@ -147,11 +154,16 @@ def _sort_ids(ids: Iterable[int]) -> np.ndarray:
 
 
 def _cut_tables(
-    columns: Columns, rows: Mapping[str, np.ndarray], full: set[int] | None
+    columns: Columns, rows: Mapping[str, np.ndarray], chunks_with_text: set[int] | None
 ) -> dict[str, dict[str, list]]:
-    """Return the columns of some rows in a form that JSON can hold.
+    """Return some rows of the tables as plain values for JSON: table -> column -> values.
 
-    Ids outside of the excerpt are left out.
+    Ids outside of the excerpt are left out of columns of ids.
+
+    Parameters
+    ----------
+    rows : table -> int64, ids of the rows in the excerpt.
+    chunks_with_text : ids of the chunks that have their text, or None for all.
     """
     tables: dict[str, dict[str, list]] = {}
     for name, table in columns.tables().items():
@@ -165,14 +177,14 @@ def _cut_tables(
             else:
                 part_columns[column] = part.numbers(column).tolist()
         tables[name] = part_columns
-    if full is not None and "text" in tables.get("chunks", {}):
+    if chunks_with_text is not None and "text" in tables.get("chunks", {}):
         texts = zip(rows["chunks"].tolist(), tables["chunks"]["text"])
-        tables["chunks"]["text"] = [text if row in full else "" for row, text in texts]
+        tables["chunks"]["text"] = [text if row in chunks_with_text else "" for row, text in texts]
     return tables
 
 
 def _renumber(lists: IdLists, retained_ids: np.ndarray) -> list[list[int]]:
-    """Replace ids by their positions among the retained ones, and drop the others."""
+    """Replace ids by their positions among `retained_ids`, and drop all other ids."""
     rows = (np.intersect1d(lists[row], retained_ids) for row in range(len(lists)))
     return [np.searchsorted(retained_ids, ids).tolist() for ids in rows]
 
@@ -180,10 +192,12 @@ def _renumber(lists: IdLists, retained_ids: np.ndarray) -> list[list[int]]:
 def _thaw_columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
     """Return the tables from a result of `cut_excerpt`.
 
+    `lengths` holds the number of rows of each table.
+
     Raises
     ------
     ValueError, KeyError, TypeError
-        If they are damaged.
+        If the tables are damaged.
     """
     tables = {}
     for name, columns in frozen.items():
@@ -203,6 +217,7 @@ def _thaw_columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Colu
 
 
 def _thaw_excerpt(frozen: Mapping[str, Any]) -> ExcerptGraph:
+    """Return the excerpt from a result of `cut_excerpt`; the errors vary if it is damaged."""
     nodes = decode_gaps(frozen["nodes"])
     edges = decode_gaps(frozen["edges"])
     relations = decode_gaps(frozen["relations"])
@@ -215,7 +230,7 @@ def _thaw_excerpt(frozen: Mapping[str, Any]) -> ExcerptGraph:
     degrees = np.stack(
         [_check_numbers(frozen["degrees"][side], len(nodes), MAX_EXCERPT_NUMBER) for side in (0, 1)]
     )
-    whole_counts = tuple(_check_numbers(frozen["whole"], 3, MAX_EXCERPT_NUMBER).tolist())
+    original_counts = tuple(_check_numbers(frozen["whole"], 3, MAX_EXCERPT_NUMBER).tolist())
     chunks, communities = (decode_gaps(frozen.get(name, [])) for name in ("chunks", "communities"))
     lengths = {
         "nodes": len(nodes),
@@ -246,11 +261,11 @@ def _thaw_excerpt(frozen: Mapping[str, Any]) -> ExcerptGraph:
         name_order=np.array(sorted(range(len(utf8)), key=lambda i: (utf8[i], i)), np.int32),
         names_utf8=np.frombuffer(b"".join(utf8), np.uint8),
         origin=origin,
-        whole=whole_counts,
+        original_counts=original_counts,
         origin_nodes=nodes,
         origin_edges=edges,
         origin_relations=relations,
-        whole_degrees=degrees,
+        original_degrees=degrees,
         columns=_thaw_columns(frozen.get("tables", {}), lengths),
         origin_chunks=chunks,
         origin_communities=communities,
@@ -269,7 +284,10 @@ def _check_texts(values: Sequence[str], count: int) -> tuple[str, ...]:
 
 
 def _check_numbers(values: Sequence[int], count: int, below: int) -> np.ndarray:
-    """Return the numbers as int64, or raise ValueError if one is not an integer from 0."""
+    """Return the numbers as int64, or raise ValueError.
+
+    There must be `count` of them, all integers from 0 and less than `below`.
+    """
     if len(values) != count or any(
         type(value) is not int or not 0 <= value < below for value in values
     ):

@@ -1,6 +1,8 @@
-"""Writing of graph stores.
+"""Files of a graph store on disk: locking, writing, installing and cleaning its folder.
 
-A lock allows one writer at a time. All files are made durable before the store is installed.
+A lock allows one writer at a time. The data files are written to a temporary folder and made durable
+(flushed to disk). Only then `graph.json` is replaced, which names them, so that readers see either the
+old store or the new one.
 """
 
 from __future__ import annotations
@@ -23,17 +25,22 @@ from core.io import folders, locks
 from core.io.durable_files import sync
 from core.watch import NO_WATCH, Watch
 
-# Folder with the state of a build in steps, which the next build continues.
+# Folder with the state of a stopped build in steps, which the next build continues.
 UNFINISHED_FOLDER = "unfinished"
-SOURCE_FILE = "source.json"
+SOURCE_FILE = "source.json"  # state of the file from which the graph was built
 
 
 @contextmanager
 def lock_store(folder: FilePath, wait: bool, watch: Watch = NO_WATCH) -> Iterator[None]:
-    """Hold the lock file next to `folder`.
+    """Hold the lock of the store in `folder`, a file next to it.
 
-    If another process holds it, wait and check `watch` meanwhile, or raise StoreError without
-    `wait`. If the code inside fails, the lock file is removed.
+    If another process holds the lock, wait, and let `watch` cancel meanwhile. If the code inside
+    fails, the lock file is removed.
+
+    Raises
+    ------
+    StoreError
+        If another process holds the lock and `wait` is False, or the file cannot be written.
     """
     file = folder.parent / f"{folder.name}.lock"
 
@@ -56,8 +63,8 @@ def lock_store(folder: FilePath, wait: bool, watch: Watch = NO_WATCH) -> Iterato
         try:
             yield
         except BaseException:
-            # It is removed while the lock is held, so that no lock of another process is removed.
-            with suppress(PermissionError):  # on Windows it stays
+            # The file is removed while the lock is held, so that it is not another process's lock.
+            with suppress(PermissionError):  # on Windows, an open file cannot be removed
                 file.unlink(missing_ok=True)
             raise
 
@@ -69,8 +76,17 @@ def write_store(
     source_state: dict | None,
     columns: Columns = columns.NONE,
 ) -> None:
-    """Write the data files of a store into a new folder, durably."""
+    """Write the data files of a store into the new folder `temporary`, durably.
+
+    Parameters
+    ----------
+    arrays : the arrays in `STORE_ARRAYS`, by name.
+    blob : uint8, the concatenated names of the nodes.
+    source_state : state of the source file from `file_stamp`, or None if there is no file.
+    columns : tables of the graph.
+    """
     temporary.mkdir()
+    # The offsets of both directions share a file, as they are read together.
     sides = ("out_indptr", "in_indptr")
     files = {OFFSETS_FILE: np.column_stack([arrays[key] for key in sides])}
     files |= {f"{key}.npy": values for key, values in arrays.items() if key not in sides}
@@ -91,7 +107,7 @@ def write_store(
 
 
 def write_degrees(temporary: FilePath) -> None:
-    """Write the degrees of the nodes, computed from the offsets in the folder."""
+    """Write the degrees of the nodes into a data folder, computed from the offsets there."""
     with open(temporary / DEGREES_FILE, "wb") as stream:
         np.save(stream, degree_bytes(*np.load(temporary / OFFSETS_FILE, mmap_mode="r").T))
         _make_durable(stream)
@@ -107,9 +123,9 @@ def write_source_state(temporary: FilePath, source_state: dict | None) -> None:
 
 
 def install_store(folder: FilePath, temporary: FilePath, meta: dict) -> None:
-    """Move the data files of a store into `folder`.
+    """Move the data files of a store from `temporary` into `folder`.
 
-    Then `graph.json` is replaced in one step by a description that names them.
+    Then `graph.json` is replaced in one step by `meta`, with the name of the new data folder.
 
     Raises
     ------
@@ -120,17 +136,18 @@ def install_store(folder: FilePath, temporary: FilePath, meta: dict) -> None:
 
 
 def clean_store(folder: FilePath) -> None:
-    """Remove the files of killed builds and of replaced stores; the lock must be held."""
+    """Remove the files of killed builds and of replaced stores. The caller must hold the lock."""
     folders.clean_folder(folder, GRAPH_META_FILE)
 
 
 def _make_durable(stream) -> None:
+    """Flush an open file to disk, so that it survives a power failure."""
     stream.flush()
     os.fsync(stream.fileno())
 
 
 def release_map(values: np.ndarray) -> None:
-    """Write the changes of a memory map to disk, and free its memory."""
+    """Write the changes of a memory map to disk, and free its memory. Other arrays stay unchanged."""
     memory_map: mmap.mmap | None = getattr(values, "_mmap", None)
     if isinstance(values, np.memmap) and memory_map is not None:
         if values.mode != "r":

@@ -1,4 +1,4 @@
-"""Opening of graphs by subprocesses for long work."""
+"""Choice of large graphs for work in subprocesses, and their opening there."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from core.errors import StoreError
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
 
-# Number of triples from which on long work is done in a subprocess.
+# On graphs with more triples, long work such as indexing is done in a subprocess.
 SUBPROCESS_TRIPLES = 500_000
 
 
 def open_with_digest(folder: FilePath, digest: str) -> Graph:
-    """Open the graph in `folder`, which must have this digest.
+    """Open the graph in `folder`, which must still have the digest of the caller's graph.
 
     Raises
     ------
     StoreError
-        As `Graph.open`, or if the graph has been rebuilt since.
+        If the graph cannot be opened, or has been rebuilt.
     """
     graph = Graph.open(folder)
     if graph.digest != digest:
@@ -27,5 +27,8 @@ def open_with_digest(folder: FilePath, digest: str) -> Graph:
 
 
 def needs_subprocess(graph: KnowledgeGraph) -> bool:
-    """Return whether long work is done in a subprocess, as on large stored graphs."""
+    """Return whether long work on a graph is done in a subprocess.
+
+    The graph must be large, and stored in a folder that the subprocess can open.
+    """
     return graph.n_edges > SUBPROCESS_TRIPLES and graph.folder is not None

@@ -1,4 +1,7 @@
-"""Export of a graph, with a table of formats for the command line and the page."""
+"""Export of a graph to a file or folder, and the table of export formats.
+
+The command line and the page of graphs offer these formats.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +25,18 @@ PARTIAL_SUFFIX = ".partial"
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """An export format.
+    """A format in which a graph can be exported.
 
-    It is one file, or a folder of two tables if there is no `suffix`. `read_by` names tools that
-    read it. `left` describes the contents of a graph that it cannot hold.
+    An export is one file, or a folder of two tables if the `suffix` is empty. `read_by` names tools
+    that read the format; those with a version are tested. `contents_left_out` describes the contents
+    of a graph that the format cannot hold.
     """
 
     title: str
     suffix: str
     write: Callable[[KnowledgeGraph, FilePath, Watch], None]
     read_by: str
-    left: str
+    contents_left_out: str
 
 
 EXPORT_FORMATS: dict[str, ExportFormat] = {
@@ -66,9 +70,9 @@ EXPORT_FORMATS: dict[str, ExportFormat] = {
 def export_graph(
     graph: KnowledgeGraph, format: str, out: FilePath, watch: Watch = NO_WATCH
 ) -> list[FilePath]:
-    """Write a graph to a new file or folder, and return the files.
+    """Write a graph to the new file or folder `out`, and return the files.
 
-    Parts of about 65,000 rows are in memory at a time. The output has another name until it is
+    One part of about 65,000 rows is in memory at a time. The output has another name until it is
     complete, and is removed if the export fails. Exceptions of `watch` pass through.
 
     Raises
@@ -118,14 +122,14 @@ def unwritten_sentences(graph: KnowledgeGraph, format: str) -> list[str]:
 def export_formats_table() -> str:
     """Return the table in docs/formats.md, with a row for each format."""
     rows = [
-        f"| `{name}`: {one.title} | {one.read_by} | {one.left} |"
-        for name, one in EXPORT_FORMATS.items()
+        f"| `{name}`: {export_format.title} | {export_format.read_by} | {export_format.contents_left_out} |"
+        for name, export_format in EXPORT_FORMATS.items()
     ]
     return "\n".join(["| format | read by | what it cannot hold |", "|---|---|---|", *rows])
 
 
 def default_export_name(name: str, format: str) -> str:
-    """Return the default file or folder name for a graph."""
+    """Return the default file or folder name for the export of the graph `name`."""
     return f"{name}{EXPORT_FORMATS[format].suffix or f'-{format}'}"
 
 

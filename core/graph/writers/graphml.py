@@ -22,8 +22,8 @@ NON_XML_CHARACTER = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U001
 def write_graphml(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH) -> None:
     """Write a graph as GraphML.
 
-    Nodes have their names as `label`, and edges have their relations as `relation`. The other
-    attributes are the columns of the graph. Characters that XML cannot hold are written as U+FFFD.
+    The names of nodes are the attribute `label`, and the relations of edges are the attribute
+    `relation`. The other attributes are the columns of the graph. Characters that XML cannot hold are written as U+FFFD.
     """
     with open(file, "w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(_lines(graph, watch))
@@ -55,7 +55,7 @@ def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
 
 
 def _data(element: str, values: dict[str, str | float]) -> str:
-    """Return the values that are not empty as elements."""
+    """Return the values that are not empty as `data` elements of a node or edge (`element`)."""
     return "".join(
         f'<data key="{element}-{key}">{_text(str(value))}</data>'
         for key, value in values.items()

@@ -1,4 +1,4 @@
-"""Nodes and edges of a graph in parts, so that writers hold one part in memory."""
+"""Nodes and edges of a graph in parts, so that exports hold only one part in memory."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ PART_ROWS = 1 << 16
 class NodePart:
     """Some nodes with consecutive ids.
 
-    `first` is the id of the first one. `columns` holds the values of each column: texts, empty if a
-    node has none.
+    `first` is the id of the first node. `columns` holds the values of each column: texts, empty for
+    nodes without a value.
     """
 
     first: int
@@ -30,10 +30,10 @@ class NodePart:
 
 @dataclass(frozen=True)
 class EdgePart:
-    """Some edges with consecutive ids: ids of heads, relations and tails, and columns.
+    """Some edges with consecutive ids.
 
-    `columns` holds the values of each column: numbers for the weight, texts for the others, empty
-    if an edge has none.
+    `heads`, `relations` and `tails` are ids. `columns` holds the values of each column: numbers for
+    the weight, texts for the others, empty for edges without a value.
     """
 
     heads: np.ndarray
@@ -58,7 +58,8 @@ def node_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[NodeP
 def edge_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[EdgePart]:
     """Yield the edges of a graph by id, `PART_ROWS` at a time.
 
-    Descriptions, keywords and weights are included if the graph has them.
+    Descriptions, keywords and weights are included if the graph has them. `watch` receives the
+    progress.
     """
     for first in range(0, graph.n_edges, PART_ROWS):
         ids = np.arange(first, min(first + PART_ROWS, graph.n_edges))
@@ -81,6 +82,7 @@ def _existing_columns(table: Table | None, names: tuple[str, ...]) -> list[str]:
 
 
 def _columns(table: Table | None, names: list[str], ids: np.ndarray) -> dict[str, list]:
+    """Return the values of some columns in the rows `ids`."""
     if table is None or not names:
         return {}
     part = table.take(ids)

@@ -9,6 +9,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.writers.parts import edge_columns, edge_parts, node_columns, node_parts
 from core.watch import NO_WATCH, Watch
 
+# Column of the graph -> name of the column in neo4j-admin's CSV.
 CSV_HEADS = {
     "type": ":LABEL",
     "description": "description",
@@ -20,17 +21,18 @@ NODES_STEM, EDGES_STEM = "nodes", "edges"
 
 
 def write_neo4j(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH) -> None:
-    """Write `nodes.csv` and `edges.csv` for the import of neo4j-admin.
+    """Write `nodes.csv` and `edges.csv` for the import of neo4j-admin, into a new folder.
 
-    Ids are numbers, and names are the property `name`. Types become labels of nodes; several are
-    separated by semicolons.
+    Ids are the numbers of nodes, and names are the property `name`. Types become labels of nodes;
+    several types are separated by semicolons.
     """
     folder.mkdir()
     with open(folder / f"{NODES_STEM}.csv", "w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow([":ID", "name", *(CSV_HEADS[name] for name in node_columns(graph))])
         for nodes in node_parts(graph, watch.part(0.0, 0.5)):
-            ids, columns = range(nodes.first, nodes.first + len(nodes.names)), dict(nodes.columns)
+            ids = range(nodes.first, nodes.first + len(nodes.names))
+            columns = dict(nodes.columns)
             if "type" in columns:
                 columns["type"] = [type.replace(", ", ";") for type in columns["type"]]
             rows.writerows(zip(ids, nodes.names, *columns.values()))
@@ -47,10 +49,11 @@ def write_neo4j(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH
 
 
 def write_parquet(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH) -> None:
-    """Write `nodes.parquet` and `edges.parquet`.
+    """Write `nodes.parquet` and `edges.parquet` into a new folder.
 
-    The first has name, type and description, the second head, relation, tail, description, keywords
-    and weight, as far as the graph has these columns. Ends and relations are names.
+    The columns of nodes are name, type and description. Those of edges are head, relation, tail,
+    description, keywords and weight. Columns that the graph lacks are left out. Heads, relations
+    and tails are names.
     """
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter

@@ -1,4 +1,4 @@
-"""Export of a graph as Turtle, with numbered entities and relations and names as labels."""
+"""Export of a graph as Turtle (RDF): numbered entities and relations, with names as labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TURTLE_HEADER = """@prefix e: <urn:hopscope:entity:> .
 @prefix schema: <http://schema.org/> .
 
 """
-# Predicates of the columns of nodes.
+# Column of nodes -> predicate.
 PREDICATES = {"type": "schema:additionalType", "description": "schema:description"}
 ESCAPED_CHARACTER = re.compile('[\x00-\x1f"\\\\\x7f]')
 
@@ -24,9 +24,9 @@ ESCAPED_CHARACTER = re.compile('[\x00-\x1f"\\\\\x7f]')
 def write_turtle(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH) -> None:
     """Write a graph as Turtle.
 
-    Each triple is written, and the labels of entities and relations, and the types and descriptions
-    of entities as literals. Descriptions, keywords and weights of edges are left out, since a
-    triple of RDF has no attributes.
+    Every triple is written. The names, types and descriptions of entities and the names of relations
+    are literals. Descriptions, keywords and weights of edges are left out, since a triple of RDF has
+    no attributes.
     """
     with open(file, "w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(_lines(graph, watch))

@@ -308,7 +308,7 @@ def test_bad_lines_are_errors_or_counted(tmp_path):
     source = small(tmp_path / "t.tsv", skips=True, format="tab")
     graph = build(source, tmp_path / "g", "g")
     assert graph.names(range(graph.n_nodes)) == ["a", "b", "c", "d", "last", "one"]
-    assert source.tally.bad == {
+    assert source.tally.bad_lines == {
         "not UTF-8": [1, [10]],
         "wrong number of columns": [2, [2, 8]],
         "an empty name": [3, [4, 7, 9]],
@@ -393,7 +393,7 @@ def test_lines_that_are_not_ntriples(tmp_path):
     with pytest.raises(BadInput, match="t.nt, line 2: not N-Triples"):
         build(small(tmp_path / "t.nt"), tmp_path / "g", "g")
     source = small(tmp_path / "t.nt", skips=True)
-    assert build(source, tmp_path / "g", "g").n_edges == 2 and source.tally.bad == {
+    assert build(source, tmp_path / "g", "g").n_edges == 2 and source.tally.bad_lines == {
         "not N-Triples": [2, [2, 3]]
     }
 
@@ -432,7 +432,7 @@ def test_wrong_numbers_are_reported(tmp_path, text):
     with pytest.raises(BadInput, match=f"line 2: “{text}” is no whole number"):
         build(small(tmp_path / "t.tsv", numbered=True), tmp_path / "g", "g")
     source = small(tmp_path / "t.tsv", numbered=True, skips=True)
-    assert build(source, tmp_path / "g", "g").n_edges == 1 and source.tally.bad == {
+    assert build(source, tmp_path / "g", "g").n_edges == 1 and source.tally.bad_lines == {
         "not a number": [1, [2]]
     }
 

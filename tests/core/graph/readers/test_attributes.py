@@ -211,7 +211,7 @@ def test_bad_lines_left_out_in_steps_do_not_shift_columns(tmp_path):
     file = TripleFile(tmp_path / "g.csv", skips=True)
     graph = build(file, tmp_path / "g", "g")
     assert graph.columns.edges.numbers("weight").tolist() == [7.0, 9.0]
-    assert sum(count for count, _ in file.tally.bad.values()) == 2
+    assert sum(count for count, _ in file.tally.bad_lines.values()) == 2
 
 
 def test_lightrag_quotation_marks_and_separators_are_removed(tmp_path):
