@@ -41,7 +41,7 @@ def test_versions_of_these_tools_are_those_that_make_the_recorded_indexes():
 
 def test_every_format_says_who_writes_it_what_is_taken_and_what_is_not():
     for name, one in FORMATS.items():
-        assert one.tools and one.contents_read and one.contents_left_out, name
+        assert one.tools and one.contents and one.omissions, name
         assert f"{name} ({one.title}" in format_list()
 
 

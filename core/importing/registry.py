@@ -152,7 +152,7 @@ def _importer(
 def _graph_importers() -> Iterator[Importer]:
     importer = partial(_importer, KindName.GRAPH)
     for name, one in GRAPH_FORMATS.items():
-        details = {"tools": one.tools, "taken": one.contents_read, "left": one.contents_left_out}
+        details = {"tools": one.tools, "taken": one.contents, "left": one.omissions}
         yield importer(name, one.title, one.suffixes, **details)
     details = {"example": "graph/nodes.csv", "taken": "ids, labels, types, descriptions"}
     yield importer(format_guesses.NODES_FORMAT, "A table of nodes beside edges", **details)

@@ -56,19 +56,19 @@ def build(
 ) -> Graph:
     """Build a graph from triples, store it in `folder` and open it.
 
-    `triples` is an iterable, a path, a TripleFile with settings, or a NumberSource. `watch` receives
-    the progress, and its exceptions pass through.
+    `triples` is an iterable, a path, a TripleFile with settings, or a NumberSource. `watch`
+    receives the progress, and its exceptions pass through.
 
     A file of more than 128 MB of text, or one with a memory limit, is built in steps within that
     limit (by default a quarter of the machine's memory). After a kill, the same call continues with
     the next step. A smaller file is read whole, at about 10 MB a second. After a kill, the same
     call starts over and reports this.
 
-    In both cases, the ids of nodes and relations are in the order of their names. The same triples in any order
-    therefore give the same store and the same results. Only numbered nodes keep their numbers as
-    ids. A triple that occurs twice is stored once; triples between the same nodes with different
-    relations are all stored. An existing store stays readable until the new one is complete, and
-    remains if the build fails.
+    In both cases, the ids of nodes and relations are in the order of their names. The same triples
+    in any order therefore give the same store and the same results. Only numbered nodes keep their
+    numbers as ids. A triple that occurs twice is stored once; triples between the same nodes with
+    different relations are all stored. An existing store stays readable until the new one is
+    complete, and remains if the build fails.
 
     Raises
     ------
@@ -410,8 +410,8 @@ def edge_arrays(
 ) -> dict[str, np.ndarray]:
     """Return the arrays of a store's edges: adjacency in CSR form, outgoing and incoming.
 
-    Edges are sorted by head, relation and tail, and equal triples are one edge. `in_edges` lists the
-    edges by tail. Integer types are as small as the numbers allow.
+    Edges are sorted by head, relation and tail, and equal triples are one edge. `in_edges` lists
+    the edges by tail. Integer types are as small as the numbers allow.
     """
     heads, relations, tails = columns
     order = np.lexsort((tails, relations, heads))

@@ -115,8 +115,8 @@ def graph_of_parts(
     names : names of the nodes, sorted by code points.
     relations : names of the relations, sorted by code points.
     triples : (heads, relations, tails) as ids, ascending.
-    tables : table of nodes and table of edges, aligned with `names` and `triples`; None if there are
-        no attributes.
+    tables : table of nodes and table of edges, aligned with `names` and `triples`; None if there
+        are no attributes.
     chunks : table of the chunks to which the attributes refer, if any.
 
     Raises

@@ -71,7 +71,10 @@ def sorted_pieces(
 
 @numba.njit(cache=True)
 def compare(data, start, end, other, first, last):
-    """Compare data[start:end] with other[first:last]: negative if less, 0 if equal, else positive."""
+    """Compare data[start:end] with other[first:last].
+
+    The result is negative if the former is less, 0 if both are equal, else positive.
+    """
     for i in range(min(end - start, last - first)):
         if data[start + i] != other[first + i]:
             return np.int64(data[start + i]) - np.int64(other[first + i])

@@ -1,8 +1,8 @@
 """Compiled searches in sorted names: by prefix, and within a few edits.
 
-Name i is `data[offsets[i]:offsets[i + 1]]` in UTF-8, and the names are sorted by their bytes. A range
-low..high includes `low` and excludes `high`. The arrays may be memory-mapped files. These functions
-serve the look-up of names in graphs that exceed memory.
+Name i is `data[offsets[i]:offsets[i + 1]]` in UTF-8, and the names are sorted by their bytes. A
+range low..high includes `low` and excludes `high`. The arrays may be memory-mapped files. These
+functions serve the look-up of names in graphs that exceed memory.
 """
 
 from __future__ import annotations

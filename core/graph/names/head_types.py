@@ -46,9 +46,7 @@ def head_types(phrases: Sequence[Phrase], steps: csr_matrix, encode) -> list[str
     >>> head_types([relation_phrase("film.film.genre")], None, None)  # the name contains the type
     ['film']
     """
-    phrase_lists = [
-        _describing_phrases(relation, phrases, steps) for relation in range(len(phrases))
-    ]
+    phrase_lists = [_describe_heads(relation, phrases, steps) for relation in range(len(phrases))]
     texts = sorted({_description(describing) for describing in phrase_lists if describing})
     if not texts:
         return [phrase.head_type or FALLBACK_NOUN for phrase in phrases]
@@ -63,9 +61,7 @@ def head_types(phrases: Sequence[Phrase], steps: csr_matrix, encode) -> list[str
     return head_nouns
 
 
-def _describing_phrases(
-    relation: int, phrases: Sequence[Phrase], steps: csr_matrix
-) -> list[Phrase]:
+def _describe_heads(relation: int, phrases: Sequence[Phrase], steps: csr_matrix) -> list[Phrase]:
     """Return the phrases of at least two relations that describe the heads of a relation.
 
     The result is empty if the relation's name contains the type, or if too few relations are

@@ -3,9 +3,10 @@
 Of all names that parts of a question may spell, those with the best scores are chosen. The score of
 a name is the sum of the scores of its words. A rare word counts fully; a word that is common in
 questions, or that names a relation or a type, counts little. A typing error lowers the score, but
-less if no name in the graph contains the mistyped word. A name with the capital letters of the graph
-scores higher. Of nodes with the same name, such as a person and a keyword, the one with a relation
-that the question mentions is preferred: “directed” supports a node with the relation “directed_by”.
+less if no name in the graph contains the mistyped word. A name with the capital letters of the
+graph scores higher. Of nodes with the same name, such as a person and a keyword, the one with a
+relation that the question mentions is preferred: “directed” supports a node with the relation
+“directed_by”.
 """
 
 from __future__ import annotations
@@ -272,8 +273,8 @@ class _CandidateScorer:
     def has_own_capitals(self, text: str, name: str) -> bool:
         """Return whether a text is an uncommon name that is written with its capitals.
 
-        Digits count as capitals, unless the question has no capital letters. A misspelt text needs the
-        capitals of at least half of the words.
+        Digits count as capitals, unless the question has no capital letters. A misspelt text needs
+        the capitals of at least half of the words.
         """
         if not _has_capital(name) or name.casefold() in self.common_words:
             return False
@@ -470,8 +471,8 @@ def holds_stem(target: str, other: str) -> bool:
 def _differs_beyond_case(text: str, name: str) -> bool:
     """Return whether a text differs from a name, ignoring case.
 
-    Typography counts. Of two names that differ only in typography, the one that is written as in the
-    question is then preferred.
+    Typography counts. Of two names that differ only in typography, the one that is written as in
+    the question is then preferred.
     """
     return text.casefold() != name.casefold()
 

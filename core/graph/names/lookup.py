@@ -80,7 +80,7 @@ class NameLookup:
         """Return the `k` nodes whose names are nearest to `text`.
 
         Names that begin with the text come first, then those that contain it at the start of a
-        word, then those that contain it anywhere, then those with a similar spelling (`ratio` of
+        word, then those that contain it anywhere, then those with a similar spelling (ratio of
         rapidfuzz). Case is ignored.
 
         Returns

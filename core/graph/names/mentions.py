@@ -49,7 +49,7 @@ KOREAN_LETTER = re.compile(r"[\uac00-\ud7a3]")
 # Smallest number of characters of a text in which typing errors are allowed. A single word that
 # occurs in some name needs one more.
 MIN_FUZZY_LETTERS = 3
-# Score of a name with a similar spelling, as a share of rapidfuzz's `ratio` (0 to 100).
+# Score of a name with a similar spelling, as a share of rapidfuzz's ratio (0 to 100).
 SPELLING_SCORE_SHARE = 0.8
 # Number of words at the beginning of a text in which typing errors are allowed.
 MAX_FUZZY_WORDS = 60

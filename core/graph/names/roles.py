@@ -16,8 +16,9 @@ def node_roles(graph: KnowledgeGraph, node: int) -> str:
     """Return the roles of a node, the commonest first: `director, writer`, “tag”.
 
     The roles are the relations of which the node is a tail. A node that is only a head is described
-    by its type, if the relation names contain the type, else by its relations: `has director, genre`.
-    The result is empty for a node without edges and for one with more than `MAX_ROLE_DEGREE`.
+    by its type, if the relation names contain the type, else by its relations, as in
+    `has director, genre`. The result is empty for a node without edges and for one with more than
+    `MAX_ROLE_DEGREE`.
 
     >>> from core.graph.names.roles import node_roles
     >>> node_roles(toy, 2), node_roles(toy, 4)  # C is the tail of r1 and r2, E only a head

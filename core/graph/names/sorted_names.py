@@ -46,8 +46,8 @@ class SortedNames(Vocabulary):
     """A vocabulary of names on disk, for graphs that are too large for memory.
 
     It finds exact names, names by their beginning, and names in a question like `Vocabulary`. By
-    spelling, it finds names within one edit, or within two if the first letters are right, up to the
-    limits in `SPELLING`. It does not find names that contain the text after their beginning.
+    spelling, it finds names within one edit, or within two if the first letters are right, up to
+    the limits in `SPELLING`. It does not find names that contain the text after their beginning.
     """
 
     def __init__(self, graph: Graph):
@@ -104,8 +104,8 @@ class SortedNames(Vocabulary):
     def find_spelled_names(self, question: str, words: Sequence[Word]) -> list[SpelledName]:
         """Return the names that parts of a question spell, ignoring case.
 
-        Up to `max_run_words` consecutive words that are not a name are also searched by spelling, if
-        the question is not too long.
+        Up to `max_run_words` consecutive words that are not a name are also searched by spelling,
+        if the question is not too long.
         """
         exact = self._exact_names(question)
         if len(words) > SPELLING.max_question_words:
@@ -147,20 +147,13 @@ class SortedNames(Vocabulary):
         letters = np.array([ord(letter) for letter in text], np.int64)
         positions = np.empty(SPELLING.max_matches, np.int64)
         for edits in EDIT_DISTANCES:
-            low, high = 0, len(self._order)
+            rows = (0, len(self._order))
             if edits > 1:
                 if len(text) < SPELLING.min_two_edit_letters:
                     break
-                low, high = self._find_range(_encode(text[: SPELLING.shared_start_letters]))
+                rows = self._find_range(_encode(text[: SPELLING.shared_start_letters]))
             count = names_within_edits(
-                self._data,
-                self._offsets,
-                low,
-                high,
-                letters,
-                edits,
-                SPELLING.search_rows,
-                positions,
+                self._data, self._offsets, *rows, letters, edits, SPELLING.search_rows, positions
             )
             if count:
                 return positions[:count].tolist()
@@ -172,9 +165,10 @@ class SortedNames(Vocabulary):
     def _find_range(
         self, prefix: bytes, low: int = 0, high: int | None = None, is_exact: bool = False
     ) -> tuple[int, int]:
-        """Return the rows (first, end) of the names that begin with `prefix`, or equal it if `is_exact`.
+        """Return the rows (first, end) of the names that begin with a prefix, or equal it.
 
-        Only rows from `low` to `high`, exclusive, are searched; None stands for all.
+        With `is_exact`, the names must equal the prefix. Only rows from `low` to `high`, exclusive,
+        are searched; None stands for the end.
         """
         from core.graph.bytes.spelling import first_after, first_at_least  # imports numba
 

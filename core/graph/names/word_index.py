@@ -18,7 +18,8 @@ UNICODE_WORD = re.compile(rf"[^\W_]{MARKED_LETTER}*(?:[{APOSTROPHES}]{MARKED_LET
 MAX_NAME_WORDS = 16  # longer names are not indexed
 # Largest number of words of a text that are compared with a name regardless of spaces.
 MAX_JOINED_WORDS = 8
-# Largest number of typing errors in a name, at most one in each word; a long name may have one more.
+# Largest number of typing errors in a name, at most one in each word; a long name may have one
+# more.
 MAX_NAME_ERRORS = 1
 # Smallest number of letters of a long name.
 LONG_NAME_LETTERS = 12
@@ -26,7 +27,10 @@ LONG_NAME_LETTERS = 12
 
 @dataclass(frozen=True)
 class Word:
-    """The word `[start:end]` of a text; its own `text` is without case, accents and apostrophes."""
+    """A word of a text, from `start` to `end`.
+
+    Its own `text` is without case, accents and apostrophes.
+    """
 
     start: int
     end: int

@@ -93,8 +93,8 @@ class Attributes:
     def add_node(self, name: str, row: Mapping[str, Any], *used_keys: str) -> None:
         """Add the attributes of a node from a row.
 
-        Values that the node already has stay. The row's keys are in lower case. `used_keys` gave the
-        node's name and are left out.
+        Values that the node already has stay. The row's keys are in lower case. `used_keys` gave
+        the node's name and are left out.
         """
         if self.is_wanted and (values := self._column_values("nodes", row, used_keys)):
             self.nodes[name] = {**values, **self.nodes.get(name, {})}

@@ -194,17 +194,17 @@ class DelimitedBlocks:
 
     def _read_quoted(self, chunks: Iterator[bytes], position: BlockPosition) -> Iterator[Block]:
         """Yield the blocks of rows that the csv module reads from chunks of whole lines."""
-        reached = position  # position after the lines that the csv module has asked for
+        end = position  # after the lines that the csv module has asked for
 
         def texts() -> Iterator[str]:
-            nonlocal reached
+            nonlocal end
             for line in chain.from_iterable(map(LINE_PATTERN.findall, chunks)):
-                reached = BlockPosition(reached.offset + len(line), reached.line + 1, True)
+                end = BlockPosition(end.offset + len(line), end.line + 1, True)
                 try:
                     text = line.decode("utf-8").rstrip("\r\n")
                 except UnicodeDecodeError as error:
-                    if not self._tally.skip("not UTF-8", reached.line):
-                        raise not_utf8_error(self._path.name, reached.line, error.start) from None
+                    if not self._tally.skip("not UTF-8", end.line):
+                        raise not_utf8_error(self._path.name, end.line, error.start) from None
                     continue
                 if text.strip():
                     yield text + "\n"
@@ -219,27 +219,23 @@ class DelimitedBlocks:
                 row = next(rows, None)
                 if row is None:
                     break
-                if reached.line > self._last_opening_line:
+                if end.line > self._last_opening_line:
                     columns = self._columns or self._header_columns
-                    row_triple = triple_of(
-                        self._path, reached.line, row, self._format_name, columns
-                    )
-                    for triple in triples_of_row(self.source, reached.line, row_triple):
+                    row_triple = triple_of(self._path, end.line, row, self._format_name, columns)
+                    for triple in triples_of_row(self.source, end.line, row_triple):
                         parts += triple
                         size += sum(map(len, triple))
-                        lines.append(reached.line)
+                        lines.append(end.line)
             except csv.Error as error:
-                if not self._tally.skip("bad quotes", reached.line):
-                    raise bad_quotes_error(
-                        self._path, reached.line, error, self._format_name
-                    ) from None
+                if not self._tally.skip("bad quotes", end.line):
+                    raise bad_quotes_error(self._path, end.line, error, self._format_name) from None
             except BadInput:
-                if not self._tally.skip("wrong columns or an empty name", reached.line):
+                if not self._tally.skip("wrong columns or an empty name", end.line):
                     raise
             if size >= self.size:
-                yield pack_block(parts, lines, reached)
+                yield pack_block(parts, lines, end)
                 parts, size, lines = [], 0, []
-        yield pack_block(parts, lines, reached)
+        yield pack_block(parts, lines, end)
 
 
 def pack_block(parts: list[str], lines: list[int], after: BlockPosition) -> Block:

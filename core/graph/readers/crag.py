@@ -1,11 +1,11 @@
 """Reader of the mock knowledge graphs of the benchmark CRAG, with the triples of Walk&Retrieve.
 
 CRAG (Comprehensive RAG benchmark) ships databases of five domains in the folder “cragkg”. The
-triples are those of Walk&Retrieve's published code: facts of films, people and years, of
-football and basketball, of artists, songs and prizes, summaries of entities, companies and prices.
-Errors of that code are corrected: a drawn match has no winner, a player's jersey number is not read
-as a number of seasons, all companies are read and not only the first, and a company's summary is
-not read as its sector. That code also writes the text of whole objects as nodes; these are left out.
+triples are those of Walk&Retrieve's published code: facts of films, people and years, of football
+and basketball, of artists, songs and prizes, summaries of entities, companies and prices. Errors of
+that code are corrected: a drawn match has no winner, a player's jersey number is not read as a
+number of seasons, all companies are read and not only the first, and a company's summary is not
+read as its sector. That code also writes the text of whole objects as nodes; these are left out.
 """
 
 from __future__ import annotations

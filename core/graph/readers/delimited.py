@@ -34,8 +34,8 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
     The format of the source is tab, bar, comma, semicolon or tab-quoted; with “auto” it is detected
     from the first lines. Names may be in quotes in the last three only. In the others a name is
-    taken unchanged, including spaces. Blank lines are skipped, and so is a first line in which Excel
-    names the separator.
+    taken unchanged, including spaces. Blank lines are skipped, and so is a first line in which
+    Excel names the separator.
 
     A header row is not read as a triple. If its names are in `END_COLUMN_PAIRS` and
     `RELATION_COLUMN_NAMES`, they give the columns of head, relation and tail, and the file may have

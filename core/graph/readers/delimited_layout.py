@@ -87,7 +87,8 @@ def detect_layout(source: TripleSource, sample: list[NumberedLine]) -> Delimited
     4. Else the source says if the first row is a header, or the row is compared with the others.
 
     The tally gets a note on a header, or a warning if it is not certain. For a header, this also
-    sets `source.spaces`, `source.attributes.ignored_keys` and `source.attributes.header_has_attributes`.
+    sets `source.spaces`, `source.attributes.ignored_keys` and
+    `source.attributes.header_has_attributes`.
 
     Parameters
     ----------

@@ -46,7 +46,8 @@ def split_quoted_line(text: str, separator: str) -> list[str]:
     """Split a line whose cells may be in double quotes.
 
     A quote may be open at the end of the line, since its cell may continue on the next one. The
-    result is empty if the csv module rejects the line, such as one with a carriage return in a cell.
+    result is empty if the csv module rejects the line, such as one with a carriage return in a
+    cell.
     """
     try:
         return next(csv.reader([text], delimiter=separator), [])
@@ -115,7 +116,8 @@ def _split_quoted_rows(
         for number, text in lines:
             line_number = number
             row_characters += len(text)
-            # The limit is in bytes. A character has at least one byte, so no shorter row is rejected.
+            # The limit is in bytes. A character has at least one byte, so no shorter row is
+            # rejected.
             if row_characters > MAX_LINE_BYTES:
                 raise BadInput(
                     f"{source.name}, line {number}: a row of more than {size_text(MAX_LINE_BYTES)} "

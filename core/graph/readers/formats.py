@@ -80,8 +80,8 @@ class Format:
     names are numbers. The columns of a `table` can be chosen, too. With `terms`, blocks hold RDF
     terms, which get readable names after the whole file is read.
 
-    `tools` are programs that write the format; those with a version are tested. `contents_read` and
-    `contents_left_out` describe which contents become part of the graph and which do not.
+    `tools` are programs that write the format; those with a version are tested. `contents` and
+    `omissions` describe which contents become part of the graph and which do not.
     """
 
     title: str
@@ -92,8 +92,8 @@ class Format:
     table: bool = False
     terms: bool = False
     tools: str = ""
-    contents_read: str = ""
-    contents_left_out: str = ""
+    contents: str = ""
+    omissions: str = ""
 
     def blocks(self, source: TripleSource, position: BlockPosition, size: int) -> Iterator[Block]:
         """Yield the triples from a position on, in blocks.
@@ -122,14 +122,15 @@ ATTRIBUTE_WORDS = "types and descriptions of nodes; descriptions, keywords and w
 
 
 def _delimited_format(title: str, *suffixes: str, **fields: Any) -> Format:
+    fields = {"omissions": "other columns", **fields}
     return Format(title, suffixes, delimited.read, _delimited_blocks, delimited=True, **fields)
 
 
 def _rdf_format(title: str, *suffixes: str, **fields: Any) -> Format:
     tools = {
         "tools": "pyoxigraph 0.5.13",
-        "contents_read": "things and relations by their labels",
-        "contents_left_out": "datatypes, names of graphs",
+        "contents": "things and relations by their labels",
+        "omissions": "datatypes, names of graphs",
     }
     return Format(title, suffixes, rdf.read, **{**tools, **fields})
 
@@ -139,8 +140,8 @@ def _network_format(
 ) -> Format:
     defaults = {
         "tools": "networkx 3.6.1",
-        "contents_read": f"nodes by labels, {ATTRIBUTE_WORDS}",
-        "contents_left_out": "positions, colours",
+        "contents": f"nodes by labels, {ATTRIBUTE_WORDS}",
+        "omissions": "positions, colours",
     }
     return Format(title, suffixes, read, **{**defaults, **fields})
 
@@ -151,41 +152,31 @@ FORMATS: dict[str, Format] = {
         ".tsv",
         ".tab",
         tools="pandas 3.1.1, KGX",
-        contents_read="head, relation, tail; by a header also descriptions, keywords and weights",
-        contents_left_out="other columns",
+        contents="head, relation, tail; by a header also descriptions, keywords and weights",
     ),
     "bar": _delimited_format(
-        "Text separated by “|”",
-        tools="MetaQA",
-        contents_read="head, relation, tail",
-        contents_left_out="other columns",
+        "Text separated by “|”", tools="MetaQA", contents="head, relation, tail"
     ),
     "comma": _delimited_format(
         "Comma-separated text",
         ".csv",
         tools="pandas 3.1.1, Gephi, Neo4j, Neptune",
-        contents_read="head, relation, tail; by a header also descriptions, keywords and weights",
-        contents_left_out="other columns, types of values",
+        contents="head, relation, tail; by a header also descriptions, keywords and weights",
+        omissions="other columns, types of values",
     ),
     "semicolon": _delimited_format(
-        "Text separated by semicolons",
-        tools="spreadsheets",
-        contents_read="as comma",
-        contents_left_out="other columns",
+        "Text separated by semicolons", tools="spreadsheets", contents="as comma"
     ),
     "tab-quoted": _delimited_format(
-        "Tab-separated text with quoted names",
-        tools="pandas 3.1.1",
-        contents_read="as tab",
-        contents_left_out="other columns",
+        "Tab-separated text with quoted names", tools="pandas 3.1.1", contents="as tab"
     ),
     "edges": Format(
         "Edge list, links without relations",
         (".edgelist", ".edges"),
         edge_list.read,
         tools="networkx 3.6.1, igraph 1.0.0",
-        contents_read="two ends, a weight",
-        contents_left_out="other data of edges",
+        contents="two ends, a weight",
+        omissions="other data of edges",
     ),
     "ntriples": _rdf_format("N-Triples", ".nt", in_blocks=_term_blocks, terms=True),
     "turtle": _rdf_format("Turtle", ".ttl"),
@@ -195,16 +186,16 @@ FORMATS: dict[str, Format] = {
     "jsonld": _rdf_format(
         "JSON-LD",
         ".jsonld",
-        contents_left_out="datatypes, names of graphs; contexts elsewhere are not fetched",
+        omissions="datatypes, names of graphs; contexts elsewhere are not fetched",
     ),
-    "n3": _rdf_format("N3", ".n3", contents_left_out="datatypes, rules"),
+    "n3": _rdf_format("N3", ".n3", omissions="datatypes, rules"),
     "graphml": _network_format(
         "GraphML",
         graphml.read,
         ".graphml",
         tools="networkx 3.6.1, igraph 1.0.0, yEd, Gephi, Cytoscape, Neo4j APOC, LightRAG, "
         "nano-graphrag",
-        contents_left_out="positions, colours, nodes without edges; hyperedges stop the reading",
+        omissions="positions, colours, nodes without edges; hyperedges stop the reading",
     ),
     "gexf": _network_format("GEXF", networks.read_gexf, ".gexf", tools="networkx 3.6.1, Gephi"),
     "gml": _network_format("GML", networks.read_gml, ".gml", tools="networkx 3.6.1, igraph 1.0.0"),
@@ -213,15 +204,15 @@ FORMATS: dict[str, Format] = {
         networks.read_pajek,
         ".net",
         ".paj",
-        contents_read="nodes by labels, weights of edges",
+        contents="nodes by labels, weights of edges",
     ),
     "graphson": Format(
         "GraphSON",
         (".graphson",),
         graphson.read,
         tools="TinkerPop, JanusGraph, Neptune",
-        contents_read=f"vertices by their name, their labels as types, {ATTRIBUTE_WORDS}",
-        contents_left_out="other properties, all but the first value of one",
+        contents=f"vertices by their name, their labels as types, {ATTRIBUTE_WORDS}",
+        omissions="other properties, all but the first value of one",
     ),
     "parquet": Format(
         "Parquet",
@@ -229,8 +220,8 @@ FORMATS: dict[str, Format] = {
         networks.read_parquet,
         table=True,
         tools="pyarrow 26.0.1, pandas 3.1.1, microsoft/graphrag",
-        contents_read="columns as by the header of comma; a triple for each name of a list",
-        contents_left_out="other columns",
+        contents="columns as by the header of comma; a triple for each name of a list",
+        omissions="other columns",
     ),
     "arrow": Format(
         "Arrow",
@@ -238,8 +229,8 @@ FORMATS: dict[str, Format] = {
         networks.read_arrow,
         table=True,
         tools="pyarrow 26.0.1",
-        contents_read="columns as by the header of comma; a triple for each name of a list",
-        contents_left_out="other columns, compressed Feather of version 1",
+        contents="columns as by the header of comma; a triple for each name of a list",
+        omissions="other columns, compressed Feather of version 1",
     ),
     "rows": Format(
         "JSON: rows of triples, nodes and links, question rows with a graph each",
@@ -247,8 +238,8 @@ FORMATS: dict[str, Format] = {
         json_graphs.read,
         tools="networkx 3.6.1, D3, Cytoscape.js, vis.js, JSON Graph Format, Neo4j APOC, Memgraph, "
         "HippoRAG's OpenIE, RoG",
-        contents_read=f"triples of rows; of nodes and links also {ATTRIBUTE_WORDS}",
-        contents_left_out="other keys, entities without triples",
+        contents=f"triples of rows; of nodes and links also {ATTRIBUTE_WORDS}",
+        omissions="other keys, entities without triples",
     ),
 }
 GRAPHML_ADVICE = "Write the graph as GraphML: networkx.write_graphml(graph, 'graph.graphml')."

@@ -34,6 +34,9 @@ EDGE_LABELS = (
 )
 NODE_ATTRIBUTES_READ = frozenset(name for names in NODE_COLUMN_KEYS.values() for name in names)
 EDGE_ATTRIBUTES_READ = frozenset(name for names in EDGE_COLUMN_KEYS.values() for name in names)
+# By element: attributes that become columns of the graph, and attributes that may be the label.
+ATTRIBUTES_READ = {"node": NODE_ATTRIBUTES_READ, "edge": EDGE_ATTRIBUTES_READ}
+LABELS = {"node": NODE_LABELS, "edge": EDGE_LABELS}
 # Elements of yEd within data, and the attribute that each replaces.
 YED_LABELS = {"NodeLabel": "label", "EdgeLabel": "label"}
 MAX_NOTED_ATTRIBUTES = 12  # largest number of attributes in a note
@@ -63,15 +66,15 @@ def read(source: TripleSource) -> Iterator[Triple]:
     them. Types, descriptions, keywords and weights go to the source's attributes.
 
     The tally notes which attributes were used and which were not read. An undirected edge is read
-    from source to target. The case of attribute names is ignored, and defaults of keys apply.
-    Entities are not expanded: a file that declares some is refused. All nodes and edges are held in
-    memory until the end of the file.
+    from source to target. The case of attribute names is ignored, and defaults of keys apply. XML
+    entities are not expanded: a file that declares some is rejected. All nodes and edges are held
+    in memory until the end of the file.
 
     Raises
     ------
     BadInput
-        With file and line, for a file that is not GraphML, an edge to an unknown node, and
-        hyperedges.
+        With file and line, for a file that is not GraphML, hyperedges, and, unless the source
+        leaves out bad lines, an edge to an unknown node.
     """
     content = _GraphmlContent(source.name)
     with source.open_raw() as stream:
@@ -92,7 +95,7 @@ def read_attributed(
     Raises
     ------
     BadInput
-        As `read` does.
+        With file and line, for a file that is not GraphML, and hyperedges.
     """
     content = _GraphmlAttributes(file.name)
     with open_unpacked(file) as stream:
@@ -122,8 +125,8 @@ def _parse(stream: UnpackedBytes, content: _GraphmlContent) -> None:
 class _LimitedBytes:
     """The bytes of a file for the parser, limited between elements.
 
-    Reading raises BadInput if more than `MAX_PIECE_BYTES` bytes were read since the last beginning or
-    end of an element. `_parse` sets `bytes_since_element` back to 0 at each.
+    Reading raises BadInput if more than `MAX_PIECE_BYTES` bytes were read since an element last
+    began or ended. `_parse` sets `bytes_since_element` back to 0 each time.
     """
 
     def __init__(self, source: UnpackedBytes):
@@ -229,30 +232,26 @@ class _GraphmlContent:
             }
 
     def _add_node(self, element: _Element, data: dict[str, str]) -> None:
-        id = self._required_attribute(element, "id")
+        id = self._attribute(element, "id")
         if id in self.nodes:
             raise self._fault(element, f"there are two nodes “{shorten(id)}”.")
-        self.nodes[id], key = self._find_label("node", NODE_LABELS, data)
-        if about := self._other_attributes("node", NODE_ATTRIBUTES_READ, data, key):
-            self.node_attributes[id] = about, key
+        self.nodes[id], key = self._find_label("node", data)
+        if attributes := self._other_attributes("node", data, key):
+            self.node_attributes[id] = attributes, key
 
     def _add_edge(self, element: _Element, data: dict[str, str]) -> None:
-        source, target = (
-            self._required_attribute(element, "source"),
-            self._required_attribute(element, "target"),
-        )
-        label, key = self._find_label("edge", EDGE_LABELS, data)
-        if about := self._other_attributes("edge", EDGE_ATTRIBUTES_READ, data, key):
-            self.edge_attributes[len(self.edges)] = about, key
+        source, target = self._attribute(element, "source"), self._attribute(element, "target")
+        label, key = self._find_label("edge", data)
+        if attributes := self._other_attributes("edge", data, key):
+            self.edge_attributes[len(self.edges)] = attributes, key
         self.edges.append((source, label or NO_RELATION, target, element.sourceline or 0))
 
-    def _other_attributes(
-        self, tag: str, names: frozenset[str], data: dict[str, str], used_name: str
-    ) -> dict[str, str]:
-        """Return the attributes in `names` except the label, including defaults of keys.
+    def _other_attributes(self, tag: str, data: dict[str, str], used_name: str) -> dict[str, str]:
+        """Return the attributes for columns of a node or edge, including defaults of keys.
 
         `tag` is node or edge, and `used_name` is the attribute that is the label.
         """
+        names = ATTRIBUTES_READ[tag]
         defaults = {
             name: text
             for (kind, name), text in self.defaults.items()
@@ -264,16 +263,14 @@ class _GraphmlContent:
             if name in names and name != used_name
         }
 
-    def _find_label(
-        self, tag: str, names: tuple[str, ...], data: dict[str, str]
-    ) -> tuple[str, str]:
+    def _find_label(self, tag: str, data: dict[str, str]) -> tuple[str, str]:
         """Return the label of a node or edge and the name of the attribute that holds it.
 
-        It is the first existing attribute of `names`, including defaults of keys. Both are empty if
-        there is none.
+        It is the first existing attribute in `LABELS`, including defaults of keys. Both are empty
+        if there is none.
         """
         self.attribute_counts[tag].update(data.keys())
-        for name in names:
+        for name in LABELS[tag]:
             value = data.get(name) or self.defaults.get((tag, name))
             if value:
                 self.label_counts[tag][name] += 1
@@ -285,9 +282,7 @@ class _GraphmlContent:
 
         `is_wanted` is True if other attributes than labels are read.
         """
-        read = (
-            (NODE_ATTRIBUTES_READ if tag == "node" else EDGE_ATTRIBUTES_READ) if is_wanted else ()
-        )
+        read = ATTRIBUTES_READ[tag] if is_wanted else ()
         return [
             name
             for name, _ in self.attribute_counts[tag].most_common()
@@ -307,9 +302,7 @@ class _GraphmlContent:
             nodes = name_texts["node"] or "their ids"
             relations = name_texts["edge"] or f"no attribute: each is “{NO_RELATION}”"
             yield f"Entities are called by {nodes}, relations by {relations}."
-        ignored_names = {
-            tag: self.ignored_attributes(tag, is_wanted) for tag in self.attribute_counts
-        }
+        ignored_names = {tag: self.ignored_attributes(tag, is_wanted) for tag in ("node", "edge")}
         parts = [
             f"of {tag}s "
             f"{', '.join(names[:MAX_NOTED_ATTRIBUTES])}{' …' * (len(names) > MAX_NOTED_ATTRIBUTES)}"
@@ -319,7 +312,8 @@ class _GraphmlContent:
         if parts:
             yield f"Attributes that are not read: {'; '.join(parts)}."
 
-    def _required_attribute(self, element: _Element, name: str) -> str:
+    def _attribute(self, element: _Element, name: str) -> str:
+        """Return an XML attribute that an element must have."""
         value = element.get(name)
         if not value:
             raise self._fault(element, f"this {_tag_name(element)} lacks “{name}”.")
@@ -331,7 +325,7 @@ class _GraphmlContent:
 
 @dataclass
 class _GraphmlAttributes(_GraphmlContent):
-    """Contents of a GraphML file with all attributes of its nodes and edges, for `read_attributed`."""
+    """Contents of a GraphML file with all attributes, for `read_attributed`."""
 
     attributes_by_node: dict[str, dict[str, str]] = field(default_factory=dict)  # by id
     # (source, target, attributes).
@@ -339,15 +333,10 @@ class _GraphmlAttributes(_GraphmlContent):
 
     def _add_node(self, element: _Element, data: dict[str, str]) -> None:
         super()._add_node(element, data)
-        self.attributes_by_node[self._required_attribute(element, "id")] = self._with_defaults(
-            "node", data
-        )
+        self.attributes_by_node[self._attribute(element, "id")] = self._with_defaults("node", data)
 
     def _add_edge(self, element: _Element, data: dict[str, str]) -> None:
-        end_ids = (
-            self._required_attribute(element, "source"),
-            self._required_attribute(element, "target"),
-        )
+        end_ids = self._attribute(element, "source"), self._attribute(element, "target")
         self.attributed_edges.append((*end_ids, self._with_defaults("edge", data)))
 
     def _with_defaults(self, tag: str, data: dict[str, str]) -> dict[str, str]:
@@ -373,8 +362,8 @@ def _triples(source: TripleSource, content: _GraphmlContent) -> Iterator[Triple]
             name = id[1:-1] if is_quoted else id
             candidates = [name, f"{name} (id)", id]
         names[id] = namer.name(id, candidates)
-    for id, about in content.node_attributes.items():
-        source.attributes.add_node(names[id], *about)
+    for id, (attributes, label_key) in content.node_attributes.items():
+        source.attributes.add_node(names[id], attributes, label_key)
     for edge_number, (head, relation, tail, source.line) in enumerate(content.edges):
         unknown = next((end for end in (head, tail) if end not in names), None)
         if unknown is None:

@@ -163,8 +163,8 @@ def find_attribute_columns(
 ) -> dict[int, str]:
     """Map the positions of columns with edge attributes, from 0, to the keys of the attributes.
 
-    This sets `source.attributes.header_has_attributes`. If attributes are not wanted, the result is empty, and
-    the tally notes the columns of a file that is too large for them.
+    This sets `source.attributes.header_has_attributes`. If attributes are not wanted, the result is
+    empty, and the tally notes the columns of a file that is too large for them.
 
     Parameters
     ----------

@@ -370,8 +370,8 @@ def link_triples(
 
     A node is named by its label, name or title, else by its id. Nodes with the same name are
     distinguished by their ids. The relation of a link is the first existing key of `EDGE_LABELS`,
-    else “connected_to”. The tally notes which keys were used. The `line` of the source is the number
-    of the link.
+    else “connected_to”. The tally notes which keys were used. The `line` of the source is the
+    number of the link.
     """
     names = _name_nodes(source, nodes)
     links_by_position = _lacks_ids(nodes)

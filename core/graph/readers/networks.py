@@ -118,8 +118,8 @@ COLUMNAR_TITLES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"
 def open_columnar(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]]]]:
     """Return the column names of a Parquet or Arrow file, and an iterator over batches of its rows.
 
-    A batch is a list of columns, each a list of values. A separate process reads the file, as damaged
-    files can crash pyarrow.
+    A batch is a list of columns, each a list of values. A separate process reads the file, as
+    damaged files can crash pyarrow.
 
     Raises
     ------

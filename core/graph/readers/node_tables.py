@@ -59,9 +59,9 @@ def name_ends(
     """Replace the ends of triples by the labels in the source's tables of nodes.
 
     Each triple comes with the source of its file. The node attributes in the tables go to the
-    attributes of `source`. An end is looked up as an id, then as a label (as in microsoft/graphrag's
-    relationships). Other ends stay unchanged, and the tally notes them. Nodes with the same label
-    are distinguished by their ids.
+    attributes of `source`. An end is looked up as an id, then as a label (as in
+    microsoft/graphrag's relationships). Other ends stay unchanged, and the tally notes them. Nodes
+    with the same label are distinguished by their ids.
 
     Raises
     ------
@@ -142,7 +142,8 @@ class NodeNames:
         if n_idle > 0 and is_complete:
             have, are = ("has", "is") if n_idle == 1 else ("have", "are")
             yield (
-                f"{n_idle:,} node{'s' * (n_idle != 1)} of the table {have} no edge and {are} left out."
+                f"{n_idle:,} node{'s' * (n_idle != 1)} of the table {have} no edge and {are} left "
+                "out."
             )
 
     def _read(self, table: TripleSource) -> None:

@@ -22,7 +22,8 @@ Triple = tuple[str, str, str]  # head, relation, tail
 class TripleSource:
     """A file of triples, the settings of its reader, and the current line.
 
-    `TripleFile` holds the user's settings for a whole graph. Its reading makes a source of each file.
+    `TripleFile` holds the user's settings for a whole graph. Its reading makes a source of each
+    file.
 
     Parameters
     ----------

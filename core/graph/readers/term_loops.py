@@ -9,6 +9,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+# By byte, True if an absolute IRI in ASCII without escapes may hold it.
+IRI_BYTES = np.array([32 < byte < 127 and chr(byte) not in '"<\\^`{|}%[]' for byte in range(256)])
 XSD_STRING_BYTES = np.frombuffer(b"http://www.w3.org/2001/XMLSchema#string>", np.uint8)
 
 
@@ -18,26 +20,7 @@ def _iri(data, i, end):
     colon, first, i = False, i + 1, i + 1
     while i < end and data[i] != 62:  # until >
         letter = data[i]
-        # Control characters, spaces, letters outside of ASCII, and " < \ ^ `
-        if (
-            letter <= 32
-            or letter >= 127
-            or letter == 34
-            or letter == 60
-            or letter == 92
-            or letter == 94
-            or letter == 96
-        ):
-            return 0
-        # { | } % [ ]
-        if (
-            letter == 123
-            or letter == 124
-            or letter == 125
-            or letter == 37
-            or letter == 91
-            or letter == 93
-        ):
+        if not IRI_BYTES[letter]:
             return 0
         if not colon:  # in the scheme: letters, then also digits, + - and .
             alphabetic = 65 <= letter <= 90 or 97 <= letter <= 122
@@ -179,9 +162,9 @@ def find_readable_ends(data, offsets, starts, lengths):
     ----------
     data : uint8, terms in canonical form.
     offsets : int64 [terms + 1]. Term i is `data[offsets[i]:offsets[i + 1]]`.
-    starts, lengths : int64 [terms], filled with the slices of the readable ends. The length is -1 for
-        terms that are left to Python: those with escapes or other letters than
-        ASCII, and those with empty ends.
+    starts, lengths : int64 [terms], filled with the slices of the readable ends. The length is -1
+        for terms that are left to Python: those with escapes or other letters than ASCII, and those
+        with empty ends.
     """
     for term in range(len(offsets) - 1):
         start, end = offsets[term], offsets[term + 1]

@@ -1,7 +1,7 @@
 """Compiled loops over UTF-8 bytes: splitting of lines, parsing of numbers, hashing of names.
 
-A part (head, relation or tail) is a slice `data[starts[i]:starts[i] + lengths[i]]` of a uint8 array.
-A triple has three parts in a row. A carriage return before a line end is ignored.
+A part (head, relation or tail) is a slice `data[starts[i]:starts[i] + lengths[i]]` of a uint8
+array. A triple has three parts in a row. A carriage return before a line end is ignored.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def split_lines(data, end, separator, columns, is_width_fixed, starts, lengths, 
     is_width_fixed : True if a line may have no other columns than three.
     starts, lengths : int64 [3 * lines], filled with the parts of the triples.
     numbers : int64 [lines], filled with the line of each triple, from 0.
-    odd : int64 [lines, 4], filled with line, start, end and reason of each bad line. Blank lines are
-        not listed.
+    odd : int64 [lines, 4], filled with line, start, end and reason of each bad line. Blank lines
+        are not listed.
 
     Returns
     -------

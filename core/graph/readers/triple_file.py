@@ -107,9 +107,9 @@ class TripleFile:
             self.warn_of_single_relation(relations)
 
     def warn_of_single_relation(self, relations: Iterable[str]) -> None:
-        """Add a warning to the tally if there is only one relation, but edges have other attributes.
+        """Add a warning to the tally if the only relation may be the wrong column.
 
-        The wrong column may then have been read as the relation.
+        This is likely if edges have other attributes than weights.
         """
         all_relations = tuple(relations)
         if len(all_relations) != 1:

@@ -22,7 +22,7 @@ NODE_ID_COLUMNS = ("members",)
 
 
 def encode_gaps(ascending: Iterable[int]) -> list[int]:
-    """Return the first of some ascending integers, and the difference of each other to the previous.
+    """Encode ascending integers as the first one and the differences between neighbours.
 
     The differences are small numbers, which compress well.
     """
@@ -56,8 +56,8 @@ class ExcerptGraph(Graph):
     `origin_edges` and `origin_relations` (int64, ascending). `origin` is the digest of the original
     graph, and `original_counts` holds its numbers of nodes, edges and relations. `degrees` returns
     degrees in the original graph; everything else is about the excerpt alone. For a text graph,
-    `columns` holds the rows of the excerpt, and `origin_chunks` and `origin_communities` (int64) are
-    their rows in the original graph.
+    `columns` holds the rows of the excerpt, and `origin_chunks` and `origin_communities` (int64)
+    are their rows in the original graph.
     """
 
     origin: str = ""

@@ -1,8 +1,8 @@
 """Files of a graph store on disk: locking, writing, installing and cleaning its folder.
 
-A lock allows one writer at a time. The data files are written to a temporary folder and made durable
-(flushed to disk). Only then `graph.json` is replaced, which names them, so that readers see either the
-old store or the new one.
+A lock allows one writer at a time. The data files are written to a temporary folder and made
+durable (flushed to disk). Only then `graph.json` is replaced, which names them, so that readers see
+either the old store or the new one.
 """
 
 from __future__ import annotations
@@ -147,7 +147,10 @@ def _make_durable(stream) -> None:
 
 
 def release_map(values: np.ndarray) -> None:
-    """Write the changes of a memory map to disk, and free its memory. Other arrays stay unchanged."""
+    """Write the changes of a memory map to disk, and free its memory.
+
+    For other arrays, nothing happens.
+    """
     memory_map: mmap.mmap | None = getattr(values, "_mmap", None)
     if isinstance(values, np.memmap) and memory_map is not None:
         if values.mode != "r":

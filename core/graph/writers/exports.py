@@ -28,15 +28,15 @@ class ExportFormat:
     """A format in which a graph can be exported.
 
     An export is one file, or a folder of two tables if the `suffix` is empty. `read_by` names tools
-    that read the format; those with a version are tested. `contents_left_out` describes the contents
-    of a graph that the format cannot hold.
+    that read the format; those with a version are tested. `omissions` describes the
+    contents of a graph that the format cannot hold.
     """
 
     title: str
     suffix: str
     write: Callable[[KnowledgeGraph, FilePath, Watch], None]
     read_by: str
-    contents_left_out: str
+    omissions: str
 
 
 EXPORT_FORMATS: dict[str, ExportFormat] = {
@@ -122,8 +122,8 @@ def unwritten_sentences(graph: KnowledgeGraph, format: str) -> list[str]:
 def export_formats_table() -> str:
     """Return the table in docs/formats.md, with a row for each format."""
     rows = [
-        f"| `{name}`: {export_format.title} | {export_format.read_by} | {export_format.contents_left_out} |"
-        for name, export_format in EXPORT_FORMATS.items()
+        f"| `{name}`: {format.title} | {format.read_by} | {format.omissions} |"
+        for name, format in EXPORT_FORMATS.items()
     ]
     return "\n".join(["| format | read by | what it cannot hold |", "|---|---|---|", *rows])
 

@@ -23,7 +23,8 @@ def write_graphml(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH
     """Write a graph as GraphML.
 
     The names of nodes are the attribute `label`, and the relations of edges are the attribute
-    `relation`. The other attributes are the columns of the graph. Characters that XML cannot hold are written as U+FFFD.
+    `relation`. The other attributes are the columns of the graph. Characters that XML cannot hold
+    are written as U+FFFD.
     """
     with open(file, "w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(_lines(graph, watch))

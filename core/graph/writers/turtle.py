@@ -24,9 +24,9 @@ ESCAPED_CHARACTER = re.compile('[\x00-\x1f"\\\\\x7f]')
 def write_turtle(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH) -> None:
     """Write a graph as Turtle.
 
-    Every triple is written. The names, types and descriptions of entities and the names of relations
-    are literals. Descriptions, keywords and weights of edges are left out, since a triple of RDF has
-    no attributes.
+    Every triple is written. The names, types and descriptions of entities and the names of
+    relations are literals. Descriptions, keywords and weights of edges are left out, since a triple
+    of RDF has no attributes.
     """
     with open(file, "w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(_lines(graph, watch))
