@@ -33,10 +33,10 @@ EVIDENCE_MODEL_HELP = "What picks: a language model, a scorer, or a combination.
 class NeighbourRelations(Operator):
     """The relations at the linked entities, those of the best linked entity first.
 
-    If there are at most `few` of them, the relations at the neighbours follow. This is DALK's neighbour
-    evidence. The heaviest relations of an entity come first. The in-depth analysis' code drops the
-    last five of the list; this operator returns all. DALK's own code follows relations only from
-    head to tail, as `direction` "out" does.
+    If there are at most `few` of them, the relations at the neighbours follow. This is DALK's
+    neighbour evidence. The heaviest relations of an entity come first. The in-depth analysis' code
+    drops the last five of the list; this operator returns all. DALK's own code follows relations
+    only from head to tail, as `direction` "out" does.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourRelations(few=1)"
     >>> found = retrieve(line, graph=story, question="Fred", models=scores({})).relations

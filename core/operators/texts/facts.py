@@ -144,12 +144,12 @@ def _scores_of_facts(
     It is 0 for an edge between similar names, which no text states.
     """
     graph = ctx.graph
-    similar_edges = similarity_edges(graph)
+    synonyms = similarity_edges(graph)
     index = vector_index(graph, ctx.models.encoder(encoder), "relations", ctx.watch)
     if index.approximation_note:
-        high = float(index.nearest(vector, 1, similar_edges)[1][0])
+        high = float(index.nearest(vector, 1, synonyms)[1][0])
         # the fact farthest from the question is the one nearest to the opposite vector
-        low = -float(index.nearest(-vector, 1, similar_edges)[1][0])
+        low = -float(index.nearest(-vector, 1, synonyms)[1][0])
         recorder.notes.append(
             "Scores of facts are scaled between the nearest and the farthest found, "
             f"{high:.2f} and {low:.2f}."
@@ -163,7 +163,7 @@ def _scores_of_facts(
         # an edge that is no fact gets the row of another one here, and 0 below
         fact_rows = np.minimum(np.searchsorted(facts, edges), len(facts) - 1)
         scores = _scaled_cosines(ctx, vector, encoder, "relations", facts)[fact_rows]
-    return np.where(np.isin(edges, similar_edges), 0.0, scores)
+    return np.where(np.isin(edges, synonyms), 0.0, scores)
 
 
 def _scaled_cosines(
@@ -272,7 +272,7 @@ def _make_passage_links(graph: KnowledgeGraph) -> Adjacency:
     The nodes are the entities of `graph`, then its passages. `PassagesOfFacts` has the weights.
     """
     facts = facts_of(graph)
-    similar_edges = similarity_edges(graph)
+    synonyms = similarity_edges(graph)
     weights = edge_weights(graph)
     weights = np.ones(graph.n_edges) if weights is None else weights
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
@@ -280,10 +280,10 @@ def _make_passage_links(graph: KnowledgeGraph) -> Adjacency:
     has_fact = np.zeros(graph.n_nodes, bool)
     has_fact[heads[facts]] = True
     has_fact[tails[facts]] = True
-    similar_edges = similar_edges[has_fact[heads[similar_edges]] & has_fact[tails[similar_edges]]]
+    synonyms = synonyms[has_fact[heads[synonyms]] & has_fact[tails[synonyms]]]
     # an edge of similar names replaces the facts between the same entities
     pair_codes = np.minimum(heads, tails) * graph.n_nodes + np.maximum(heads, tails)
-    edges = np.concatenate([facts[~np.isin(pair_codes[facts], pair_codes[similar_edges])], similar_edges])
+    edges = np.concatenate([facts[~np.isin(pair_codes[facts], pair_codes[synonyms])], synonyms])
     edges = edges[heads[edges] != tails[edges]]
     rows, entities = _passages_of_entities(graph)
     sources = np.concatenate([heads[edges], entities])

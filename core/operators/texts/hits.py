@@ -66,8 +66,8 @@ class LazyRanking(Ranking):
     """All hits of one kind, sorted only when they are read.
 
     It equals the result of `best_hits` for the same ids and scores. Sorting hundreds of thousands
-    of hits and converting them to Python numbers would take most of the retrieval time, and
-    often only the first of them are read.
+    of hits and converting them to Python numbers would take most of the retrieval time, and often
+    only the first of them are read.
 
     >>> import numpy as np
     >>> from core.operators.texts.hits import LazyRanking
@@ -138,8 +138,8 @@ def scores_of(ranking: Ranking, n: int) -> np.ndarray:
 def count_tokens_roughly(text: str) -> int:
     """Estimate the number of tokens of a text without a tokenizer.
 
-    `PROMPT_CHARACTERS_PER_TOKEN` Latin characters count as one token. Every other character
-    counts as one token.
+    `PROMPT_CHARACTERS_PER_TOKEN` Latin characters count as one token. Every other character counts
+    as one token.
 
     >>> from core.operators.texts.hits import count_tokens_roughly
     >>> count_tokens_roughly("fourteen chars"), count_tokens_roughly("圣诞")

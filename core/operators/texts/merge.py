@@ -165,7 +165,7 @@ def merge_rankings(first: Ranking | None, second: Ranking | None, order: str) ->
 
 
 def score_by_position(kind, items: Iterable[int]) -> Ranking:
-    """Return a ranking of items in their order, each once, with the scores 1, 1/2, 1/3 and so on."""
+    """Rank items in their order, each once, with the scores 1, 1/2, 1/3 and so on."""
     unique = tuple(dict.fromkeys(items))
     return Ranking(kind, unique, tuple(1.0 / rank for rank in range(1, len(unique) + 1)))
 

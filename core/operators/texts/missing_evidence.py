@@ -33,10 +33,10 @@ class MissingEvidence(Operator):
 
     KGP: for each chunk a language model writes what evidence it still needs. Question and evidence
     together are the query of a TF-IDF search among the chunk's neighbours in the passage graph, and
-    the best `keep` follow it. No chunk is returned twice. If no new neighbour
-    follows a chunk, `alone` decides whether that chunk is returned. The in-depth analysis' code loses the neighbours and searches all
-    chunks; this operator searches only neighbours. If no language model may be asked, the question
-    alone is the query.
+    the best `keep` follow it. No chunk is returned twice. If no new neighbour follows a chunk,
+    `alone` decides whether that chunk is returned. The in-depth analysis' code loses the neighbours
+    and searches all chunks; this operator searches only neighbours. If no language model may be
+    asked, the question alone is the query.
 
     >>> line = "SparseChunks(keep=1) >> MissingEvidence()"
     >>> found = retrieve(line, graph=story, question="the clerk", models=says("a son")).chunks

@@ -22,8 +22,8 @@ class LinkNames(Operator):
     In-depth analysis, node operator Link (the first hit for each name, whatever its score;
     HippoRAG, DALK, FastGraphRAG). A name that is a node's name, ignoring case, apostrophes and
     accents, is linked to that node with score 1, without a vector search. If `spelt` is False every
-    name is searched, and may be linked to an entity of another name (fast-graphrag). The linked entities
-    are the seeds of the following operators.
+    name is searched, and may be linked to an entity of another name (fast-graphrag). The linked
+    entities are the seeds of the following operators.
 
     >>> line = "NamesInQuestion() >> LinkNames()"
     >>> story.names(retrieve(line, graph=story, question="Is Tim lame?", models=scores({})).seeds)

@@ -38,12 +38,12 @@ NEIGHBOUR_BUDGET_HELP = "How many tokens their descriptions may have together; 0
 class NeighbourNodes(Operator):
     """The entities within `hops` steps of the retrieved ones.
 
-    With `itself` the retrieved entities are returned too. In-depth analysis, node operator Onehop. A
-    neighbour has the score of the best entity within `hops` steps of it. An entity retrieved before
-    has its own score, and of equal scores those retrieved before come first. With `order` "hits
-    first" all entities retrieved before come first, and a neighbour's score is at most that of the
-    last of them. With "score" the neighbours of the best entity may come before other retrieved
-    entities.
+    With `itself` the retrieved entities are returned too. In-depth analysis, node operator Onehop.
+    A neighbour has the score of the best entity within `hops` steps of it. An entity retrieved
+    before has its own score, and of equal scores those retrieved before come first. With `order`
+    "hits first" all entities retrieved before come first, and a neighbour's score is at most that
+    of the last of them. With "score" the neighbours of the best entity may come before other
+    retrieved entities.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourNodes()"
     >>> state = retrieve(line, graph=story, question="Fred", models=scores({}))

@@ -48,8 +48,8 @@ class EmbedQuery(Operator):
     """The vector of the question, or of its low or high keywords.
 
     Keywords are joined by commas. In-depth analysis, question conversion "vector". If there are no
-    such keywords, the question is encoded instead. With `without` "nothing" there is no vector
-    in that case, and a search by vector finds nothing. LightRAG omits such a search too.
+    such keywords, the question is encoded instead. With `without` "nothing" there is no vector in
+    that case, and a search by vector finds nothing. LightRAG omits such a search too.
 
     >>> state = retrieve("EmbedQuery()", graph=story, question="who is Tim", models=scores({}))
     >>> float((state.vector**2).sum().round(3))
@@ -136,8 +136,8 @@ class ExtractKeywords(Operator):
 
     LightRAG asks a language model. "words" needs none: low keywords are the names of the graph in
     the question, high ones its other words except function words. In a graph of documents, whose
-    ids are no names, the words are both low and high keywords. Words are also used if a reply cannot be read, with a
-    note, and if no language model may be asked.
+    ids are no names, the words are both low and high keywords. Words are also used if a reply
+    cannot be read, with a note, and if no language model may be asked.
 
     >>> retrieve(
     ...     "ExtractKeywords()", graph=story, question="What ailment does Tim suffer?"

@@ -23,8 +23,8 @@ class RankHits(Operator):
 
     This is a re-ranker for the hits of any search. The model reads the question and the same text
     of each hit that the encoder reads for a search. With the encoder as model, passages are ordered
-    as in LightRAG 1.5. A language model may name fewer than `keep` hits, and these stay in the order
-    in which it named them. If no language model may be asked, the first `keep` hits stay.
+    as in LightRAG 1.5. A language model may name fewer than `keep` hits, and these stay in the
+    order in which it named them. If no language model may be asked, the first `keep` hits stay.
 
     >>> models = picks("Tiny Tim, the son of Cratchit, who works for Scrooge, was lame.")
     >>> line = "SparseChunks(keep=2) >> RankHits(keep=1, model='x')"

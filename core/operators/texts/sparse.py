@@ -89,8 +89,9 @@ class SparseChunks(WordHits):
 class SparseNodes(WordHits):
     """The `keep` entities whose names and descriptions share the question's rarest words.
 
-    With `among` only the entities retrieved so far are searched. In-depth analysis, node operator TF-IDF. Its
-    code ignores the given candidates and searches all nodes; this operator searches only them.
+    With `among` only the entities retrieved so far are searched. In-depth analysis, node operator
+    TF-IDF. Its code ignores the given candidates and searches all nodes; this operator searches
+    only them.
 
     >>> story.names(
     ...     retrieve("SparseNodes(keep=1)", graph=story, question="the poor clerk").nodes.items

@@ -73,10 +73,10 @@ class SteinerSubgraph(Operator):
         node_prizes = {node: float(self.nodes - rank) for rank, node in enumerate(best_nodes)}
         edge_prizes, cost = self._edge_prizes(state.relations)
         heads, _, tails = ctx.graph.triples(np.array(list(edge_prizes), np.int64))
-        prized_nodes = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
+        sources = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
         nearby = np.empty(0, np.int64)
-        if prized_nodes:
-            nearby, _ = nearest_nodes(ctx.graph, prized_nodes, self.hops, "both", self.keep, ctx.watch)
+        if sources:
+            nearby, _ = nearest_nodes(ctx.graph, sources, self.hops, "both", self.keep, ctx.watch)
         nodes, edges = steiner_tree(
             ctx.graph, np.sort(nearby), node_prizes, edge_prizes, cost, ctx.watch
         )

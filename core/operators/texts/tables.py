@@ -42,8 +42,8 @@ class ContextTables(Operator):
 
     Each table lists the best hits first and has its own budget of tokens. The budgets of reports,
     relations and chunks are those of nano-graphrag's local search, which LGraphRAG and VGraphRAG
-    follow. nano-graphrag gives entities no budget. The tokens of whole rows with names and titles are
-    counted. A column without any value, such as types, is left out.
+    follow. nano-graphrag gives entities no budget. The tokens of whole rows with names and titles
+    are counted. A column without any value, such as types, is left out.
 
     >>> (table,) = retrieve(
     ...     "SparseChunks(keep=1) >> ContextTables()", graph=story, question="the clerk"

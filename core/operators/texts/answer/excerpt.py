@@ -1,4 +1,4 @@
-"""Operator that returns the retrieved sentence nearest to the question, without a language model."""
+"""Operator that returns the retrieved sentence nearest to the question, by an encoder alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The map and reduce operators of GraphRAG's global search.
 
-In the map step a language model notes scored points on each part of the hits. In the reduce step
-it answers from the best points.
+In the map step a language model notes scored points on each part of the hits. In the reduce step it
+answers from the best points.
 
 The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
 """
@@ -271,8 +271,8 @@ def _readable_parts(
 ) -> Iterator[ContextTable]:
     """Yield the parts that the model reads, each within its context.
 
-    A part is a table of some rows. If a part of several rows does not fit, it is halved. If a single
-    row does not fit, its longest cell is cut.
+    A part is a table of some rows. If a part of several rows does not fit, it is halved. If a
+    single row does not fit, its longest cell is cut.
     """
     max_prompt_tokens = chat.context - operator.max_tokens - CHAT_TEMPLATE_TOKENS
     waiting = list(_row_groups(tables, operator.per, min(operator.group, max_prompt_tokens)))
