@@ -36,7 +36,10 @@ def differing_parts(
 def changed_values(
     old_operator: OperatorBase, new_operator: OperatorBase
 ) -> dict[str, tuple[Any, Any]]:
-    """Return the old and the new value of each parameter that two operators of a class differ in."""
+    """Return the old and the new value of each parameter in which two operators differ.
+
+    Both are of the same class.
+    """
     old, new = parameter_values(old_operator), parameter_values(new_operator)
     return {name: (old.get(name), new[name]) for name in new if old.get(name) != new[name]}
 

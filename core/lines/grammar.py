@@ -69,7 +69,7 @@ class Grammar(Generic[L]):
         return f"“{shorten(text)}” is neither {self.line_noun} nor a line of {self.operator_noun}s, as {form} …"
 
     def _row(self, tree: ast.expr, keys: Iterator[int]) -> Bricks:
-        """Return the bricks of the expression `a >> b`; none for `...`, a row that is still open."""
+        """Return the bricks of the expression `a >> b`; none for `...`, an empty row."""
         if isinstance(tree, ast.Constant) and tree.value is Ellipsis:
             return ()
         return tuple(self._brick(call, keys) for call in split_steps(tree))
@@ -98,8 +98,7 @@ class Grammar(Generic[L]):
         return Brick(key, cls, settings, arms)
 
     def find_class(self, name: str) -> type[Any]:
-        """Return the operator class of a name. Raises BadParameter.
-        """
+        """Return the operator class of a name. Raises BadParameter."""
         return self.operators.get(name) or self.find_class_with_stage(name)
 
     def find_class_with_stage(self, name: object, where: str = "") -> type[Any]:
@@ -129,7 +128,7 @@ class Grammar(Generic[L]):
             yield key, self.parse_row(row, fields, f"{file.name}, “{key}”")
 
     def parse_row(self, row: Any, fields: Sequence[str], where: str) -> dict[str, Any]:
-        """Check a TOML row and return its fields, with the entries of `line` as a line of operators.
+        """Check a TOML row and return its fields, with `line` as a line of operators.
 
         Raises BadParameter, which begins with `where`.
         """

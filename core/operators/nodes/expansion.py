@@ -133,9 +133,7 @@ class SimilarityCache:
         return self._similarities[nodes]
 
 
-def cached_similarity(
-    graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray
-) -> Similarity:
+def cached_similarity(graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray) -> Similarity:
     """Return the similarity function of a question, the same one in each round of a loop."""
     return graph.derived.get_or_make(
         "likeness", (id(index), vector.tobytes()), lambda: SimilarityCache(index, vector)

@@ -145,22 +145,23 @@ class ChunksOfHits(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         # the rows of the chunks of each entity, and of each relation
         node_rows = chunk_lists(ctx.graph, "nodes", state.nodes.items if state.nodes else ())
-        edge_rows = chunk_lists(ctx.graph, "edges", state.relations.items if state.relations else ())
+        relations = state.relations.items if state.relations else ()
+        edge_rows = chunk_lists(ctx.graph, "edges", relations)
         cosines = self._cosines(state, set().union(*node_rows, *edge_rows), ctx, recorder)
 
         def nearest(rows: Iterable[int], n_hits: int) -> list[int]:
             order = sorted(rows, key=lambda row: (-cosines[row], row))
             return order[: self.each * n_hits // 2]
 
-        nearest_of_nodes = nearest(set().union(*node_rows), sum(map(bool, node_rows)))
-        # the rank of the best relation of each chunk that is not in `nearest_of_nodes`
+        by_nodes = nearest(set().union(*node_rows), sum(map(bool, node_rows)))
+        # the rank of the best relation of each chunk that is not in `by_nodes`
         first_relation: dict[int, int] = {}
         for rank, rows in enumerate(edge_rows):
-            for row in set(rows).difference(nearest_of_nodes):
+            for row in set(rows).difference(by_nodes):
                 first_relation.setdefault(row, rank)
-        nearest_of_edges = nearest(first_relation, len(set(first_relation.values())))
+        by_edges = nearest(first_relation, len(set(first_relation.values())))
         retrieved = state.chunks.items if state.chunks else ()
-        order = score_by_position("chunk", interleave_lists(retrieved, nearest_of_nodes, nearest_of_edges))
+        order = score_by_position("chunk", interleave_lists(retrieved, by_nodes, by_edges))
         recorder.before_cut = order
         return state.replace(chunks=order.head(self.keep))
 
