@@ -1,4 +1,4 @@
-"""Bricks: the steps of a line as a tree, for the editor of lines on the Build page.
+"""Bricks: the steps of a line as a tree that the Build page edits.
 
 Unlike an operator, a brick may be incomplete, and it keeps its identity when it is moved.
 """

@@ -25,8 +25,8 @@ LIST_COUNT_WORDS = {1: "a list", 2: "two lists"}
 class Holder(OperatorBase):
     """An operator with rows of operators as fields, such as a loop.
 
-    A row is a tuple of operators. In a TOML file the key of a holder is the name of its class: `{
-    loop = [...], budget = 100 }`.
+    A row is a tuple of operators. In a TOML file the key of a holder is the name of its class, as
+    in `{ loop = [...], budget = 100 }`.
     """
 
     kind: ClassVar[str]  # noun for the operator in messages

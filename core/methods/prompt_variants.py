@@ -34,7 +34,7 @@ def published_prompts() -> dict[str, str]:
 
 
 def read_prompt(text: str) -> str:
-    """Return the name of a known prompt unchanged, or else the template in the file of that name.
+    """Return the name of a known prompt unchanged, or else the template in a file.
 
     Raises BadInput if there is neither such a prompt nor such a file.
     """

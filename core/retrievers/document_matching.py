@@ -51,7 +51,7 @@ class MatchedDocuments:
 
 
 def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
-    """Return the spelling of an id that is in the corpus, or the id unchanged if none is.
+    """Return an id in the spelling of the corpus, or unchanged if it is unknown.
 
     TREC's columns cannot contain blanks, so runs write %20 or _ instead.
 
@@ -132,7 +132,7 @@ def match_documents(
 
 
 def covered_chunks(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
-    """Return the chunks that a text contains, wholly or by the first or second half of their words.
+    """Return the chunks that a text contains, at least by half of their words.
 
     Parameters
     ----------

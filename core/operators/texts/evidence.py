@@ -195,7 +195,7 @@ class HitsOfPaths(Operator):
 
 
 def _edges_by_node(graph: KnowledgeGraph, nodes: list[int], direction: str) -> list[int]:
-    """Return the edges of the first node, then those of the second, and so on, each edge once.
+    """Return the edges of each node in turn, each edge once.
 
     The edges of one node are ordered by weight, the heaviest first.
     """

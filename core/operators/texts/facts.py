@@ -22,7 +22,7 @@ from core.operators.texts.pagerank import MAX_EDGES_SOLVED
 from core.parameters import param
 from core.types import Ranking, State
 
-EXACT_PASSAGES = 100  # number of best passages that an approximate PageRank must find
+EXACT_PASSAGES = 100  # best passages that must be stable before an approximate PageRank ends
 LINKS_CACHE_KEY = "walk among entities and passages"  # in the derived values of a graph
 
 
@@ -235,7 +235,8 @@ def _page_rank(
 
     def solve_shares(restarts: np.ndarray) -> np.ndarray:
         seeds = np.flatnonzero(restarts)
-        return np.maximum(solve(links, seeds, restarts[seeds], damping, 0.5e-8, ctx.watch), 0.0)
+        scores = solve(links, seeds, restarts[seeds], damping, tolerance=0.5e-8, watch=ctx.watch)
+        return np.maximum(scores, 0.0)  # the solver may return tiny negative values
 
     if graph.n_edges <= MAX_EDGES_SOLVED:
         scores = solve_shares(shares)

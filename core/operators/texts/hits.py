@@ -28,7 +28,7 @@ KIND_BY_FIELD: dict[str, Kind] = {
 # plain words for the hits of a field whose name is a technical term
 HIT_WORDS = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}
 MAX_HITS_NAMED = 5  # hits that are named in a note
-HIT_SCORE_DIGITS = 12  # digits of a score; the digits after them are rounding errors
+HIT_SCORE_DIGITS = 12  # decimal places of a score; further ones are rounding errors
 HIT_BLOCK_TEXTS = 128  # texts of hits that are read in one block
 MAX_HITS_BEFORE_CUT = 1000  # hits that are recorded in the order before the cut
 
@@ -145,7 +145,7 @@ def count_tokens_roughly(text: str) -> int:
     >>> count_tokens_roughly("fourteen chars"), count_tokens_roughly("圣诞")
     (4, 2)
     """
-    # the Latin letters of Unicode end before U+0250
+    # the usual Latin letters have code points below U+0250
     n_latin = len(text) if text.isascii() else sum(char < "\u0250" for char in text)
     return math.ceil(n_latin / PROMPT_CHARACTERS_PER_TOKEN) + len(text) - n_latin
 
@@ -219,7 +219,7 @@ def missing_reports_note(graph: Any, hits: Ranking) -> list[str]:
 
 
 def best_names(graph: Any, ranking: Ranking) -> str:
-    """Return the names and scores of the best hits as a text, for a note; empty without hits."""
+    """Return the names and scores of the best hits, for a note; empty without hits."""
     first_hits = ranking.head(MAX_HITS_NAMED)
     scores = [first_hits.score(index) for index in range(len(first_hits))]
     return "; ".join(

@@ -187,7 +187,7 @@ class EndpointNodes(Operator):
 
 
 def relation_scores(relations: Ranking) -> tuple[float, ...]:
-    """Return the score of each relation: 0, -1, -2 and so on if the ranking has no scores."""
+    """Return the scores of relations; without scores they are 0, -1, -2 and so on."""
     if relations.scores is not None:
         return relations.scores
     return tuple(float(-rank) for rank in range(len(relations)))

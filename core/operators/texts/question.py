@@ -182,7 +182,7 @@ def _request_keywords(role: str, text: str, ctx: Context, recorder: Recorder) ->
 
 
 def _keywords_of_words(text: str, ctx: Context) -> Keywords:
-    """Return the names in a text as low keywords, and its other content words as high ones.
+    """Return the names in a text as low keywords, the other content words as high.
 
     In a graph of documents the content words are the low keywords too.
     """

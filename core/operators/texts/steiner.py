@@ -122,7 +122,7 @@ def steiner_tree(
 ):
     """Return the node ids and the edge ids of the tree among `nodes`, both ascending.
 
-    The solver gives prizes to nodes only. An edge with a prize above its cost is therefore replaced
+    The solver takes prizes of nodes only. An edge with a prize above its cost is therefore replaced
     by a virtual node with the difference as prize, and by links without cost to both ends.
 
     Parameters

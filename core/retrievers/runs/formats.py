@@ -413,7 +413,7 @@ def _detect_format(name: str, rows: Sequence[Row], single: bool) -> str:
 
 
 def _collect_rows(name: str, format: str, rows: Iterable[RunRow], notes: list[str]) -> ParsedRun:
-    """Return the first row of each question, with a note on each reason to leave others out."""
+    """Return the first row of each question, with notes on the others."""
     rows_by_question: dict[tuple[str, str], RunRow] = {}
     nameless = empty = repeated = odd_paths = 0
     for row in rows:
@@ -456,9 +456,10 @@ def _table_rows(file: FileSource, watch: Watch) -> Iterator[Row]:
 
 
 def _predictions(row: Row) -> Mapping[str, Any]:
-    """Return the answers of a file of predictions by question id; empty if it is no such file.
+    """Return the answers of a file of predictions by question id.
 
-    HotpotQA has the mapping under `answer`. SQuAD's whole file is the mapping.
+    HotpotQA has the mapping under `answer`. SQuAD's whole file is the mapping. The result is empty
+    if the file has another format.
     """
     answers = row.get("answer")
     if not isinstance(answers, Mapping):

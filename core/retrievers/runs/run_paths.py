@@ -65,7 +65,7 @@ def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
 
 
 def _prompt_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines below a heading of paths in the first prompt that has one, up to a blank."""
+    """Yield the lines below the heading of paths in a prompt, up to a blank line."""
     for text in (row[key] for key in PROMPT_KEYS if isinstance(row.get(key), str)):
         heading = PATHS_HEADING.search(text)
         if heading:

@@ -382,7 +382,7 @@ def _known_questions(source: AnswerSource) -> tuple[Question, ...]:
 
 
 def _match_rows(rows: Iterable[RunRow], questions: Iterable[Question]) -> tuple[list[RunRow], int]:
-    """Return the rows, those with an id alone now with the text of the question of that id.
+    """Add the text of the question to each row with an id alone, and return all rows.
 
     The second result is the number of rows with results whose question is in `questions`.
     """

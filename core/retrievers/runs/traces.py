@@ -20,7 +20,7 @@ from core.retrievers.runs.run_rows import (
     text_in,
 )
 
-SPAN_KIND_KEY = "openinference.span.kind"
+KIND = "openinference.span.kind"  # attribute with the kind of a span
 # Attributes of OpenInference; of a span with both, the second one is used.
 DOCUMENT_LIST_KEYS = ("retrieval.documents", "reranker.output_documents")
 RETRIEVAL_SPAN_KINDS = ("RETRIEVER", "RERANKER")
@@ -138,7 +138,7 @@ def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
 
 
 def _span(row: Mapping[str, Any]) -> _Span:
-    """Return the span of an object in any of the spellings of OTLP, Phoenix and the console."""
+    """Return the span of an object, as OTLP, Phoenix or the console exporter writes it."""
     context_field = row.get("context")
     context: Mapping[str, Any] = context_field if isinstance(context_field, Mapping) else {}
     trace = text_in(
@@ -149,7 +149,7 @@ def _span(row: Mapping[str, Any]) -> _Span:
     )
     parent = row.get("parentSpanId") or row.get("parent_span_id") or row.get("parent_id")
     attributes = dict(flat_leaves(_attributes(row)))
-    kind = text_in(attributes.get(SPAN_KIND_KEY) or row.get("span_kind")).upper()
+    kind = text_in(attributes.get(KIND) or row.get("span_kind")).upper()
     start_time = text_in(
         row.get("startTimeUnixNano") or row.get("start_time") or row.get("startTime")
     )

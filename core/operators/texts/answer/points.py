@@ -312,9 +312,10 @@ def _row_groups(
 
 
 def _cut_longest_cell(part: ContextTable, share: float) -> list[ContextTable]:
-    """Return a list of the one-row part with its longest cell cut, or no part if nothing is left.
+    """Return a list of a one-row part with its longest cell cut.
 
-    A little less than `share` of the cell is left, so that the part is likely to fit.
+    A little less than `share` of the cell is left, so that the part is likely to fit. The list is
+    empty if nothing is left of the cell.
     """
     (row,) = part.rows
     longest = max(range(len(row)), key=lambda column: len(row[column]))
@@ -353,7 +354,7 @@ def _count_fitting_points(points: tuple[AnswerPoint, ...], max_tokens: int) -> i
 
 
 def _parse_points(reply: str) -> list[tuple[int, str]] | None:
-    """Return the scores and texts of the points in a reply; None if the reply is unreadable.
+    """Return the scores and texts of the points in a reply; None if unreadable.
 
     A point without a text has an empty one. A point without a score has 1, as in Microsoft's code.
     """
