@@ -118,7 +118,7 @@ def parse_text(text: str) -> Any:
 
 
 def list_in(value: Any) -> list[Any]:
-    """Return a value as a list, also if it is a text with a list in JSON or Python.
+    """Return a value as a list, also the list that a text in JSON or Python holds.
 
     Any other value becomes a list of one. None and an empty text give an empty list.
     """
