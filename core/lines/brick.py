@@ -1,4 +1,7 @@
-"""Bricks: the steps of a line as a tree, whose parts may be incomplete."""
+"""Bricks: the steps of a line as a tree that the Build page edits.
+
+Unlike an operator, a brick may be incomplete, and it keeps its identity when it is moved.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,21 @@ from core.lines.holder import Holder
 from core.parameters import make_operator, parameter_values
 
 OPEN_ROW = "..."  # text of a row without bricks
-Bricks = tuple["Brick", ...]
+Bricks = tuple["Brick", ...]  # a row
 
 
 @dataclass(frozen=True)
 class Brick:
-    """One step of a line: an operator with its parameters.
+    """One step of a line: an operator class with the values of its parameters.
 
-    A brick may be incomplete, such as an empty loop. It then has no operator yet.
+    A brick may be incomplete, such as a loop without steps. It then has no operator yet.
 
     Attributes
     ----------
-    key : identifies the brick, also after a move.
+    key : number that identifies the brick in its line, also after a move.
     cls : class of the operator.
     given : values of the operator's parameters.
-    arms : the bricks of each row by name, for an operator that holds rows of operators.
+    arms : the rows of bricks inside this one by name, if the class is a `Holder` such as a loop.
     """
 
     key: int
@@ -57,12 +60,12 @@ class Brick:
 
     @property
     def stage(self) -> str:
-        """The stage of its operator, or of its class if it is incomplete."""
+        """The stage of the operator, or of its class if the brick is incomplete."""
         return self.operator.stage if self.operator is not None else stage_of(self.cls)
 
     @property
     def text(self) -> str:
-        """Its canonical text, with `...` for rows without bricks."""
+        """The canonical text of the brick, with `...` for rows without bricks."""
         if not issubclass(self.cls, Holder):
             return repr(make_operator(self.cls, self.given))
         rows = {name: bricks_text(row) or OPEN_ROW for name, row in self.arms.items()}
@@ -79,8 +82,7 @@ class Brick:
 def stage_of(cls: type[Any]) -> str:
     """Return the stage of an operator class.
 
-    For a branch it is "retrieve": the stage of a branch is that of its rows, which a class does
-    not have.
+    A branch gets the stage of its rows, and its class has none. Its stage is "retrieve" here.
     """
     return cls.stage if isinstance(cls.stage, str) else "retrieve"
 
@@ -104,7 +106,7 @@ def operators_of(row: Iterable[Brick]) -> tuple[Any, ...]:
 
 
 def brick_of(operator: Any, keys: Iterator[int]) -> Brick:
-    """Return an operator, with all operators inside it, as a brick.
+    """Return the brick of an operator, with bricks of all operators inside it.
 
     Each brick takes the next of `keys`.
     """
@@ -118,7 +120,7 @@ def brick_of(operator: Any, keys: Iterator[int]) -> Brick:
 
 
 def bricks_of(row: Iterable[Any], keys: Iterator[int]) -> Bricks:
-    """Return operators as bricks."""
+    """Return the bricks of the operators of a row, as `brick_of` does."""
     return tuple(brick_of(operator, keys) for operator in row)
 
 
@@ -133,7 +135,7 @@ def default_operator(cls: type[Any]) -> Any:
 
 
 def renumber_brick(brick: Brick, keys: Iterator[int]) -> Brick:
-    """Return a copy of a brick with new keys."""
+    """Return a copy of a brick and all bricks inside it, with new keys."""
     key = next(keys)
     arms = {}
     for name, row in brick.arms.items():

@@ -1,4 +1,4 @@
-"""Differences between two lines of operators: their steps and settings, also in words."""
+"""Differences between two lines of operators: differing steps and settings, and words for them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from core.parameters import (
     parameters,
 )
 
-MAX_SETTINGS_NAMED = 3  # most settings in a name
+MAX_SETTINGS_NAMED = 3  # settings in the name of a changed method
 
 
 def differing_parts(
     old: Sequence[Any], new: Sequence[Any]
 ) -> tuple[int, Sequence[Any], Sequence[Any]]:
-    """Return the position where two rows begin to differ, and the differing part of each."""
+    """Return the position at which two rows begin to differ, and the differing part of each.
+
+    The parts lie between the equal beginnings and the equal ends. Equal rows have empty parts.
+    """
     old_texts, new_texts = list(map(repr, old)), list(map(repr, new))
     limit = min(len(old_texts), len(new_texts))
     start = next((i for i in range(limit) if old_texts[i] != new_texts[i]), limit)
@@ -33,7 +36,10 @@ def differing_parts(
 def changed_values(
     old_operator: OperatorBase, new_operator: OperatorBase
 ) -> dict[str, tuple[Any, Any]]:
-    """Return the parameters that differ between two operators of a class, each with both values."""
+    """Return the old and the new value of each parameter in which two operators differ.
+
+    Both are of the same class.
+    """
     old, new = parameter_values(old_operator), parameter_values(new_operator)
     return {name: (old.get(name), new[name]) for name in new if old.get(name) != new[name]}
 
@@ -41,16 +47,17 @@ def changed_values(
 def differing_step(line: OperatorLine[Any], other: OperatorLine[Any]) -> int | None:
     """Return the only position at which two lines differ.
 
-    Returns None if they do not differ in exactly one operator, or have no other operator.
+    The result is None if they do not differ in exactly one operator, or if `line` has only one.
     """
     start, old, new = differing_parts(line.operators, other.operators)
     return start if len(line) > 1 and (len(old), len(new)) == (1, 1) else None
 
 
 def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple[str, ...]:
-    """Return the settings of `other` in which it differs from `line`, each once.
+    """Return the settings of `other` that differ from those of `line`, in words, each once.
 
-    The result is empty if operators differ, or more than `MAX_SETTINGS_NAMED` settings.
+    The result is empty if the classes of operators differ, or more than `MAX_SETTINGS_NAMED`
+    settings.
 
     >>> from core.lines.difference import changed_settings
     >>> from core.operators.text import parse_line
@@ -58,10 +65,9 @@ def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple
     >>> changed_settings(parse_line(line.format(0.2, 10)), parse_line(line.format(0.4, 20)))
     ('alpha 0.4', 'keep 20')
     """
-    old_operators, new_operators = (
-        (*line, *line.iter_operators()),
-        (*other, *other.iter_operators()),
-    )
+    # the outer operators too, as `iter_operators` alone does not show which ones are inside others
+    old_operators = (*line, *line.iter_operators())
+    new_operators = (*other, *other.iter_operators())
     if [*map(type, old_operators)] != [*map(type, new_operators)]:
         return ()
     changes: dict[str, None] = {}
@@ -72,7 +78,7 @@ def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple
 
 
 def change_words(old: OperatorLine[Any], new: OperatorLine[Any]) -> str:
-    """Return words for the change from the first line to the second; empty if they are equal.
+    """Describe the change from one line to another; empty if the lines are equal.
 
     >>> from core.lines.difference import change_words
     >>> from core.operators.text import parse_line
@@ -100,7 +106,7 @@ def change_words(old: OperatorLine[Any], new: OperatorLine[Any]) -> str:
 
 
 def _short_value(value: Any) -> str:
-    """Return the value of a setting as one short line."""
+    """Return the value of a setting as a short text."""
     return f"{value:g}" if isinstance(value, float) else shorten(value, MAX_VALUE_CHARACTERS)
 
 
@@ -115,7 +121,7 @@ def _setting_words(old_operator: OperatorBase, new_operator: OperatorBase) -> st
 
 
 def title_of(operator: Any) -> str:
-    """Return the title of an operator as a heading."""
+    """Return the title of an operator with a capital letter, as a heading."""
     return f"{operator.title[:1].upper()}{operator.title[1:]}"
 
 

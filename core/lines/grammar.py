@@ -23,14 +23,16 @@ L = TypeVar("L", bound=OperatorLine[Any])
 
 @dataclass(frozen=True, eq=False)
 class Grammar(Generic[L]):
-    """The operators of one kind of lines by name, and their stages in order.
+    """Parser of one kind of lines, either those that retrieve or those that build a graph.
 
     Parameters
     ----------
+    operators : the classes of operators by name.
+    stages : the names of the stages, in the order in which a line goes through them.
     line_class : the class of these lines.
     last_stage : the last stage, before which a new step is inserted.
     line_noun : noun for a line with a name in messages, such as "a build".
-    operator_noun : noun for an operator in messages.
+    operator_noun : noun for an operator in messages, such as "operator".
     """
 
     operators: Mapping[str, type[Any]]
@@ -41,9 +43,9 @@ class Grammar(Generic[L]):
     operator_noun: str
 
     def parse(self, text: str) -> L:
-        """Return the line of a text, such as `EgoNetwork(hops=1) >> ShortestPaths()`.
+        """Return the line that a text describes, such as `EgoNetwork(hops=1) >> ShortestPaths()`.
 
-        Operators have literal parameters; nothing is evaluated. Raises BadParameter.
+        The values of parameters are literals, so no code of the text runs. Raises BadParameter.
         """
         bricks = self.bricks(text, count())
         if not bricks:
@@ -62,10 +64,12 @@ class Grammar(Generic[L]):
         return self._row(tree, keys)
 
     def _no_line(self, text: str) -> str:
+        """Return the message on a text that is no line."""
         form = "Operator(parameter=value) >> Operator()"
         return f"“{shorten(text)}” is neither {self.line_noun} nor a line of {self.operator_noun}s, as {form} …"
 
     def _row(self, tree: ast.expr, keys: Iterator[int]) -> Bricks:
+        """Return the bricks of the expression `a >> b`; none for `...`, an empty row."""
         if isinstance(tree, ast.Constant) and tree.value is Ellipsis:
             return ()
         return tuple(self._brick(call, keys) for call in split_steps(tree))
@@ -87,24 +91,20 @@ class Grammar(Generic[L]):
         rows, settings = cls.parse_arguments(arguments)
         arms = {}
         for arm, row in rows.items():
-            if row is None:
+            if row is None:  # not in the text
                 arms[arm] = bricks_of(default_operator(cls).rows()[arm], keys)
             else:
                 arms[arm] = self._row(row, keys)
         return Brick(key, cls, settings, arms)
 
     def find_class(self, name: str) -> type[Any]:
-        """Return the operator class of a name, which may also be a branch.
-
-        Raises BadParameter.
-        """
+        """Return the operator class of a name. Raises BadParameter."""
         return self.operators.get(name) or self.find_class_with_stage(name)
 
     def find_class_with_stage(self, name: object, where: str = "") -> type[Any]:
-        """Return the operator class of a name, if the class itself has a stage.
+        """Return the operator class of a name, but not that of a branch, which has no stage.
 
-        A branch has none. The BadParameter of an unknown name begins with `where` and suggests the
-        nearest name.
+        The BadParameter of an unknown name begins with `where` and suggests the nearest name.
         """
         classes = {key: cls for key, cls in self.operators.items() if isinstance(cls.stage, str)}
         if not isinstance(name, str) or name not in classes:
@@ -128,9 +128,9 @@ class Grammar(Generic[L]):
             yield key, self.parse_row(row, fields, f"{file.name}, “{key}”")
 
     def parse_row(self, row: Any, fields: Sequence[str], where: str) -> dict[str, Any]:
-        """Return the fields of a TOML row after a check, with `line` as a line of operators.
+        """Check a TOML row and return its fields, with `line` as a line of operators.
 
-        Raises BadParameter.
+        Raises BadParameter, which begins with `where`.
         """
         if not isinstance(row, Mapping):
             raise BadParameter(f"{where}: a table was expected.")
@@ -147,10 +147,11 @@ class Grammar(Generic[L]):
             return {**row, "line": self.line_class(operators)}
 
     def _entries(self, entries: Sequence[Any], where: str) -> tuple[Any, ...]:
-        return tuple(self._entry(one, f"{where}, operator {i}") for i, one in enumerate(entries, 1))
+        numbered = enumerate(entries, 1)
+        return tuple(self._entry(entry, f"{where}, operator {i}") for i, entry in numbered)
 
     def _entry(self, entry: Any, where: str) -> Any:
-        """Return the operator of an entry. Raises BadParameter, which begins with `where`."""
+        """Return the operator of one entry of a TOML row. Raises BadParameter with `where`."""
         for cls in self.operators.values():
             if issubclass(cls, Holder) and isinstance(entry, Mapping) and cls.entry_key() in entry:
                 rows, settings = cls.parse_entry(entry, where)
@@ -169,12 +170,12 @@ class Grammar(Generic[L]):
         return make_operator(cls, settings, where)
 
     def _stage(self, entry: Any, where: str) -> str:
-        """Return the one stage that an entry names.
+        """Return the stage that is a key of an entry, as in `{ retrieve = "PageRankNodes" }`.
 
-        Raises BadParameter if the entry names no stage, or several.
+        Raises BadParameter if the entry has no such key, or several.
         """
         stages = [stage for stage in self.stages if isinstance(entry, Mapping) and stage in entry]
-        # A parameter may be called like a stage, as `read`; its value is then no name.
+        # A parameter may have the name of a stage, as `read` has. Its value is then no text.
         if len(stages) > 1:
             stages = [stage for stage in stages if isinstance(entry[stage], str)]
         if len(stages) != 1:

@@ -25,15 +25,16 @@ LIST_COUNT_WORDS = {1: "a list", 2: "two lists"}
 class Holder(OperatorBase):
     """An operator with rows of operators as fields, such as a loop.
 
-    In a TOML row its key is the name of its class: `{ loop = [...], budget = 100 }`.
+    A row is a tuple of operators. In a TOML file the key of a holder is the name of its class, as
+    in `{ loop = [...], budget = 100 }`.
     """
 
-    kind: ClassVar[str]  # its noun in messages
+    kind: ClassVar[str]  # noun for the operator in messages
     lines: ClassVar[tuple[str, ...]] = ()  # names of the fields that are rows
 
     @classmethod
     def entry_key(cls) -> str:
-        """Return the key of its entry in a TOML row."""
+        """Return the key by which a TOML entry names this class."""
         return cls.__name__.lower()
 
     def rows(self) -> dict[str, Row]:
@@ -41,7 +42,7 @@ class Holder(OperatorBase):
         return {name: getattr(self, name) for name in self.lines}
 
     def settings(self) -> dict[str, Any]:
-        """Return all its fields except the rows."""
+        """Return the values of all fields except the rows."""
         return dict(parameter_values(self))
 
     @classmethod
@@ -58,7 +59,7 @@ class Holder(OperatorBase):
 
     @classmethod
     def text(cls, rows: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-        """Return the canonical text, from the texts of the rows."""
+        """Return the canonical text of an operator, from the texts of its rows."""
         parts = [f"{name}={row}" for name, row in rows.items()]
         return f"{cls.__name__}({', '.join([*parts, *settings_text(cls, settings)])})"
 
@@ -68,7 +69,7 @@ class Holder(OperatorBase):
     ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
         """Return the rows and the settings from the named arguments of a text.
 
-        A row that is not written is None and means the default. Raises BadParameter.
+        A row that the text does not have is None and means the default row. Raises BadParameter.
         """
         others = {name: value for name, value in arguments.items() if name not in cls.lines}
         settings = literal_values(cls.__name__, others)
@@ -77,7 +78,7 @@ class Holder(OperatorBase):
         return rows, dict(parameter_values(make_operator(cls, settings)))
 
     def to_entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
-        """Return the entry of a TOML row, from the entries of the rows."""
+        """Return the TOML entry of this operator, from the entries of its rows."""
         entries = list(rows.values())
         return {self.entry_key(): entries if len(entries) > 1 else entries[0], **self.settings()}
 
@@ -85,7 +86,7 @@ class Holder(OperatorBase):
     def parse_entry(
         cls, entry: Mapping[str, Any], where: str
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the rows and the settings of an entry.
+        """Return the rows, still as entries, and the settings of a TOML entry.
 
         Raises BadParameter, which begins with `where`.
         """
@@ -108,5 +109,5 @@ class Holder(OperatorBase):
 
 
 def row_text(row: Row) -> str:
-    """Return the canonical text of a row."""
+    """Return the canonical text of a row of operators."""
     return " >> ".join(map(repr, row))

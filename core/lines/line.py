@@ -1,4 +1,4 @@
-"""Base class of lines of operators."""
+"""Base class of lines of operators, both of those that retrieve and of those that build graphs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ O = TypeVar("O", bound=OperatorBase)  # noqa: E741
 class OperatorLine(Generic[O]):
     """A sequence of operators, each of which can follow those before it.
 
-    `repr` gives their canonical text. Raises BadParameter for an operator that cannot follow.
+    Its `repr` is its canonical text. Raises BadParameter for an operator that cannot follow.
     """
 
     operators: tuple[O, ...] = ()
@@ -47,21 +47,21 @@ class OperatorLine(Generic[O]):
         return " >> ".join(map(repr, self.operators))
 
     def with_operator_at(self, position: int, operator: O) -> Self:
-        """Return this line with another operator at a position."""
+        """Return this line with the operator at a position, from 0, replaced."""
         return type(self)((*self.operators[:position], operator, *self.operators[position + 1 :]))
 
     def without_stage(self, stage: str) -> Self:
         """Return this line without the operators of a stage."""
-        return type(self)(tuple(one for one in self if one.stage != stage))
+        return type(self)(tuple(operator for operator in self if operator.stage != stage))
 
     def iter_operators(self) -> Iterator[Any]:
-        """Yield all operators. Those inside another operator come before it."""
+        """Yield all operators, also those inside others, which come before the outer one."""
         return _every_operator(self.operators)
 
     def map_operators(self, change: Callable[[Any], Any]) -> Self:
         """Return this line with `change` applied to every operator, to inner ones first.
 
-        Raises BadParameter.
+        Raises BadParameter if an operator cannot follow those before it any more.
 
         >>> from core.operators.texts.sparse import SparseNodes
         >>> from core.operators.text import parse_line

@@ -25,9 +25,10 @@ def split_steps(tree: ast.expr) -> tuple[ast.expr, ...]:
 
 
 def parse_call(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
-    """Return the called name and the named arguments of a call, as expressions.
+    """Return the name and the arguments of a call with named arguments only, as expressions.
 
-    Returns None for any other expression. Raises BadParameter for an argument that occurs twice.
+    The result is None for any other expression. Raises BadParameter for an argument that occurs
+    twice.
     """
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
         return None
@@ -35,14 +36,15 @@ def parse_call(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
     for keyword in call.keywords:
         if keyword.arg in arguments:
             raise BadParameter(f"{call.func.id}: “{keyword.arg}” is given twice.")
+        # `**x` has no name; a check of the names rejects it later
         arguments[keyword.arg or "**"] = keyword.value
     return call.func.id, arguments
 
 
 def literal_values(name: str, arguments: Mapping[str, ast.expr]) -> dict[str, Any]:
-    """Return the values of expressions, which must be literals.
+    """Return the values of arguments, which must be literals.
 
-    Raises BadParameter for any other expression.
+    Raises BadParameter for any other expression; `name` is that of the operator, for the message.
 
     >>> import ast
     >>> from core.lines.text import parse_call, literal_values
@@ -71,7 +73,8 @@ def split_at_commas(text: str) -> list[str]:
     pieces, depth, quote = [""], 0, ""
     for letter in text:
         if quote or letter in "\"'":
-            quote = quote or letter if letter != quote else ""
+            # the first quote opens a text, and only the same quote closes it
+            quote = (quote or letter) if letter != quote else ""
         else:
             depth += (letter in "([{") - (letter in ")]}")
         if letter == "," and not depth and not quote:

@@ -1,1 +1,4 @@
-"""The catalogue of methods: published ones in TOML files, and those a person saved."""
+"""The catalogue of methods: published ones in TOML files, and those that a user saved.
+
+A method is a retrieval pipeline with a name: a line of operators.
+"""

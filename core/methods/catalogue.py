@@ -1,6 +1,7 @@
-"""Catalogue of methods: one TOML file for each paper, and a user's own.
+"""Catalogue of methods: published ones, those of a user, own retrievers and finished runs.
 
-A method is checked when it is loaded.
+Published methods are in one TOML file for each paper. A method is checked when it is loaded.
+Commands, pages and evaluations find methods here by id, or by a line of operators.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from core.sources import AnswerSource
 
 METHODS_FOLDER = Path(__file__).parent
 METHOD_FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
-# files that are listed after those of papers on graphs of triples
+# names of the files that are listed after those of papers on graphs of triples
 LAST_FILES = (
     "beyond",
     "fastinsight",
@@ -46,15 +47,14 @@ LAST_FILES = (
     "without_retrieval",
 )
 METHOD_OWNED_KIND = "method"  # kind of thing in the records of owners
-MAX_METHOD_NAME_CHARACTERS = 80  # characters of the name of a saved method
+MAX_METHOD_NAME_CHARACTERS = 80  # of a saved method
 OWN_GROUP = "own"  # group of a user's own methods
 DOCUMENTS_SUFFIX = "-documents"  # suffix of the id of the document variant of a method
 # suffix of names of methods on a graph without the merges that are saved for its corpus
 AS_BUILT_SUFFIX = ", as built"
-ROW_PREFIX = "No. "  # prefix of the short name of a row that a paper numbers
+ROW_PREFIX = "No. "  # prefix of the short name of a method that a paper numbers in a table
 CHANGED_SUFFIX = ", changed"  # suffix of names of lines that change one operator of a method
-# suffix of the short name of a method on graphs that it was not made for, if its authors do not say
-# how it would read them
+# suffix of the short name of a method on another kind of graph than its authors describe
 ADAPTED_SUFFIX = ", adapted"
 # prefix of the ids of a user's retrievers, and their group
 RETRIEVER_PREFIX, RETRIEVERS_GROUP = "retriever-", "Your own retrievers"
@@ -64,15 +64,17 @@ RUN_PREFIX, RUNS_GROUP = "run-", "Your finished runs"
 
 @dataclass(frozen=True)
 class Method:
-    """A line of operators with a name.
+    """A retrieval pipeline with a name: a line of operators.
 
     Attributes
     ----------
-    short : the name in the paper (No. 12).
+    id : the key by which commands and addresses name it; the text of the line if it is unnamed.
+    short : the name in the paper (No. 12); empty if there is none.
+    paper : the paper or program that it follows.
     group : the group in the paper; "own" for a method that a user saved.
     base : id of the method after which this one is listed, as a change of it.
     method : a description in plain words (Rank by meaning).
-    only_on : name of the only source that it can be asked of; empty for any.
+    only_on : name of the only source that it can be run on; empty for any.
     """
 
     id: str
@@ -88,12 +90,12 @@ class Method:
 
     @property
     def name(self) -> str:
-        """The short name for tables: that in the paper, or else the title."""
+        """The short name for tables: the name in the paper, or else the title."""
         return self.short or self.title
 
     @property
     def label(self) -> str:
-        """The description for headings, or else the short name."""
+        """The name for headings: the description in plain words, or else the short name."""
         return self.method or self.name
 
     @property
@@ -102,7 +104,7 @@ class Method:
         return any(operator.stage == "graph" or operator.on_documents for operator in self.line)
 
     def is_for(self, source: AnswerSource) -> bool:
-        """Return whether it can be asked of this source."""
+        """Return whether the method can be run on this source."""
         return self.on_documents == source.is_corpus and self.only_on in ("", source.name)
 
     @property
@@ -115,8 +117,8 @@ def catalogue() -> dict[str, Method]:
     """Return all methods by id.
 
     The published ones come first, as `published_methods` sorts them. Then come the user's own, the
-    declared retrievers, and the finished runs. Unusable ones are left out; `own_file_faults` gives
-    the reasons. Raises BadParameter.
+    declared retrievers, and the finished runs. Of these, unusable ones are left out;
+    `own_file_faults` gives the reasons. Raises BadParameter for a faulty published method.
     """
     published = published_methods()
     own = {key: method for key, method in _own_methods()[0].items() if key not in published}
@@ -136,9 +138,9 @@ def published_methods() -> dict[str, Method]:
 
 
 def own_file_faults() -> tuple[str, ...]:
-    """Return a sentence for each unusable row of the user's own files.
+    """Return a sentence for each unusable row of the user's methods, retrievers and runs.
 
-    It names file and row. The other rows are still used.
+    It names the file and the row. The other rows are still used.
     """
     method_faults = _own_methods()[1].values()
     return (*method_faults, *declarations.declaration_faults(), *_runs_and_faults()[1])
@@ -160,7 +162,8 @@ def _own_methods() -> tuple[dict[str, Method], dict[str, str]]:
 def _read_own_methods(
     file: Path, mtime: int, size: int
 ) -> tuple[dict[str, Method], dict[str, str]]:
-    methods, sentences = {}, {}
+    """Return the result of `_own_methods`; the time and the size of the file are cache keys."""
+    methods, row_faults = {}, {}
     try:
         rows = _own_rows()
     except BadInput as error:
@@ -170,15 +173,15 @@ def _read_own_methods(
             fields = RETRIEVAL_GRAMMAR.parse_row(row, METHOD_FIELDS, f"{file.name}, “{key}”")
             methods[key] = Method(key, **fields)
         except BadParameter as error:
-            sentences[key] = str(error)
-    return methods, sentences
+            row_faults[key] = str(error)
+    return methods, row_faults
 
 
 def _retriever_methods() -> dict[str, Method]:
     """Return the methods of the retrievers that the user declared, by id.
 
-    A retriever has a method for each kind of source that it is declared for. On triples, the
-    language model reads its paths as in the papers.
+    A retriever has a method for each kind of source that it is declared for. On a graph of triples
+    the language model reads its paths, as in the published methods.
     """
     methods = {}
     for name, declaration in declarations.declared_retrievers().items():
@@ -212,13 +215,14 @@ def _run_methods() -> dict[str, Method]:
 def method_of_run(run: FileRun) -> Method:
     """Return the method of a finished run, for the source of the run.
 
-    It gives the run's documents, or on triples its paths, with the run's answers. Without answers
-    in the run, a language model or the graph reader answers. A run with answers alone gives only
-    these.
+    It returns the run's documents, or on a graph of triples its paths, and the run's answers. If
+    the run has no answers, a language model or the graph reader answers. A run with answers alone
+    returns only these.
     """
     operators: tuple[Operator, ...] = (FileAnswer(run.name),)
     if run.source.is_corpus:
-        if run.with_documents:  # which bring the run's answers along
+        if run.with_documents:
+            # `FileDocuments` returns the run's answers too
             answering = () if run.with_answers else (AnswerFromTables(),)
             operators = (FileDocuments(run.name), *answering)
     elif run.with_paths:
@@ -235,6 +239,7 @@ def method_of_run(run: FileRun) -> Method:
 
 
 def _runs_and_faults() -> tuple[dict[str, FileRun], tuple[str, ...]]:
+    """Return the finished runs by name, or the fault if their file is damaged."""
     try:
         return runs_by_name(), ()
     except StoreError as error:
@@ -242,7 +247,7 @@ def _runs_and_faults() -> tuple[dict[str, FileRun], tuple[str, ...]]:
 
 
 def _sort_after_bases(methods: Mapping[str, Method]) -> dict[str, Method]:
-    """Return the methods with each one that has a base directly after its base.
+    """Return the methods in their order, but those with a base directly after it.
 
     Raises BadParameter if a base is missing or has a base itself.
     """
@@ -262,12 +267,12 @@ def _sort_after_bases(methods: Mapping[str, Method]) -> dict[str, Method]:
 
 
 def own_file() -> Path:
-    """Return the file of a user's own methods."""
+    """Return the path of the file of a user's own methods, which need not exist."""
     return home_folder() / "instances.toml"
 
 
 def read_methods(file: Path) -> dict[str, Method]:
-    """Return the methods of one TOML file, which is read again only after a change.
+    """Return the methods of one TOML file by id. The file is read again only after a change.
 
     Raises BadParameter, which names file, row, key and the nearest valid name.
     """
@@ -316,9 +321,9 @@ def find_method(
 def method_for_source(
     method: Method, source: AnswerSource, methods: Mapping[str, Method]
 ) -> Method:
-    """Return the document variant of a method that does not fit the source.
+    """Return the variant of a method for documents if the method itself does not fit the source.
 
-    If the method fits, or has no such variant, it is returned itself.
+    If the method fits, or has no such variant, it is returned unchanged.
 
     >>> from core.methods.catalogue import catalogue, method_for_source
     >>> from core.sources import CorpusSource, GraphSource
@@ -356,11 +361,12 @@ def without_saved_merges(method: Method) -> Method:
 def method_of_line(
     line: Line, methods: Mapping[str, Method], preferred_ids: Collection[str] = ()
 ) -> Method:
-    """Return a method for a line of operators.
+    """Return the method of a line of operators, or make one with a fitting name.
 
-    It is the one of `methods` with this line, if there is one. Otherwise it is named after a method
-    that differs in one operator. One with other parameters of the same operator is preferred, then
-    one of `preferred_ids`. If several operators differ, `_method_with_settings` finds the name.
+    If one of `methods` has this line, it is returned. Otherwise the name is that of a method that
+    differs in one operator, marked as changed. A method that differs only in the parameters of this
+    operator is preferred, then one of `preferred_ids`. If several operators differ,
+    `_method_with_settings` finds the name.
     """
     text = repr(line)
     for method in methods.values():
@@ -371,6 +377,7 @@ def method_of_line(
         for method in methods.values()
         if (position := differing_step(method.line, line)) is not None
     ]
+    # a change inside a loop or branch is better named by the changed settings
     if not candidates or any(len(line.operators[index].parts()) > 1 for _, index in candidates):
         return _method_with_settings(text, line, methods)
 
@@ -386,10 +393,10 @@ def method_of_line(
 
 
 def _derived_method(base: Method, change: str, line: Line, notes: str = "") -> Method:
-    """Return a method named after another one.
+    """Return a method for a line, named after another method and its change.
 
-    The number of a paper's row is left out of the name, as the paper's figures of that row are not
-    those of the line.
+    A number in a paper's table is left out of the name, as the paper's results for that number are
+    not those of the line.
     """
     if base.name.startswith(ROW_PREFIX):
         return Method(repr(line), f"{base.label}{change}", line, notes=notes)
@@ -398,9 +405,9 @@ def _derived_method(base: Method, change: str, line: Line, notes: str = "") -> M
 
 
 def _method_with_settings(text: str, line: Line, methods: Mapping[str, Method]) -> Method:
-    """Return a method named after one with the same operators and other settings.
+    """Return a method named after one with the same operators and fewest other settings.
 
-    Example: `FastInsight, alpha 0.4, beta 2`.
+    Example: `FastInsight, alpha 0.4, beta 2`. If there is none, the name is “Own method”.
     """
     candidates = [
         (method, settings)
@@ -439,9 +446,9 @@ def save_method(name: str, line: Line, notes: str = "") -> Method:
 
 
 def delete_method(key: str) -> None:
-    """Remove one of the user's own methods.
+    """Remove one of the user's own methods, given by its id.
 
-    Raises BadInput if it is not one, NotAllowed if it belongs to someone else.
+    Raises BadInput if there is no such method, NotAllowed if it belongs to another user.
     """
     with hold_change_lock(own_file()):
         rows = _own_rows()
@@ -461,7 +468,7 @@ def toml_row(method: Method) -> dict[str, Any]:
 
 
 def _own_rows() -> dict[str, Any]:
-    """Return the rows of the user's own file, unchecked.
+    """Return the rows of the user's own file by id, unchecked; none if there is no file.
 
     Raises BadInput if the file cannot be read.
     """

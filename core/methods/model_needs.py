@@ -1,4 +1,4 @@
-"""Models that a method needs, with advice on how to get missing ones."""
+"""Models that a line of operators needs, and advice on how to get missing ones."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from core.parameters import parameters
 
 
 def needed_models(line: Line) -> tuple[str, ...]:
-    """Return the models and roles that a line names, in order, each once.
+    """Return the names and roles of the models that a line uses, in order, each once.
 
-    Raises BadParameter.
+    Raises BadParameter for a model expression that cannot be read.
     """
     return tuple(dict.fromkeys(_named_models(line)))
 
@@ -21,8 +21,8 @@ def needed_models(line: Line) -> tuple[str, ...]:
 def missing_models(line: Line, models, answering: bool = True) -> tuple[str, ...]:
     """Return a sentence on how to get each missing model of a line.
 
-    `models` is the registry. Without `answering`, the models of generating steps do not count. A
-    name that is not declared counts as missing.
+    `models` is the registry. If `answering` is False, the models of generating steps are not
+    needed. A name that is not declared counts as missing.
     """
     sentences = []
     used_line = line if answering else line.without_stage("generate")
@@ -38,5 +38,6 @@ def _named_models(line: Line) -> Iterator[str]:
     for operator in line.parts():
         for parameter in parameters(type(operator)):
             value = getattr(operator, parameter.name)
+            # `also` has values that stand for no model, such as “vocabulary”
             if value not in parameter.also and (parameter.model or parameter.chat):
                 yield from model_names(value)

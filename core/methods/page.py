@@ -1,4 +1,4 @@
-"""Markdown page of all operators and methods, made from catalogue and docstrings."""
+"""Generator of the Markdown page of all operators and methods, from catalogue and docstrings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from core.operators import OPERATORS
 from core.operators.base import RETRIEVAL_STAGES, Operator
 from core.parameters import Parameter, parameters
 
-MIN_USES_OF_NUMBER = 4  # fewest methods of a source that gets a number
-MAX_CHANGES = 3  # most steps that differ in a line that is described by another method's
-USUAL_MODELS = ("encoder", "answer")
+MIN_USES_OF_NUMBER = 4  # a paper with fewer methods gets no number in the table
+MAX_CHANGES = 3  # a line with more differing steps is not described as a change of another one
+USUAL_MODELS = ("encoder", "answer")  # roles that most methods use, not listed in the table
 PAGE_HEAD = """# Operators and methods
 
 This page lists every operator and every method. It is made from the code: `python -m core \
@@ -49,9 +49,9 @@ place of `B`). *Asks* names models that the line does not, beside
 
 
 def catalogue_page() -> str:
-    """Return the whole page.
+    """Return the page as Markdown.
 
-    It contains nothing of a user's own, so it is the same on any machine.
+    It contains only published methods, so it is the same on any machine.
     """
     parts = [PAGE_HEAD, *_operator_tables(), METHODS_HEAD, *_method_table()]
     return "\n".join(parts).rstrip() + "\n"
@@ -61,15 +61,15 @@ def operator_text(cls: type[Operator]) -> str:
     """Return the title, the docstring and the parameters of an operator as plain text."""
     title = f"{cls.__name__} ({cls.stage}): {cls.title}"
     rows = [
-        f"  {one.name}={one.default!r}  {one.label}: {one.help} {_value_range(one)}".rstrip()
-        for one in parameters(cls)
+        f"  {spec.name}={spec.default!r}  {spec.label}: {spec.help} {_value_range(spec)}".rstrip()
+        for spec in parameters(cls)
     ]
     lines = [title, _reads_and_writes(cls), "", inspect.getdoc(cls) or "", "", *rows]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _operator_tables() -> Iterator[str]:
-    """Yield a table of the operators of each stage that has any."""
+    """Yield the lines of a table of operators for each stage that has any."""
     for stage in RETRIEVAL_STAGES:
         classes = [cls for cls in OPERATORS.values() if cls.stage == stage]
         if not classes:
@@ -78,7 +78,7 @@ def _operator_tables() -> Iterator[str]:
         yield "| operator | does | reads → writes | parameters |"
         yield "|---|---|---|---|"
         for cls in classes:
-            defaults = ", ".join(f"{one.name}={one.default!r}" for one in parameters(cls))
+            defaults = ", ".join(f"{spec.name}={spec.default!r}" for spec in parameters(cls))
             defaults_cell = f"`{defaults}`" if defaults else ""
             yield _table_row(
                 f"`{cls.__name__}`", _summary(cls), _reads_and_writes(cls), defaults_cell
@@ -98,7 +98,7 @@ def _reads_and_writes(cls: type[Operator]) -> str:
 
 
 def _value_range(parameter: Parameter) -> str:
-    """Return the choices or the range of a parameter."""
+    """Return the choices or the range of a parameter as text; empty without either."""
     if parameter.choices:
         return ", ".join(parameter.choices)
     if parameter.low is None and parameter.high is None:
@@ -109,7 +109,7 @@ def _value_range(parameter: Parameter) -> str:
 
 
 def _method_table() -> Iterator[str]:
-    """Yield the numbered sources and one table, with a row in bold before each group."""
+    """Yield a line of numbered sources, and a table with a bold row before each group."""
     groups: dict[str, list[Method]] = {}
     counts = Counter[str]()
     for method in published_methods().values():
@@ -127,23 +127,24 @@ def _method_table() -> Iterator[str]:
 
 
 def _method_row(method: Method, full_methods: list[Method], works: list[str]) -> str:
-    """Return the row of a method.
+    """Return the table row of a method.
 
-    Its line is given as a change of one of `full_methods`. If that is not possible, it is given in
-    full, and the method is added to them.
+    Its line is described as a change of one of `full_methods`. If that is not possible, it is
+    written in full, and the method is added to `full_methods`. `works` are the numbered sources.
     """
     source = method.paper
     for number, work in enumerate(works, 1):
         source = re.sub(rf"(the )?\b{re.escape(work)}(,|\b)", f"[{number}]", source, count=1)
     heading = method.label
+    # the parts of the secondary name that the other cells do not show yet
     words_shown = set(re.findall(r"\w+", f"{method.id} {heading} {source} no v1".lower()))
-    numbers_not_shown = [
+    new_parts = [
         part
         for part in method.secondary_name.split(", ")
         if not words_shown.issuperset(re.findall(r"\w+", part.lower()))
     ]
-    if numbers_not_shown:
-        heading += f" ({', '.join(numbers_not_shown)})"
+    if new_parts:
+        heading += f" ({', '.join(new_parts)})"
     descriptions = [_describe_changes(base, method) for base in full_methods]
     line = min(filter(None, descriptions), key=len, default="")
     if not line:
@@ -160,9 +161,9 @@ def _method_row(method: Method, full_methods: list[Method], works: list[str]) ->
 
 
 def _describe_changes(base: Method, method: Method) -> str:
-    """Return the steps in which a line differs from another.
+    """Describe the line of a method by the steps in which it differs from that of `base`.
 
-    The text is empty if there are too many, or if it is longer than the line.
+    The text is empty if there are too many such steps, or if it is longer than the line.
     """
     pairs = [(old, new) for old, new in zip(base.line, method.line) if repr(old) != repr(new)]
     if len(base.line) != len(method.line) or len(pairs) > MAX_CHANGES:
@@ -170,7 +171,7 @@ def _describe_changes(base: Method, method: Method) -> str:
     kinds = list(map(type, base.line))
     steps = []
     for old, new in pairs:
-        if kinds.count(type(old)) > 1:  # it would be unclear which step is meant
+        if kinds.count(type(old)) > 1:  # the class does not say which step is meant
             return ""
         steps.append(f"`{new!r}`" if type(old) is type(new) else f"`{new!r}` for `{old!r}`")
     text = f"`{base.id}` with {', '.join(steps)}"

@@ -1,4 +1,4 @@
-"""Methods with another prompt: that of a paper, or a user's own template."""
+"""Variants of methods with another prompt: a paper's prompt, or a user's own template."""
 
 from __future__ import annotations
 
@@ -28,23 +28,21 @@ ALL_PLACEHOLDERS = tuple(dict.fromkeys((*PATH_PLACES, *TABLE_PLACES, *PASSAGE_PL
 
 
 def published_prompts() -> dict[str, str]:
-    """Return the names of the prompts for choosing or answering that follow a paper.
-
-    The value is the paper.
-    """
+    """Return the prompts for choosing or answering that follow a paper: the paper by prompt name."""
     prompts = {**load_prompts("choose"), **load_prompts("answer")}
     return {name: prompt["source"] for name, prompt in prompts.items() if "source" in prompt}
 
 
 def read_prompt(text: str) -> str:
-    """Return the name of a known prompt unchanged, or else the text of the file of that name.
+    """Return the name of a known prompt unchanged, or else the template in a file.
 
-    Raises BadInput if there is neither.
+    Raises BadInput if there is neither such a prompt nor such a file.
     """
     if text in ANSWER_PROMPTS or text in choosing_prompts():
         return text
     file = Path(text)
     try:
+        # a character has at most four bytes in UTF-8
         if file.stat().st_size > 4 * MAX_TEMPLATE_CHARACTERS:
             raise BadInput(
                 f"{file} is too long for a prompt, which has at most {MAX_TEMPLATE_CHARACTERS:,} "
@@ -61,17 +59,18 @@ def read_prompt(text: str) -> str:
 def methods_with_prompt(
     methods: Sequence[Method], prompt: str, is_chat: Callable[[str], bool]
 ) -> tuple[tuple[Method, ...], tuple[str, ...]]:
-    """Return the methods with that prompt, and a sentence on each that keeps its own.
+    """Return the methods with another prompt, and a sentence on each that keeps its own.
 
-    A method keeps its prompt if the new one has no placeholder for what its model is shown.
+    A method keeps its prompt if the new one does not have the placeholders for what its language
+    model is shown.
 
     Parameters
     ----------
-    prompt : the name of a prompt (core/prompts), or a template with {question} and what the
-        answering model is shown: {paths}, {paths} with {reports}, {tables} or {passages}. A named
-        prompt is given to the answering model and to the language models that choose, if it has a
-        variant for them.
-    is_chat : returns whether a name is that of a language model.
+    prompt : the name of a prompt (core/prompts), or the text of a template with {question} and what
+        the answering model is shown: {paths}, {paths} with {reports}, {tables} or {passages}. A
+        named prompt is used for the answering model, and for the language models that choose if
+        it has a variant for them.
+    is_chat : returns True for the name or role of a language model.
 
     Raises
     ------
@@ -114,7 +113,10 @@ def methods_with_prompt(
 def _operator_with_prompt(
     operator: Operator, prompt: str, is_named: bool, is_chat: Callable[[str], bool]
 ) -> Operator:
-    """Return the operator with that prompt for each of its language models that can use it."""
+    """Return the operator with the prompt, or unchanged if none of its models can use it.
+
+    `is_named` is True for the name of a prompt, False for a template.
+    """
     if isinstance(operator, Answer | AnswerFromTables | AnswerFromPassages):
         return _answering_with_prompt(operator, prompt, is_named)
     if prompt not in choosing_prompts():
@@ -131,7 +133,9 @@ def _operator_with_prompt(
 def _answering_with_prompt(
     operator: Answer | AnswerFromTables | AnswerFromPassages, prompt: str, is_named: bool
 ) -> Operator:
-    if type(operator) is AnswerFromTables:  # a subclass is shown what it reads
+    """Return the answering operator with the prompt, or unchanged if the prompt does not fit."""
+    # the placeholders that the operator fills; those of a subclass are the fields that it reads
+    if type(operator) is AnswerFromTables:
         shown_fields = {"tables"}
     elif type(operator) is AnswerFromPassages:
         shown_fields = {"passages"}

@@ -1,4 +1,8 @@
-"""Prompts of language models, read from TOML files."""
+"""Prompts of language models: TOML files of templates, and functions that fill them.
+
+A template has placeholders such as {question}. Messages are those of a chat model: `role` and
+`content`.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +19,19 @@ from core.languages import is_english, language_of_question
 from core.languages.language import name_of
 
 PROMPTS_FOLDER = Path(__file__).parent
-# Prompts of `make_messages` whose reply is an answer or a part of one, by file. They ask for the
-# language of the question.
+# Prompts of `make_messages` whose reply is an answer or a part of one, by file. For a question in
+# another language than English they ask for an answer in that language.
 ANSWERING_PROMPTS = {
     "passages": ("context", "numbered", "thought"),
     "texts": ("tables", "map", "reduce"),
     "evidence": ("answer",),
 }
 TEMPLATE_PLACEHOLDER = re.compile(r"\{([a-z_]{1,40})\}")  # a placeholder such as {question}
-# The line between a template's system message and its user message.
+# the line between the system message and the user message of a user's own template
 MESSAGE_SEPARATOR = re.compile(r"^---[ \t]{0,40}$", re.MULTILINE)
 # A line of operators that contains the template has to fit in a web address.
 MAX_TEMPLATE_CHARACTERS = 6_000
-OWN_SOURCE = "a template of your own"  # source of the prompt of a user's template
+OWN_SOURCE = "a template of your own"  # the `source` of a prompt that a user wrote
 
 
 @cache
@@ -37,12 +41,12 @@ def load_prompts(file: str) -> dict[str, dict[str, Any]]:
 
 
 def choosing_prompts() -> tuple[str, ...]:
-    """Return the names of the prompts by which a language model chooses from a list."""
+    """Return the names of the prompts with which a language model chooses from a list."""
     return tuple(name for name, row in load_prompts("choose").items() if "replies" in row)
 
 
 def prompts_digest() -> str:
-    """Return a text that changes with any prompt."""
+    """Return a text that changes with any prompt file, for cache keys."""
     sha256 = hashlib.sha256()
     for file in sorted(PROMPTS_FOLDER.glob("*.toml")):
         sha256.update(file.read_bytes())
@@ -67,13 +71,14 @@ def system_text(prompt: dict[str, Any], abstract: bool = False) -> str:
 def make_messages(
     file: str, name: str, abstract: bool = False, /, **values: str
 ) -> tuple[dict[str, str], ...]:
-    """Return a prompt's system and user message with their placeholders filled.
+    """Return the system and the user message of a prompt with their placeholders filled.
 
     Parameters
     ----------
-    file, name : the file of the prompt and its name.
-    abstract : True for an abstract question.
-    values : the texts of the placeholders.
+    file : the file of the prompt in `core/prompts`, without its suffix.
+    name : the name of the prompt in this file.
+    abstract : True for an abstract question, whose answer need not be short.
+    values : the texts of the placeholders by name.
 
     >>> from core.prompts import make_messages
     >>> make_messages("stop", "sufficient", paths="A -> r1 -> C",
@@ -97,7 +102,8 @@ def with_examples(
 
     Each example is a turn of the conversation, or a part of the user message if the prompt has the
     field `with_examples`. If the prompt's `examples` is the name of another prompt of the same
-    `file`, the examples of that prompt are used. `values` are the texts of the placeholders.
+    `file`, the examples of that prompt are used. `values` are the texts of the placeholders by
+    name, and `abstract` is True for an abstract question.
 
     >>> from core.prompts import load_prompts, with_examples
     >>> prompt = load_prompts("answer")["walk-and-retrieve"]
@@ -127,7 +133,7 @@ def with_examples(
             messages.append({"role": "user", "content": fill_template(prompt["user"], **example)})
             messages.append({"role": "assistant", "content": example["answer"]})
     messages.append({"role": "user", "content": text})
-    # A user's own template is sent as it is.
+    # a user's own template gets no sentence on the language
     if prompt.get("source") == OWN_SOURCE or "question" not in values:
         return tuple(messages)
     return ask_for_language(tuple(messages), values["question"])
@@ -136,9 +142,9 @@ def with_examples(
 def ask_for_language(
     messages: tuple[dict[str, str], ...], question: str
 ) -> tuple[dict[str, str], ...]:
-    """Add the language of the answer to the messages, if the question is clearly not in English.
+    """Add the language of the answer to the messages if the question is clearly not in English.
 
-    For English questions the messages are unchanged.
+    Otherwise the messages are returned unchanged.
 
     >>> from core.prompts import ask_for_language
     >>> messages = ({"role": "system", "content": "Be brief."},
@@ -155,7 +161,7 @@ def ask_for_language(
 def add_instruction(
     messages: Iterable[Mapping[str, str]], sentence: str
 ) -> tuple[dict[str, str], ...]:
-    """Append a sentence to the system message, which is added if there is none."""
+    """Append a sentence to the system message, or add a system message if there is none."""
     first, *rest = map(dict, messages)
     if first["role"] != "system":
         return {"role": "system", "content": sentence}, first, *rest
@@ -173,11 +179,11 @@ def placeholders_of(template: str) -> set[str]:
 
 
 def own_prompt(template: str, placeholders: Iterable[str]) -> dict[str, Any]:
-    """Return the prompt of a user's template.
+    """Check a user's template and return it as a prompt, like those of `load_prompts`.
 
-    The text before a line `---` is the system message, and the rest is the user message. Raises
-    BadParameter for a template without {question}, with a placeholder that is not in
-    `placeholders`, or too long.
+    The text before a line `---` is the system message, and the rest is the user message. Without
+    such a line there is no system message. Raises BadParameter for a template without {question},
+    with a placeholder that is not in `placeholders`, or with more than `MAX_TEMPLATE_CHARACTERS`.
 
     >>> from core.prompts import own_prompt
     >>> own_prompt("Be brief.\\n---\\n{paths}\\nQ: {question}", ("question", "paths"))
@@ -205,9 +211,9 @@ def own_prompt(template: str, placeholders: Iterable[str]) -> dict[str, Any]:
 
 
 def fill_template(template: str, **values: str) -> str:
-    """Fill the placeholders of a template.
+    """Return a template with the placeholders of `values` filled.
 
-    All are filled in one pass, so braces in the inserted texts stay.
+    All are filled in one pass, so braces in the inserted texts stay. Other braces stay too.
 
     >>> from core.prompts import fill_template
     >>> fill_template('{question} as {"json": 1}', question="who is {name}", name="Ann")

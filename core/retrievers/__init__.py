@@ -1,1 +1,4 @@
-"""A user's own retrievers: declaration, calls and checks."""
+"""A user's own retrievers: declarations, calls, and checks of their replies.
+
+The package `runs` reads finished runs of other programs from files.
+"""

@@ -1,4 +1,4 @@
-"""Limited calls to declared retrievers over HTTP or in Python."""
+"""Calls to declared retrievers, over HTTP or in Python, with limits of time and size."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
 
 MAX_REPLY_BYTES = 8 << 20
-CANCEL_CHECK_SECONDS = 0.05  # seconds between two checks for cancellation
-MAX_ERROR_PAGE_CHARACTERS = 200  # characters of an error page that a message quotes
+CANCEL_CHECK_SECONDS = 0.05  # between two checks whether the user cancelled
+MAX_ERROR_PAGE_CHARACTERS = 200  # of an error page or an error that a message quotes
 
 
 def call_retriever(
     retriever: Retriever, request: Mapping[str, Any], watch: Watch = NO_WATCH
 ) -> Any:
-    """Return the reply of a retriever as plain data, which is not checked yet.
+    """Return the reply of a retriever as parsed JSON; `reply` checks its form.
 
     The call runs in a thread. A retriever that does not answer is abandoned after its timeout, or
     when the user cancels. Raises RetrieverFailed with a sentence, and what `watch` raises.
     """
-    outcome: list[Any] = []
+    outcome: list[Any] = []  # the bytes of the reply, or the exception, once the thread has ended
     open_sockets: list[socket.socket] = []
 
     def run() -> None:
@@ -58,6 +58,7 @@ def call_retriever(
                 raise _timeout_error(retriever)
             thread.join(CANCEL_CHECK_SECONDS)
     finally:
+        # this ends the thread of an abandoned request
         for open_socket in open_sockets:
             with contextlib.suppress(OSError):
                 open_socket.shutdown(socket.SHUT_RDWR)
@@ -121,7 +122,7 @@ def _post(
 
 
 def _status_words(reply: HTTPResponse, body: bytes) -> str:
-    """Return words for a reply that is not OK, which follow the retriever's name."""
+    """Return what a reply with an error status says, as a predicate of the retriever's name."""
     status = reply.status
     if 300 <= status < 400:
         location = shorten(reply.getheader("Location") or "", MAX_ERROR_PAGE_CHARACTERS)
@@ -132,14 +133,14 @@ def _status_words(reply: HTTPResponse, body: bytes) -> str:
         )
     if status in (401, 403):
         return f"refused the request ({status}); see “headers” in docs/own-retriever.md"
-    # Four bytes a character are enough in UTF-8.
+    # A character has at most four bytes in UTF-8.
     beginning = body[: MAX_ERROR_PAGE_CHARACTERS * 4].decode("utf-8", "replace")
     page = shorten(beginning, MAX_ERROR_PAGE_CHARACTERS)
     return f"answered with the error {status}" + (f": {page}" if page else "")
 
 
 def _headers(retriever: Retriever) -> dict[str, str]:
-    """Return the user's headers with the values of their environment variables."""
+    """Return the declared headers with the values of their environment variables."""
     headers = {}
     for header, variable in retriever.headers:
         value = os.environ.get(variable, "")
@@ -160,9 +161,10 @@ def _call_function(retriever: Retriever, request: Mapping[str, Any]) -> bytes:
     """Call the function and return its result as JSON."""
     module, _, name = retriever.python.partition(":")
     try:
-        function = retriever.function or getattr(_module(module, retriever.file), name)
+        function = retriever.function or getattr(_import_module(module, retriever.file), name)
     except BaseException as error:
         raise _failure(retriever, f"cannot be loaded: {_error_words(error)}.") from error
+    # a copy, so that the function cannot change the caller's request
     result = function(json.loads(json.dumps(request)))
     try:
         text = json.dumps(result, allow_nan=False)
@@ -175,7 +177,8 @@ def _call_function(retriever: Retriever, request: Mapping[str, Any]) -> bytes:
     return text.encode()
 
 
-def _module(name: str, file: Path | None) -> Any:
+def _import_module(name: str, file: Path | None) -> Any:
+    """Return the module of a file, or an installed module if `file` is None."""
     if file is None:
         return importlib.import_module(name)
     return _load_module(name, file, file.stat().st_mtime_ns)
@@ -183,7 +186,7 @@ def _module(name: str, file: Path | None) -> Any:
 
 @lru_cache(maxsize=16)
 def _load_module(name: str, file: Path, mtime: int) -> Any:
-    """Load the module of a file, again after each change."""
+    """Load the module of a file. The time of its last change, in ns, is a key of the cache."""
     spec = importlib.util.spec_from_file_location(f"hopscope_own_{name.replace('.', '_')}", file)
     assert spec is not None and spec.loader is not None  # the file's name ends in .py
     module = importlib.util.module_from_spec(spec)
@@ -192,6 +195,8 @@ def _load_module(name: str, file: Path, mtime: int) -> Any:
 
 
 def _parse_reply(retriever: Retriever, body: bytes) -> Any:
+    """Return the JSON value in a reply. NaN and Infinity, which Python accepts, are refused."""
+
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is no JSON number")
 
@@ -205,7 +210,7 @@ def _parse_reply(retriever: Retriever, body: bytes) -> Any:
 
 
 def _failure(retriever: Retriever, words: str) -> RetrieverFailed:
-    """Return the error whose sentence begins with the retriever's name."""
+    """Return an error whose sentence is the retriever's name and then `words`."""
     return RetrieverFailed(f"The retriever “{retriever.name}” {words}")
 
 

@@ -1,4 +1,7 @@
-"""The retrievers that a user declares in `retrievers.toml`, read and checked row by row."""
+"""Retrievers that a user declares in `retrievers.toml` or as a Python function.
+
+The file is read and checked row by row, so a faulty row leaves the others usable.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ RETRIEVER_KEYS = (
     "notes",
 )
 RETRIEVER_TEXT_KEYS = ("title", "url", "python", "folder", "source", "notes")
-# Kinds of source that a retriever serves. A row that names none serves both.
+# Kinds of sources that a retriever can answer from. A row that names none serves both.
 RETRIEVER_SOURCES = ("graph", "corpus")
 
 
@@ -66,6 +69,7 @@ class Retriever:
 
     Parameters
     ----------
+    name : the key of its row in the file.
     python : the function, as `module:function`.
     folder : the folder in which the function's module is searched.
     timeout : seconds to wait for a reply.
@@ -102,7 +106,8 @@ class Retriever:
     def stamp(self) -> str:
         """Return a text that changes with the retriever's version, address, function or file.
 
-        It contains a hash only, not the address.
+        It is the name and a hash, so it does not show the address. Cached replies have it in their
+        keys.
         """
         file = self.file
         state = (
@@ -120,8 +125,8 @@ def own_file() -> Path:
     return home_folder() / "retrievers.toml"
 
 
-_functions: dict[str, Retriever] = {}
-_versions = count(1)
+_functions: dict[str, Retriever] = {}  # retrievers that are functions of this process, by name
+_versions = count(1)  # a new declaration of a name gets a new version
 
 
 def declare_function(function: Callable[[dict], Any]) -> Retriever:
@@ -174,6 +179,7 @@ def find_retriever(name: str) -> Retriever:
 
 
 def _read_own_file() -> tuple[dict[str, Retriever], dict[str, str]]:
+    """Return the retrievers and the faults of the user's file, as `_read_declarations` does."""
     file = own_file()
     try:
         state = file.stat()
@@ -188,9 +194,10 @@ def _read_own_file() -> tuple[dict[str, Retriever], dict[str, str]]:
 def _read_declarations(
     file: Path, mtime: int, size: int
 ) -> tuple[dict[str, Retriever], dict[str, str]]:
-    """Return the retrievers of a file, and a sentence on each faulty row, by name.
+    """Return the retrievers of a file, and a sentence on each faulty row, both by name.
 
-    A fault of the whole file has an empty name. Time and size are keys of the cache.
+    The fault of an unreadable file has the name "". The time of the last change (in ns) and the
+    size (in bytes) are keys of the cache.
     """
     try:
         rows = tomllib.loads(file.read_text("utf-8"))
@@ -206,6 +213,7 @@ def _read_declarations(
 
 
 def _make_retriever(name: str, row: Any, where: str) -> Retriever:
+    """Return the retriever of a row; raises BadParameter that begins with `where`."""
     _check_row(name, row, where)
     return Retriever(
         name,

@@ -1,6 +1,6 @@
 """Match the documents in a retriever's reply with chunks of a corpus.
 
-They are found by id, by title, or by their text as a quotation.
+A document is found by its id, by its title, or by its text as a quotation from a chunk.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_label, chunk_text
 from core.retrievers.reply import ReplyDocument, quote_examples
 
-MAX_QUOTATION_CHUNKS = 20  # most chunks that are searched for a quotation
-QUOTATION_END_WORDS = 48  # words at each end of a quotation by which these chunks are selected
-MIN_HALF_WORDS = 5  # words; a shorter half of a quotation could occur anywhere
+MAX_QUOTATION_CHUNKS = 20  # chunks that are searched for a quotation, chosen by a word search
+QUOTATION_END_WORDS = 48  # words at each end of a quotation that are the query of this search
+MIN_HALF_WORDS = 5  # a shorter half of a quotation could occur anywhere
 # Notes on the documents of a reply; each follows a number of documents.
 MATCH_NOTES = {
-    "several": "with several passages: the nearest to the question in words counts",
-    "another": "of which the id is known and the text is not in it: the id counts",
-    "ambiguous": "of which the title is that of several: give an id or a text",
-    "wide": "of which the text covers several passages here: they follow one another",
-    "again": "of passages that were named before: the first place counts",
+    "several chunks": "with several passages: the nearest to the question in words counts",
+    "other text": "of which the id is known and the text is not in it: the id counts",
+    "ambiguous title": "of which the title is that of several: give an id or a text",
+    "wide text": "of which the text covers several passages here: they follow one another",
+    "repeated chunk": "of passages that were named before: the first place counts",
 }
 # Returns the score of every chunk for a text, by the words that they share: float [chunks].
 WordScores = Callable[[str], np.ndarray]
@@ -36,9 +36,13 @@ WordScores = Callable[[str], np.ndarray]
 
 @dataclass
 class MatchedDocuments:
-    """Rows of the chunks of a reply, best first, each with its score.
+    """The chunks of a reply's documents.
 
-    `n_unmatched` counts the documents that are not in the corpus.
+    Attributes
+    ----------
+    rows : the rows of the chunks, best first, with their scores; None without a score.
+    n_unmatched : number of documents that are not in the corpus.
+    notes : sentences for the user on documents that are missing or did not match exactly.
     """
 
     rows: dict[int, float | None] = field(default_factory=dict)
@@ -47,9 +51,9 @@ class MatchedDocuments:
 
 
 def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
-    """Return an id as the corpus writes it, else unchanged.
+    """Return an id in the spelling of the corpus, or unchanged if it is unknown.
 
-    TREC's columns hold no blanks, so runs write %20 or _ in their place.
+    TREC's columns cannot contain blanks, so runs write %20 or _ instead.
 
     >>> from core.retrievers.document_matching import id_in_corpus
     >>> (id_in_corpus("Ed%20Wood", {"Ed Wood"}), id_in_corpus("Ed_Wood", {"Ed Wood"}),
@@ -62,7 +66,14 @@ def id_in_corpus(id: str, corpus_ids: Container[str]) -> str:
 
 @dataclass(frozen=True)
 class _ChunkIndex:
-    """Rows of chunks by ids, and document ids by title."""
+    """Lookup tables of a corpus: chunks by id, and documents by id and by title.
+
+    Attributes
+    ----------
+    chunks : the row of each chunk, by the chunk's id.
+    documents : the rows of the chunks of each document, by the document's id.
+    titles : the ids of the documents of each title, in its comparable form.
+    """
 
     chunks: dict[str, int]
     documents: dict[str, tuple[int, ...]]
@@ -71,28 +82,28 @@ class _ChunkIndex:
     def __contains__(self, id: object) -> bool:
         return id in self.documents or id in self.chunks
 
-    def titled(self, title: str) -> tuple[str, ...]:
-        """Return the ids of the documents of a title; empty for an empty title."""
+    def ids_of_title(self, title: str) -> tuple[str, ...]:
+        """Return the ids of the documents with a title; none for an empty title."""
         return self.titles.get(comparable_text(title), ()) if title else ()
 
 
 def match_documents(
     graph: KnowledgeGraph, question: str, documents: Sequence[ReplyDocument], by_words: WordScores
 ) -> MatchedDocuments:
-    """Find the chunks for a reply's documents, in their order.
+    """Find the chunks of a reply's documents, in the order of the reply.
 
-    For an id or a title, it is the chunk of that document that shares the most words with the
-    question, and takes one rank. For a text, it is every chunk that the text covers, or the chunk
-    that contains it. Such chunks take consecutive ranks. If the corpus splits a document
-    differently, chunks are recognised by half of their words. Documents that are not in the corpus
-    are counted in a note.
+    A document with a text gives the chunk that contains the text, or all chunks that the text
+    covers, one after the other. If the corpus splits documents differently, a chunk is recognised
+    by the first or the second half of its words. A document with only an id or a title gives the
+    one of its chunks that shares the most words with the question. Documents that are not in the
+    corpus are counted in a note.
 
     Parameters
     ----------
     graph : the graph of the corpus, with its chunks.
     question : the text of the question.
     documents : the documents of the reply, best first.
-    by_words : returns the score of every chunk for a text.
+    by_words : returns the score of every chunk for a text, such as BM25.
     """
     matched = MatchedDocuments()
     counts: Counter[str] = Counter()
@@ -101,8 +112,8 @@ def match_documents(
         rows = _find_rows(graph, question, document, by_words, counts)
         if not rows:
             unknown_labels.append(document.label)
-        counts["wide"] += len(rows) > 1
-        counts["again"] += any(row in matched.rows for row in rows)
+        counts["wide text"] += len(rows) > 1
+        counts["repeated chunk"] += any(row in matched.rows for row in rows)
         for row in rows:
             matched.rows.setdefault(row, document.score)
     matched.n_unmatched = len(unknown_labels)
@@ -121,11 +132,11 @@ def match_documents(
 
 
 def covered_chunks(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
-    """Return the chunks of which at least half of the words are in a text.
+    """Return the chunks that a text contains, at least by half of their words.
 
     Parameters
     ----------
-    rows : the chunks that are compared with the text.
+    rows : the rows of the chunks that are compared with the text.
     """
     words = comparable_text(text)
     return tuple(row for row in rows if _overlaps(comparable_text(chunk_text(graph, row)), words))
@@ -138,14 +149,17 @@ def _find_rows(
     by_words: WordScores,
     counts: Counter[str],
 ) -> tuple[int, ...]:
-    """Return the chunks of a document of a reply; empty if there are none."""
+    """Return the chunks of one document of a reply; empty if there are none.
+
+    A deviation is counted in `counts` under a key of `MATCH_NOTES`.
+    """
     index = _chunk_index(graph)
     id = id_in_corpus(document.id or document.named, index)
     if id in index.chunks and id not in index.documents:
         return (index.chunks[id],)
-    ids = (id,) if id in index.documents else index.titled(document.title or document.named)
+    ids = (id,) if id in index.documents else index.ids_of_title(document.title or document.named)
     if len(ids) > 1 and not document.text:
-        counts["ambiguous"] += 1
+        counts["ambiguous title"] += 1
         return ()
     document_rows = list(chain.from_iterable(index.documents[id] for id in ids))
     if not document_rows:
@@ -155,17 +169,17 @@ def _find_rows(
         rows = _chunks_with_text(graph, document.text, document_rows)
         if rows:
             return rows
-        counts["another"] += 1
+        counts["other text"] += 1
     return _nearest_chunk(document_rows, question, by_words, counts)
 
 
 def _nearest_chunk(
     rows: Sequence[int], question: str, by_words: WordScores, counts: Counter[str]
 ) -> tuple[int, ...]:
-    """Return the chunk that shares the most words with the question."""
+    """Return the chunk that shares the most words with the question; the first of equal ones."""
     if len(rows) == 1:
         return tuple(rows)
-    counts["several"] += 1
+    counts["several chunks"] += 1
     scores = by_words(question)
     return (max(rows, key=lambda row: (scores[row], -row)),)
 
@@ -173,7 +187,8 @@ def _nearest_chunk(
 def _find_quotation(graph: KnowledgeGraph, text: str, by_words: WordScores) -> tuple[int, ...]:
     """Return the chunks of one document that contain a text or are contained in it.
 
-    The result is empty if none of the chunks that share the most words does.
+    Only the `MAX_QUOTATION_CHUNKS` chunks that share the most words with the text are compared with
+    it. The result is empty if none of them matches.
     """
     words = text.split()
     if len(words) > 2 * QUOTATION_END_WORDS:
@@ -183,15 +198,15 @@ def _find_quotation(graph: KnowledgeGraph, text: str, by_words: WordScores) -> t
     rows = _chunks_with_text(graph, text, sorted(nearest_rows[scores[nearest_rows] > 0].tolist()))
     if not rows or graph.columns.chunks is None:
         return rows
+    # the document with the most of these chunks, now with all its chunks
     (document, _), *_ = Counter(graph.columns.chunks.texts("document", rows)).most_common(1)
     return _chunks_with_text(graph, text, _chunk_index(graph).documents[document])
 
 
 def _chunks_with_text(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
-    """Return the first of some chunks that contains a text.
+    """Return the first of some chunks that contains a text, or else the chunks that it covers.
 
-    If there is none, the result is the chunks that the text contains, wholly or by half of the
-    words.
+    A chunk is also covered if one contains half of the words of the other.
     """
     quote = comparable_text(text)
     texts = {row: comparable_text(chunk_text(graph, row)) for row in rows}
@@ -204,7 +219,10 @@ def _chunks_with_text(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> 
 
 
 def _overlaps(inner: str, outer: str) -> bool:
-    """Return whether `outer` contains `inner`, or either half of its words."""
+    """Return whether `outer` contains `inner`, or its first or second half of words.
+
+    An empty `inner` is in no text.
+    """
     if not inner or inner in outer:
         return bool(inner)
     return any(
@@ -213,6 +231,8 @@ def _overlaps(inner: str, outer: str) -> bool:
 
 
 def _chunk_index(graph: KnowledgeGraph) -> _ChunkIndex:
+    """Return the lookup tables of a graph's chunks, made once."""
+
     def make() -> _ChunkIndex:
         table = graph.columns.chunks
         if table is None:
@@ -221,7 +241,7 @@ def _chunk_index(graph: KnowledgeGraph) -> _ChunkIndex:
         titles: dict[str, dict[str, None]] = {}
         for row, (document, title) in enumerate(zip(table.texts("document"), table.texts("title"))):
             documents.setdefault(document, []).append(row)
-            # A document without a title is called by its file's name.
+            # A document without a title is found by the name of its file, without the suffix.
             name = title or PurePosixPath(document).stem
             titles.setdefault(comparable_text(name), {})[document] = None
         chunks = {id: row for row, id in enumerate(table.texts("id"))}

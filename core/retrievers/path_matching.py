@@ -18,16 +18,22 @@ from core.types import Path
 from core.watch import NO_WATCH, Watch
 
 MAX_JOIN_HOPS = 4  # hops within which a hit is joined to a question entity
-MAX_PARTIAL_PATHS = 16  # partial paths that are followed if several nodes share a name
-NodesByName = Mapping[str, tuple[int, ...]]
-EdgesByEnds = dict[tuple[int, int], list[tuple[str, int]]]  # (head, tail) -> relation and edge
+MAX_PARTIAL_PATHS = 16  # beginnings of a path that are followed if several nodes share a name
+NodesByName = Mapping[str, tuple[int, ...]]  # several nodes can share a name
+# relation names and edge ids by (head, tail)
+EdgesByEnds = dict[tuple[int, int], list[tuple[str, int]]]
 
 
 @dataclass
 class MatchedReply:
-    """Paths with their scores, and named nodes, as ids of the graph.
+    """The parts of a reply that are in the graph, as ids.
 
-    `answers` is None if the retriever returned no answers.
+    Attributes
+    ----------
+    paths : the paths with their scores, best first; None without a score.
+    nodes : the nodes of the hits, then those of the answers, each once.
+    answers : the nodes of the answers; None if the retriever returned no answers.
+    notes : sentences for the user on the parts that are not in the graph.
     """
 
     paths: dict[Path, float | None] = field(default_factory=dict)
@@ -49,7 +55,7 @@ def match_reply(
     graph : the graph that was asked.
     seeds : the ids of the question entities.
     reply : the retriever's reply, checked for its form.
-    watch : can cancel the work.
+    watch : raises RunCancelled if the user stops the run.
     """
     matched_reply = MatchedReply(notes=list(reply.notes))
     nodes_by_name = _find_nodes(graph, reply, matched_reply.notes)
@@ -74,7 +80,7 @@ def match_reply(
 
 
 def _find_nodes(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
-    """Return the nodes of every name in a reply, and note missing names."""
+    """Return the nodes of every name in a reply; names without a node are noted."""
     path_names = chain.from_iterable(path.nodes for path in reply.paths)
     names = (*path_names, *(name for name, _ in reply.hits), *reply.answers)
     graph_names = name_lookup(graph)
@@ -97,7 +103,7 @@ def _match_paths(
 ) -> dict[Path, float | None]:
     """Return the paths that match triples of the graph, with their scores.
 
-    The order stays, without repeats. A note says why other paths were left out.
+    They keep their order, each once. Notes say why other paths were left out.
     """
     paths = list(paths)
     names = set(chain.from_iterable(path.nodes for path in paths))
@@ -131,7 +137,7 @@ def _match_paths(
 
 
 def _edges_between(graph: Any, nodes: set[int]) -> EdgesByEnds:
-    """Return relation and edge of triples among nodes, by (head, tail)."""
+    """Return the edges among some nodes, with their relation names, by (head, tail)."""
     edges = induced_edges(graph, np.array(sorted(nodes), np.int64))
     triples: EdgesByEnds = {}
     parts = [ids.tolist() for ids in graph.triples(edges)]
@@ -143,9 +149,9 @@ def _edges_between(graph: Any, nodes: set[int]) -> EdgesByEnds:
 def _match_path(
     path: TextPath, nodes_by_name: NodesByName, edges: EdgesByEnds
 ) -> tuple[Path | None, str]:
-    """Return the first path of triples that matches a path of names, and an empty text.
+    """Return the first path of the graph that matches a path of names, and an empty text.
 
-    If there is none, return None and the text of the first step that is no triple.
+    If there is none, the result is None and the text of the first step that is no triple.
     """
     partial_paths = [Path((node,)) for node in nodes_by_name[path.nodes[0]]]
     steps = zip(path.nodes, path.nodes[1:], path.relations, path.forward)
@@ -166,10 +172,10 @@ def _match_path(
 def _find_edge(
     edges: EdgesByEnds, start: int, end: int, relation: str | None, forward: bool | None
 ) -> tuple[int, bool] | None:
-    """Return the first triple between two nodes, with its direction; None if there is none.
+    """Return the first matching edge between two nodes, and True if it leads from start to end.
 
-    The relation and the direction must match unless they are None. Forward edges are tried before
-    backward ones.
+    The result is None if there is none. A relation or direction of None matches any. Edges from
+    `start` to `end` are tried before the others.
     """
     for is_forward in (True, False):
         if forward is None or forward is is_forward:
@@ -187,7 +193,10 @@ def _join_to_seeds(
     notes: list[str],
     watch: Watch = NO_WATCH,
 ) -> dict[Path, float | None]:
-    """Return a shortest path from a seed to each target node."""
+    """Return a shortest path from a seed to each target within `MAX_JOIN_HOPS` hops.
+
+    A path has the score of its target in `scores`, or None.
+    """
     node_paths = connecting_paths(graph, list(seeds), targets, MAX_JOIN_HOPS, "both", watch)
     edges = _edges_between(graph, set(chain.from_iterable(node_paths.values())))
     paths: dict[Path, float | None] = {}

@@ -1,6 +1,8 @@
-"""Replies of retrievers, checked for their form.
+"""Replies of a user's retrievers, parsed from JSON and checked for their form.
 
-A reply has paths, hits and answers by name, or documents. Notes say what was left out.
+A reply on a graph has paths, hits and answers in names, a reply on a corpus has documents. Notes
+say which parts were ignored. Names are looked up later, by `path_matching` and `document_matching`.
+The argument `where` of the checks names the checked part in messages.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ class RetrieverReplyLimits:
     """Bounds of the reply of a retriever."""
 
     max_paths: int = 10_000
-    max_names: int = 10_000  # in a list
+    max_names: int = 10_000  # of hits, and of answers
     max_hops: int = 16  # of a path
     max_name_characters: int = 2_000
     max_note_examples: int = 3  # names that a note quotes
@@ -61,9 +63,10 @@ class TextPath:
 
 @dataclass(frozen=True)
 class RetrieverReply:
-    """A retriever's reply on a graph, of which only the form was checked.
+    """A retriever's reply on a graph, in names that need not be in the graph.
 
-    Paths and hits are best first. Answers keep the order of the reply.
+    Paths and hits are best first; a hit is a name and its score, or None. Answers keep the order of
+    the reply.
     """
 
     paths: tuple[TextPath, ...] = ()
@@ -74,7 +77,7 @@ class RetrieverReply:
 
 @dataclass(frozen=True)
 class ReplyDocument:
-    """A document or passage, named by id, title or text.
+    """A document or passage, given by id, title or text; empty fields are unknown.
 
     `named` is a bare text that may be any of the three.
     """
@@ -93,7 +96,7 @@ class ReplyDocument:
 
 @dataclass(frozen=True)
 class DocumentsReply:
-    """A retriever's reply on a corpus, its documents best first.
+    """A retriever's reply on a corpus, with its documents best first.
 
     Answer and prompt are None if the reply has none.
     """
@@ -105,7 +108,7 @@ class DocumentsReply:
 
 
 def check_reply(data: Any) -> RetrieverReply:
-    """Check a reply on a graph.
+    """Check a reply on a graph and return it, with paths and hits sorted by score.
 
     Raises UnfitReply, which names the part that is wrong.
     """
@@ -131,7 +134,7 @@ def check_reply(data: Any) -> RetrieverReply:
 
 
 def check_documents_reply(data: Any) -> DocumentsReply:
-    """Check a reply on a corpus.
+    """Check a reply on a corpus and return it, with documents sorted by score.
 
     Raises UnfitReply, which names the part that is wrong.
 
@@ -159,6 +162,7 @@ def check_documents_reply(data: Any) -> DocumentsReply:
 
 def _check_document(data: Any, where: str, notes: list[str]) -> ReplyDocument:
     text_field = "text"
+    # a bare text may be an id, a title or a text
     if isinstance(data, str):
         data, text_field = {"text": data}, "named"
     elif isinstance(data, Mapping):
@@ -179,7 +183,7 @@ def _check_document(data: Any, where: str, notes: list[str]) -> ReplyDocument:
 
 
 def _check_text(data: Mapping, key: str, where: str) -> str | None:
-    """Return the text or number under a key, as text; None if there is none."""
+    """Return the text or whole number under a key as text; None if the key is missing."""
     value = data.get(key)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
@@ -216,7 +220,10 @@ def _check_path(data: Any, where: str, notes: list[str]) -> TextPath:
 def _check_steps(
     data: Mapping, key: str, nodes: Sequence[str], where: str, check: Callable[[Any], Any]
 ) -> tuple[Any, ...]:
-    """Return the list under `key` for each step; all None if absent."""
+    """Return the list under `key`, which has an entry for each step of a path.
+
+    Each entry is checked by `check` or None. If the key is missing, all entries are None.
+    """
     if data.get(key) is None:
         return (None,) * (len(nodes) - 1)
     items = _check_list(data, key, REPLY_LIMITS.max_hops, where)
@@ -272,7 +279,7 @@ def _check_score(value: Any, where: str) -> float | None:
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float)
-        or abs(value) > 1e300
+        or abs(value) > 1e300  # also excludes whole numbers that are too large for a float
         or not math.isfinite(value)
     ):
         raise UnfitReply(f"the score of {where} should be a number, not {shorten(repr(value), 60)}")
@@ -280,9 +287,10 @@ def _check_score(value: Any, where: str) -> float | None:
 
 
 def _sort_items(items: list, scores: list[float | None], what: str, notes: list[str]) -> Iterable:
-    """Return the items by score, ties in their given order.
+    """Return the items by descending score; equal scores keep the order of the reply.
 
-    If an item has no score, all keep their given order.
+    If an item has no score, all items keep the order of the reply, and a note says so unless no
+    item has one.
     """
     known_scores = [score for score in scores if score is not None]
     missing = len(scores) - len(known_scores)

@@ -1,4 +1,4 @@
-"""Sources that questions are asked of: a graph of triples, or the documents of a corpus."""
+"""Sources of answers: a graph of triples, or a corpus of documents, that questions are asked of."""
 
 from core.sources.kinds import (
     CorpusSource,

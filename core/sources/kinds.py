@@ -1,4 +1,4 @@
-"""The two kinds of sources, graphs of triples and corpora, and a list of all sources."""
+"""The two kinds of sources, graphs of triples and corpora, and lookups of sources by name."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from core.watch import NO_WATCH, Watch
 
 
 class GraphSource(AnswerSource):
-    """A graph of triples, which all lanes share."""
+    """A graph of triples. All lanes, the methods that are compared on a question, run on it."""
 
     kind, is_corpus, noun = "graph", False, "the graph"
     stages = ("graph", "subgraph", "paths", "prompt", "answer")
     default_methods = ("lego-12",)
     default_lanes = ("lego-14", "lego-12", "chain-ranking")
-    saved_prefix = ""  # an empty name stands for the graphs of the questions' own rows
+    saved_prefix = ""  # a source with an empty name stands for the own graph of each question
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> GraphSource:
@@ -54,7 +54,8 @@ class GraphSource(AnswerSource):
             return self.name
         if dataset.name == self.name:
             return dataset.title
-        question_id = self.name.partition(":")[2]  # the graph of one question
+        # the graph of one question is named `dataset:question id`
+        question_id = self.name.partition(":")[2]
         return f"{question_id} ({dataset.title})"
 
     @property
@@ -67,11 +68,12 @@ class GraphSource(AnswerSource):
         dataset = self._description()
         if dataset is None or dataset.name == self.name:
             return super().example_questions
-        question_id = self.name.partition(":")[2]  # the graph of one question
+        # the example of the graph of one question is this question
+        question_id = self.name.partition(":")[2]
         for question_set in dataset.sets.values():
-            for question in (
-                question_set.questions() if question_set.graph_scope == "question" else ()
-            ):
+            if question_set.graph_scope != "question":
+                continue
+            for question in question_set.questions():
                 if question.id == question_id:
                     return (question.text,)
         return ()
@@ -85,7 +87,7 @@ class GraphSource(AnswerSource):
     def find_question(self, text: str) -> Question | None:
         dataset = self._description()
         for question_set in reversed(list(dataset.sets.values())) if dataset is not None else ():
-            with suppress(HopscopeError):  # it is reported when the set is chosen
+            with suppress(HopscopeError):  # a fault is reported when the set is chosen
                 question = question_set.find_question(text)
                 if question is not None:
                     return question
@@ -102,7 +104,7 @@ class GraphSource(AnswerSource):
 
     def open(self, engine: GraphOpener, watch: Watch = NO_WATCH) -> AnswerSource:
         graph = engine.graph(self.name, watch) if self.graph is None else self.graph
-        if graph.live is None:  # of a live database, what is fetched for a question is edited
+        if graph.live is None:  # from a live database, `ask` edits what it fetches
             graph = edit_graph(graph, self.edits)
         return replace(self, graph=graph)
 
@@ -121,6 +123,7 @@ class GraphSource(AnswerSource):
             return fetched_source.ask(question, seed, uses_reader, uses_model)
         text = check_question(question.text)
         entities = names_after_edits(question.entities, self.edits)
+        # a removed entity stays a known answer, so only renames are applied to answers
         renames = [edit for edit in self.edits if not edit.is_removal]
         answers = names_after_edits(question.answers, renames)
         aliases = tuple(names_after_edits(group, renames) for group in question.aliases)
@@ -156,7 +159,8 @@ class GraphSource(AnswerSource):
 class CorpusSource(AnswerSource):
     """The documents of a corpus.
 
-    Each lane runs on the graph that its method names, or else on a graph of the chunks alone.
+    Each lane, a method that is compared on a question, runs on the graph that its method names, or
+    else on a graph of the chunks alone.
     """
 
     kind, is_corpus, noun = "corpus", True, "the documents"
@@ -207,7 +211,7 @@ class CorpusSource(AnswerSource):
         return Random(seed).choice(self.questions(set_name))
 
     def find_question(self, text: str) -> Question | None:
-        with suppress(HopscopeError):  # it is reported when the corpus is opened
+        with suppress(HopscopeError):  # a fault is reported when the corpus is opened
             corpus = self.documents
             for set_name in reversed(corpus.sets):
                 for question in corpus.questions(set_name):
@@ -249,9 +253,9 @@ class CorpusSource(AnswerSource):
 
 
 def available_sources() -> dict[AnswerSource, str]:
-    """Return the available sources with their titles.
+    """Return the titles of all sources.
 
-    Graphs come first, then graphs that cannot be opened, then corpora.
+    Graphs come first, then graphs that cannot be opened, as their titles say, then corpora.
     """
     known_graphs = datasets()
     titles: dict[AnswerSource, str] = {
@@ -265,18 +269,18 @@ def available_sources() -> dict[AnswerSource, str]:
 
 
 def corpus_of_set(set_name: str) -> CorpusSource | None:
-    """Return the corpus of a question set; None for a graph's set, or an unknown one."""
+    """Return the corpus of a question set; None if the set is a graph's or unknown."""
     for name, corpus in reversed(corpora().items()):
         if set_name in corpus.sets:
             return CorpusSource(name)
     return None
 
 
-SOURCE_KINDS: dict[str, type[AnswerSource]] = {one.kind: one for one in (CorpusSource, GraphSource)}
+SOURCE_KINDS: dict[str, type[AnswerSource]] = {cls.kind: cls for cls in (CorpusSource, GraphSource)}
 
 
 def source_in(parameters: Mapping[str, Any]) -> AnswerSource | None:
-    """Return the source that the parameters of an address name; None if they name none."""
+    """Return the source that the parameters of a web address name; None if they name none."""
     for kind, source_class in SOURCE_KINDS.items():
         if name := parameters.get(kind):
             return source_class(name)

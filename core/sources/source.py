@@ -17,7 +17,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-MAX_EXAMPLE_QUESTIONS = 3  # questions of a set that serve as examples if none are named
+MAX_EXAMPLE_QUESTIONS = 3  # taken from a question set if a source names no examples
 
 
 class GraphOpener(Protocol):
@@ -40,23 +40,24 @@ class AnswerSource(ABC):
     Parameters
     ----------
     graph : the graph for methods that name no build; None until the source is opened.
-    corpus : its documents, if it has some and they are available.
-    edits : changes that are applied to its graphs.
+    corpus : the opened documents; None for a graph, and until the source is opened.
+    edits : changes of a user, which are applied to the graphs when they are opened.
     """
 
     name: str
     graph: Any = field(default=None, compare=False, repr=False)
     corpus: Corpus | None = field(default=None, compare=False, repr=False)
     edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)
-    kind: ClassVar[str]  # its key in addresses
+    kind: ClassVar[str]  # the key of the name of the source in web addresses
     is_corpus: ClassVar[bool]  # True if it runs methods for documents rather than for triples
-    noun: ClassVar[str]  # its name in sentences
-    stages: ClassVar[tuple[str, ...]]  # stages of its lanes' funnel
+    noun: ClassVar[str]  # noun for the source in sentences
+    stages: ClassVar[tuple[str, ...]]  # the stages at which a method can lose an answer, in order
     default_methods: ClassVar[tuple[str, ...]]  # ids of the methods that answer if none is named
     default_lanes: ClassVar[tuple[str, ...]]  # ids of the methods that are compared by default
-    saved_prefix: ClassVar[str]  # prefix of the text by which evaluations save it
+    saved_prefix: ClassVar[str]  # beginning of `saved_name`
 
     def __contains__(self, passage: str) -> bool:
+        """Return whether the opened source has a passage of that name that is not removed."""
         return False
 
     @property
@@ -71,7 +72,7 @@ class AnswerSource(ABC):
 
     @property
     def documents(self) -> Container[str]:
-        """The ids of its documents; empty for a graph.
+        """The container of the ids of its documents; empty for a graph.
 
         Raises BadInput or StoreError if they are not available.
         """
@@ -106,29 +107,29 @@ class AnswerSource(ABC):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Its name in the parameters of an address, as `source_in` reads them."""
+        """The parameters of a web address that name this source, as `source_in` reads them."""
         return {self.kind: self.name}
 
     @property
     def saved_name(self) -> str:
-        """The text by which evaluations save it, which `read_source` reads."""
+        """The text by which evaluations save the source, which `read_source` reads."""
         return f"{self.saved_prefix}{self.name}"
 
     @property
     def is_available(self) -> bool:
-        """True if the source exists, so that it can be asked."""
+        """True if there is a graph or corpus of this name."""
         return self._description() is not None
 
     @property
     def title(self) -> str:
-        """Its title in lists; its name if it is missing or damaged."""
+        """The title in lists; the name if the source is missing or damaged."""
         description = self._description()
         return description.title if description is not None else self.name
 
     @property
     @abstractmethod
     def sets(self) -> Mapping[str, str]:
-        """The titles of its question sets by name."""
+        """The titles of the question sets of the source, by name."""
 
     @property
     def example_questions(self) -> tuple[str, ...]:
@@ -144,7 +145,7 @@ class AnswerSource(ABC):
         try:
             questions = self.questions(next(iter(description.sets)))[:MAX_EXAMPLE_QUESTIONS]
             return tuple(question.text for question in questions)
-        except HopscopeError:  # it is reported when the source is opened
+        except HopscopeError:  # the fault is reported when the source is opened
             return ()
 
     @abstractmethod
@@ -246,15 +247,16 @@ class AnswerSource(ABC):
     ) -> SourceQuestion:
         """Return a question to the opened source, checked and ready to run.
 
-        From a database that is queried live, the neighbourhood is fetched.
+        If the graph is a database that is queried live, the neighbourhood of the question entities
+        is fetched first.
 
         Parameters
         ----------
         question : its entities are looked up in the graph.
         seed : seed of all random choices.
-        uses_reader : asks for the answers of the graph reader.
-        uses_model : lets language models be asked for answers.
-        watch : receives the progress of fetching; what it raises stops the work.
+        uses_reader : True if the graph reader is to answer.
+        uses_model : True if language models may be asked for answers.
+        watch : receives the progress of fetching, and raises RunCancelled if the user cancels.
 
         Returns
         -------
@@ -280,10 +282,10 @@ class AnswerSource(ABC):
         Parameters
         ----------
         environment : the models and stores.
-        build : a build, as a text that names it.
-        watch : receives the progress and may raise RunCancelled.
-        mended : apply the saved merges before the edits.
-        make : build the graph if it is missing and can be built soon.
+        build : the name of a build, a kind of graph, or the line of a build.
+        watch : receives the progress, and raises RunCancelled if the user cancels.
+        mended : True to apply the saved merges of entities before the edits.
+        make : True to build a missing graph if that can be done soon.
 
         Returns
         -------
@@ -304,10 +306,11 @@ class SourceQuestion:
 
     Parameters
     ----------
-    seeds : nodes of the question entities.
-    seed : seed of random draws.
-    uses_reader, uses_model : whether the graph reader and the language model answer.
-    waits_for_vectors : True waits until all vectors are made, False searches those that exist.
+    seeds : node ids of the question entities; empty for a corpus.
+    seed : seed of all random choices.
+    uses_reader, uses_model : True if the graph reader and the language model are to answer.
+    waits_for_vectors : True if a vector search waits until all vectors are made, False if it uses
+        those that exist.
     """
 
     source: AnswerSource
@@ -319,7 +322,10 @@ class SourceQuestion:
     waits_for_vectors: bool = True
 
     def key(self, models: str) -> tuple:
-        """Return what a computed state depends on, apart from its operators."""
+        """Return all that a computed state depends on apart from its operators, as a cache key.
+
+        `models` is a text that changes with the models.
+        """
         return (
             self.source.graph.digest,
             self.question.text,
@@ -330,9 +336,9 @@ class SourceQuestion:
         )
 
     def has_same_results(self, other: SourceQuestion) -> bool:
-        """Return whether the other question gives the same results.
+        """Return whether another question gives the same results with the same models.
 
-        It then has the same text, source, known answers and answering models.
+        It then has the same text, graph, known answers and readers.
         """
         return self._result_parts() == other._result_parts()
 

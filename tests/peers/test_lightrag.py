@@ -18,7 +18,7 @@ from functools import cache
 import pytest
 
 from core.graph.texts import hit_texts
-from core.operators.texts.neighbours import connected_scores
+from core.operators.texts.neighbours import endpoint_degrees
 from tests.peers.compared import after, agreement, found, graph, ordered, recorded
 from tests.peers.given import given
 
@@ -62,7 +62,7 @@ def test_hits_agree_in_the_counted_questions(recorded_results, mode):
 def test_local_relations_change_order_only_in_ties(recorded_results):
     for state, one in zip(states("local"), recorded_results["local"]):
         edges = found(state)["relations"]
-        scores = dict(zip(edges, connected_scores(graph(), edges).tolist()))
+        scores = dict(zip(edges, endpoint_degrees(graph(), edges).tolist()))
         assert ordered(scores, one["relations"])
 
 

@@ -1,4 +1,4 @@
-"""GAR: reranking that alternates between retrieved nodes and neighbours of good ones."""
+"""GAR (graph-based adaptive reranking): retrieved nodes and neighbours of good ones in turn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.operators.texts.hits import HIT_SCORE_DIGITS, best_names
 from core.parameters import param
 from core.types import Frame, Ranking, State
 
-ScoreNodes = Callable[[Sequence[int]], Sequence[float]]
+ScoreNodes = Callable[[Sequence[int]], Sequence[float]]  # the scores of nodes, aligned
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,7 +94,7 @@ class AdaptiveRerank(Operator):
 
 @dataclass
 class _BatchScorer:
-    """Scorer of batches of nodes, whose state collects the hidden states of the nodes read."""
+    """Scorer of batches of nodes; its `state` collects the hidden states of all nodes read."""
 
     state: State
     model: str
@@ -102,7 +102,7 @@ class _BatchScorer:
     recorder: Recorder
 
     def score(self, nodes: Sequence[int]) -> list[float]:
-        """Return the scores of some nodes."""
+        """Return the re-ranker's scores of a batch of nodes, aligned."""
         self.ctx.watch.check()
         self.ctx.watch.report("Re-ranking adaptively")
         hidden = read_hidden_states(self.state, nodes, self.model, self.ctx, self.recorder)
@@ -138,6 +138,7 @@ class AdaptiveRanking:
         not_read.sort(key=lambda node: -retrieved_scores[node])
         lowest = min(self.scores.values(), default=0.0)
         scores = [self.scores[node] for node in nodes]
+        # nodes that were not read keep their order, below all read nodes
         scores += [lowest - 1.0 - rank for rank in range(len(not_read))]
         return Ranking("node", (*nodes, *not_read), tuple(scores))
 
@@ -145,7 +146,7 @@ class AdaptiveRanking:
 def neighbour_lookup(graph: KnowledgeGraph) -> Callable[[int], list[int]]:
     """Return a function that lists a node's neighbours by weight, then by name.
 
-    Each node is listed once, without the node itself.
+    The heaviest link comes first. Each neighbour is listed once, the node itself never.
 
     >>> from core.operators.nodes.adaptive_reranking import neighbour_lookup
     >>> neighbour_lookup(toy)(0)  # without weights by name: B, C and E
@@ -181,7 +182,7 @@ def rerank_adaptively(
     ----------
     retrieved_scores : scores of the retrieved nodes.
     neighbours : returns the neighbours of a node.
-    score : returns the scores of a batch of nodes.
+    score : reads a batch of nodes and returns their scores, aligned.
     budget : number of nodes to read.
     batch : number of nodes in a batch.
 
@@ -205,6 +206,7 @@ def rerank_adaptively(
         if not pool:
             continue
         n_left = budget - len(scores)
+        # `sorted` is stable, so equal scores keep the order of the pool
         batch_nodes = sorted(pool, key=lambda node: -pool[node])[: min(batch, n_left)]
         for node in batch_nodes:
             pools["retrieved"].pop(node, None)

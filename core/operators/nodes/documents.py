@@ -1,4 +1,4 @@
-"""The chunks that mention the retrieved nodes, in the order of the nodes."""
+"""Operator that returns the chunks of the retrieved nodes of a corpus graph, best node first."""
 
 from __future__ import annotations
 

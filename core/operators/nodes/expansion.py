@@ -1,4 +1,4 @@
-"""FastInsight's STeX: neighbours of the retrieved nodes, by graph structure and by meaning."""
+"""FastInsight's STeX: the retrieved nodes expanded by structurally and semantically near ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from core.parameters import param
 from core.types import Ranking, State
 
 BACKFILL_CHOICES = ("none", "vector")
-NodeSimilarity = Callable[[np.ndarray], np.ndarray]  # similarity of nodes to the question, float64
+# Returns the similarity of some nodes, given by id, to the question: float64 [n].
+Similarity = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,9 +96,10 @@ class ExpandNodes(Operator):
         return state.replace(nodes=Ranking("node", (*nodes, *added.items), all_scores))
 
     def _nearest(self, state: State, index: VectorIndex) -> Ranking:
-        """Return the nearest nodes that are not retrieved yet."""
+        """Return the `keep` nodes nearest to the question that are not retrieved yet."""
         assert state.vector is not None
         retrieved = set(state.nodes.items if state.nodes else ())
+        # so many that `keep` remain even if all retrieved nodes are among them
         ids, scores = index.nearest(state.vector, min(len(index), len(retrieved) + self.keep))
         rows = [row for row, node in enumerate(ids.tolist()) if node not in retrieved]
         return best_hits("node", ids[rows], scores[rows], self.keep)
@@ -113,9 +115,10 @@ def _expansion_note(graph: KnowledgeGraph, new_nodes: Ranking, total: int) -> st
 
 
 class SimilarityCache:
-    """Function that returns the dot products of the question's and nodes' vectors, cached.
+    """Similarity function that remembers the similarities of the nodes it was called with.
 
-    They agree with those of searches to six digits.
+    A similarity is the dot product of the vectors of question and node. It agrees with the score of
+    a vector search to six digits.
     """
 
     def __init__(self, index: VectorIndex, vector: np.ndarray):
@@ -130,33 +133,32 @@ class SimilarityCache:
         return self._similarities[nodes]
 
 
-def cached_similarity(
-    graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray
-) -> NodeSimilarity:
-    """Return the similarity function of a question, cached for the next round of a loop."""
+def cached_similarity(graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray) -> Similarity:
+    """Return the similarity function of a question, the same one in each round of a loop."""
     return graph.derived.get_or_make(
         "likeness", (id(index), vector.tobytes()), lambda: SimilarityCache(index, vector)
     )
 
 
 def best_neighbours(
-    nodes: tuple[int, ...], links: SimpleGraph, similar: NodeSimilarity, beta: float, keep: int = 0
+    nodes: tuple[int, ...], links: SimpleGraph, similarity: Similarity, beta: float, keep: int = 0
 ) -> tuple[Ranking, int]:
-    """Return the best neighbours of the ranked nodes, and the number of all neighbours.
+    """Return the best neighbours of ranked nodes, and the number of all their neighbours.
 
-    Nodes that are ranked already are left out. The score is similarity + beta * structure. `keep` 0
-    keeps all.
+    `nodes` are best first, and are no neighbours themselves. The score of a neighbour is similarity
+    + beta * structure. A `keep` of 0 returns all.
     """
     neighbours, structure = structure_scores(np.array(nodes, np.int64), links)
-    scores = similar(neighbours) + beta * structure
+    scores = similarity(neighbours) + beta * structure
     return best_hits("node", neighbours, scores, keep), len(neighbours)
 
 
 def structure_scores(node_ids: np.ndarray, links: SimpleGraph) -> tuple[np.ndarray, np.ndarray]:
     """Return the neighbours of ranked nodes that are not ranked, and their structure scores.
 
-    The scores are float64 in [0, 2]. Example: a node linked to the second and the third of three
-    nodes, with five neighbours in all, has 1 - 1/2 plus (2 - 1) / (3 - 1).
+    `node_ids` are best first. The scores are float64 in [0, 2], by the formula of `ExpandNodes`. In
+    the example, node 3 is linked to the second and the third of three ranked nodes and has five
+    neighbours in all, so its score is 1 - 1/2 plus (2 - 1) / (3 - 1).
 
     >>> from core.graph.algorithms.simple_graph import SimpleGraph
     >>> from core.operators.nodes.expansion import structure_scores

@@ -1,4 +1,4 @@
-"""Nodes read by a reranker, each once per question."""
+"""Hidden states of nodes that a reranker reads, each node once per question."""
 
 from __future__ import annotations
 
@@ -23,10 +23,17 @@ STATES_MODEL_HELP = (
 def read_hidden_states(
     state: State, nodes: Sequence[int], model: str, ctx: Context, recorder: Recorder
 ) -> HiddenStates:
-    """Return the hidden states of these nodes and of those read before.
+    """Return the hidden states of these nodes and of those read before for the question.
 
-    Only nodes that were not read before are read. The states are those after the first weights of
-    the head. These weights are linear, so they commute with any smoothing of the states.
+    Only nodes that were not read before are read. The first weights of the reranker's head are
+    already applied to the states, once for each node. These weights are linear, so the result is
+    the same as if they were applied after the smoothing.
+
+    Parameters
+    ----------
+    state : its field `hidden` has the states of the nodes read before, if there are any.
+    nodes : node ids.
+    model : the reranker, by role or name.
     """
     old_states = state.hidden if state.hidden is not None and state.hidden.model == model else None
     read_nodes = set(old_states.nodes) if old_states else set()
@@ -56,6 +63,6 @@ def _reranker_title(ctx: Context, model: str) -> str:
 
 
 def state_rows(hidden: HiddenStates, nodes: Sequence[int]) -> np.ndarray:
-    """Return the rows of some nodes in the hidden states, int64 [n]."""
+    """Return the rows of some nodes in the hidden states, int64 [n]; all must have been read."""
     rows = {node: row for row, node in enumerate(hidden.nodes)}
     return np.array([rows[node] for node in nodes], np.int64)

@@ -1,4 +1,4 @@
-"""HyDE: the vector of passages written as answers to the question."""
+"""HyDE: a query vector from passages that a language model writes as answers to the question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.parameters import param
 from core.prompts import make_messages
 from core.types import State, Usage
 
-MAX_PASSAGE_TOKENS = 512  # largest length of a written passage
+MAX_PASSAGE_TOKENS = 512
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,9 +22,8 @@ class Hypothesise(Operator):
     A language model writes passages that answer the question (HyDE, Gao et al., ACL 2023). The
     original has 8 passages of 512 tokens at temperature 0.7. The default is one passage, since the
     paper FastInsight, whose baseline this is, gives no number. The mean is scaled to a unit vector,
-    which does not change the order of nodes.
-    An empty reply adds nothing. If no language model may be asked, the question's own vector is
-    used.
+    which does not change the order of nodes. An empty reply adds nothing. If no language model may
+    be asked, the question's own vector is used.
 
     >>> line = "Hypothesise() >> VectorNodes(keep=1)"
     >>> state = retrieve(line, graph=story, question="who?", models=says("A lame son"))
@@ -56,13 +55,13 @@ class Hypothesise(Operator):
         vectors = ctx.models.encoder(self.encoder).encode(texts, ctx.watch)
         recorder.usage += Usage(texts=len(vectors))
         mean = vectors.astype(np.float64).mean(axis=0)
-        length = max(float(np.linalg.norm(mean)), 1e-12)
-        return state.replace(vector=(mean / length).astype(np.float32))
+        norm = max(float(np.linalg.norm(mean)), 1e-12)
+        return state.replace(vector=(mean / norm).astype(np.float32))
 
     def _request_passages(self, state: State, ctx: Context, recorder: Recorder) -> list[str]:
-        """Return the written passages that are not empty.
+        """Ask a language model for passages, and return those that are not empty.
 
-        The notes of the recorder get each of them.
+        A note on each of them is recorded.
         """
         chat = ctx.models.chat(self.model)
         messages = make_messages("corpus_graphs", "hypothesis", question=state.question.text)

@@ -58,6 +58,7 @@ class LearnedSparseNodes(Operator):
         index = sparse_nodes(ctx.graph, model, ctx.models.signature(self.model), ctx.watch)
         question = model.vectors([state.question.text], ctx.watch)
         recorder.usage += Usage(texts=1)
+        # `index` is a sparse matrix of nodes by words, `question` of one row by words
         scores = np.round(np.asarray((index @ question.T).todense(), np.float64).ravel(), 6)
         ids = np.flatnonzero(scores > 0)
         hits = keep_best_hits(recorder, "node", ids, scores[ids], self.keep)

@@ -1,4 +1,4 @@
-"""HippoRAG 2 on a corpus graph: PageRank from nodes similar to the question."""
+"""HippoRAG 2 on a corpus graph: personalised PageRank from nodes similar to the question."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class SimilarPageRank(Operator):
     def _choose_seeds(
         self, state: State, ctx: Context, cosines: np.ndarray, recorder: Recorder
     ) -> Ranking:
-        """Return the best `seeds` nodes to restart at, with their restart weights."""
+        """Return the best `seeds` nodes to restart at, scored by their restart weights."""
         if self.at == "relations":
             assert state.relations is not None and state.vector is not None
             return ends_of_facts(
@@ -120,25 +120,27 @@ class SimilarPageRank(Operator):
         return best_hits("node", candidates, cosines[candidates], self.seeds)
 
     def _pagerank_scores(self, ctx: Context, shares: np.ndarray, recorder: Recorder) -> np.ndarray:
-        """Return the PageRank of every node.
+        """Return the PageRank of every node, float64 [n].
 
-        On a graph of more than `MAX_EDGES_SOLVED` edges it is only as exact as the best
-        `keep` need.
+        On a graph of more than `MAX_EDGES_SOLVED` edges with weights it is only as exact as the
+        best `keep` nodes need.
         """
         graph = ctx.graph
         if graph.n_edges <= MAX_EDGES_SOLVED:
-            return weighted_pagerank(graph, shares, self.damping, True, ctx.watch)
+            return weighted_pagerank(graph, shares, self.damping, weighted=True, watch=ctx.watch)
         from core.graph.pagerank.many_restarts import push_everywhere  # loads numba
 
-        links = pagerank_problem(graph, shares, self.damping, True, ctx.watch).links
+        problem = pagerank_problem(graph, shares, self.damping, weighted=True, watch=ctx.watch)
+        links = problem.links
+        # the push needs weights
         if not len(links.strength):
-            return weighted_pagerank(graph, shares, self.damping, True, ctx.watch)
+            return weighted_pagerank(graph, shares, self.damping, weighted=True, watch=ctx.watch)
         nodes = np.arange(graph.n_nodes)
         even = np.full(len(nodes), 1 / len(nodes))
         start_state = graph.derived.get_or_make(
             "PageRank from everywhere",
             self.damping,
-            lambda: weighted_pagerank(graph, even, self.damping, True, ctx.watch),
+            lambda: weighted_pagerank(graph, even, self.damping, weighted=True, watch=ctx.watch),
         )
         result = push_everywhere(
             links, shares, nodes, start_state, self.damping, slice(None), self.keep, ctx.watch
@@ -151,9 +153,10 @@ class SimilarPageRank(Operator):
 
 
 def node_shares(cosines: np.ndarray, seeds: Ranking, everywhere: float) -> np.ndarray:
-    """Return the restart weights of all nodes, float64 [n].
+    """Return the restart weights of all nodes, float64 [n], not yet scaled to a sum of 1.
 
-    If all cosines are equal, every node is scaled to 1, as in the published code.
+    A weight is `everywhere` times the cosine scaled to 0 .. 1, plus the score of a seed. If all
+    cosines are equal, they are scaled to 1, as in the published code.
 
     >>> from core.operators.nodes.page_rank import node_shares
     >>> from core.types import Ranking

@@ -1,4 +1,4 @@
-"""PathRAG: paths between the retrieved nodes, ranked by the flow along them."""
+"""PathRAG: paths between the retrieved nodes, ranked by the flow along their edges."""
 
 from __future__ import annotations
 
@@ -71,6 +71,7 @@ class PairPaths(Operator):
             ctx.watch.check()
             for weight, walk in weighted_paths(links, source, target, self.alpha, self.theta):
                 previous = best_walks.get(frozenset(walk))
+                # the larger weight; of equal weights the smaller node ids
                 if previous is None or (-weight, walk) < (-previous[0], previous[1]):
                     best_walks[frozenset(walk)] = (weight, walk)
         selected = sorted(best_walks.values(), key=lambda pair: (-pair[0], pair[1]))[: self.paths]
@@ -91,9 +92,9 @@ class PairPaths(Operator):
 def weighted_paths(
     links: SimpleGraph, source: int, target: int, alpha: float, theta: float
 ) -> list[tuple[float, Walk]]:
-    """Return the weighted simple paths of at most 3 edges between two nodes.
+    """Return the simple paths of at most 3 edges between two nodes, each after its weight.
 
-    Weights are rounded to six digits.
+    `PairPaths` defines the weight. It is rounded to six digits.
 
     >>> from core.graph.algorithms.simple_graph import simple_graph
     >>> from core.operators.nodes.pair_paths import weighted_paths
@@ -111,29 +112,29 @@ def weighted_paths(
 
 
 def simple_paths_between(links: SimpleGraph, source: int, target: int) -> Iterator[Walk]:
-    """Yield every simple path of at most 3 edges between two nodes, ascending.
+    """Yield every simple path of at most 3 edges between two nodes, in a fixed order.
 
-    The neighbours of both nodes meet in the middle.
+    A path of 3 edges joins a neighbour of the source with a neighbour of the target.
     """
-    ahead = links.neighbours(source).tolist()
-    behind = set(links.neighbours(target).tolist())
-    for first_node in ahead:
+    source_neighbours = links.neighbours(source).tolist()
+    target_neighbours = set(links.neighbours(target).tolist())
+    for first_node in source_neighbours:
         if first_node == target:
             yield (source, target)
             continue
         for second_node in links.neighbours(first_node).tolist():
-            if second_node in behind and second_node != source and second_node != target:
+            if second_node in target_neighbours and second_node != source and second_node != target:
                 yield (source, first_node, second_node, target)
-        if first_node in behind:
+        if first_node in target_neighbours:
             yield (source, first_node, target)
 
 
 def edge_flows(
     walks: Sequence[Walk], source: int, target: int, alpha: float, theta: float
 ) -> dict[tuple[int, int], float]:
-    """Return the flow along each edge of some paths, up to three steps.
+    """Return the flow along each edge (node, next node) of some paths, by the rule of `PairPaths`.
 
-    The target passes nothing on.
+    A flow of 1 starts at the source and goes at most three edges far. The target passes nothing on.
     """
     next_nodes: dict[int, set[int]] = {}
     for walk in walks:
@@ -141,12 +142,12 @@ def edge_flows(
             next_nodes.setdefault(node, set()).add(next_node)
     flows: dict[tuple[int, int], float] = {}
 
-    def pass_on(node: int, amount: float, steps: int) -> None:
+    def pass_on(node: int, amount: float, steps_left: int) -> None:
         for next_node in sorted(next_nodes.get(node, ())):
             edge = (node, next_node)
             flows[edge] = flows.get(edge, 0.0) + amount / len(next_nodes[node])
-            if next_node != target and steps > 1 and flows[edge] > theta:
-                pass_on(next_node, flows[edge] * alpha, steps - 1)
+            if next_node != target and steps_left > 1 and flows[edge] > theta:
+                pass_on(next_node, flows[edge] * alpha, steps_left - 1)
 
     pass_on(source, 1.0, 3)
     return flows

@@ -1,4 +1,4 @@
-"""IRCoT: retrieval and reasoning in turn."""
+"""IRCoT: node retrieval that alternates with a language model's chain of thought."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from core.parameters import param
 from core.prompts import make_messages, one_line
 from core.types import Frame, Ranking, State, Usage
 
-PASSAGE_BUDGET_TOKENS = 2400  # tokens of passages in a prompt
+PASSAGE_BUDGET_TOKENS = 2400  # of the passages in a prompt
 MAX_SENTENCE_TOKENS = 96
-ANSWER_PHRASE = "the answer is"  # beginning of a sentence that ends the search
+ANSWER_PHRASE = "the answer is"  # a sentence that begins so ends the search; in lower case
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +87,7 @@ class ReasonAndRetrieve(Operator):
     def _request_thought(
         self, state: State, nodes: list[int], thoughts: list[str], ctx: Context, recorder: Recorder
     ) -> str:
-        """Return the next sentence of reasoning from the first passages within the budget."""
+        """Return the next sentence of reasoning, from the first nodes that fit the budget."""
         texts = node_labels(ctx.graph, nodes)
         n_shown = count_fitting_texts(texts, PASSAGE_BUDGET_TOKENS)
         messages = make_messages(

@@ -1,6 +1,6 @@
-"""FastInsight's loop run again with other settings, on stored hidden states.
+"""FastInsight's loop (STeX and GRanker) run again with other settings, without any model.
 
-No model is asked.
+It uses the hidden states that the original run stored.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import itertools
 from dataclasses import dataclass
 
 from core.graph.algorithms.simple_graph import SimpleGraph
-from core.operators.nodes.expansion import NodeSimilarity, best_neighbours
+from core.operators.nodes.expansion import Similarity, best_neighbours
 from core.operators.nodes.smoothing import smoothed_order
 from core.types import Frame, HiddenStates, Ranking
 
@@ -22,8 +22,8 @@ class LoopReplay:
     ----------
     nodes : the nodes, best first.
     round_by_node : for each node, the round in which it was added; 0 for the start.
-    unavailable_count : number of neighbours that the loop would have added, but that the original run did
-        not read.
+    unavailable_count : number of neighbours that the loop would have added, but that the original
+        run did not read.
     """
 
     nodes: Ranking
@@ -35,7 +35,7 @@ def replay_loop(
     hidden: HiddenStates,
     start: tuple[int, ...],
     links: SimpleGraph,
-    similar: NodeSimilarity,
+    similarity: Similarity,
     alpha: float = 0.2,
     beta: float = 1.0,
     batch: int = 10,
@@ -51,7 +51,7 @@ def replay_loop(
     hidden : hidden states of the nodes that were read.
     start : the nodes that the loop starts with.
     links : the graph as an undirected simple graph.
-    similar : returns the similarity of nodes to the question.
+    similarity : returns the similarity of nodes to the question.
     alpha : share of the neighbours in smoothed states (GRanker).
     beta : weight of structure (STeX).
     batch : nodes added in a round.
@@ -79,7 +79,7 @@ def replay_loop(
     for number in itertools.count(1):
         if not 0 < len(nodes) < budget:
             break
-        order, _ = best_neighbours(nodes.items, links, similar, beta)
+        order, _ = best_neighbours(nodes.items, links, similarity, beta)
         added: list[int] = []
         for node in order.items:
             if len(added) == min(batch, budget - len(nodes)):
@@ -98,12 +98,17 @@ def replay_loop(
 def node_origins(
     links: SimpleGraph, frames: tuple[Frame, ...]
 ) -> dict[int, tuple[int, int | None, float | None]]:
-    """Return for each node of a loop's frames how it was added.
+    """Return for each node of a loop when and by which neighbour it was added.
+
+    Parameters
+    ----------
+    links : the graph as an undirected simple graph.
+    frames : the recorded rankings of the loop, the start first.
 
     Returns
     -------
-    For each node the round (0 for the start), the best ranked node that it is linked to (None for
-    the start), and the score by which it was chosen.
+    For each node the round (0 for the start), the best ranked node that it is linked to (None if
+    there is none, as at the start), and its score when it was added (None without scores).
     """
     origins: dict[int, tuple[int, int | None, float | None]] = {}
     order: tuple[int, ...] = ()
@@ -115,9 +120,9 @@ def node_origins(
             number += 1
         for node in new_nodes:
             neighbours = set(links.neighbours(node).tolist())
-            source_node = next((one for one in order if one in neighbours), None)
+            source_node = next((other for other in order if other in neighbours), None)
             score = ranking.score(ranking.positions[node]) if ranking.scores else None
             origins[node] = (number, source_node, score)
-        # a frame lists all nodes, or only the new ones
+        # a frame has all nodes, which are then in a new order, or only the added ones
         order = ranking.items if len(ranking) == len(origins) else (*order, *new_nodes)
     return origins

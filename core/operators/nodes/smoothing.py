@@ -77,9 +77,14 @@ def smoothed_order(
     alpha: float,
     lonely: str = "keep",
 ) -> Ranking:
-    """Return nodes by the score of their smoothed hidden states.
+    """Rank nodes by the score of their smoothed hidden states.
 
-    Nodes of equal score keep their order.
+    Nodes of equal score keep their order. The other parameters are those of `smooth_states`.
+
+    Parameters
+    ----------
+    hidden : hidden states of all nodes that were read, and the head that scores them.
+    nodes : the nodes to rank; all were read.
     """
     ids = np.array(nodes, np.int64)
     rows = state_rows(hidden, nodes)
@@ -106,11 +111,11 @@ def smooth_states(
 
     Parameters
     ----------
-    states : hidden states of all nodes that were read.
+    states : hidden states of all nodes that were read, float [read nodes, d].
     rows : rows of the nodes in `states`.
     nodes : node ids, aligned with `rows`.
     links : the graph as an undirected simple graph.
-    alpha : share of the neighbours.
+    alpha : share of the neighbours in the result, 0 .. 1.
     lonely : "keep" leaves a node without links unchanged; "shrink" multiplies it by (1 - alpha).
 
     Examples

@@ -1,4 +1,4 @@
-"""The operator that names the graph of a line on texts."""
+"""Operator that selects the graph of a corpus on which the other operators run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import State
 
-# words for the nodes, by kind of graph, if they are no entities
+# words for the nodes by kind of graph; the nodes of other kinds are entities
 NODE_WORDS_BY_GRAPH = {
     "links": "documents",
     "passage": "passages",
@@ -26,7 +26,7 @@ class BuiltGraph(Operator):
     The lanes of a question may run on different graphs of its corpus. The graph is opened before
     the first operator runs. A line that begins with this operator cannot run on a graph of triples.
 
-    >>> # the test hands the graph over, whatever its build
+    >>> # this example runs on the graph `story`, whatever the build
     >>> retrieve("BuiltGraph(build='tkg')", graph=story).trace[0].notes
     ('story: 5 entities, 4 relations, 4 chunks, 3 communities.',)
     """

@@ -1,4 +1,7 @@
-"""Chunks chosen by the relations and entities that they mention."""
+"""Operators that return the chunks in which retrieved relations and entities occur.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -110,10 +113,11 @@ class ChunksByOccurrence(Operator):
 class ChunksOfHits(Operator):
     """The chunks of the retrieved entities and relations, by cosine with the question.
 
-    This is LightRAG 1.5. Of the chunks of n entities the `each` * n / 2 nearest are taken. Of the
-    other chunks of the relations as many are taken for each two relations with such a chunk. Both
-    lists are interleaved. Chunks retrieved before, as in LightRAG's mixed search, come first in
-    each turn.
+    This is LightRAG 1.5. If n retrieved entities have chunks, the `each` * n / 2 of these chunks
+    that are nearest to the question are taken. Each other chunk of the relations counts for the
+    best relation that it states. If there are m such relations, the `each` * m / 2 nearest of these
+    chunks are taken. Both lists are interleaved. Chunks that were retrieved before, as in
+    LightRAG's mixed search, are a third list and come first in each turn.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> IncidentRelations() >> ChunksOfHits(keep=1)"
     >>> question = "Was Tim lame, the son of Cratchit?"
@@ -139,17 +143,20 @@ class ChunksOfHits(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        of_nodes = chunk_lists(ctx.graph, "nodes", state.nodes.items if state.nodes else ())
-        of_edges = chunk_lists(ctx.graph, "edges", state.relations.items if state.relations else ())
-        cosine = self._cosines(state, set().union(*of_nodes, *of_edges), ctx, recorder)
+        # the rows of the chunks of each entity, and of each relation
+        node_rows = chunk_lists(ctx.graph, "nodes", state.nodes.items if state.nodes else ())
+        relations = state.relations.items if state.relations else ()
+        edge_rows = chunk_lists(ctx.graph, "edges", relations)
+        cosines = self._cosines(state, set().union(*node_rows, *edge_rows), ctx, recorder)
 
         def nearest(rows: Iterable[int], n_hits: int) -> list[int]:
-            order = sorted(rows, key=lambda row: (-cosine[row], row))
+            order = sorted(rows, key=lambda row: (-cosines[row], row))
             return order[: self.each * n_hits // 2]
 
-        by_nodes = nearest(set().union(*of_nodes), sum(map(bool, of_nodes)))
-        first_relation: dict[int, int] = {}  # of each chunk that the entities do not give
-        for rank, rows in enumerate(of_edges):
+        by_nodes = nearest(set().union(*node_rows), sum(map(bool, node_rows)))
+        # the rank of the best relation of each chunk that is not in `by_nodes`
+        first_relation: dict[int, int] = {}
+        for rank, rows in enumerate(edge_rows):
             for row in set(rows).difference(by_nodes):
                 first_relation.setdefault(row, rank)
         by_edges = nearest(first_relation, len(set(first_relation.values())))
@@ -161,7 +168,7 @@ class ChunksOfHits(Operator):
     def _cosines(
         self, state: State, rows: set[int], ctx: Context, recorder: Recorder
     ) -> dict[int, float]:
-        """Return the cosine of the question and the chunks of these rows."""
+        """Return the cosine of the question with each of these chunks, by row."""
         if not rows:
             return {}
         encoder = ctx.models.encoder(self.encoder)
@@ -181,7 +188,7 @@ class ChunksOfHits(Operator):
 
 
 def _scores_by_relations(graph: KnowledgeGraph, relations: Ranking | None) -> dict[int, float]:
-    """Return the number of relations with both ends in each chunk."""
+    """Return for each chunk the number of relations whose two entities it both mentions."""
     heads, _, tails = graph.triples(np.array(relations.items if relations else (), np.int64))
     rows = chunks_of(graph, "nodes")
     counts: Counter[int] = Counter()
@@ -193,9 +200,10 @@ def _scores_by_relations(graph: KnowledgeGraph, relations: Ranking | None) -> di
 def _scores_by_entity(
     graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context
 ) -> dict[int, float]:
-    """Return the score of each chunk by its first retrieved entity.
+    """Return the score of each chunk, by the best retrieved entity that it mentions.
 
-    The score is minus the entity's rank, plus the share of the entity's neighbours in the chunk.
+    The score is minus the entity's rank (from 0), plus the fraction of the entity's neighbours that
+    the chunk mentions too. This fraction is below 1.
     """
     rows = chunks_of(graph, "nodes")
     best_scores: dict[int, float] = {}
@@ -213,7 +221,7 @@ def _scores_by_entity(
 def _chunks_within_budget(
     graph: KnowledgeGraph, scores: dict[int, float], budget: int, keep: int, recorder: Recorder
 ) -> Ranking:
-    """Return the best chunks within the budget, and record the full order."""
+    """Return the best `keep` chunks within the budget; 0 sets no limit for either."""
     order = keep_best_hits(recorder, "chunk", scores, scores.values(), keep)
     if not budget:
         return order

@@ -1,4 +1,7 @@
-"""Communities of the retrieved entities, and all communities up to a level."""
+"""Operators that return communities: those of the retrieved entities, or all up to a level.
+
+Level 0 holds the coarsest communities. A report is the summary of a community.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +155,7 @@ class CommunitiesAtLevel(Operator):
 
 
 def _communities(graph: KnowledgeGraph, recorder: Recorder) -> Table | None:
-    """Return the communities of the graph, or None with a note."""
+    """Return the graph's table of communities; None, with a note, if there are none."""
     table = graph.columns.communities
     if table is None or not len(table):
         recorder.notes.append(f"The graph “{graph.name}” has no communities; it was built without.")
@@ -173,9 +176,9 @@ def _ratings(table: Table) -> np.ndarray:
 
 
 def _as_fractions(values: np.ndarray) -> np.ndarray:
-    """Return the values as fractions below 1, in the same order.
+    """Return the values scaled to fractions below 1, aligned with the values.
 
-    Negative values become 0.
+    Larger values stay larger. Negative values become 0.
     """
     values = np.maximum(values, 0.0)
     return values / (1.0 + (values.max() if len(values) else 0.0))

@@ -1,4 +1,9 @@
-"""Evidence from a knowledge graph: relations, chosen evidence, and paths as hits."""
+"""DALK's evidence: relations around the linked entities, and a model's choice among evidence.
+
+Another operator turns paths into hits.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -28,10 +33,10 @@ EVIDENCE_MODEL_HELP = "What picks: a language model, a scorer, or a combination.
 class NeighbourRelations(Operator):
     """The relations at the linked entities, those of the best linked entity first.
 
-    If there are `few` or fewer, the relations at their neighbours follow. This is DALK's neighbour
-    evidence. The heaviest relations of an entity come first. The in-depth analysis' code drops the
-    last five of the list; this operator returns all. DALK's own code follows relations only from
-    head to tail, as `direction` "out" does.
+    If there are at most `few` of them, the relations at the neighbours follow. This is DALK's
+    neighbour evidence. The heaviest relations of an entity come first. The in-depth analysis' code
+    drops the last five of the list; this operator returns all. DALK's own code follows relations
+    only from head to tail, as `direction` "out" does.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourRelations(few=1)"
     >>> found = retrieve(line, graph=story, question="Fred", models=scores({})).relations
@@ -71,14 +76,14 @@ class NeighbourRelations(Operator):
 
 
 class EvidenceChoice(Operator):
-    """Base of operators that keep at most `keep` items by `model`.
+    """Base of operators with which a model chooses at most `keep` of the retrieved items.
 
-    The first items are kept if no language model may be asked.
+    If `model` is a language model and none may be asked, the first `keep` items are kept.
     """
 
     stage = "refine"
     without_model = True
-    field: ClassVar[str]
+    field: ClassVar[str]  # the field of the state with the items: "paths" or "relations"
     keep: int
     model: str
 
@@ -160,8 +165,8 @@ class HitsOfPaths(Operator):
 
     With this, operators on paths (PageRank paths, beams, Think-on-Graph) can be followed by
     operators that read hits. For example, `ChunksFromRelations` returns the passages of the paths.
-    This is Hopscope's own. Each hit has the score of its best path. Paths without scores count 1,
-    1/2, 1/3 and so on.
+    The operator follows no paper. Each hit has the score of its best path. Paths without scores
+    count 1, 1/2, 1/3 and so on.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths() >> HitsOfPaths()"
     >>> state = retrieve(line, graph=story, question="Tim, Scrooge")
@@ -190,9 +195,9 @@ class HitsOfPaths(Operator):
 
 
 def _edges_by_node(graph: KnowledgeGraph, nodes: list[int], direction: str) -> list[int]:
-    """Return the edges at each node in turn, each edge once.
+    """Return the edges of each node in turn, each edge once.
 
-    Of one node the heaviest edges come first.
+    The edges of one node are ordered by weight, the heaviest first.
     """
     weights = edge_weights(graph)
     ordered: dict[int, None] = {}

@@ -1,4 +1,7 @@
-"""Passages by PageRank in a graph of entities and passages that restarts at facts."""
+"""HippoRAG 2: passages by PageRank in a graph of entities and passages, restarting at facts.
+
+A fact is an edge that a text states, unlike an edge that links similar names.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ from core.operators.texts.pagerank import MAX_EDGES_SOLVED
 from core.parameters import param
 from core.types import Ranking, State
 
-EXACT_PASSAGES = 100  # best passages whose order must be exact if a push approximates PageRank
-LINKS_CACHE_KEY = "walk among entities and passages"  # cache key of the links of this graph
+EXACT_PASSAGES = 100  # best passages that must be stable before an approximate PageRank ends
+LINKS_CACHE_KEY = "walk among entities and passages"  # in the derived values of a graph
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,7 +72,6 @@ class PassagesOfFacts(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-
         assert state.relations is not None and state.vector is not None
         graph = ctx.graph
         rows = np.arange(n_chunks(graph))
@@ -106,12 +108,12 @@ def ends_of_facts(
     keep: int,
     recorder: Recorder,
 ) -> Ranking:
-    """Return the best `keep` ends of some relations as restart nodes.
+    """Return the best `keep` entities of some relations, with their restart weights.
 
-    The score of an end is the mean score of its relations, divided by the number of its passages. A
-    relation's score is its cosine with the question's `vector`, scaled to 0 .. 1 over all relations
-    that a text states. An approximate search does not compute all cosines. Scores are scaled
-    between the nearest and the farthest relation that it finds then, as a note says.
+    The weight of an entity is the mean score of its relations, divided by the number of its
+    passages. A relation's score is its cosine with the question's `vector`, scaled to 0 .. 1 over
+    all facts. An approximate index does not compute all cosines. The scores are then scaled between
+    the nearest and the farthest fact that it finds, and a note says so.
     """
     graph = ctx.graph
     edges = np.array(relations.items, np.int64)
@@ -137,16 +139,17 @@ def ends_of_facts(
 def _scores_of_facts(
     ctx: Context, edges: np.ndarray, vector: np.ndarray, encoder: str, recorder: Recorder
 ) -> np.ndarray:
-    """Return the scaled cosine of each edge, float64.
+    """Return the cosine of each edge with the question, scaled to 0 .. 1, float64 [n].
 
-    It is 0 for an edge that no text states.
+    It is 0 for an edge between similar names, which no text states.
     """
     graph = ctx.graph
-    alike = similarity_edges(graph)
+    synonyms = similarity_edges(graph)
     index = vector_index(graph, ctx.models.encoder(encoder), "relations", ctx.watch)
     if index.approximation_note:
-        high = float(index.nearest(vector, 1, alike)[1][0])
-        low = -float(index.nearest(-vector, 1, alike)[1][0])
+        high = float(index.nearest(vector, 1, synonyms)[1][0])
+        # the fact farthest from the question is the one nearest to the opposite vector
+        low = -float(index.nearest(-vector, 1, synonyms)[1][0])
         recorder.notes.append(
             "Scores of facts are scaled between the nearest and the farthest found, "
             f"{high:.2f} and {low:.2f}."
@@ -157,15 +160,16 @@ def _scores_of_facts(
         facts = facts_of(graph)
         if not len(facts):
             return np.zeros(len(edges))
+        # an edge that is no fact gets the row of another one here, and 0 below
         fact_rows = np.minimum(np.searchsorted(facts, edges), len(facts) - 1)
         scores = _scaled_cosines(ctx, vector, encoder, "relations", facts)[fact_rows]
-    return np.where(np.isin(edges, alike), 0.0, scores)
+    return np.where(np.isin(edges, synonyms), 0.0, scores)
 
 
 def _scaled_cosines(
     ctx: Context, vector: np.ndarray, encoder: str, kind: ItemKind, items: np.ndarray
 ) -> np.ndarray:
-    """Return the cosines of chunks or relations with the question, scaled to 0 .. 1.
+    """Return the cosines of items with the question, scaled to 0 .. 1 over these items.
 
     All are 1 if the cosines are equal.
     """
@@ -176,7 +180,7 @@ def _scaled_cosines(
 
 
 def facts_of(graph: KnowledgeGraph) -> np.ndarray:
-    """Return the edges that a text states: all except those of similar names."""
+    """Return the edges that a text states, ascending: all except those of similar names."""
     return graph.derived.get_or_make(
         "edges that a text tells",
         None,
@@ -189,18 +193,18 @@ def similarity_edges(graph: KnowledgeGraph) -> np.ndarray:
     names = list(graph.relation_names)
     if SIMILAR_TO not in names:
         return np.empty(0, np.int64)
-    number = names.index(SIMILAR_TO)
+    relation = names.index(SIMILAR_TO)
     return graph.derived.get_or_make(
         "edges of alike names",
         None,
-        lambda: np.flatnonzero(graph.triples(np.arange(graph.n_edges))[1] == number),
+        lambda: np.flatnonzero(graph.triples(np.arange(graph.n_edges))[1] == relation),
     )
 
 
 def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of a passage and an entity if the passage states a fact of the entity.
+    """Return the pairs of a passage and an entity of a fact that the passage states.
 
-    The passage is given by its row. Each pair is returned once.
+    The pairs are two aligned arrays: rows of passages, and entities. Each pair occurs once.
     """
     facts = facts_of(graph)
     rows = chunks_of(graph, "edges")
@@ -218,10 +222,10 @@ def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray
 def _page_rank(
     graph: Graph, shares: np.ndarray, damping: float, ctx: Context, recorder: Recorder
 ) -> np.ndarray:
-    """Return the PageRank of every entity, then of every passage.
+    """Return the PageRank of every entity, then of every passage, which sums to 1.
 
-    The values sum to 1. On a graph of more than `MAX_EDGES_SOLVED` edges it is only as exact as the
-    best passages need.
+    `shares` are their restart weights in the same order. On a graph of more than `MAX_EDGES_SOLVED`
+    edges the result is only as exact as the best `EXACT_PASSAGES` passages need.
     """
     from core.graph.pagerank.exact import solve
     from core.graph.pagerank.many_restarts import push_everywhere  # loads numba
@@ -229,14 +233,16 @@ def _page_rank(
     links = _passage_links(graph)
     shares = shares / shares.sum()
 
-    def solve_shares(some: np.ndarray) -> np.ndarray:
-        seeds = np.flatnonzero(some)
-        return np.maximum(solve(links, seeds, some[seeds], damping, 0.5e-8, ctx.watch), 0.0)
+    def solve_shares(restarts: np.ndarray) -> np.ndarray:
+        seeds = np.flatnonzero(restarts)
+        scores = solve(links, seeds, restarts[seeds], damping, tolerance=0.5e-8, watch=ctx.watch)
+        return np.maximum(scores, 0.0)  # the solver may return tiny negative values
 
     if graph.n_edges <= MAX_EDGES_SOLVED:
         scores = solve_shares(shares)
         return scores / scores.sum()
     passages = np.arange(graph.n_nodes, len(shares))
+    # every passage is a restart of every question, so the push starts from their PageRank
     even = np.zeros(len(shares))
     even[passages] = 1.0 / len(passages)
     start_state = graph.derived.get_or_make(
@@ -257,14 +263,17 @@ def _page_rank(
 
 
 def _passage_links(graph: KnowledgeGraph) -> Adjacency:
-    """Return the links of the graph of entities and passages, computed once."""
+    """Return the adjacency of the graph of entities and passages, computed once."""
     return graph.derived.get_or_make(LINKS_CACHE_KEY, "links", lambda: _make_passage_links(graph))
 
 
 def _make_passage_links(graph: KnowledgeGraph) -> Adjacency:
-    """Return the links of entities and passages, each edge in both directions."""
+    """Return the adjacency of entities and passages, with each edge in both directions.
+
+    The nodes are the entities of `graph`, then its passages. `PassagesOfFacts` has the weights.
+    """
     facts = facts_of(graph)
-    alike = similarity_edges(graph)
+    synonyms = similarity_edges(graph)
     weights = edge_weights(graph)
     weights = np.ones(graph.n_edges) if weights is None else weights
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
@@ -272,10 +281,10 @@ def _make_passage_links(graph: KnowledgeGraph) -> Adjacency:
     has_fact = np.zeros(graph.n_nodes, bool)
     has_fact[heads[facts]] = True
     has_fact[tails[facts]] = True
-    alike = alike[has_fact[heads[alike]] & has_fact[tails[alike]]]
+    synonyms = synonyms[has_fact[heads[synonyms]] & has_fact[tails[synonyms]]]
     # an edge of similar names replaces the facts between the same entities
     pair_codes = np.minimum(heads, tails) * graph.n_nodes + np.maximum(heads, tails)
-    edges = np.concatenate([facts[~np.isin(pair_codes[facts], pair_codes[alike])], alike])
+    edges = np.concatenate([facts[~np.isin(pair_codes[facts], pair_codes[synonyms])], synonyms])
     edges = edges[heads[edges] != tails[edges]]
     rows, entities = _passages_of_entities(graph)
     sources = np.concatenate([heads[edges], entities])
@@ -289,4 +298,5 @@ def _make_passage_links(graph: KnowledgeGraph) -> Adjacency:
     starts, ends, strength = starts[order], ends[order], strength[order]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(starts, minlength=n))]).astype(np.int64)
     totals = np.bincount(starts, strength, n)
+    # as each edge has both directions, the outgoing and the incoming links are the same
     return Adjacency(1, indptr, ends, indptr, ends, strength, strength, totals)

@@ -1,4 +1,7 @@
-"""Helpers of operators on documents: ordered hits, token budgets and notes."""
+"""Helpers of the operators on documents: ranked hits, token budgets and notes.
+
+A hit is a retrieved node, relation, chunk or community, given by its id in the graph.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,17 @@ from core.operators.base import Recorder
 from core.operators.generate import PROMPT_CHARACTERS_PER_TOKEN
 from core.types import Kind, Ranking
 
+# the kind of the hits in each field of a state
 KIND_BY_FIELD: dict[str, Kind] = {
     "nodes": "node",
     "relations": "triple",
     "chunks": "chunk",
     "communities": "community",
 }
-# everyday words for the hits of a field, if its name is none
+# plain words for the hits of a field whose name is a technical term
 HIT_WORDS = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}
 MAX_HITS_NAMED = 5  # hits that are named in a note
-HIT_SCORE_DIGITS = 12  # digits of a score; further ones are rounding errors
+HIT_SCORE_DIGITS = 12  # decimal places of a score; further ones are rounding errors
 HIT_BLOCK_TEXTS = 128  # texts of hits that are read in one block
 MAX_HITS_BEFORE_CUT = 1000  # hits that are recorded in the order before the cut
 
@@ -32,7 +36,7 @@ MAX_HITS_BEFORE_CUT = 1000  # hits that are recorded in the order before the cut
 def best_hits(
     kind: Kind, ids: Iterable[int] | np.ndarray, scores: Iterable[float] | np.ndarray, keep: int = 0
 ) -> Ranking:
-    """Return the best `keep` items by (-score, id); 0 keeps all.
+    """Return the best `keep` items by (-score, id); a `keep` of 0 returns all.
 
     Scores that differ only by rounding errors count as equal.
     """
@@ -48,7 +52,10 @@ def best_hits(
 def keep_best_hits(
     recorder: Recorder, kind: Kind, ids: Iterable[int], scores: Iterable[float], keep: int
 ) -> Ranking:
-    """Return the best `keep` hits; 0 keeps all. The best ones before the cut are recorded."""
+    """Return the best `keep` hits; a `keep` of 0 returns all.
+
+    The best `MAX_HITS_BEFORE_CUT` hits, or `keep` if that is more, are recorded for the trace.
+    """
     n_recorded = max(keep, MAX_HITS_BEFORE_CUT)
     order = best_hits(kind, ids, scores, n_recorded if keep else 0)
     recorder.before_cut = order.head(n_recorded)
@@ -58,9 +65,9 @@ def keep_best_hits(
 class LazyRanking(Ranking):
     """All hits of one kind, sorted only when they are read.
 
-    It equals `best_hits` of the same ids and scores. With hundreds of thousands of hits, sorting
-    them and converting them to Python numbers would take most of a line's time, and often they are
-    never read.
+    It equals the result of `best_hits` for the same ids and scores. Sorting hundreds of thousands
+    of hits and converting them to Python numbers would take most of the retrieval time, and often
+    only the first of them are read.
 
     >>> import numpy as np
     >>> from core.operators.texts.hits import LazyRanking
@@ -73,6 +80,7 @@ class LazyRanking(Ranking):
     values: np.ndarray  # float64 [n], scores aligned with ids
 
     def __init__(self, kind: Kind, ids: np.ndarray, scores: np.ndarray):
+        # `Ranking` is frozen, and its fields `items` and `scores` are properties here
         self.__dict__.update(
             kind=kind,
             ids=np.asarray(ids, np.int64),
@@ -104,9 +112,9 @@ class LazyRanking(Ranking):
 
 
 def arrays_of(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids (int64) and scores (float64) of numbered hits, in any order.
+    """Return the ids (int64) and scores (float64) of a ranking, aligned, in any order.
 
-    An order without scores gets descending scores.
+    A ranking without scores gets the scores 0, -1, -2 and so on. Its items must be ids, not paths.
     """
     if isinstance(ranking, LazyRanking):
         return ranking.ids, ranking.values
@@ -118,9 +126,9 @@ def arrays_of(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scores_of(ranking: Ranking, n: int) -> np.ndarray:
-    """Return the score of each of `n` items, float64.
+    """Return the scores of the items 0 to `n` - 1, float64 [n].
 
-    Items that are no hits have 0. In an order without scores every hit has 1.
+    Items that are not in the ranking have 0. If it has no scores, each of its items has 1.
     """
     values = np.zeros(n)
     values[list(ranking.items)] = 1.0 if ranking.scores is None else ranking.scores
@@ -128,14 +136,16 @@ def scores_of(ranking: Ranking, n: int) -> np.ndarray:
 
 
 def count_tokens_roughly(text: str) -> int:
-    """Estimate the number of tokens of a text.
+    """Estimate the number of tokens of a text without a tokenizer.
 
-    A letter that is not Latin counts as one.
+    `PROMPT_CHARACTERS_PER_TOKEN` Latin characters count as one token. Every other character counts
+    as one token.
 
     >>> from core.operators.texts.hits import count_tokens_roughly
     >>> count_tokens_roughly("fourteen chars"), count_tokens_roughly("圣诞")
     (4, 2)
     """
+    # the usual Latin letters have code points below U+0250
     n_latin = len(text) if text.isascii() else sum(char < "\u0250" for char in text)
     return math.ceil(n_latin / PROMPT_CHARACTERS_PER_TOKEN) + len(text) - n_latin
 
@@ -143,7 +153,7 @@ def count_tokens_roughly(text: str) -> int:
 def count_fitting_texts(texts: Iterable[str], budget: int) -> int:
     """Return how many of the first texts fit into a budget of tokens.
 
-    Counting ends at the first text that does not fit. A budget of 0 fits all.
+    Counting ends at the first text that does not fit. With a budget of 0 all texts fit.
     """
     tokens_used = count = 0
     for text in texts:
@@ -157,7 +167,7 @@ def count_fitting_texts(texts: Iterable[str], budget: int) -> int:
 def read_in_blocks(
     read_texts: Callable[[Sequence[int]], Sequence[str]], items: Sequence[int]
 ) -> Iterator[str]:
-    """Yield the texts of items, reading them in blocks when they are needed.
+    """Yield the texts of items, reading `HIT_BLOCK_TEXTS` of them at a time on demand.
 
     >>> from core.operators.texts.hits import count_fitting_texts, read_in_blocks
     >>> texts_of = lambda items: [f"Text {item}." for item in items]
@@ -173,9 +183,9 @@ def hits_within_budget(
 ) -> Ranking:
     """Return the first hits whose texts fit into a budget of tokens.
 
-    A budget of 0 fits all. The first hit that does not fit ends the list. As a text usually has a
-    token, there are rarely more hits than tokens. The hits beyond are therefore not sorted at
-    first.
+    The first hit that does not fit ends the list. With a budget of 0 all hits fit. Most texts have
+    at least one token, so first only the best `budget` + 1 hits are sorted. The others follow only
+    if empty texts leave room for them.
 
     >>> import numpy as np
     >>> from core.operators.texts.hits import LazyRanking, hits_within_budget
@@ -187,16 +197,16 @@ def hits_within_budget(
         return ranking
     candidates = ranking.head(budget + 1)
     n_fitting = count_fitting_texts(read_in_blocks(read_texts, candidates.items), budget)
-    if n_fitting == len(candidates) < len(ranking):  # some have no text
+    if n_fitting == len(candidates) < len(ranking):  # some texts are empty
         candidates = ranking
         n_fitting = count_fitting_texts(read_in_blocks(read_texts, ranking.items), budget)
     return candidates.head(n_fitting)
 
 
 def missing_reports_note(graph: Any, hits: Ranking) -> list[str]:
-    """Return a note on communities without a report, or none.
+    """Return a list with one note on the communities without a report, if there are any.
 
-    The names of their members are shown instead.
+    Prompts show the names of the members of such a community.
     """
     table = graph.columns.communities
     n_missing = sum(not table.text("report", row) for row in hits.items) if table is not None else 0
@@ -209,7 +219,7 @@ def missing_reports_note(graph: Any, hits: Ranking) -> list[str]:
 
 
 def best_names(graph: Any, ranking: Ranking) -> str:
-    """Return the names and scores of the first hits, for a note."""
+    """Return the names and scores of the best hits, for a note; empty without hits."""
     first_hits = ranking.head(MAX_HITS_NAMED)
     scores = [first_hits.score(index) for index in range(len(first_hits))]
     return "; ".join(

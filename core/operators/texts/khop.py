@@ -1,4 +1,7 @@
-"""Paths between the linked entities: DALK's path evidence."""
+"""Paths between the linked entities: DALK's path evidence.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -61,9 +64,10 @@ class KhopPaths(Operator):
         return state.replace(paths=Ranking("path", tuple(paths)))
 
     def _grow_chain(self, chain: Path, remaining: list[int], ctx: Context) -> Path:
-        """Return the path from the chain's start to the nearest remaining entity.
+        """Return the chain extended to the nearest remaining entity.
 
-        In DALK's reading it goes on from one entity to the next.
+        With `reading` "code" it is extended further, from one entity to the next, until none is
+        within `hops`. A chain that cannot be extended is returned unchanged.
         """
         while remaining:
             paths = connecting_paths(
@@ -71,6 +75,7 @@ class KhopPaths(Operator):
             )
             if not paths:
                 break
+            # of equally near entities the better linked one, which comes first in `remaining`
             end = min(paths, key=lambda node: (len(paths[node]), remaining.index(node)))
             chain = extend_path(ctx.graph, chain, paths[end], self.direction)
             remaining = [node for node in remaining if node not in chain.nodes]
@@ -83,9 +88,9 @@ class KhopPaths(Operator):
 
 
 def drop_contained_paths(paths: Sequence[Path]) -> list[Path]:
-    """Return the paths that are no part of another one, in either direction.
+    """Return the paths whose nodes are no part of another path, in either direction.
 
-    Of paths with the same nodes the first is returned.
+    Of paths with the same nodes only the first is returned.
 
     >>> from core.operators.texts.khop import drop_contained_paths
     >>> from core.types import Path
@@ -103,15 +108,15 @@ def drop_contained_paths(paths: Sequence[Path]) -> list[Path]:
 
 
 def _is_subpath(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    """Return whether one path runs along another, forwards or backwards."""
+    """Return whether the nodes `part` are a section of `whole`, forwards or backwards."""
     starts = range(len(whole) - len(part) + 1)
     return any(whole[i : i + len(part)] in (part, part[::-1]) for i in starts)
 
 
 def extend_path(graph: KnowledgeGraph, path: Path, nodes: Sequence[int], direction: str) -> Path:
-    """Return the path extended through these nodes, by the first of parallel edges.
+    """Return the path extended along `nodes`, by the first of parallel edges.
 
-    The first of the nodes is the end of the path.
+    `nodes` begins with the end of the path.
     """
     for node, next_node in zip(nodes, nodes[1:]):
         neighbours, edges, forward = graph.steps(node, direction)

@@ -1,4 +1,7 @@
-"""Operators that merge the hits of two searches, or cut hits."""
+"""Operators that merge the hits of two searches, or cut hits to a token budget.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ FIELD_BY_KIND = {kind: field for field, kind in KIND_BY_FIELD.items()}
 class SetAside(Operator):
     """The hits so far, set aside for a new search; `Merge` joins both later.
 
-    It is used in lines with two searches, such as LightRAG's hybrid one.
+    It is used in methods with two searches, such as LightRAG's hybrid one.
 
     >>> state = retrieve("SparseChunks(keep=1) >> SetAside()", graph=story, question="the clerk")
     >>> state.chunks, [hits.items for hits in state.waiting]
@@ -139,9 +142,9 @@ class Truncate(Operator):
 
 
 def merge_rankings(first: Ranking | None, second: Ranking | None, order: str) -> Ranking | None:
-    """Return two rankings of one kind as one, in one of `MERGE_ORDERS`.
+    """Return two rankings of one kind as one, each item once.
 
-    If one of them is None, the other is returned.
+    `order` is one of `MERGE_ORDERS`. If one of the rankings is None, the other is returned.
     """
     if first is None or second is None:
         return first or second
@@ -162,11 +165,11 @@ def merge_rankings(first: Ranking | None, second: Ranking | None, order: str) ->
 
 
 def score_by_position(kind, items: Iterable[int]) -> Ranking:
-    """Return items in their order, each once, scored by position: 1, 1/2, 1/3."""
+    """Rank items in their order, each once, with the scores 1, 1/2, 1/3 and so on."""
     unique = tuple(dict.fromkeys(items))
     return Ranking(kind, unique, tuple(1.0 / rank for rank in range(1, len(unique) + 1)))
 
 
 def interleave_lists(*lists: Sequence[int]) -> list[int]:
-    """Return the first of each list, then the second of each, and so on."""
+    """Return the first item of each list, then the second of each, and so on."""
     return [item for item in chain.from_iterable(zip_longest(*lists)) if item is not None]

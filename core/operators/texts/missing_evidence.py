@@ -1,4 +1,7 @@
-"""Neighbours of the retrieved chunks, by the evidence that is missing."""
+"""KGP's traversal: neighbours of the retrieved chunks with the evidence that these lack.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,10 @@ class MissingEvidence(Operator):
 
     KGP: for each chunk a language model writes what evidence it still needs. Question and evidence
     together are the query of a TF-IDF search among the chunk's neighbours in the passage graph, and
-    the best `keep` follow it. No chunk is returned twice. If all neighbours of a chunk are returned
-    already, `alone` decides. The in-depth analysis' code loses the neighbours and searches all
-    chunks; this operator searches only neighbours. If no language model may be asked, the question
-    alone is the query.
+    the best `keep` follow it. No chunk is returned twice. If no new neighbour follows a chunk,
+    `alone` decides whether that chunk is returned. The in-depth analysis' code loses the neighbours
+    and searches all chunks; this operator searches only neighbours. If no language model may be
+    asked, the question alone is the query.
 
     >>> line = "SparseChunks(keep=1) >> MissingEvidence()"
     >>> found = retrieve(line, graph=story, question="the clerk", models=says("a son")).chunks
@@ -75,7 +78,8 @@ class MissingEvidence(Operator):
                 f"Looking for what is missing in passage {number} of {len(seeds)}",
                 (number - 1) / len(seeds),
             )
-            rows = np.array([one for one in find_neighbours(row) if one not in listed], np.int64)
+            neighbours = [other for other in find_neighbours(row) if other not in listed]
+            rows = np.array(neighbours, np.int64)
             best: tuple[int, ...] = ()
             if len(rows):
                 query = question
@@ -109,21 +113,23 @@ class MissingEvidence(Operator):
 
 
 def chunk_neighbour_lookup(graph: KnowledgeGraph):
-    """Return a function that lists the rows of the chunks linked to the chunk of a row.
+    """Return a function that lists the chunks linked to a chunk in the passage graph.
 
-    The rows are ascending. The list is empty for a chunk that is no node.
+    Chunks are rows of the graph's table of chunks, in ascending order. The list is empty for a
+    chunk that is no node of the graph.
     """
-    rows: dict[int, int] = graph.derived.get_or_make(
+    row_by_node: dict[int, int] = graph.derived.get_or_make(
         "rows of nodes", None, lambda: chunk_nodes(graph, range(graph.n_nodes))
     )
-    nodes = graph.derived.get_or_make(
-        "nodes of rows", None, lambda: {row: node for node, row in rows.items()}
+    node_by_row = graph.derived.get_or_make(
+        "nodes of rows", None, lambda: {row: node for node, row in row_by_node.items()}
     )
 
     def find_neighbours(row: int) -> list[int]:
-        if row not in nodes:
+        if row not in node_by_row:
             return []
-        neighbours = np.unique(graph.steps(nodes[row], "both")[0]).tolist()
-        return sorted(rows[node] for node in neighbours if node in rows and rows[node] != row)
+        neighbours = np.unique(graph.steps(node_by_row[row], "both")[0]).tolist()
+        linked_rows = {row_by_node[node] for node in neighbours if node in row_by_node}
+        return sorted(linked_rows - {row})
 
     return find_neighbours

@@ -1,4 +1,7 @@
-"""The entities of the graph that the names in a question mean."""
+"""Entity linking: the nodes of the graph that the names in a question refer to.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ class LinkNames(Operator):
 
     In-depth analysis, node operator Link (the first hit for each name, whatever its score;
     HippoRAG, DALK, FastGraphRAG). A name that is a node's name, ignoring case, apostrophes and
-    accents, is linked to that node with score 1, without a search. Without `spelt` every name is
-    searched, and may be linked to an entity of another name (fast-graphrag). The linked entities
-    are the seeds of the following operators.
+    accents, is linked to that node with score 1, without a vector search. If `spelt` is False every
+    name is searched, and may be linked to an entity of another name (fast-graphrag). The linked
+    entities are the seeds of the following operators.
 
     >>> line = "NamesInQuestion() >> LinkNames()"
     >>> story.names(retrieve(line, graph=story, question="Is Tim lame?", models=scores({})).seeds)
@@ -53,6 +56,7 @@ class LinkNames(Operator):
         for name in state.names or ():
             matches = name_lookup(graph).find_alike(name) if self.spelt and graph.n_nodes else ()
             if matches:
+                # several nodes of one name: the one of largest degree
                 best_scores[min(matches, key=lambda node: (-graph.degree(node), node))] = 1.0
             else:
                 searched_names.append(name)
@@ -70,7 +74,7 @@ class LinkNames(Operator):
     def _nearest(
         self, names: list[str], ctx: Context, recorder: Recorder
     ) -> list[tuple[int, float]]:
-        """Return for each name the nearest entity and its cosine, if near enough."""
+        """Return the nearest entity and its cosine for each name, without those below `least`."""
         if not names or not ctx.graph.n_nodes:
             return []
         encoder = ctx.models.encoder(self.encoder)

@@ -1,4 +1,9 @@
-"""Neighbours of hits: neighbouring entities, relations at entities, and ends of relations."""
+"""Operators that move to the graph neighbours of the retrieved entities and relations.
+
+They return neighbouring entities, the relations of entities, or the entities of relations.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -33,12 +38,12 @@ NEIGHBOUR_BUDGET_HELP = "How many tokens their descriptions may have together; 0
 class NeighbourNodes(Operator):
     """The entities within `hops` steps of the retrieved ones.
 
-    With `itself` the retrieved ones stay among them. In-depth analysis, node operator Onehop. A
-    neighbour has the score of the best entity within `hops` steps of it. An entity retrieved before
-    has its own score, and of equal scores those retrieved before come first. With `order` "hits
-    first" all entities retrieved before come first, and a neighbour's score is at most that of the
-    last of them. With "score" the neighbours of the best entity may come before other retrieved
-    entities.
+    With `itself` the retrieved entities are returned too. In-depth analysis, node operator Onehop.
+    A neighbour has the score of the best entity within `hops` steps of it. An entity retrieved
+    before has its own score, and of equal scores those retrieved before come first. With `order`
+    "hits first" all entities retrieved before come first, and a neighbour's score is at most that
+    of the last of them. With "score" the neighbours of the best entity may come before other
+    retrieved entities.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourNodes()"
     >>> state = retrieve(line, graph=story, question="Fred", models=scores({}))
@@ -67,13 +72,14 @@ class NeighbourNodes(Operator):
         hit_set = set(hits)
         best_scores = self._best_scores(state.nodes, ctx)
 
-        def rank(node: int) -> tuple[float, bool, int]:
+        def sort_key(node: int) -> tuple[float, bool, int]:
             return -round(best_scores[node], HIT_SCORE_DIGITS), node not in hit_set, node
 
         allowed = [node for node in best_scores if self.itself or node not in hit_set]
-        order = sorted(allowed, key=rank)
+        order = sorted(allowed, key=sort_key)
         if self.order == HITS_FIRST:
             others = [node for node in order if node not in hit_set]
+            # no neighbour may score above a hit, so that the scores descend
             worst = min((best_scores[node] for node in hit_set), default=0.0)
             best_scores |= {node: min(best_scores[node], worst) for node in others}
             order = [*hits, *others] if self.itself else others
@@ -82,15 +88,16 @@ class NeighbourNodes(Operator):
         return state.replace(nodes=Ranking("node", tuple(order), scores))
 
     def _best_scores(self, hits: Ranking, ctx: Context) -> dict[int, float]:
-        """Return the scores of the hits and of their neighbours.
+        """Return the scores of the hits and of their neighbours, by node.
 
-        A hit has its own score, a neighbour that of the best hit near it.
+        A hit has its own score. A neighbour has the score of the best hit within `hops` steps.
         """
         scores = scores_of(hits, ctx.graph.n_nodes)
         hit_set = set(hits.items)
         best_scores: dict[int, float] = {}
         # best first, so that the first score of a neighbour is its best
         for hit in hits.items:
+            # `keep` neighbours and the hit itself
             near_nodes, _ = nearest_nodes(
                 ctx.graph, (hit,), self.hops, self.direction, self.keep + 1, ctx.watch
             )
@@ -128,8 +135,9 @@ class IncidentRelations(Operator):
         assert state.nodes is not None
         ctx.watch.report("Relations at the entities found")
         edges = np.unique(ctx.graph.steps_from(np.array(state.nodes.items, np.int64), "both").edges)
-        order = LazyRanking("triple", edges, connected_scores(ctx.graph, edges))
+        order = LazyRanking("triple", edges, endpoint_degrees(ctx.graph, edges))
         recorder.before_cut = order.head(max(MAX_HITS_BEFORE_CUT, self.keep))
+        # `order` is sorted only as far as the budget needs
         hits = hits_within_budget(
             order.head(self.keep) if self.keep else order,
             partial(relation_texts, ctx.graph),
@@ -179,16 +187,16 @@ class EndpointNodes(Operator):
 
 
 def relation_scores(relations: Ranking) -> tuple[float, ...]:
-    """Return the score of each relation; an order without scores gets descending scores."""
+    """Return the scores of relations; without scores they are 0, -1, -2 and so on."""
     if relations.scores is not None:
         return relations.scores
     return tuple(float(-rank) for rank in range(len(relations)))
 
 
-def connected_scores(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:
-    """Return the sum of the degrees of each edge's ends, float64 [n].
+def endpoint_degrees(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:
+    """Return for each edge the sum of the degrees of its two nodes, float64 [n].
 
-    The edge's weight is added as a fraction below 1.
+    The edge's weight is added as a fraction below 1, so it only orders edges of equal degrees.
     """
     heads, _, tails = graph.triples(edges)
     degrees = graph.degrees(heads) + graph.degrees(tails)

@@ -1,4 +1,4 @@
-"""The next query of a language model that has read the retrieved chunks."""
+"""IRCoT's next query: the names in what a language model thinks after reading the chunks."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from core.parameters import param
 from core.prompts import make_messages, one_line
 from core.types import State
 
-SEARCH_END_PHRASE = "the answer is:"  # part of a thought that ends the search
+SEARCH_END_PHRASE = "the answer is:"  # a thought with this phrase ends the search; in lower case
 
 
 @dataclass(frozen=True, repr=False)
 class NextThought(Operator):
     """The names in the next thought of a language model that read the best chunks.
 
-    The next search starts from these names. This is HippoRAG with IRCoT, if the same search from
-    these names follows, with `SetAside` before and `Merge` by score after it. A thought with "So
-    the answer is:" ends the search, so it gives no name, like a thought without one. A search with
-    `without` "none" then finds nothing, and the hits of the first one stay. If no language model
-    may be asked, there is no thought.
+    The next search starts from these names. For HippoRAG with IRCoT, `SetAside` follows this
+    operator, then the same search again, and then `Merge` by score. A thought with "the answer is:"
+    ends the search: no names are returned, and the second search should find nothing, as
+    `PageRankNodes` does with `without` "none". The hits of the first search then remain. If no
+    language model may be asked, there is no thought and there are no names.
 
     >>> line, models = "SparseChunks(keep=1) >> NextThought()", says("Cratchit works for Scrooge.")
     >>> retrieve(line, graph=story, question="whose clerk is he", models=models).names

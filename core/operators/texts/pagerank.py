@@ -1,4 +1,7 @@
-"""PageRank from the question entities, with the restarts of methods on texts."""
+"""Personalised PageRank from the question entities: HippoRAG's and FastGraphRAG's operator.
+
+Other operators on documents use its functions.
+"""
 
 from __future__ import annotations
 
@@ -159,9 +162,9 @@ def _nodes_by_pagerank(
     watch: Watch,
     recorder: Recorder,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nodes with their PageRank.
+    """Return nodes and their PageRank, aligned: all nodes, or the best of a large graph.
 
-    On a graph of more than `MAX_EDGES_SOLVED` edges only the best that a push finds are returned.
+    On a graph of more than `MAX_EDGES_SOLVED` edges a local push finds the best nodes.
     """
     damping = operator.damping
     weighted = operator.weighted
@@ -192,7 +195,7 @@ def restart_weights(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarr
 
     Returns
     -------
-    Weights of at least 0; all are 0 if there is no entity to start from.
+    Weights of at least 0. All are 0 if there is no entity to start from.
     """
     hit_scores = _scores_by_node(state.nodes, graph)
     if reset == "scores":
@@ -227,7 +230,7 @@ def weighted_pagerank(
     shares : restart probabilities of the nodes, which sum to 1.
     damping : probability of following an edge.
     weighted : True to follow edges by their weights, if they have any.
-    watch : may raise RunCancelled.
+    watch : raises RunCancelled if the user stops the run.
     """
     from core.graph.pagerank.exact import solve  # imported here because it loads numba
 
@@ -261,7 +264,7 @@ def pagerank_problem(
     shares : restart probabilities of the nodes, which sum to 1.
     damping : probability of following an edge.
     weighted : True to follow edges by their weights, if they have any.
-    watch : may raise RunCancelled.
+    watch : raises RunCancelled if the user stops the run.
     keep : number of best nodes that a push finds; not used by `solve`.
     """
     seeds = np.flatnonzero(shares)
@@ -286,6 +289,6 @@ def _scores_by_node(ranking: Ranking | None, graph: KnowledgeGraph) -> np.ndarra
 
 
 def _scaled_to_one(values: np.ndarray) -> np.ndarray:
-    """Return the positive values scaled to a sum of one, or zeros."""
+    """Return values scaled to a sum of 1, after negative ones became 0; zeros if all are 0."""
     values = np.maximum(values, 0.0)
     return values / values.sum() if values.any() else values

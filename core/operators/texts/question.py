@@ -1,4 +1,7 @@
-"""Conversions of a question: its vector, the names in it, and its keywords."""
+"""Operators that convert a question into its vector, its names or its keywords.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from core.types import Keywords, State, Usage
 
 VOCABULARY_SOURCE = "vocabulary"
 WORDS_SOURCE = "words"
-MAX_NAMES = 20  # names or keywords that are read
+MAX_NAMES = 20  # names, or keywords of a level, that are used
 MAX_LIST_REPLY_TOKENS = 256
 MAX_KEYWORDS_NOTED = 5  # keywords of a level that are named in a note
 QUERY_TEXTS = ("question", "low keywords", "high keywords")
@@ -45,8 +48,8 @@ class EmbedQuery(Operator):
     """The vector of the question, or of its low or high keywords.
 
     Keywords are joined by commas. In-depth analysis, question conversion "vector". If there are no
-    such keywords, the question is encoded instead. With `without` "nothing" there is no vector
-    then, and a search by it finds nothing, as LightRAG omits such a search.
+    such keywords, the question is encoded instead. With `without` "nothing" there is no vector in
+    that case, and a search by vector finds nothing. LightRAG omits such a search too.
 
     >>> state = retrieve("EmbedQuery()", graph=story, question="who is Tim", models=scores({}))
     >>> float((state.vector**2).sum().round(3))
@@ -71,14 +74,14 @@ class EmbedQuery(Operator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return () if self.text == QUERY_TEXTS[0] else ("keywords",)
+        return () if self.text == "question" else ("keywords",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report("Encoding the question")
         text = state.question.text
-        if self.text != QUERY_TEXTS[0]:
+        if self.text != "question":
             keywords = state.keywords or Keywords()
-            text = ", ".join(keywords.low if self.text == QUERY_TEXTS[1] else keywords.high)
+            text = ", ".join(keywords.low if self.text == "low keywords" else keywords.high)
             if not text and self.without == "nothing":
                 recorder.notes.append(f"There are no {self.text}; nothing is searched by them.")
                 return state.replace(vector=None)
@@ -90,7 +93,7 @@ class EmbedQuery(Operator):
         return state.replace(vector=vector)
 
     def words(self) -> str:
-        return "question as a vector" if self.text == QUERY_TEXTS[0] else f"{self.text} as a vector"
+        return "question as a vector" if self.text == "question" else f"{self.text} as a vector"
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,8 +136,8 @@ class ExtractKeywords(Operator):
 
     LightRAG asks a language model. "words" needs none: low keywords are the names of the graph in
     the question, high ones its other words except function words. In a graph of documents, whose
-    ids are no names, these words are both. Words are also used if a reply cannot be read, with a
-    note, and if no language model may be asked.
+    ids are no names, the words are both low and high keywords. Words are also used if a reply
+    cannot be read, with a note, and if no language model may be asked.
 
     >>> retrieve(
     ...     "ExtractKeywords()", graph=story, question="What ailment does Tim suffer?"
@@ -165,7 +168,7 @@ class ExtractKeywords(Operator):
 
 
 def _request_keywords(role: str, text: str, ctx: Context, recorder: Recorder) -> Keywords | None:
-    """Return the keywords that a language model names, or None without a readable reply."""
+    """Return the keywords that a language model names, or None if there is no readable reply."""
     keyword_lists = _request_lists(role, "keywords", ("high", "low"), text, ctx, recorder)
     if keyword_lists is None:
         return None
@@ -179,7 +182,10 @@ def _request_keywords(role: str, text: str, ctx: Context, recorder: Recorder) ->
 
 
 def _keywords_of_words(text: str, ctx: Context) -> Keywords:
-    """Return the names in a text as low keywords, and its other content words as high ones."""
+    """Return the names in a text as low keywords, the other content words as high.
+
+    In a graph of documents the content words are the low keywords too.
+    """
     low = vocabulary_names(text, ctx)
     high = tuple(dict.fromkeys(_words_without_names(text, low, ctx)))[:MAX_NAMES]
     return Keywords(high if has_chunk_nodes(ctx.graph) else low, high)
@@ -192,13 +198,16 @@ def _words_without_names(text: str, names: Sequence[str], ctx: Context) -> list[
     for name in names:
         name_words = search_terms(name)
         words = [word for word in words if word not in name_words]
-        if code:  # a word of another language may be a part of a written word
+        if code:  # in other languages than English, a content word may be part of a name's word
             words = [word for word in words if word not in fold(name)]
     return words
 
 
 def _content_words(text: str, code: str) -> list[str]:
-    """Return the folded words of a text without function words; an empty code is English."""
+    """Return the content words of a text in a comparable spelling, without function words.
+
+    `code` is the code of the text's language; empty for English.
+    """
     if code:
         return content_words(text, code)
     words = [word for word in search_terms(text) if word not in COMMON_QUESTION_WORDS]
@@ -208,8 +217,8 @@ def _content_words(text: str, code: str) -> list[str]:
 def find_names(text: str, source: str, ctx: Context, recorder: Recorder) -> tuple[str, ...]:
     """Return the names of things in a text.
 
-    `source` is the role of a language model, or `VOCABULARY_SOURCE`. The vocabulary is also used if
-    the reply cannot be read.
+    `source` is the role of a language model, or `VOCABULARY_SOURCE` for the names of the graph's
+    nodes. The vocabulary is also used if the model may not be asked or its reply cannot be read.
     """
     if source != VOCABULARY_SOURCE:
         lists = _request_lists(source, "names", ("names",), text, ctx, recorder)
@@ -219,9 +228,9 @@ def find_names(text: str, source: str, ctx: Context, recorder: Recorder) -> tupl
 
 
 def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
-    """Return the names of the graph that a text mentions, in order.
+    """Return the names of nodes that a text mentions, in the order of the text.
 
-    The result is empty if nodes are documents, as these are named by their ids.
+    The result is empty if the nodes are documents, which have ids instead of names.
     """
     if not ctx.graph.n_nodes or has_chunk_nodes(ctx.graph):
         return ()
@@ -232,9 +241,10 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
 def _request_lists(
     role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder
 ) -> dict[str, Any] | None:
-    """Return the lists in a language model's reply by field, each text once.
+    """Ask a language model for lists of texts, and return them by field, each text once.
 
-    The result is None if no model may be asked or the reply cannot be read. A note says why.
+    `prompt` is the name of the prompt. The result is None if no model may be asked or the reply
+    cannot be read. A note says why.
     """
     substitute = "the question's own words were taken, those that the graph names first"
     if skips_model_call(ctx, recorder, substitute):

@@ -1,4 +1,4 @@
-"""Reranking of hits by a model that reads them with the question."""
+"""Operator that reranks hits by a model, such as a cross-encoder or a language model."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from core.types import Ranking, State
 class RankHits(Operator):
     """The best `keep` of the hits of one kind, by a model.
 
-    The model reads question and hits once. This is a re-ranker for the hits of any search. The text
-    of a hit is the one that the encoder reads for a search. With the encoder as model, passages are
-    ordered as in LightRAG 1.5. A language model may name fewer; they stay in the order in which it
-    named them. If no language model may be asked, the first `keep` hits stay.
+    This is a re-ranker for the hits of any search. The model reads the question and the same text
+    of each hit that the encoder reads for a search. With the encoder as model, passages are ordered
+    as in LightRAG 1.5. A language model may name fewer than `keep` hits, and these stay in the
+    order in which it named them. If no language model may be asked, the first `keep` hits stay.
 
     >>> models = picks("Tiny Tim, the son of Cratchit, who works for Scrooge, was lame.")
     >>> line = "SparseChunks(keep=2) >> RankHits(keep=1, model='x')"

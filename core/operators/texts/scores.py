@@ -1,4 +1,7 @@
-"""Aggregators: scores passed from entities to relations, and from relations to chunks."""
+"""Aggregators: scores passed from entities to relations, and from relations to chunks.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ from core.operators.texts.pagerank import MAX_EDGES_SOLVED
 from core.parameters import param
 from core.types import Ranking, State
 
-MAX_EDGES_UNCOMPILED = 50_000  # more scores are summed by a compiled function
+# The scores of more edges are summed by a compiled function, which takes time to load.
+MAX_EDGES_UNCOMPILED = 50_000
 KEEP_EVERY_HELP = (
     "0 hands on every one with a score above 0, as the published code does before the chunks are "
     "cut."
@@ -36,7 +40,7 @@ class RelationsFromNodes(Operator):
 
     In-depth analysis, relationship operator Aggregator (HippoRAG, FastGraphRAG). p is the score of
     a retrieved entity, and 0 for all others. Edges between similar names, which no text states, are
-    left out (HippoRAG's facts) except with `alike`. With `mentions`, `keep` counts mentions: one
+    left out (HippoRAG's facts) unless `alike` is set. With `mentions`, `keep` counts mentions: one
     for each chunk that states a relation (fast-graphrag, which has an edge for each). All mentions
     of the last relation are included.
 
@@ -80,7 +84,7 @@ class RelationsFromNodes(Operator):
             if not self.alike:
                 edges = edges[~np.isin(edges, similarity_edges(graph))]
             heads, _, tails = graph.triples(edges)
-            # with `mentions` enough, as each relation has at least one
+            # with `mentions` too: each relation has at least one, so `keep` relations are enough
             relations = best_hits("triple", edges, scores[heads] + scores[tails], self.keep)
         if self.mentions and self.keep:
             counts = chunks_of(graph, "edges").counts[np.array(relations.items, np.int64)]
@@ -121,7 +125,7 @@ class ChunksFromRelations(Operator):
             chunks_of(ctx.graph, "edges"), edges, scores, n_chunks(ctx.graph)
         )
         ids = np.flatnonzero(has_edges)
-        # a chunk without any relation has 0
+        # the minimum is over all chunks, and a chunk without any relation has 0
         min_sum = sums.min() if 0 < len(ids) == len(sums) else 0.0
         sum_range = sums.max() - min_sum if len(ids) else 0.0
         scaled = (sums[ids] - min_sum) / sum_range if sum_range > 0 else np.ones(len(ids))
@@ -131,8 +135,8 @@ class ChunksFromRelations(Operator):
 def _incident_edges(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
     """Return the edges at some nodes, ascending.
 
-    Edges of similar names are included only with `alike`. All edges of the graph are marked, which
-    is fast for nodes with a large part of them.
+    Edges of similar names are included only with `alike`. The edges are marked in an array of all
+    edges of the graph, which is faster than sorting if the nodes have many of them.
     """
     from core.graph.algorithms.traversal import mark_edges_at  # loads numba
 
@@ -147,9 +151,17 @@ def _incident_edges(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
 def _chunk_score_sums(
     rows: IdLists, edges: np.ndarray, scores: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the summed scores of each chunk's edges, and whether it has any.
+    """Return for each chunk the sum of its edges' scores, and whether it has any of them.
 
-    The sums are float64. `rows` are the chunks of each edge, `n` is the number of chunks.
+    Parameters
+    ----------
+    rows : the rows of the chunks that state each edge of the graph.
+    edges, scores : some edges and their scores, aligned.
+    n : number of chunks.
+
+    Returns
+    -------
+    Sums, float64 [n], and flags, bool [n].
     """
     if len(edges) <= MAX_EDGES_UNCOMPILED:
         lists = rows.take(edges)

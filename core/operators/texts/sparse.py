@@ -1,4 +1,7 @@
-"""Search by words: BM25 and TF-IDF over chunks or entities."""
+"""Lexical search: operators that rank chunks or entities by BM25 or TF-IDF.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -17,22 +20,22 @@ from core.types import Ranking, State
 from core.watch import NO_WATCH, Watch
 
 WORD_WEIGHTINGS = ("bm25", "tf-idf")
-Search = Callable[[str], np.ndarray]  # returns the score of every text for a question
+WordSearch = Callable[[str], np.ndarray]  # returns the score of every text for a query, float64
 WORD_WEIGHTING_HELP = (
     "bm25 with k1 1.5 and b 0.75, or tf-idf: the cosine of vectors of weighted word counts."
 )
 
 
 class WordHits(Operator):
-    """Base of searches by words: `keep` hits with a score above 0.
+    """Base of searches by words: the best `keep` hits with a score above 0.
 
-    The order before the cut is recorded.
+    The ranking before the cut to `keep` hits is recorded for the trace.
     """
 
     stage = "retrieve"
-    field: ClassVar[str]
+    field: ClassVar[str]  # the field of the state that receives the hits
     keep: int
-    by: str
+    by: str  # one of `WORD_WEIGHTINGS`
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         return state.replace(**{self.field: self._search(state, ctx, recorder, None)})
@@ -40,7 +43,7 @@ class WordHits(Operator):
     def _search(
         self, state: State, ctx: Context, recorder: Recorder, candidates: Sequence[int] | None
     ) -> Ranking:
-        """Return the best hits among the candidates; None searches all."""
+        """Return the best hits among the candidate ids; None stands for all items of the graph."""
         kind = KIND_BY_FIELD[self.field]
         item_kind: ItemKind = self.field  # type: ignore[assignment]
         if not count(ctx.graph, item_kind):
@@ -86,8 +89,9 @@ class SparseChunks(WordHits):
 class SparseNodes(WordHits):
     """The `keep` entities whose names and descriptions share the question's rarest words.
 
-    With `among` only the hits so far are searched. In-depth analysis, node operator TF-IDF. Its
-    code ignores the given candidates and searches all nodes; this operator searches only them.
+    With `among` only the entities retrieved so far are searched. In-depth analysis, node operator
+    TF-IDF. Its code ignores the given candidates and searches all nodes; this operator searches
+    only them.
 
     >>> story.names(
     ...     retrieve("SparseNodes(keep=1)", graph=story, question="the poor clerk").nodes.items
@@ -115,7 +119,10 @@ class SparseNodes(WordHits):
         return f"{self.keep:,} entities by {self.by.upper()}"
 
 
-def word_search(graph: Any, kind: ItemKind, by: str, watch: Watch = NO_WATCH) -> Search:
-    """Return the word search over all chunks or nodes, cached."""
+def word_search(graph: Any, kind: ItemKind, by: str, watch: Watch = NO_WATCH) -> WordSearch:
+    """Return the function that scores all chunks or nodes of a graph for a query.
+
+    `by` is one of `WORD_WEIGHTINGS`. The index behind it is made once for each graph.
+    """
     index = postings(graph, kind, watch)
     return index.bm25 if by == "bm25" else index.tfidf

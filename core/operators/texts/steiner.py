@@ -1,4 +1,7 @@
-"""A tree that joins the retrieved entities and relations: G-Retriever's subgraph."""
+"""G-Retriever's subgraph: a Steiner tree that joins the retrieved entities and relations.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -70,10 +73,10 @@ class SteinerSubgraph(Operator):
         node_prizes = {node: float(self.nodes - rank) for rank, node in enumerate(best_nodes)}
         edge_prizes, cost = self._edge_prizes(state.relations)
         heads, _, tails = ctx.graph.triples(np.array(list(edge_prizes), np.int64))
-        prized = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
+        sources = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
         nearby = np.empty(0, np.int64)
-        if prized:
-            nearby, _ = nearest_nodes(ctx.graph, prized, self.hops, "both", self.keep, ctx.watch)
+        if sources:
+            nearby, _ = nearest_nodes(ctx.graph, sources, self.hops, "both", self.keep, ctx.watch)
         nodes, edges = steiner_tree(
             ctx.graph, np.sort(nearby), node_prizes, edge_prizes, cost, ctx.watch
         )
@@ -92,7 +95,7 @@ class SteinerSubgraph(Operator):
         )
 
     def _edge_prizes(self, relations: Ranking | None) -> tuple[dict[int, float], float]:
-        """Return the prizes of relations, and the cost of an edge."""
+        """Return the prizes of relations by id, and the cost of an edge before its prize."""
         if relations is None or not len(relations) or not self.relations:
             return {}, self.cost
         edge_scores = relation_scores(relations)
@@ -100,10 +103,12 @@ class SteinerSubgraph(Operator):
         values = sorted(set(edge_scores), reverse=True)[: self.relations]
         max_prize = float(len(values))
         for index, value in enumerate(values):
+            # relations of equal similarity share one prize
             tied = [edge for edge, score in zip(relations.items, edge_scores) if score == value]
             prize = min((len(values) - index) / len(tied), max_prize)
             prizes |= dict.fromkeys(tied, prize)
             max_prize = prize * (1 - MIN_PRIZE_STEP)
+        # below the best prize, so that at least one relation is worth more than it costs
         return prizes, min(self.cost, max(prizes.values()) * (1 - MIN_PRIZE_STEP / 2))
 
 
@@ -115,10 +120,10 @@ def steiner_tree(
     cost: float,
     watch: Watch = NO_WATCH,
 ):
-    """Return the nodes and edges, ascending, of the tree among `nodes`.
+    """Return the node ids and the edge ids of the tree among `nodes`, both ascending.
 
-    An edge with a prize above its cost is replaced by a virtual node with the difference as prize,
-    and by edges without cost to both ends.
+    The solver takes prizes of nodes only. An edge with a prize above its cost is therefore replaced
+    by a virtual node with the difference as prize, and by links without cost to both ends.
 
     Parameters
     ----------
@@ -130,25 +135,27 @@ def steiner_tree(
     heads, _, tails = graph.triples(edges)
     prizes_of_edges = np.array([edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
     head_rows, tail_rows = np.searchsorted(nodes, np.stack([heads, tails]))
-    plain = np.flatnonzero(prizes_of_edges <= cost)
-    prized = np.flatnonzero(prizes_of_edges > cost)
+    ordinary = np.flatnonzero(prizes_of_edges <= cost)
+    rewarded = np.flatnonzero(prizes_of_edges > cost)
     n_nodes = len(nodes)
-    virtual = n_nodes + np.arange(len(prized))
-    starts = np.concatenate([head_rows[plain], head_rows[prized], virtual])
-    ends = np.concatenate([tail_rows[plain], virtual, tail_rows[prized]])
-    edge_of_link = np.concatenate([plain, prized, prized]).astype(np.int64)
-    costs = np.concatenate([cost - prizes_of_edges[plain], np.zeros(2 * len(prized))])
+    virtual = n_nodes + np.arange(len(rewarded))
+    starts = np.concatenate([head_rows[ordinary], head_rows[rewarded], virtual])
+    ends = np.concatenate([tail_rows[ordinary], virtual, tail_rows[rewarded]])
+    edge_of_link = np.concatenate([ordinary, rewarded, rewarded]).astype(np.int64)
+    costs = np.concatenate([cost - prizes_of_edges[ordinary], np.zeros(2 * len(rewarded))])
     prizes_of_nodes = [node_prizes.get(node, 0.0) for node in nodes.tolist()]
-    prizes = np.concatenate([prizes_of_nodes, prizes_of_edges[prized] - cost])
+    prizes = np.concatenate([prizes_of_nodes, prizes_of_edges[rewarded] - cost])
     tree_nodes, tree_links = prize_collecting_tree(len(prizes), starts, ends, costs, prizes, watch)
+    # a link to a virtual node stands for the edge of that node
     edge_ids = {int(edges[edge_of_link[link]]) for link in tree_links}
     node_ids: set[int] = set()
     for node in tree_nodes:
         if node < n_nodes:
             node_ids.add(int(nodes[node]))
         else:
-            edge_ids.add(int(edges[prized[node - n_nodes]]))
+            edge_ids.add(int(edges[rewarded[node - n_nodes]]))
     tree_edges = np.array(sorted(edge_ids), np.int64)
+    # the tree may reach a virtual node from one end only
     tree_heads, _, tree_tails = graph.triples(tree_edges)
     node_ids.update(tree_heads.tolist(), tree_tails.tolist())
     return np.array(sorted(node_ids), np.int64), tree_edges

@@ -1,4 +1,4 @@
-"""Retrieved hits as tables for a prompt, each within a budget of tokens."""
+"""Operator that writes the retrieved hits as prompt tables, each within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TABLE_TITLES = {
     "chunk": "Sources",
 }
 TABLE_BUDGET_HELP = "How many tokens this table may have; 0: no limit, -1: left out."
-Rows = list[tuple[str, ...]]
+Rows = list[tuple[str, ...]]  # the cells of each row
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,8 +42,8 @@ class ContextTables(Operator):
 
     Each table lists the best hits first and has its own budget of tokens. The budgets of reports,
     relations and chunks are those of nano-graphrag's local search, which LGraphRAG and VGraphRAG
-    follow; in it entities have no budget. The tokens of whole rows with names and titles are
-    counted. A column without any value, such as types, is left out.
+    follow. nano-graphrag gives entities no budget. The tokens of whole rows with names and titles
+    are counted. A column without any value, such as types, is left out.
 
     >>> (table,) = retrieve(
     ...     "SparseChunks(keep=1) >> ContextTables()", graph=story, question="the clerk"
@@ -85,7 +85,8 @@ def tables_of(
 ) -> tuple[ContextTable, ...]:
     """Return a table for each kind of hit, in the order of `TABLE_TITLES`.
 
-    `budgets` gives the tokens of each kind: 0 means no limit, -1 no table.
+    `budgets` gives the tokens of each kind of hit: 0 means no limit, -1 no table. A kind without a
+    budget has no limit. Kinds without hits have no table.
     """
     hits_by_kind: dict[str, Ranking] = {hits.kind: hits for hits in state.hits if len(hits)}
     return tuple(
@@ -101,15 +102,16 @@ def row_texts(graph: KnowledgeGraph, kind: str, ids: Sequence[int]) -> list[str]
 
 
 def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
+    """Return the table of the first hits that fit, without columns that are empty in all rows."""
     header, rows = _ROWS_BY_KIND[hits.kind](graph, hits.items)
     n_shown = count_fitting_texts([" ".join(row) for row in rows], budget)
     columns = [column for column in range(len(header)) if any(row[column] for row in rows)]
     return ContextTable(
         hits.kind,
-        tuple(header[column] for column in columns),
-        tuple(tuple(row[column] for column in columns) for row in rows[:n_shown]),
-        hits.items[:n_shown],
-        len(rows) - n_shown,
+        header=tuple(header[column] for column in columns),
+        rows=tuple(tuple(row[column] for column in columns) for row in rows[:n_shown]),
+        items=hits.items[:n_shown],
+        left_out=len(rows) - n_shown,
     )
 
 
@@ -151,6 +153,7 @@ def _chunk_rows(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, .
     return ("source", "title", "text"), list(rows)
 
 
+# functions that return the header and the rows of hits, by kind of hit
 _ROWS_BY_KIND = {
     "node": _node_rows,
     "triple": _relation_rows,
@@ -160,7 +163,7 @@ _ROWS_BY_KIND = {
 
 
 def text_of_tables(tables: Sequence[ContextTable]) -> str:
-    """Return the tables as in a prompt: headings and comma-separated rows.
+    """Return the tables as text for a prompt: headings and comma-separated rows.
 
     >>> from core.operators.texts.tables import text_of_tables
     >>> from core.types import ContextTable

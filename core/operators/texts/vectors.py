@@ -1,4 +1,7 @@
-"""Search by vectors: the nodes, relations, chunks or communities nearest to the question."""
+"""Dense retrieval: the nodes, relations, chunks or communities nearest to the question.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from core.operators.texts.hits import (
     best_names,
     missing_reports_note,
 )
-from core.operators.texts.neighbours import connected_scores
+from core.operators.texts.neighbours import endpoint_degrees
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -34,10 +37,10 @@ LEAST_COSINE_HELP = "The least cosine of a hit; -1 takes all (LightRAG and nano-
 
 
 def searchable_vectors(encoder: str, kind: ItemKind, ctx: Context) -> VectorIndex | PartialVectors:
-    """Return the searchable vectors of nodes, relations, chunks or communities.
+    """Return a vector index of the nodes, relations, chunks or communities of the graph.
 
-    If the search may begin before all vectors are made, the result has those made so far. `encoder`
-    is the name or role of the encoder.
+    If the search may begin before all texts are encoded, the index has the vectors made so far, and
+    the others are encoded in the background. `encoder` is the name or role of the encoder.
     """
     start_encoding = ctx.environment.encoding
     model = ctx.models.encoder(encoder)
@@ -49,14 +52,14 @@ def searchable_vectors(encoder: str, kind: ItemKind, ctx: Context) -> VectorInde
 
 
 class VectorHits(Operator):
-    """Base of searches by vector: `keep` hits with a cosine of `least` or more.
+    """Base of searches by vector: the best `keep` hits with a cosine of at least `least`.
 
-    The order before the cut is recorded.
+    The ranking before this cut is recorded for the trace.
     """
 
     stage = "retrieve"
     reads = ("vector",)
-    field: ClassVar[str]  # field of the state that it writes
+    field: ClassVar[str]  # the field of the state that receives the hits
     keep: int
     least: float
     encoder: str
@@ -83,6 +86,7 @@ class VectorHits(Operator):
         n_searched = min(total, max(self.keep, MAX_HITS_BEFORE_CUT))
         ids, scores = index.nearest(state.vector, n_searched, self._excluded_ids(ctx.graph))
         order = best_hits(kind, ids, scores)
+        # the scores descend, so the first `n_near` hits are near enough
         n_near = sum(score >= self.least for score in order.scores or ())
         hits = order.head(min(self.keep, n_near))
         recorder.before_cut = order
@@ -97,7 +101,7 @@ class VectorHits(Operator):
         return hits
 
     def _excluded_ids(self, graph: Graph) -> np.ndarray:
-        """Return the ids that are never hits."""
+        """Return the ids that are never hits, ascending; by default none."""
         return np.empty(0, np.int64)
 
     def words(self) -> str:
@@ -174,7 +178,7 @@ class VectorRelations(VectorHits):
         hits = self._search(state, ctx, recorder)
         if self.order == "connected" and len(hits):
             edges = np.array(hits.items, np.int64)
-            hits = best_hits("triple", edges, connected_scores(ctx.graph, edges))
+            hits = best_hits("triple", edges, endpoint_degrees(ctx.graph, edges))
         return state.replace(relations=hits)
 
 
@@ -225,7 +229,7 @@ class VectorCommunities(VectorHits):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        after = super().apply(state, ctx, recorder)
-        if after.communities:
-            recorder.notes += missing_reports_note(ctx.graph, after.communities)
-        return after
+        new_state = super().apply(state, ctx, recorder)
+        if new_state.communities:
+            recorder.notes += missing_reports_note(ctx.graph, new_state.communities)
+        return new_state

@@ -1,4 +1,5 @@
-"""Finished runs of other programs: rankings, contexts and answers read from files.
+"""Finished runs of other programs: rankings, contexts and answers that are read from files.
 
-They are saved and looked up by question.
+`formats` recognises and reads the files, and `saved_runs` saves the runs and finds the row of a
+question.
 """

@@ -1,4 +1,4 @@
-"""The formats of finished runs, and their reading."""
+"""File formats of finished runs, and the reader that recognises them."""
 
 from __future__ import annotations
 
@@ -30,61 +30,61 @@ from core.runtime.separate_columns import column_rows
 from core.watch import NO_WATCH, Watch
 
 AUTO_RUN_FORMAT, TREC_FORMAT, PREDICTIONS_FORMAT = "auto", "trec", "hotpotqa"
-# Keys of an object that may hold the rows.
+# Keys of an object under which a JSON file may have its list of rows.
 ROW_LIST_KEYS = ("data", "rows", "results", "samples", "predictions", "responses", "traces")
 MAX_FORMAT_ROWS = 20  # rows that are read before a format is chosen
-Row = Mapping[str, Any]
+Row = Mapping[str, Any]  # an object of a file
 
 
 @dataclass(frozen=True)
 class RunKeys:
-    """The keys of a format's rows, by part of a run.
+    """The keys of a format's objects for each part of a run.
 
-    Of several keys, the first that a row has is used.
+    Of several keys, the first that an object has is used.
     """
 
     question: tuple[str, ...] = ()
     id: tuple[str, ...] = ("id", "qid", "question_id", "query_id", "_id")
     documents: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()  # ids of the documents, in a list of their own
-    scores: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()  # ids of the documents, in a list parallel to theirs
+    scores: tuple[str, ...] = ()  # scores of the documents, in a parallel list too
     answer: tuple[str, ...] = ()
-    references: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()  # the correct answers
     prompt: tuple[str, ...] = ()
 
     def read_row(self, row: Row) -> RunRow:
         """Convert an object to a row of a run."""
 
-        def first(keys: Iterable[str]) -> Any:
+        def value_of(keys: Iterable[str]) -> Any:
             return next((row[key] for key in keys if row.get(key) is not None), None)
 
-        documents, ids = first(self.documents), first(self.ids)
+        documents, ids = value_of(self.documents), value_of(self.ids)
         if documents is None:  # the ids alone name the documents
             documents, ids = ids, None
-        answer, prompt = first(self.answer), first(self.prompt)
+        answer, prompt = value_of(self.answer), value_of(self.prompt)
         if answer is not None:
             lines = answer if isinstance(answer, list) else [answer]
             answer = "\n".join(map(text_in, lines))
         paths, odd = paths_in(row)
         return RunRow(
-            id=text_in(first(self.id)).strip(),
-            question=text_in(first(self.question)).strip(),
-            documents=documents_in(documents, ids, first(self.scores)),
+            id=text_in(value_of(self.id)).strip(),
+            question=text_in(value_of(self.question)).strip(),
+            documents=documents_in(documents, ids, value_of(self.scores)),
             answer=answer,
-            references=texts_in(first(self.references)),
+            references=texts_in(value_of(self.references)),
             prompt=None if prompt is None else text_in(prompt),
             paths=paths,
             odd=odd,
         )
 
 
-def _is_line(row: Row) -> bool:
-    """Return False: a format made of lines matches no object."""
+def _never_fits(row: Row) -> bool:
+    """Return False, as no object has the format of a TREC run, which is made of lines."""
     return False
 
 
 def _no_rows(rows: Iterable[Row]) -> Iterator[RunRow]:
-    """Return no rows, as a format made of lines holds no objects."""
+    """Return no rows, as the lines of a TREC run are read by `read_run` instead."""
     return iter(())
 
 
@@ -94,26 +94,27 @@ class RunFormat:
 
     Parameters
     ----------
-    written_by : the programs that write it.
-    read_parts, ignored_parts : the parts of a file that are read, and those that are not.
-    fits : for a format made of objects, returns whether an object has this format.
-    read : for a format made of objects, converts these to rows.
+    written_by : the programs that write it, as text.
+    read_parts, ignored_parts : the parts of a file that are read, and those that are not, as text.
+    fits : returns whether an object has this format.
+    read : converts the objects of a file to rows.
     """
 
     title: str
     written_by: str
     read_parts: str
     ignored_parts: str
-    fits: Callable[[Row], bool] = _is_line
+    fits: Callable[[Row], bool] = _never_fits
     read: Callable[[Iterable[Row]], Iterator[RunRow]] = _no_rows
 
 
 def _by_keys(keys: RunKeys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
+    """Return a reader that converts each object by its keys."""
     return lambda rows: map(keys.read_row, rows)
 
 
-def _has(*required: str, any_of: Sequence[str] = ()) -> Callable[[Row], bool]:
-    """Return a test for objects with all required keys and one of `any_of`."""
+def _has_keys(*required: str, any_of: Sequence[str] = ()) -> Callable[[Row], bool]:
+    """Return a function that tests for all required keys and, if given, one of `any_of`."""
 
     def fits(row: Row) -> bool:
         has_any = not any_of or any(key in row for key in any_of)
@@ -166,43 +167,52 @@ CONTEXT_ID_KEYS = (
 QUESTION_KEYS = ("question", "query", "user_input", "question_text", "input")
 ID_KEYS = RunKeys().id
 RAGAS_KEYS = RunKeys(
-    ("user_input",),
-    (*ID_KEYS,),
-    ("retrieved_contexts",),
-    ("retrieved_context_ids",),
-    (),
-    ("response",),
-    ("reference",),
+    question=("user_input",),
+    documents=("retrieved_contexts",),
+    ids=("retrieved_context_ids",),
+    answer=("response",),
+    references=("reference",),
 )
 HIPPORAG_KEYS = RunKeys(
-    ("question",), ID_KEYS, ("docs",), ("doc_ids",), ("doc_scores",), ("answer",), ("gold_answers",)
+    question=("question",),
+    documents=("docs",),
+    ids=("doc_ids",),
+    scores=("doc_scores",),
+    answer=("answer",),
+    references=("gold_answers",),
 )
 GRAPHRAG_BENCH_KEYS = RunKeys(
-    ("question",), ID_KEYS, ("context",), (), (), ("generated_answer",), ("ground_truth",)
+    question=("question",),
+    documents=("context",),
+    answer=("generated_answer",),
+    references=("ground_truth",),
 )
 BENCHMARK_QED_KEYS = RunKeys(
-    ("question_text",), ("question_id",), ("context", "contexts"), (), (), ("answer",)
+    question=("question_text",),
+    id=("question_id",),
+    documents=("context", "contexts"),
+    answer=("answer",),
 )
-TOG_KEYS = RunKeys(("question",), ID_KEYS, answer=("results",))
+TOG_KEYS = RunKeys(question=("question",), answer=("results",))
 GENERIC_ROW_KEYS = RunKeys(
-    QUESTION_KEYS,
-    ID_KEYS,
-    CONTEXT_KEYS,
-    CONTEXT_ID_KEYS,
-    ("scores", "doc_scores"),
-    ANSWER_KEYS,
-    REFERENCE_KEYS,
-    ("prompt",),
+    question=QUESTION_KEYS,
+    documents=CONTEXT_KEYS,
+    ids=CONTEXT_ID_KEYS,
+    scores=("scores", "doc_scores"),
+    answer=ANSWER_KEYS,
+    references=REFERENCE_KEYS,
+    prompt=("prompt",),
 )
 
 
 def _is_generic_row(row: Row) -> bool:
-    """Return whether an object has a question or an id, and a result."""
+    """Return whether an object has a question or its id, and documents, paths or an answer."""
     result_keys = (*CONTEXT_KEYS, *CONTEXT_ID_KEYS, *ANSWER_KEYS, *PATH_KEYS)
     has_question = any(key in row for key in (*QUESTION_KEYS, *ID_KEYS))
     return has_question and any(key in row for key in result_keys)
 
 
+# The order matters: the first format that fits an object is used, so the generic ones come last.
 FORMATS: dict[str, RunFormat] = {
     TREC_FORMAT: RunFormat(
         "TREC run",
@@ -235,7 +245,7 @@ FORMATS: dict[str, RunFormat] = {
         "RAGAS 0.2 and later",
         "user_input, retrieved_contexts and their ids, response; reference as the correct answer",
         "turns of conversations, rubrics, reference_contexts",
-        _has("user_input"),
+        _has_keys("user_input"),
         _by_keys(RAGAS_KEYS),
     ),
     "hipporag": RunFormat(
@@ -243,7 +253,7 @@ FORMATS: dict[str, RunFormat] = {
         "HippoRAG 2, its QuerySolution",
         "question, docs with doc_scores, answer; gold_answers as correct answers",
         "gold_docs",
-        _has("question", "docs", any_of=("doc_scores", "gold_docs")),
+        _has_keys("question", "docs", any_of=("doc_scores", "gold_docs")),
         _by_keys(HIPPORAG_KEYS),
     ),
     "graphrag-bench": RunFormat(
@@ -251,7 +261,7 @@ FORMATS: dict[str, RunFormat] = {
         "GraphRAG-Bench's examples",
         "id, question, context, generated_answer; ground_truth as the correct answer",
         "evidence, question_type",
-        _has("question", "generated_answer", any_of=("context", "evidence", "question_type")),
+        _has_keys("question", "generated_answer", any_of=("context", "evidence", "question_type")),
         _by_keys(GRAPHRAG_BENCH_KEYS),
     ),
     "benchmark-qed": RunFormat(
@@ -259,7 +269,7 @@ FORMATS: dict[str, RunFormat] = {
         "BenchmarkQED, AutoE",
         "question_id, question_text, answer",
         "other keys",
-        _has("question_text", "answer"),
+        _has_keys("question_text", "answer"),
         _by_keys(BENCHMARK_QED_KEYS),
     ),
     "rog": RunFormat(
@@ -268,7 +278,7 @@ FORMATS: dict[str, RunFormat] = {
         "id, question, prediction; the paths that the prompt (input) shows; ground_truth as the "
         "correct answer",
         "the rest of the prompt",
-        _has("question", "prediction", "input"),
+        _has_keys("question", "prediction", "input"),
         _by_keys(GENERIC_ROW_KEYS),
     ),
     "tog": RunFormat(
@@ -276,7 +286,7 @@ FORMATS: dict[str, RunFormat] = {
         "ToG",
         "question, results as the answer, reasoning_chains as paths",
         "",
-        _has("question", "results", "reasoning_chains"),
+        _has_keys("question", "results", "reasoning_chains"),
         _by_keys(TOG_KEYS),
     ),
     "rows": RunFormat(
@@ -302,7 +312,10 @@ FORMATS: dict[str, RunFormat] = {
 
 @dataclass(frozen=True)
 class ParsedRun:
-    """The rows of a finished run by question, with format and notes."""
+    """A finished run as read from a file: one row for each question.
+
+    `format` is a key of `FORMATS`. `notes` are sentences on the parts that were left out.
+    """
 
     format: str
     rows: tuple[RunRow, ...]
@@ -310,14 +323,14 @@ class ParsedRun:
 
 
 def format_title(format: str) -> str:
-    """Return the title of a format; an unknown format's own name."""
+    """Return the title of a format, or the name itself if the format is unknown."""
     return FORMATS[format].title if format in FORMATS else format
 
 
 def read_run_file(
     path: str | Path, format: str = AUTO_RUN_FORMAT, watch: Watch = NO_WATCH, encoding: str = ""
 ) -> ParsedRun:
-    """Read the run in a file, plain or packed.
+    """Read the run in a file, which may be compressed.
 
     The file is a TREC run, JSON (an array, lines, or an object that holds rows), CSV with a header,
     or Parquet. Raises BadInput for an unknown format, and for a file that holds no run.
@@ -325,9 +338,9 @@ def read_run_file(
     Parameters
     ----------
     path : the file.
-    format : one of `FORMATS`; `auto` recognises it.
-    watch : receives the fraction that was read, and can cancel.
-    encoding : the encoding of a file that is not UTF-8.
+    format : a key of `FORMATS`, or `AUTO_RUN_FORMAT` to recognise the format.
+    watch : receives the fraction that was read, and raises RunCancelled if the user cancels.
+    encoding : the encoding of a file that is not UTF-8; empty to recognise it.
     """
     path = Path(path)
     reading_notes: list[str] = []
@@ -339,7 +352,7 @@ def read_run_file(
         )
     if is_columnar(path):
         rows = (row for _, row in column_rows(path, max_bytes=MAX_RUN_FILE_BYTES))
-        start = ""
+        start = ""  # no JSON
     else:
         file = decode_if_certain(path, reading_notes.append, encoding, MAX_RUN_FILE_BYTES)
         start = read_start(file, 1, MAX_RUN_FILE_BYTES)
@@ -376,16 +389,17 @@ def _is_trec(file: FileSource) -> bool:
 
 
 def format_of_rows(rows: Sequence[Row]) -> str:
-    """Return the first format that matches the first row; empty if none does."""
+    """Return the first format that fits the first of some objects; empty if none does."""
     if not rows:
         return ""
     return next((key for key, form in FORMATS.items() if form.fits(rows[0])), "")
 
 
 def _detect_format(name: str, rows: Sequence[Row], single: bool) -> str:
-    """Return the format of some rows. Raises BadInput if none is known.
+    """Return the format of a file's first objects. Raises BadInput if none fits.
 
-    A `single` object, the only one of its file, may map question ids to answers.
+    `single` is True if the file has only one object. Only such an object may map question ids to
+    answers.
     """
     key = format_of_rows(rows)
     if key and (single or key != PREDICTIONS_FORMAT):
@@ -399,7 +413,7 @@ def _detect_format(name: str, rows: Sequence[Row], single: bool) -> str:
 
 
 def _collect_rows(name: str, format: str, rows: Iterable[RunRow], notes: list[str]) -> ParsedRun:
-    """Collect the first row of each question, and note the others."""
+    """Return the first row of each question, with notes on the others."""
     rows_by_question: dict[tuple[str, str], RunRow] = {}
     nameless = empty = repeated = odd_paths = 0
     for row in rows:
@@ -442,7 +456,11 @@ def _table_rows(file: FileSource, watch: Watch) -> Iterator[Row]:
 
 
 def _predictions(row: Row) -> Mapping[str, Any]:
-    """Return the answers of a file of predictions by question id, if it is one."""
+    """Return the answers of a file of predictions by question id.
+
+    HotpotQA has the mapping under `answer`. SQuAD's whole file is the mapping. The result is empty
+    if the file has another format.
+    """
     answers = row.get("answer")
     if not isinstance(answers, Mapping):
         answers = row
@@ -451,6 +469,10 @@ def _predictions(row: Row) -> Mapping[str, Any]:
 
 
 def _prediction_rows(row: Row) -> Iterator[RunRow]:
+    """Yield a row for each answer of a file of predictions.
+
+    HotpotQA's supporting facts, under `sp`, are pairs of title and sentence number by question id.
+    """
     titles_field = row.get("sp")
     supporting = titles_field if isinstance(titles_field, Mapping) else {}
     for id, answer in _predictions(row).items():

@@ -1,4 +1,4 @@
-"""Reasoning paths in finished runs: triples, chains of triples, or lines of a prompt."""
+"""Reader of the reasoning paths in a finished run: triples, chains, or lines of a prompt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATH_LIST_KEYS = (
     "scored_triples",
     "scored_triplets",
 )
-PROMPT_KEYS = ("input", "prompt", "user_query")  # keys of texts that may show paths
+PROMPT_KEYS = ("input", "prompt", "user_query")  # keys of prompts, which may show paths
 PATHS_HEADING = re.compile(r"^(?:Reasoning Paths|Triplets|Triples)[ \t]*:[ \t]*$", re.MULTILINE)
 PATH_ARROW = " -> "
 TRIPLE_KEYS = (
@@ -32,7 +32,7 @@ TRIPLE_KEYS = (
 
 
 def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
-    """Return the paths of a row, and the number of other entries.
+    """Return the paths of a row, and the number of entries that are no path.
 
     The paths are under the first of `PATH_LIST_KEYS` that has some. Otherwise they are the lines
     that the prompt shows under “Reasoning Paths:” or “Triplets:”. Each path is returned once.
@@ -40,7 +40,7 @@ def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
     A text is a path with arrows between its parts, or a triple in brackets. A list of names is a
     triple, or a path that alternates entities and relations. A list of triples is one path if each
     triple begins at the end of the one before, and several paths otherwise. The direction of a step
-    is left open, as some programs write each triple from the node that they came from.
+    stays open (None), as some programs write each triple from the node that they came from.
 
     >>> from core.retrievers.runs.run_paths import paths_in
     >>> [path.nodes for path
@@ -58,13 +58,14 @@ def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
         paths = list(_entry_paths(entry))
         odd_entries += not paths
         paths_found.update(dict.fromkeys(paths))
+    # Think-on-Graph writes the single steps of its search
     if "reasoning_chains" in row:
         paths_found = dict.fromkeys(_join_chains(list(paths_found)))
     return tuple(paths_found)[: REPLY_LIMITS.max_paths], odd_entries
 
 
 def _prompt_lines(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of the prompt that show paths, up to a blank one."""
+    """Yield the lines below the heading of paths in a prompt, up to a blank line."""
     for text in (row[key] for key in PROMPT_KEYS if isinstance(row.get(key), str)):
         heading = PATHS_HEADING.search(text)
         if heading:
@@ -91,7 +92,7 @@ def _split_brackets(text: str) -> list[str]:
 
 
 def _object_paths(entry: Mapping[str, Any]) -> Iterator[TextPath]:
-    """Yield the path or triple of an object."""
+    """Yield the path or triple of an object; none if it has neither."""
     score = to_number(entry.get("score"))
     nodes, relations = entry.get("nodes"), entry.get("relations")
     if isinstance(nodes, list) and isinstance(relations, list) and len(relations) == len(nodes) - 1:
@@ -117,6 +118,7 @@ def _list_paths(entry: list[Any]) -> Iterator[TextPath]:
         else:
             yield from paths
         return
+    # a triple may end with its score
     score = to_number(entry[-1]) if len(entry) == 4 and not isinstance(entry[-1], str) else None
     yield from _path(entry[:3] if score is not None else entry, score)
 
@@ -152,6 +154,7 @@ def _join_chains(paths: list[TextPath]) -> list[TextPath]:
             chain
             for chain in chains
             if chain.nodes[-1] == path.nodes[0]
+            # joined they share a node, so they have at most `max_hops` hops
             and len(chain.nodes) + len(path.nodes) <= REPLY_LIMITS.max_hops + 2
         ]
         extended.update(earlier_chains)

@@ -1,6 +1,6 @@
 """Rows of finished runs, and readers of their documents, texts and answers from JSON.
 
-They know the keys and forms of many tools.
+The readers accept the keys and shapes that many tools write.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from core.corpus.document import utf8_text
 from core.retrievers.reply import REPLY_LIMITS, ReplyDocument, TextPath
 
-MAX_ROW_DOCUMENTS = 1000  # documents of a row
+MAX_ROW_DOCUMENTS = 1000  # further documents of a question are ignored
 RESULT_ID_KEYS = (
     "id",
     "doc_id",
@@ -49,13 +49,13 @@ class RunRow:
 
     Parameters
     ----------
-    id, question : the question's id or its text, or both.
-    documents : best first.
+    id, question : the question's id or its text, or both; empty if unknown.
+    documents : the retrieved documents, best first.
     answer, prompt : None if the file has none.
     references : the known answers in the file.
     gold : the ids of the documents that are judged relevant.
     paths : reasoning paths in names.
-    odd : the number of entries among the paths that are no path.
+    odd : the number of entries in the file's list of paths that are no path.
     """
 
     id: str = ""
@@ -75,10 +75,11 @@ class RunRow:
 
 
 def text_in(value: Any, keys: Sequence[str] = ()) -> str:
-    """Return a value as text; empty if it has none.
+    """Return the text in a JSON value; empty if there is none.
 
-    Texts and numbers are taken directly. For an object, or JSON in a text, the value under the
-    first of `keys` that has a text is taken.
+    Texts and numbers are returned as text. For an object, also one written as JSON in a text, the
+    result is the value of the first of `keys` that has a text. For a list of chat messages it is
+    the content of the last one.
 
     >>> from core.retrievers.runs.run_rows import INPUT_TEXT_KEYS, text_in
     >>> (text_in("who"), text_in({"query": "who"}, INPUT_TEXT_KEYS),
@@ -96,7 +97,7 @@ def text_in(value: Any, keys: Sequence[str] = ()) -> str:
     texts: Iterable[str] = ()
     if isinstance(value, Mapping):
         texts = (text_in(value.get(key), keys) for key in keys)
-    elif isinstance(value, list) and keys:  # messages: the last one with a text
+    elif isinstance(value, list) and keys:  # chat messages
         texts = (text_in(message, ("content", *keys)) for message in reversed(value))
     return next(filter(None, texts), "")
 
@@ -117,9 +118,9 @@ def parse_text(text: str) -> Any:
 
 
 def list_in(value: Any) -> list[Any]:
-    """Return a value as a list, which a text may hold.
+    """Return a value as a list, also the list that a text in JSON or Python holds.
 
-    None and an empty text give an empty list.
+    Any other value becomes a list of one. None and an empty text give an empty list.
     """
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = parse_text(value)
@@ -129,10 +130,10 @@ def list_in(value: Any) -> list[Any]:
 
 
 def documents_in(value: Any, ids: Any = None, scores: Any = None) -> tuple[ReplyDocument, ...]:
-    """Return the documents of a list, in its order.
+    """Return the documents of a list, in its order, without entries that name none.
 
-    An entry is a text, an object, or a pair of title and text. `ids` and `scores` are lists with
-    one entry for each document.
+    An entry is a text, an object, or a pair of title and text. `ids` and `scores` are lists
+    parallel to `value`, if the file has them.
 
     >>> from core.retrievers.runs.run_rows import documents_in
     >>> documents_in(  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
@@ -167,7 +168,7 @@ def _document(entry: Any, id: str, score: float | None) -> ReplyDocument | None:
 
 
 def _document_of_object(entry: Mapping[str, Any], id: str, score: float | None) -> ReplyDocument:
-    """Return the document of an object, by its usual keys."""
+    """Return the document of an object by the usual keys, also those of its `metadata`."""
     fields = entry["document"] if isinstance(entry.get("document"), Mapping) else entry
     metadata = fields.get("metadata")
     if isinstance(metadata, str):
@@ -182,7 +183,7 @@ def _document_of_object(entry: Mapping[str, Any], id: str, score: float | None) 
 
 
 def _first_text(levels: Iterable[Mapping[str, Any]], keys: Sequence[str]) -> str:
-    """Return the first text under some keys; empty if there is none."""
+    """Return the first text under some keys of some objects; empty if there is none."""
     for fields in levels:
         for key in keys:
             text = text_in(fields.get(key)).strip()
@@ -201,7 +202,7 @@ def _first_score(levels: Iterable[Mapping[str, Any]]) -> float | None:
 
 
 def to_number(value: Any) -> float | None:
-    """Return a value as a finite number; None if it is none."""
+    """Return a number, also one written as text; None if the value is no finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -212,9 +213,9 @@ def to_number(value: Any) -> float | None:
 
 
 def texts_in(value: Any) -> tuple[str, ...]:
-    """Return the texts of a list, or of one value, without repeats.
+    """Return the texts of a list, or of one value, each once.
 
-    Objects give the text under their usual keys.
+    Of an object it is the text under the first of `OUTPUT_TEXT_KEYS` that has one.
     """
     texts = (text_in(entry, OUTPUT_TEXT_KEYS).strip() for entry in list_in(value))
     return tuple(dict.fromkeys(filter(None, texts)))

@@ -1,6 +1,7 @@
-"""Finished runs from files, saved in the user's folder and looked up by question.
+"""Store of finished runs in the user's folder, which finds the row of a question.
 
-Each run belongs to one source.
+Each run belongs to one source, a graph or a corpus. Methods and evaluations use the rows in place
+of a retrieval.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ text TEXT NOT NULL, row BLOB NOT NULL,
     "CREATE INDEX rows_by_id ON rows (run, id)",
     "CREATE INDEX rows_by_text ON rows (run, text)",
 )
-# The application id spells "HopF" in the file's header.
+# SQLite's application id, in the header of the file, spells "HopF".
 SAVED_RUNS_SCHEMA = Schema(
     "the finished runs", RUN_TABLE_STATEMENTS, application=0x486F7046, version=1
 )
@@ -50,7 +51,8 @@ UNFIT_RUN_NAME_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 class FileRun:
     """A saved run, described by its file, its source and its counts of questions.
 
-    `digest` is the hash of the file's bytes. `notes` are sentences on the parts that were left out.
+    `digest` is the hash of the bytes of the file, and of its file of qrels if there is one. `file`
+    is the name of the file. `notes` are sentences on the parts that were left out.
     """
 
     name: str
@@ -60,8 +62,8 @@ class FileRun:
     digest: str
     source_kind: str
     source_name: str
-    questions: int
-    with_documents: int
+    questions: int  # number of questions with a result
+    with_documents: int  # number of questions with documents
     with_answers: int
     known: int  # number of questions that are in the source's question sets
     notes: tuple[str, ...] = ()
@@ -88,7 +90,7 @@ class FileRun:
         left out. If the run is judged, only judged questions are returned, with the gold passages
         of the qrels.
         """
-        # Reversed, so that the first of equal questions counts.
+        # reversed, so that the first of equal questions stays
         known_questions = {
             _comparable_text(question.text): question
             for question in reversed(_known_questions(self.source))
@@ -107,16 +109,16 @@ class FileRun:
         return tuple(questions.values())
 
     def rows(self) -> tuple[RunRow, ...]:
-        """Return every row, in the order of the file."""
+        """Return every row, in the order of the file, also rows with judgements only."""
         packed_rows = _file().query(
             "SELECT row FROM rows WHERE run = ? ORDER BY place", (self.name,)
         )
         return tuple(_unpack_row(data) for (data,) in packed_rows)
 
     def describe(self) -> str:
-        """Return the contents in a sentence.
+        """Describe the contents of the run in words.
 
-        An example is: 40 questions, 40 with documents, 38 with answers. Of these 37 in the question
+        For example: 40 questions, 40 with documents, 38 with answers. Of these 37 in the question
         sets of “x”.
         """
         counts = ", ".join([_count_questions(self.questions), *self._count_words()])
@@ -139,16 +141,17 @@ def save_run_file(
 ) -> FileRun:
     """Read the run in a file and save it for a source.
 
-    A saved run of the same bytes and source is returned as it is. Questions are recognised by their
-    texts, or by the ids of the source's question sets. Raises BadInput, StoreError.
+    If a run of the same bytes and source is saved already, that one is returned. Questions are
+    recognised by their texts, or by the ids of the source's question sets. Raises BadInput,
+    StoreError.
 
     Parameters
     ----------
     path : the file of the run.
     source : the graph or corpus that the questions are asked of.
-    format : one of the formats of runs; recognised by default.
+    format : a key of `formats.FORMATS`; recognised by default.
     title : the name on screens; the file's name if empty.
-    qrels : a file of relevance judgements, if there is one.
+    qrels : a file of relevance judgements; empty if there is none.
     """
     path = Path(path)
     files = [path, qrels] if qrels else [path]
@@ -158,7 +161,7 @@ def save_run_file(
         return saved_run
     parsed_run = read_run_file(path, format)
     _check_kind(path.name, parsed_run.rows, source)
-    run_rows = _judge(parsed_run.rows, _relevant(qrels, source)) if qrels else parsed_run.rows
+    run_rows = _with_gold(parsed_run.rows, _relevant(qrels, source)) if qrels else parsed_run.rows
     rows, n_known = _match_rows(run_rows, _known_questions(source))
     rows_with_results = [row for row in rows if row.has_results]
     name = _free_name(path.name)
@@ -186,7 +189,7 @@ def save_run_file(
 
 
 def _saved_run(digest: str, source: AnswerSource) -> FileRun | None:
-    """Return the saved run of a file for a source; None if there is none."""
+    """Return the saved run with this digest and source; None if there is none."""
     for run in runs_by_name().values():
         if (run.digest, run.source_kind, run.source_name) == (digest, source.kind, source.name):
             return run
@@ -220,6 +223,7 @@ def runs_by_name() -> dict[str, FileRun]:
         state = file.stat()
     except OSError:
         return {}
+    # recent changes may be only in SQLite's write-ahead log
     log = file.with_name(f"{file.name}-wal")
     log_mtime = log.stat().st_mtime_ns if log.exists() else 0
     return dict(_read_runs(file, state.st_mtime_ns, state.st_size, log_mtime))
@@ -228,7 +232,7 @@ def runs_by_name() -> dict[str, FileRun]:
 def find_run(name: str) -> FileRun:
     """Return the saved run of a name.
 
-    Raises BadParameter, which names the most similar one.
+    Raises BadParameter for an unknown name, with the most similar one in the message.
     """
     runs = runs_by_name()
     if name in runs:
@@ -259,7 +263,7 @@ def _file() -> RowFile:
 
 @lru_cache(maxsize=4)
 def _read_runs(file: Path, mtime: int, size: int, log_mtime: int) -> dict[str, FileRun]:
-    """Return the runs in a file; times and size are keys of the cache."""
+    """Return the runs in a file. Its times (in ns) and size (in bytes) are keys of the cache."""
     rows = RowFile(file, SAVED_RUNS_SCHEMA).query("SELECT name, about FROM runs ORDER BY rowid")
     try:
         return {name: from_plain(FileRun, json.loads(about)) for name, about in rows}
@@ -282,6 +286,10 @@ def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
 
 @lru_cache(maxsize=512)
 def _find_row(name: str, digest: str, id: str, text: str) -> RunRow | None:
+    """Return the first row with a question's text, or else with its id and no text.
+
+    The digest is a key of the cache, as a run of this name may be replaced by another one.
+    """
     file = _file()
     packed_rows = file.query(
         "SELECT row FROM rows WHERE run = ? AND text = ? AND text != '' ORDER BY place LIMIT 1",
@@ -318,8 +326,8 @@ def _relevant(qrels: str | Path, source: AnswerSource) -> dict[str, tuple[str, .
     }
 
 
-def _judge(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
-    """Add the judgements, and rows for judged questions that lack one."""
+def _with_gold(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
+    """Return the rows with the judged documents, and a row for each judged question without one."""
     judged_rows = [replace(row, gold=qrels.get(row.id, ())) for row in rows]
     row_ids = {row.id for row in judged_rows}
     missing_rows = [RunRow(id, gold=gold) for id, gold in qrels.items() if id not in row_ids]
@@ -374,9 +382,9 @@ def _known_questions(source: AnswerSource) -> tuple[Question, ...]:
 
 
 def _match_rows(rows: Iterable[RunRow], questions: Iterable[Question]) -> tuple[list[RunRow], int]:
-    """Give rows with an id alone the text of the question of that id.
+    """Add the text of the question to each row with an id alone, and return all rows.
 
-    The second result is the number of rows whose question is in `questions`.
+    The second result is the number of rows with results whose question is in `questions`.
     """
     by_id: dict[str, Question] = {}
     texts: set[str] = set()
@@ -397,6 +405,7 @@ def _match_rows(rows: Iterable[RunRow], questions: Iterable[Question]) -> tuple[
 
 
 def _unknown_notes(rows: Sequence[RunRow], n_known: int, source: AnswerSource) -> list[str]:
+    """Return sentences on the questions that are in no set, or have no text."""
     others = len(rows) - n_known
     nameless = sum(not row.question for row in rows)
     sentences = []
@@ -410,7 +419,7 @@ def _unknown_notes(rows: Sequence[RunRow], n_known: int, source: AnswerSource) -
 
 
 def _free_name(file: str) -> str:
-    """Return a name for the run of a file that no saved run has."""
+    """Return an unused name for a run, made of the name of its file."""
     used_names = runs_by_name()
     fit_name = UNFIT_RUN_NAME_CHARACTERS.sub("-", file.split(".")[0]).strip("-.")
     stem = fit_name[:MAX_RUN_NAME_CHARACTERS] or "run"
@@ -422,7 +431,7 @@ def _free_name(file: str) -> str:
 
 
 def _comparable_text(text: str) -> str:
-    """Return a question's text without brackets, double blanks and case.
+    """Return a question's text in a form for comparison: no brackets, double blanks or capitals.
 
     It is stored with the rows of runs, so it must not change when `core.languages.spelling`
     changes.

@@ -1,4 +1,4 @@
-"""Runs in exports of traces: OpenInference spans (Phoenix, OTLP), and Langfuse exports."""
+"""Readers of runs from exported traces: OpenInference spans (Phoenix, OTLP), and Langfuse."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ from core.retrievers.runs.run_rows import (
     text_in,
 )
 
-KIND = "openinference.span.kind"
+KIND = "openinference.span.kind"  # attribute with the kind of a span
+# Attributes of OpenInference; of a span with both, the second one is used.
 DOCUMENT_LIST_KEYS = ("retrieval.documents", "reranker.output_documents")
 RETRIEVAL_SPAN_KINDS = ("RETRIEVER", "RERANKER")
+# keys of a value in OTLP/JSON, by its type
 OTLP_VALUE_KEYS = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 
 @dataclass
 class _Span:
-    """A span or an observation, independent of the tool that wrote it."""
+    """A span of OpenInference, or an observation of Langfuse."""
 
-    trace: str
-    kind: str
+    trace: str  # id of the trace
+    kind: str  # in capitals, such as RETRIEVER
     is_root: bool
     question: str
     answer: str
@@ -81,6 +83,7 @@ def read_langfuse(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
 
 
 def _by_trace(spans: Iterable[_Span]) -> Iterator[RunRow]:
+    """Yield the row of each trace, made of all its spans."""
     spans_by_trace: dict[str, list[_Span]] = {}
     for span in spans:
         spans_by_trace.setdefault(span.trace, []).append(span)
@@ -89,6 +92,7 @@ def _by_trace(spans: Iterable[_Span]) -> Iterator[RunRow]:
 
 
 def _row(spans: list[_Span]) -> RunRow:
+    """Return the row of a trace."""
     ordered = sorted(spans, key=lambda span: span.start_time)
     root = next((span for span in ordered if span.is_root and span.question), None)
     asking_span = root or next((span for span in ordered if span.question), None)
@@ -108,7 +112,7 @@ def _last_documents(spans: Sequence[_Span]) -> tuple[ReplyDocument, ...]:
 
 
 def _root_answer(root: _Span | None) -> str:
-    """Return the output of the root span; empty if it is a retrieval."""
+    """Return the output of the root span; empty for a retrieval, whose output are documents."""
     return root.answer if root is not None and root.kind not in RETRIEVAL_SPAN_KINDS else ""
 
 
@@ -119,6 +123,7 @@ def _last_reply(spans: Sequence[_Span]) -> str:
 
 
 def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
+    """Yield the spans in an object: those of an OTLP export, or the object itself."""
     for resource in _objects(row, "resourceSpans", "resource_spans"):
         for scope in _objects(resource, "scopeSpans", "scope_spans"):
             yield from map(_span, _objects(scope, "spans"))
@@ -127,12 +132,13 @@ def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
 
 
 def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
-    """Return the objects of the first list found under some keys."""
+    """Return the objects in the first list under some keys; empty if there is no list."""
     items: list[Any] = next((row[key] for key in keys if isinstance(row.get(key), list)), [])
     return [item for item in items if isinstance(item, Mapping)]
 
 
 def _span(row: Mapping[str, Any]) -> _Span:
+    """Return the span of an object, as OTLP, Phoenix or the console exporter writes it."""
     context_field = row.get("context")
     context: Mapping[str, Any] = context_field if isinstance(context_field, Mapping) else {}
     trace = text_in(
@@ -148,14 +154,14 @@ def _span(row: Mapping[str, Any]) -> _Span:
         row.get("startTimeUnixNano") or row.get("start_time") or row.get("startTime")
     )
     return _Span(
-        trace or text_in(row.get("spanId")) or "one",
-        kind,
-        not parent,
-        text_in(attributes.get("input.value"), INPUT_TEXT_KEYS),
-        text_in(attributes.get("output.value"), OUTPUT_TEXT_KEYS),
-        _span_documents(attributes),
-        start_time,
-        kind == "LLM",
+        trace=trace or text_in(row.get("spanId")) or "one",
+        kind=kind,
+        is_root=not parent,
+        question=text_in(attributes.get("input.value"), INPUT_TEXT_KEYS),
+        answer=text_in(attributes.get("output.value"), OUTPUT_TEXT_KEYS),
+        documents=_span_documents(attributes),
+        start_time=start_time,
+        is_reply=kind == "LLM",
     )
 
 
@@ -189,7 +195,10 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _span_documents(attributes: Mapping[str, Any]) -> tuple[ReplyDocument, ...]:
-    """Return the documents of a retriever's or a re-ranker's span, in their order."""
+    """Return the documents of a retriever's or a re-ranker's span, in their order.
+
+    Their keys are such as `retrieval.documents.0.document.content`.
+    """
     for name in reversed(DOCUMENT_LIST_KEYS):
         documents: dict[int, dict[str, Any]] = {}
         for key, value in attributes.items():
@@ -203,16 +212,17 @@ def _span_documents(attributes: Mapping[str, Any]) -> tuple[ReplyDocument, ...]:
 
 
 def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
+    """Yield the spans of a Langfuse object: a trace with observations, or one of them alone."""
     trace = row["trace"] if isinstance(row.get("trace"), Mapping) else row
     observations = row.get("observations")
     if isinstance(observations, list):
         id = text_in(trace.get("id")) or "one"
         yield _Span(
-            id,
-            "TRACE",
-            True,
-            text_in(trace.get("input"), INPUT_TEXT_KEYS),
-            text_in(trace.get("output"), OUTPUT_TEXT_KEYS),
+            trace=id,
+            kind="TRACE",
+            is_root=True,
+            question=text_in(trace.get("input"), INPUT_TEXT_KEYS),
+            answer=text_in(trace.get("output"), OUTPUT_TEXT_KEYS),
         )
         for observation in observations:
             if isinstance(observation, Mapping):
@@ -225,6 +235,11 @@ def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
 
 
 def _observation(row: Mapping[str, Any], trace: str, is_root: bool) -> _Span:
+    """Return the span of an observation.
+
+    Many programs record retrievals as plain spans, so a name with "retriev", "rerank" or "search"
+    counts as a retrieval too.
+    """
     type_name = text_in(row.get("type")).upper()
     name = text_in(row.get("name")).casefold()
     question, output = _decode_value(row.get("input")), _decode_value(row.get("output"))
@@ -241,19 +256,19 @@ def _observation(row: Mapping[str, Any], trace: str, is_root: bool) -> _Span:
     documents = documents_in(lists[0]) if is_retrieval and lists else ()
     answer = "" if documents else text_in(output, OUTPUT_TEXT_KEYS)
     return _Span(
-        trace,
-        kind,
-        is_root,
-        text_in(question, INPUT_TEXT_KEYS),
-        answer,
-        documents,
-        text_in(row.get("startTime")),
-        kind == "GENERATION",
+        trace=trace,
+        kind=kind,
+        is_root=is_root,
+        question=text_in(question, INPUT_TEXT_KEYS),
+        answer=answer,
+        documents=documents,
+        start_time=text_in(row.get("startTime")),
+        is_reply=kind == "GENERATION",
     )
 
 
 def _decode_value(value: Any) -> Any:
-    """Decode a value that is a text with JSON, as in Langfuse 2.
+    """Return the value of JSON in a text, as Langfuse 2 writes inputs and outputs.
 
     Any other value is returned unchanged.
     """

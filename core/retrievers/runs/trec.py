@@ -1,6 +1,6 @@
-"""TREC's files: runs (question, Q0, document, rank, score, tag) and relevance judgements.
+"""Readers of TREC's files: runs, and relevance judgements (qrels).
 
-The files of judgements are also called qrels.
+A line of a run is: question, Q0, document, rank, score, tag.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from core.io.recoded_files import decode_if_certain
 from core.retrievers.reply import ReplyDocument
 from core.retrievers.runs.run_rows import MAX_ROW_DOCUMENTS, RunRow, to_number
 
-MAX_RUN_FILE_BYTES = 1 << 30  # bytes of text in a file
+MAX_RUN_FILE_BYTES = 1 << 30  # of text in a file, after decompression
 BEIR_HEADER = ["query-id", "corpus-id"]  # the first columns of BEIR's qrels
 
 
@@ -52,8 +52,9 @@ def read_run(lines: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
     name : the file's name, for error messages.
     """
     scores_by_question: dict[str, dict[str, float]] = {}
-    for line, text in lines:
+    for number, text in lines:
         parts = text.split()
+        # with tabs between the columns, ids may contain blanks
         if text.count("\t") == 5:
             parts = [part.strip() for part in text.split("\t")]
         if not any(parts):
@@ -61,11 +62,12 @@ def read_run(lines: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
         score = to_number(parts[4]) if len(parts) == 6 else None
         if score is None:
             raise BadInput(
-                f"{name}, line {line}: expected question, Q0, document, rank, score and tag, "
+                f"{name}, line {number}: expected question, Q0, document, rank, score and tag, "
                 f"found “{shorten(text, 60)}”."
             )
         scores_by_question.setdefault(parts[0], {}).setdefault(parts[2], score)
     for question, scores in scores_by_question.items():
+        # `sorted` is stable, so equal scores keep the descending order of ids
         by_id = sorted(scores, reverse=True)
         ordered = sorted(by_id, key=lambda id: -scores[id])[:MAX_ROW_DOCUMENTS]
         documents = [ReplyDocument(id, score=scores[id]) for id in ordered]
@@ -79,14 +81,15 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
     irrelevant has an empty entry. Raises BadInput.
     """
     grades_by_question: dict[str, dict[str, int]] = {}
-    for line, text in numbered_lines(decode_if_certain(Path(path)), max_bytes=MAX_RUN_FILE_BYTES):
+    file = decode_if_certain(Path(path))
+    for number, text in numbered_lines(file, max_bytes=MAX_RUN_FILE_BYTES):
         parts = text.split("\t") if "\t" in text else text.split()
         if not text.strip() or parts[:2] == BEIR_HEADER:
             continue
         grade = _whole_number(parts[-1]) if len(parts) in (3, 4) else None
         if grade is None:
             raise BadInput(
-                f"{Path(path).name}, line {line}: expected question, 0, document and relevance, "
+                f"{Path(path).name}, line {number}: expected question, 0, document and relevance, "
                 f"found “{shorten(text, 60)}”."
             )
         grades_by_question.setdefault(parts[0].strip(), {})[parts[-2].strip()] = grade

@@ -1,4 +1,4 @@
-"""The retrieved sentence nearest to the question, without a language model."""
+"""Operator that returns the retrieved sentence nearest to the question, by an encoder alone."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ class NearestSentence(Operator):
         task = Task(state.question.text, "sentence", watch=ctx.watch)
         scores = EncoderScorer(ctx.models.encoder(self.encoder)).score(task, sentences)
         recorder.usage += Usage(texts=len(sentences))
+        # rounded, so that rounding errors do not choose between equal sentences
         nearest = int(top_k(scores.round(6), 1)[0])
         recorder.notes.append(f"The nearest of {len(sentences):,} sentences.")
         text = sentences[nearest][:MAX_EXCERPT_CHARACTERS]

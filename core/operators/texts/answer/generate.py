@@ -1,4 +1,7 @@
-"""An answer of a language model from tables of hits."""
+"""Operator that answers with a language model from tables of hits, and its prompt.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from core.parameters import param
 from core.prompts import make_messages, own_prompt, with_examples
 from core.types import ContextTable, Prompt, Question, State
 
-TABLE_PLACES = ("question", "tables")
+TABLE_PLACES = ("question", "tables")  # placeholders of a template
 TABLE_TEMPLATE_HELP = (
     "A prompt of your own in the place of ours: a text with {question} and {tables} where they "
     "belong. What comes before a line --- is the system message."
 )
-# budgets of nano-graphrag, used if a line sets none
+# nano-graphrag's budgets by kind of hit, used if no `ContextTables` comes before
 DEFAULT_BUDGET_TOKENS = {"triple": 4800, "community": 3200, "chunk": 4000}
 
 
@@ -86,14 +89,17 @@ class AnswerFromTables(Operator):
 def tables_of_state(
     state: State, ctx: Context, budgets: dict[str, int]
 ) -> tuple[ContextTable, ...]:
-    """Return the tables of the state, else tables of all its hits within these budgets."""
+    """Return the tables of the state, or else tables of all its hits within `budgets`.
+
+    `budgets` gives the tokens of each kind of hit; a kind without a budget has no limit.
+    """
     return state.tables if state.tables is not None else tables_of(ctx.graph, state, budgets)
 
 
 def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: str = "") -> Prompt:
-    """Return the prompt with these tables, and its number of hits by kind.
+    """Return the prompt that shows these tables, with the number of its hits by kind.
 
-    `template` is a user's own prompt; if it is empty, the prompt of this project is used.
+    `template` is a user's own prompt; if it is empty, Hopscope's prompt is used.
     """
     own_messages = own_prompt(template, TABLE_PLACES) if template else None
     values = {"tables": text_of_tables(tables) or "(nothing was found)", "question": question.text}
@@ -110,13 +116,14 @@ def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: st
 
 
 def shorten_tables(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:
-    """Return the tables cut to about a share of their length.
+    """Return the tables cut to at most `share` of their characters, a fraction below 1.
 
-    The last row of the longest table is removed again and again, at least once.
+    The last row of the longest table is removed again and again, at least once, so that repeated
+    calls come to an end. If there are no rows, no table is returned.
     """
     if not any(table.items for table in tables):
         return ()
-    lengths = [[sum(map(len, row)) for row in table.rows] for table in tables]  # of the rows
+    lengths = [[sum(map(len, row)) for row in table.rows] for table in tables]  # of rows
     max_length = share * sum(map(sum, lengths))
     while True:
         max(lengths, key=sum).pop()

@@ -1,4 +1,4 @@
-"""A subgraph as tables for a prompt."""
+"""Operator that writes a subgraph as prompt tables: G-Retriever's textual graph."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SubgraphTables(Operator):
             texts = [" ".join(row) for row in table.rows]
             n_shown = len(texts)
             if self.budget:
-                # a budget of 0 would be no limit
+                # with a budget of 0, `count_fitting_texts` would set no limit
                 n_shown = count_fitting_texts(texts, tokens_left) if tokens_left else 0
                 tokens_left = max(0, tokens_left - sum(map(count_tokens_roughly, texts)))
             left_out = len(texts) - n_shown

@@ -1,4 +1,4 @@
-"""The answer of a person's own retriever, or else of a language model."""
+"""Operator that returns the answer of a user's own retriever, or asks a language model for one."""
 
 from __future__ import annotations
 

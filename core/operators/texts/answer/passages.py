@@ -1,4 +1,4 @@
-"""An answer of a language model from passages, without tables."""
+"""Operator that answers with a language model from the texts of passages: RAPTOR, KGP, HippoRAG."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PASSAGE_FORM_HELP = (
     "context: the passages one after the other (RAPTOR); numbered: with numbers (KGP); thought: "
     "the model thinks aloud first, and what follows the last “Answer:” is the answer (HippoRAG)."
 )
-PASSAGE_PLACES = ("question", "passages")
+PASSAGE_PLACES = ("question", "passages")  # placeholders of a template
 PASSAGE_TEMPLATE_HELP = (
     "A prompt of your own in the place of that one: a text with {question} and {passages} where "
     "they belong. What comes before a line --- is the system message."
@@ -109,7 +109,7 @@ class AnswerFromPassages(Operator):
         return make_messages("passages", self.form, question.abstract, **values)
 
     def _parse_answer(self, text: str, recorder: Recorder) -> str:
-        """Return the reply, or with a thought before the answer the text after "Answer:"."""
+        """Return the reply; with the form "thought", only the text after the last "Answer:"."""
         if self.form != "thought":
             return text.strip()
         thought, mark, answer = text.rpartition("Answer:")
@@ -123,14 +123,14 @@ class AnswerFromPassages(Operator):
 
 
 def retrieved_hits(state: State) -> Ranking:
-    """Return the retrieved chunks, or the nodes if there are no chunks."""
+    """Return the retrieved chunks, or the nodes if there are no chunks; empty without both."""
     if state.chunks is not None and (len(state.chunks) or state.nodes is None):
         return state.chunks
     return state.nodes if state.nodes is not None else Ranking("chunk", (), ())
 
 
 def passage_texts(graph: KnowledgeGraph, hits: Ranking) -> list[str]:
-    """Return the text of each hit for a prompt, a chunk with its title."""
+    """Return the text of each hit for a prompt. Chunks are shown with their titles."""
     if hits.kind == "chunk":
         return [chunk_label(graph, row) for row in hits.items]
     return node_labels(graph, hits.items)

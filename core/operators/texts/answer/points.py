@@ -1,6 +1,9 @@
-"""An answer in two steps: points from parts of the hits, then an answer.
+"""The map and reduce operators of GraphRAG's global search.
 
-The steps are the map and reduce of GraphRAG's global search.
+In the map step a language model notes scored points on each part of the hits. In the reduce step it
+answers from the best points.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
 """
 
 from __future__ import annotations
@@ -46,8 +49,8 @@ POINTS_SCHEMA = {
     "required": ["points"],
     "additionalProperties": False,
 }
-MAX_POINT_SCORE = 100  # highest score of a point
-# keys in the sizes of the two steps
+MAX_POINT_SCORE = 100
+# names of the counts that the trace shows of the two steps
 PARTS_KEY = "parts"
 UNREADABLE_PARTS_KEY = "unreadable parts"
 PARTS_NOT_REACHED_KEY = "parts not reached"
@@ -61,8 +64,6 @@ EMPTY_HELP = (
     "ask: the model is told that there is no point; nothing: it is not asked, and there is no "
     "answer (nano-graphrag replies with one fixed sentence)."
 )
-
-
 DIVERSITY_HELP = (
     "How much a point that repeats others gives way to one that says something else; 0: by score "
     "alone (the paper)."
@@ -217,7 +218,7 @@ class AnswerFromPoints(Operator):
 
 
 def diversify_points(points: Sequence[AnswerPoint], diversity: float) -> tuple[AnswerPoint, ...]:
-    """Return the points in the order in which they are picked.
+    """Return points ordered by maximal marginal relevance, the first to show first.
 
     Each time the point with the largest (1 - d) score/100 - d s is picked, where d is the diversity
     and s the largest similarity with a picked point, the Jaccard index of their words. Of equal
@@ -237,7 +238,7 @@ def diversify_points(points: Sequence[AnswerPoint], diversity: float) -> tuple[A
     ordered = sorted(points, key=lambda point: -point.score)
     if not diversity or len(ordered) < 2:
         return tuple(ordered)
-    columns: dict[str, int] = {}  # of the different words of all points
+    columns: dict[str, int] = {}  # the column of each word in the incidence matrix
     rows = []
     for point in ordered:
         words = dict.fromkeys(word.text for word in words_of(point.text))
@@ -249,11 +250,11 @@ def diversify_points(points: Sequence[AnswerPoint], diversity: float) -> tuple[A
         (np.ones(starts[-1]), np.concatenate(rows).astype(np.int64), starts),
         (len(ordered), n_columns),
     )
-    worth = (1 - diversity) * np.array([point.score for point in ordered]) / MAX_POINT_SCORE
-    similarity = np.zeros(len(ordered))  # the largest one with a picked point
+    relevance = (1 - diversity) * np.array([point.score for point in ordered]) / MAX_POINT_SCORE
+    similarity = np.zeros(len(ordered))  # the largest similarity with a picked point
     picked: list[int] = []
     for _ in ordered:
-        value = np.round(worth - diversity * similarity, HIT_SCORE_DIGITS)
+        value = np.round(relevance - diversity * similarity, HIT_SCORE_DIGITS)
         value[picked] = -np.inf
         best_row = int(np.argmax(value))
         picked.append(best_row)
@@ -266,14 +267,15 @@ def diversify_points(points: Sequence[AnswerPoint], diversity: float) -> tuple[A
 
 
 def _readable_parts(
-    tables: tuple[ContextTable, ...], points: Points, chat: Chat, question: str
+    tables: tuple[ContextTable, ...], operator: Points, chat: Chat, question: str
 ) -> Iterator[ContextTable]:
-    """Yield the parts to read, each within the model's context.
+    """Yield the parts that the model reads, each within its context.
 
-    A group that does not fit is halved, and a single row that does not fit is cut.
+    A part is a table of some rows. If a part of several rows does not fit, it is halved. If a
+    single row does not fit, its longest cell is cut.
     """
-    max_prompt_tokens = chat.context - points.max_tokens - CHAT_TEMPLATE_TOKENS
-    waiting = list(_row_groups(tables, points.per, min(points.group, max_prompt_tokens)))
+    max_prompt_tokens = chat.context - operator.max_tokens - CHAT_TEMPLATE_TOKENS
+    waiting = list(_row_groups(tables, operator.per, min(operator.group, max_prompt_tokens)))
     while waiting:
         part = waiting.pop(0)
         n_tokens = chat.count_tokens(_part_messages(part, question))
@@ -290,7 +292,10 @@ def _readable_parts(
 def _row_groups(
     tables: tuple[ContextTable, ...], per: str, max_tokens: int
 ) -> Iterator[ContextTable]:
-    """Yield single rows of the tables, or groups of rows of at most `max_tokens` tokens."""
+    """Yield the rows of the tables one by one, or in groups of at most `max_tokens` tokens.
+
+    A single row may have more tokens.
+    """
     for table in tables:
         group: list[int] = []
         tokens_used = 0
@@ -307,9 +312,10 @@ def _row_groups(
 
 
 def _cut_longest_cell(part: ContextTable, share: float) -> list[ContextTable]:
-    """Return a part of one row with its longest cell cut, if any of it is left.
+    """Return a list of a one-row part with its longest cell cut.
 
-    A little less than the given share of the cell is left, so that the part is likely to fit.
+    A little less than `share` of the cell is left, so that the part is likely to fit. The list is
+    empty if nothing is left of the cell.
     """
     (row,) = part.rows
     longest = max(range(len(row)), key=lambda column: len(row[column]))
@@ -320,7 +326,7 @@ def _cut_longest_cell(part: ContextTable, share: float) -> list[ContextTable]:
 
 
 def _table_part(table: ContextTable, indices: Sequence[int]) -> ContextTable:
-    """Return some rows of a table."""
+    """Return the table of the rows with these indices."""
     return replace(
         table,
         rows=tuple(table.rows[i] for i in indices),
@@ -330,13 +336,14 @@ def _table_part(table: ContextTable, indices: Sequence[int]) -> ContextTable:
 
 
 def _part_messages(part: ContextTable, question: str) -> tuple[dict[str, str], ...]:
+    """Return the prompt of the map step."""
     return make_messages(
         "texts", "map", tables=text_of_tables([part]) or "(nothing was found)", question=question
     )
 
 
 def _reduce_messages(question: str, points: tuple[AnswerPoint, ...]) -> tuple[dict[str, str], ...]:
-    """Return the prompt that asks for an answer from these points."""
+    """Return the prompt of the reduce step."""
     lines = "\n".join(f"- ({point.score}) {one_line(point.text)}" for point in points)
     return make_messages("texts", "reduce", points=lines or "(no point)", question=question)
 
@@ -347,9 +354,9 @@ def _count_fitting_points(points: tuple[AnswerPoint, ...], max_tokens: int) -> i
 
 
 def _parse_points(reply: str) -> list[tuple[int, str]] | None:
-    """Return the scores and texts of the points in a reply, None if it is no such JSON.
+    """Return the scores and texts of the points in a reply; None if unreadable.
 
-    A point without a text has an empty one. A point without a score has 1 (Microsoft's rule).
+    A point without a text has an empty one. A point without a score has 1, as in Microsoft's code.
     """
     parsed = json_reply(reply, ("points",))
     if parsed is None or not isinstance(parsed.value["points"], list):
@@ -365,6 +372,7 @@ def _parse_points(reply: str) -> list[tuple[int, str]] | None:
 
 
 def _parse_score(value: Any) -> int:
+    """Return the score of a point; 1 if it is missing or no number."""
     try:
         return min(MAX_POINT_SCORE, int(1 if value is None else value))
     except (ValueError, TypeError, OverflowError):

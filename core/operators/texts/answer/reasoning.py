@@ -1,4 +1,7 @@
-"""An answer from graph evidence that a language model first rewrites."""
+"""DALK's reader: an answer from paths and relations that a language model first rewrites.
+
+The in-depth analysis is the paper "In-depth Analysis of Graph-based RAG in a Unified Framework".
+"""
 
 from __future__ import annotations
 
@@ -83,9 +86,9 @@ class AnswerFromEvidence(Operator):
     def _request_sentences(
         self, kind: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder
     ) -> str:
-        """Return the paths or relations in sentences of the model.
+        """Return the paths or relations as sentences that the model writes.
 
-        The prompt does not have the question. If the reply is empty, the lines are returned.
+        The model does not see the question. If its reply is empty, the lines are returned.
         """
         ctx.watch.report(f"Putting {kind} into sentences")
         messages, _, _ = fit_prompt(
@@ -116,6 +119,9 @@ def _bullet_list(lines: Sequence[str]) -> str:
 
 
 def _check_fits(chat: Chat, messages: Messages, max_tokens: int) -> int:
-    """Return the tokens of a prompt; raises BadInput if it does not fit."""
+    """Return the number of tokens of a prompt.
+
+    Raises BadInput if prompt and reply do not fit into the model's context.
+    """
     _, _, tokens = fit_prompt(chat, lambda _: messages, 0, max_tokens)
     return tokens

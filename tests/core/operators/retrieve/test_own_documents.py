@@ -82,7 +82,7 @@ def test_own_retriever_is_a_lane_with_hits_and_funnel(engine, home):
 
     request = {"question": ASKED.text, "corpus": "carols", "seed": 0, "keep": 10}
     # The request contains neither answers nor gold passages.
-    assert calls._module("mine", home / "mine.py").SEEN == [request]
+    assert calls._import_module("mine", home / "mine.py").SEEN == [request]
 
 
 def test_own_answer_is_the_answer_of_the_lane(engine, home):

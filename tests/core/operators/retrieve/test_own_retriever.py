@@ -186,7 +186,7 @@ def test_evaluation_asks_each_question_once(engine, kit, home):
     assert sorted(row.outcome.answer.found for row in rows) == [0, 1, 1]
     from core.retrievers import calls
 
-    assert sum(calls._module("mine", home / "mine.py").COUNT) == 3
+    assert sum(calls._import_module("mine", home / "mine.py").COUNT) == 3
     assert evaluate(engine, store, plan).number == job.number  # Nothing is left to compute.
     own_file().write_text('[mine]\npython = "mine:retrieve"\nversion = 2\n', "utf-8")
     plan = make_plan(
