@@ -72,7 +72,7 @@ def funnel(
     state: State,
     targets: Sequence[Target],
     by_model: bool | None = None,
-    survivors: SavedAlive = None,
+    saved_alive: SavedAlive = None,
 ) -> tuple[FunnelStage, ...]:
     """Return the stages that a run has reached, for targets of one kind.
 
@@ -85,16 +85,16 @@ def funnel(
     targets : known answers or passages.
     by_model : True if the language model's answer counts, False for the graph reader's. None means
         the model's if it has answered.
-    survivors : for a saved comparison, the targets alive in the corpus and in the graph.
+    saved_alive : for a saved comparison, the targets alive in the corpus and in the graph.
     """
     targets = tuple(dict.fromkeys(targets))
     bypass = ""
     if not targets:
         return ()
     if targets[0].kind == "passage":
-        tests = _passage_tests(source, graph, state, survivors)
+        tests = _passage_tests(source, graph, state, saved_alive)
     elif source.is_corpus:
-        tests = _text_tests(source, graph, state, targets, survivors)
+        tests = _text_tests(source, graph, state, targets, saved_alive)
     else:
         by_model = state.answer is not None if by_model is None else by_model
         tests = _node_tests(graph, state, targets, by_model)
@@ -127,9 +127,9 @@ def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) 
     return tests
 
 
-def _passage_tests(source: AnswerSource, graph, state: State, survivors: SavedAlive) -> Tests:
-    if survivors:
-        tests = _saved_tests(survivors)
+def _passage_tests(source: AnswerSource, graph, state: State, saved_alive: SavedAlive) -> Tests:
+    if saved_alive:
+        tests = _saved_tests(saved_alive)
     else:
         tests = [
             ("corpus", lambda target: target.name in source),
@@ -151,14 +151,14 @@ def _passage_tests(source: AnswerSource, graph, state: State, survivors: SavedAl
 
 
 def _text_tests(
-    source: AnswerSource, graph, state: State, targets: Sequence[Target], survivors: SavedAlive
+    source: AnswerSource, graph, state: State, targets: Sequence[Target], saved_alive: SavedAlive
 ) -> Tests:
     answer = _answer_text(state)
     if all(normalize(target.name) in YES_NO_ANSWERS for target in targets):
         if answer is None:
             return []
         return [("answer", lambda target: gives_answer(answer, target.name))]
-    tests = _saved_tests(survivors) if survivors else _word_source_tests(source, graph)
+    tests = _saved_tests(saved_alive) if saved_alive else _word_source_tests(source, graph)
     if state.hits:
         texts = _found_texts(graph, state)
         tests.append(("retrieved", lambda target: _occurs(target, texts)))
@@ -179,11 +179,11 @@ def _answer_text(state: State) -> str | None:
     return state.excerpt.text if state.excerpt else None
 
 
-def _saved_tests(survivors: Mapping[str, tuple[str, ...]]) -> Tests:
+def _saved_tests(saved_alive: Mapping[str, tuple[str, ...]]) -> Tests:
     """Return the tests of a saved comparison, which has neither corpus nor graph."""
     return [
-        ("corpus", lambda target: target.name in survivors["corpus"]),
-        ("graph", lambda target: target.name in survivors["graph"]),
+        ("corpus", lambda target: target.name in saved_alive["corpus"]),
+        ("graph", lambda target: target.name in saved_alive["graph"]),
     ]
 
 
@@ -240,7 +240,7 @@ def _make_stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[
     )
 
 
-def saved_alive(lane: MethodLane) -> SavedAlive:
+def alive_before_retrieval(lane: MethodLane) -> SavedAlive:
     """Return the known answers and passages in the corpus and in the lane's graph.
 
     They are saved with a comparison, which is saved without its corpus and graph.

@@ -61,7 +61,7 @@ def find_supports(
     return tuple(supports_found)
 
 
-def find_rests(
+def find_supporting_sentences(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> tuple[SupportingSentence, ...]:
     """Return, for each sentence of the answer, the sentence that it most likely rests on.
@@ -70,12 +70,12 @@ def find_rests(
     answer's sentence come before all others, because short answers such as a name or a year are
     similar to no whole sentence. A bare yes or no counts as contained in none.
 
-    >>> from core.diagnosis.support import find_rests
+    >>> from core.diagnosis.support import find_supporting_sentences
     >>> from core.types import Question, Ranking, State
     >>> from tests.films import Bag
     >>> state = State(Question("Who was lame?"), chunks=Ranking("chunk", (0, 2)),
     ...     answer="Tiny Tim.")
-    >>> [(one.chunk, one.words) for one in find_rests(story, state, Bag())]
+    >>> [(one.chunk, one.words) for one in find_supporting_sentences(story, state, Bag())]
     [('carol#2', True)]
     """
     rests_found = []

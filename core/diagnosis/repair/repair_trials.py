@@ -27,7 +27,7 @@ def find_repair(
     run: LaneRun,
     losses: Sequence[Loss] = (),
     by_model: bool = False,
-    survivors: SavedAlive = None,
+    saved_alive: SavedAlive = None,
     watch: Watch = NO_WATCH,
     seconds: float = MAX_CHANGES_SECONDS,
     is_known: Callable[[Repair, LaneRun], bool] = lambda repair, trial: False,
@@ -43,11 +43,11 @@ def find_repair(
     run : the run of the lane.
     losses : the losses of the lane.
     by_model : True if the lane is counted by its language model.
-    survivors : for a saved lane on a corpus, the targets alive in the corpus and in the graph.
+    saved_alive : for a saved lane on a corpus, the targets alive in the corpus and in the graph.
     is_known : returns whether another lane brings the same as a repair and its trial run. Such
         repairs are skipped.
     """
-    base = count_brought(run, by_model, survivors)
+    base = count_brought(run, by_model, saved_alive)
     if base is None or base.count == base.total:
         return None
     attempt = partial(_try_change, run, base=base, by_model=by_model, is_known=is_known)
@@ -56,10 +56,10 @@ def find_repair(
 
 
 def count_brought(
-    run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive = None
+    run: LaneRun | MethodLane, by_model: bool, saved_alive: SavedAlive = None
 ) -> BroughtTargets | None:
     """Return how many targets a run brings; None if there is nothing to count."""
-    return explainer_of(run.ask.source).count_brought(run, by_model, survivors)
+    return explainer_of(run.ask.source).count_brought(run, by_model, saved_alive)
 
 
 def _try_change(

@@ -63,7 +63,7 @@ class RepairWork:
         question = self._comparison.ask.question
         try:
             self._check_alive(job)
-            self._run_part("The search for supporting sentences", self._find_rests, job)
+            self._run_part("The search for supporting sentences", self._find_supporting_sentences, job)
             self._run_part("The measurement of influences", self._measure_influences, job)
             if question.answers or question.gold:
                 self._run_part("The search for repairs", self._try_repairs, job)
@@ -85,7 +85,7 @@ class RepairWork:
         except Exception as error:
             self._comparison.follow_up_errors += (f"{title} failed. {error_sentence(error)}",)
 
-    def _find_rests(self, job: Job) -> None:
+    def _find_supporting_sentences(self, job: Job) -> None:
         """Find the passages that the answers' sentences rest on, if an encoder is available."""
         models = self._environment.models
         watch = Watch(lambda: self._check_progress(job))
@@ -93,7 +93,7 @@ class RepairWork:
         for index, lane in enumerate(self._comparison.snapshot.lanes):
             if lane.status == JOB_DONE and lane.state.answer and lane.rests is None:
                 try:
-                    lane_rests = explainer.find_rests(lane, models, watch)
+                    lane_rests = explainer.find_supporting_sentences(lane, models, watch)
                 except (ModelUnavailable, ModelFailed):
                     return
                 if lane_rests is None:

@@ -179,7 +179,7 @@ def _loss_clauses(lanes: Sequence[LaneSummary], total: int, lane_count: int) -> 
             (lane.known_explanation.cause, tuple(loss.name for loss in same_cause), hop), []
         ).append(lane)
     clauses = []
-    for (phrase, lost, hop), group in groups.items():
+    for (cause, lost, hop), group in groups.items():
         if total == 1:
             what = "it"
         elif len(lost) == total:
@@ -194,7 +194,7 @@ def _loss_clauses(lanes: Sequence[LaneSummary], total: int, lane_count: int) -> 
             who = all_words(lane_count)
         else:
             who = join_words([lane.name for lane in group])
-        wording = CAUSE_WORDINGS[phrase].several if len(group) > 1 else CAUSE_WORDINGS[phrase].one
+        wording = CAUSE_WORDINGS[cause].for_several if len(group) > 1 else CAUSE_WORDINGS[cause].for_one
         clauses.append(f"{who} {wording.format(what=what, hop=hop)}")
     return capitalised("; ".join(clauses) + ".") if clauses else ""
 

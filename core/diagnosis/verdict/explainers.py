@@ -22,7 +22,7 @@ from core.diagnosis.lost_passages import lost_passages
 from core.diagnosis.measure import BY_READER, IN_PROMPT, lane_counts_by_model
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.passages import fates
-from core.diagnosis.support import find_rests
+from core.diagnosis.support import find_supporting_sentences
 from core.diagnosis.targets import Target, answers_of, passages_of
 from core.diagnosis.verdict.explanation import ComparisonVerdict, explain_lanes
 from core.diagnosis.verdict.lane_words import lane_answers
@@ -102,7 +102,7 @@ class Explainer(ABC):
 
     @abstractmethod
     def count_brought(
-        self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, saved_alive: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many targets a run brings.
 
@@ -111,7 +111,7 @@ class Explainer(ABC):
         run : the states of one lane, or the lane.
         by_model : counts by the language model's answer or its prompt instead of the reader or the
             hits.
-        survivors : targets that a saved case counted as alive at each stage.
+        saved_alive : targets that a saved case counted as alive at each stage.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class Explainer(ABC):
         """
         return names
 
-    def find_rests(
+    def find_supporting_sentences(
         self, lane: MethodLane, models: Models, watch: Watch
     ) -> tuple[SupportingSentence, ...] | None:
         """Return the passages that an answer's sentences rest on.
@@ -220,7 +220,7 @@ class TripleExplainer(Explainer):
         return explanation.losses, explanation.cause
 
     def count_brought(
-        self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, saved_alive: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many known answers the graph reader names.
 
@@ -284,11 +284,11 @@ class DocumentExplainer(Explainer):
         return losses_found, max(causes, key=lambda cause: causes[cause])
 
     def count_brought(
-        self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, saved_alive: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many targets are in the prompt, else found."""
         ask, lane_targets = run.ask, self.targets(run.ask.question)
-        funnel_stages = funnel(ask.source, run.graph, run.state, lane_targets, survivors=survivors)
+        funnel_stages = funnel(ask.source, run.graph, run.state, lane_targets, saved_alive=saved_alive)
         stages = {stage.name: stage for stage in funnel_stages}
         last = next((stages[name] for name in BROUGHT_STAGES if name in stages), None)
         if last is None:
@@ -308,10 +308,10 @@ class DocumentExplainer(Explainer):
             return (state.excerpt.text,) if state.excerpt is not None else ()
         return tuple(filter(None, [state.answer.strip()]))
 
-    def find_rests(
+    def find_supporting_sentences(
         self, lane: MethodLane, models: Models, watch: Watch
     ) -> tuple[SupportingSentence, ...] | None:
-        return find_rests(lane.graph, lane.state, models.encoder(), watch)
+        return find_supporting_sentences(lane.graph, lane.state, models.encoder(), watch)
 
 
 def explainer_of(source: AnswerSource) -> Explainer:

@@ -229,20 +229,20 @@ class _LossGroup:
         return f"{self.first.name} ranked {rank} of {self.first.n_candidates:,}{more}"
 
 
-def _explain_unknown(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_in_graph(group: _LossGroup) -> tuple[Cause, str]:
     names = [f"“{loss.name}”" for loss in group.losses[:2]]
     if group.more > 1:
         names.append(f"{number_words(group.more - 1)} more")
     return Cause.NOT_IN_GRAPH, f"no entity is called {' or '.join(names)}."
 
 
-def _explain_unshown(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_shown(group: _LossGroup) -> tuple[Cause, str]:
     if group.run.by_model:
         return Cause.NOT_SHOWN, f"the model was shown no facts and did not name {group.names}."
     return Cause.NOT_SOUGHT, "no path was sought, and no model answered."
 
 
-def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_left_out(group: _LossGroup) -> tuple[Cause, str]:
     loss, limit = group.first, group.first.n_retained or 0
     on_the_way = loss.missing_name != loss.name
     what = f"{loss.missing_name}, on the way to {group.names}," if on_the_way else group.names
@@ -264,7 +264,7 @@ def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
     )
 
 
-def _explain_cut(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_edge_left_out(group: _LossGroup) -> tuple[Cause, str]:
     relation = group.chain(((group.first.missing_name, True),))
     return (
         Cause.FILTERED if group.is_filter else Cause.EDGE_LEFT_OUT,
@@ -272,7 +272,7 @@ def _explain_cut(group: _LossGroup) -> tuple[Cause, str]:
     )
 
 
-def _explain_far(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_too_far(group: _LossGroup) -> tuple[Cause, str]:
     distance, limit = required_figure(group.first.hop), required_figure(group.first.n_retained)
     return (
         Cause.TOO_FAR,
@@ -281,11 +281,11 @@ def _explain_far(group: _LossGroup) -> tuple[Cause, str]:
     )
 
 
-def _explain_unconnected(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_no_way(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NO_WAY, f"no path inside the subgraph leads to {group.names}."
 
 
-def _explain_oneway(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_one_way(group: _LossGroup) -> tuple[Cause, str]:
     return (
         Cause.ONE_WAY,
         f"edges are followed one way only, and the way to {group.names} needs the other.",
@@ -306,7 +306,7 @@ def _explain_beam(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.BEAM, f"{path} ranked {ordinal(loss.rank)} of {loss.n_candidates:,}; {limit}."
 
 
-def _explain_untried(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_tried(group: _LossGroup) -> tuple[Cause, str]:
     loss, fanout = group.first, group.parameter("fanout")
     hop = f"{group.chain(loss.chain[-1:])} to {loss.missing_name}"
     read, recall = group.parameter("read"), group.parameter("recall")
@@ -324,7 +324,7 @@ def _explain_untried(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_TRIED, f"{hop} is not among the hops from {loss.start} that were tried."
 
 
-def _explain_elsewhere(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_other_relations(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     walked = f"it walked {group.chain(loss.followed_chain)}"
     if loss.chain and loss.followed_chain:
@@ -348,7 +348,7 @@ def _explain_outranked(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.OUTRANKED, f"{group.rank_clause}; only {limit:,} {is_or_are(limit)} kept."
 
 
-def _explain_unchosen(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_chosen(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_CHOSEN, _picked_sentence(group, "chosen")
 
 
@@ -366,17 +366,17 @@ def _picked_sentence(group: _LossGroup, how: str) -> str:
     return f"of {paths} {count:,} {was} {how}, and {they_do} not lead to {group.names}."
 
 
-def _explain_late(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_no_room(group: _LossGroup) -> tuple[Cause, str]:
     limit = required_figure(group.first.n_retained)
     return Cause.NO_ROOM, f"{group.rank_clause}; the model reads only the top {limit:,}."
 
 
-def _explain_passed(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_on_the_way(group: _LossGroup) -> tuple[Cause, str]:
     where = "on paths but not at their ends" if group.more else "on a path but not at its end"
     return Cause.ON_THE_WAY, f"{group.names} {group.is_} {where}."
 
 
-def _explain_unnamed(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_named(group: _LossGroup) -> tuple[Cause, str]:
     limit = required_figure(group.first.n_retained)
     stops = "the reader names nothing"
     if limit:
@@ -387,13 +387,13 @@ def _explain_unnamed(group: _LossGroup) -> tuple[Cause, str]:
     )
 
 
-def _explain_beyond_prompt(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_followed(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     leads = f"{group.chain(loss.chain)}, rank {loss.rank:,} of {loss.n_candidates:,}, leads to {group.names}"
     return Cause.NOT_FOLLOWED, f"its answer follows {group.chain(loss.followed_chain)}; {leads}."
 
 
-def _explain_unsaid(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_said(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     was = "were in the prompt"
     if not group.more:
@@ -401,30 +401,30 @@ def _explain_unsaid(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_SAID, f"{group.names} {was}, but the model did not name {group.it}."
 
 
-def _explain_unreached(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_reached(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_REACHED, f"{group.operator_title} did not reach {group.names}."
 
 
 # Functions that return a cause's key in `CAUSE_WORDINGS` and the sentence.
 SENTENCES = {
-    Cause.NOT_IN_GRAPH: _explain_unknown,
-    Cause.NOT_SHOWN: _explain_unshown,
-    Cause.LEFT_OUT: _explain_outside,
-    Cause.EDGE_LEFT_OUT: _explain_cut,
-    Cause.TOO_FAR: _explain_far,
-    Cause.NO_WAY: _explain_unconnected,
-    Cause.ONE_WAY: _explain_oneway,
+    Cause.NOT_IN_GRAPH: _explain_not_in_graph,
+    Cause.NOT_SHOWN: _explain_not_shown,
+    Cause.LEFT_OUT: _explain_left_out,
+    Cause.EDGE_LEFT_OUT: _explain_edge_left_out,
+    Cause.TOO_FAR: _explain_too_far,
+    Cause.NO_WAY: _explain_no_way,
+    Cause.ONE_WAY: _explain_one_way,
     Cause.BEAM: _explain_beam,
-    Cause.NOT_TRIED: _explain_untried,
-    Cause.OTHER_RELATIONS: _explain_elsewhere,
+    Cause.NOT_TRIED: _explain_not_tried,
+    Cause.OTHER_RELATIONS: _explain_other_relations,
     Cause.NOT_READ: _explain_not_read,
     Cause.OUTRANKED: _explain_outranked,
-    Cause.NOT_CHOSEN: _explain_unchosen,
+    Cause.NOT_CHOSEN: _explain_not_chosen,
     Cause.NOT_HANDED_ON: _explain_not_handed_on,
-    Cause.NO_ROOM: _explain_late,
-    Cause.NOT_FOLLOWED: _explain_beyond_prompt,
-    Cause.NOT_NAMED: _explain_unnamed,
-    Cause.ON_THE_WAY: _explain_passed,
-    Cause.NOT_SAID: _explain_unsaid,
-    Cause.NOT_REACHED: _explain_unreached,
+    Cause.NO_ROOM: _explain_no_room,
+    Cause.NOT_FOLLOWED: _explain_not_followed,
+    Cause.NOT_NAMED: _explain_not_named,
+    Cause.ON_THE_WAY: _explain_on_the_way,
+    Cause.NOT_SAID: _explain_not_said,
+    Cause.NOT_REACHED: _explain_not_reached,
 }

@@ -44,10 +44,10 @@ def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExp
     if not lane.retrieved or not lane.states:
         return None
     answers = funnel(
-        ask.source, lane.graph, lane.state, answers_of(ask.question), survivors=lane.saved_alive
+        ask.source, lane.graph, lane.state, answers_of(ask.question), saved_alive=lane.saved_alive
     )
     passages = funnel(
-        ask.source, lane.graph, lane.state, passages_of(ask.question), survivors=lane.saved_alive
+        ask.source, lane.graph, lane.state, passages_of(ask.question), saved_alive=lane.saved_alive
     )
     right = _right_answers(answers)
     total = len(dict.fromkeys(ask.question.answers))
@@ -258,7 +258,7 @@ def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]
             lane.graph,
             lane.state,
             passages_of(ask.question),
-            survivors=lane.saved_alive,
+            saved_alive=lane.saved_alive,
         )
         if stages and stages[-1].name == "prompt":
             counts.append((name, len(stages[-1].alive), stages[-1].of))

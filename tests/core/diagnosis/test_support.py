@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.diagnosis.support import find_rests, find_supports, name_spans, support_level
+from core.diagnosis.support import find_supporting_sentences, find_supports, name_spans, support_level
 from core.types import Prompt, Question, Ranking, State
 from tests.core.operators.texts.kit import plain
 from tests.films import Bag
@@ -77,7 +77,7 @@ def test_marked_words(text, names, held):
     ],
 )
 def test_a_short_answer_rests_on_what_holds_its_words(answer, chunk, sure):
-    (one,) = find_rests(plain(), told(answer), Bag())
+    (one,) = find_supporting_sentences(plain(), told(answer), Bag())
     assert (one.chunk, support_level(one)) == (chunk, sure)
 
 
