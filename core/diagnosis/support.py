@@ -34,14 +34,14 @@ SKIPPED_ARTICLES = ("a", "an", "the")
 class Support:
     """A sentence of the answer, and the sentence of a chunk that is most similar to it.
 
-    `start` and `end` delimit the characters of the answer, and `place` those of the chunk. `score`
+    `start` and `end` delimit the characters of the answer, and `chunk_span` those of the chunk. `score`
     is the cosine.
     """
 
     start: int
     end: int
     chunk: int
-    place: TextSpan
+    chunk_span: TextSpan
     score: float
 
 

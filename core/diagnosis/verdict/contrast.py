@@ -56,8 +56,8 @@ class LaneSummary:
     @property
     def n_right(self) -> int:
         """The number of known answers that the lane gives, if some are known."""
-        assert self.known_explanation.right is not None
-        return self.known_explanation.right
+        assert self.known_explanation.n_right is not None
+        return self.known_explanation.n_right
 
 
 def compare_lanes(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str = "") -> str:

@@ -294,7 +294,7 @@ class DocumentExplainer(Explainer):
         if last is None:
             return None
         what = "evidence passage" if ask.question.gold else "correct answer"
-        return BroughtTargets(len(last.alive), last.of, what, BROUGHT_STAGES[last.name])
+        return BroughtTargets(len(last.alive), last.n_targets, what, BROUGHT_STAGES[last.name])
 
     def propose_changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         return passage_changes.changes(run.line, lost)

@@ -32,8 +32,8 @@ class LaneExplanation:
     ----------
     stage : the stage of the funnel at which most was lost; None if nothing was.
     head, text : the few words, and the sentence.
-    right : how many of the `of` known answers are given, by the model or the graph reader,
-        whichever the lane is counted by; None if no answer is known.
+    n_right : how many of the `n_answers` known answers the lane gives, by its model or by its graph
+        reader, whichever counts; None if no answer is known.
     losses : the known answers that are not given. The first one belongs to the sentence.
     cause : the sentence's key in `CAUSE_WORDINGS`.
     """
@@ -41,8 +41,8 @@ class LaneExplanation:
     stage: str | None
     head: str
     text: str
-    right: int | None = None
-    of: int = 0
+    n_right: int | None = None
+    n_answers: int = 0
     losses: tuple[Loss, ...] = ()
     n_extra_names: int = 0  # names by the graph reader that are no known answers
     cause: Cause = Cause.FOUND

@@ -93,14 +93,14 @@ def _with_reader_count(
     are counted otherwise stay as they are.
     """
     by_model = lane_counts_by_model(comparison, lane)
-    if by_model or not explanation.of or not has_two_measures(comparison):
+    if by_model or not explanation.n_answers or not has_two_measures(comparison):
         return explanation
     named_count = count_right_answers(
         comparison.graph, lane.state, comparison.ask.question.answers, reader=False
     )
     model_clause = ""
     if named_count is not None:
-        model_clause = f"; the language model names {named_count:,} of {explanation.of:,}"
+        model_clause = f"; the language model names {named_count:,} of {explanation.n_answers:,}"
     return replace(explanation, text=f"{explanation.text} Counted {BY_READER}{model_clause}.")
 
 

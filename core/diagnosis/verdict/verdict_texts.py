@@ -95,8 +95,8 @@ def _explain_brought(
     last = stages[-1]
     subject = (
         "The passage with the evidence is"
-        if last.of == 1
-        else f"{capitalised(all_words(last.of))} passages with the evidence are"
+        if last.n_targets == 1
+        else f"{capitalised(all_words(last.n_targets))} passages with the evidence are"
     )
     head = f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}."
     if right != 0:
@@ -186,9 +186,9 @@ def _stage_head(stages: Sequence[FunnelStage]) -> str:
         "prompt": "in the prompt",
         "answer": "in the answer",
     }[last.name]
-    if last.of == 1:
+    if last.n_targets == 1:
         return f"Correct answer {'' if last.alive else 'not '}{what}:"
-    return f"{len(last.alive)} of {last.of} correct answers {what}:"
+    return f"{len(last.alive)} of {last.n_targets} correct answers {what}:"
 
 
 def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
@@ -207,9 +207,9 @@ def _joint_text(
     """
     names = lane_names(comparison)
     answering_lanes = [
-        (name, explanation.right > 0)
+        (name, explanation.n_right > 0)
         for name, explanation in zip(names, explanations)
-        if explanation is not None and explanation.right is not None and explanation.of
+        if explanation is not None and explanation.n_right is not None and explanation.n_answers
     ]
     right = [name for name, is_right in answering_lanes if is_right]
     silent = any(is_unanswered(lane) for lane in comparison.lanes)
@@ -261,7 +261,7 @@ def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]
             saved_alive=lane.saved_alive,
         )
         if stages and stages[-1].name == "prompt":
-            counts.append((name, len(stages[-1].alive), stages[-1].of))
+            counts.append((name, len(stages[-1].alive), stages[-1].n_targets))
     if len(counts) > 1 and len({count for _, count, _ in counts}) == 1:
         _, count, of = counts[0]
         part = all_words(of) if count == of > 1 else f"{count} of {of}"

@@ -287,11 +287,11 @@ def _stage(name: str, passages, words) -> StageData:
         return {"stage": name, "alive": None, "of": None, "lost": [], "held": None}
     held = None
     if words is not None and passages is not None:
-        held = {"alive": len(words.alive), "of": words.of}
+        held = {"alive": len(words.alive), "of": words.n_targets}
     return {
         "stage": name,
         "alive": len(bar.alive),
-        "of": bar.of,
+        "of": bar.n_targets,
         "lost": list(bar.lost),
         "held": held,
     }

@@ -21,7 +21,7 @@ def test_each_sentence_rests_on_the_nearest_of_the_shown_chunks():
     assert answer[one.start : one.end] == "The turkey was big." and one.chunk == 3
     assert (
         other.chunk == 0
-        and plain().columns.chunks.text("text", 0)[slice(*other.place)]
+        and plain().columns.chunks.text("text", 0)[slice(*other.chunk_span)]
         == "Scrooge was his partner."
     )
     assert other.score == pytest.approx(1.0)
