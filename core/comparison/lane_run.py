@@ -283,7 +283,10 @@ class LaneRun:
         state, rest = self.state, [*later, *self._answer_operators()]
 
         def preview(text: str, record: Callable[[Recorder], State]) -> None:
-            show(text, lambda: (*states, *self._continue(operator.preview_state(state, record), rest)))
+            show(
+                text,
+                lambda: (*states, *self._continue(operator.preview_state(state, record), rest)),
+            )
 
         return preview
 

@@ -1,7 +1,7 @@
 """Causes of found and lost paths, passages and answers, with their wording.
 
-A lane is the run of one method on a question, in a comparison of methods. It loses a known answer or a gold
-passage if its result lacks it. The cause is read from the trace of its operators.
+A lane is the run of one method on a question, in a comparison of methods. It loses a known answer
+or a gold passage if its result lacks it. The cause is read from the trace of its operators.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ class Loss:
     stage : the stage of the funnel (`core.diagnosis.funnel`) at which it was lost.
     rank : the rank, from 1, among `n_candidates` candidates. A node that PageRank left out has a
         rank beyond `n_retained`, and `n_candidates` is None.
-    n_retained : how many candidates were kept or read; for `TOO_FAR` and `NOT_REACHED` how many hops were
-        searched, and for `NOT_NAMED` how many names the graph reader gave.
+    n_retained : how many candidates were kept or read; for `TOO_FAR` and `NOT_REACHED` how many
+        hops were searched, and for `NOT_NAMED` how many names the graph reader gave.
     hop : the hop, from 1, at which a beam dropped the path, or the number of hops to the answer.
     missing_name : the missing node or relation, or the node to which a beam did not continue.
     start : the node from which the beam did not continue.
@@ -167,8 +167,8 @@ def required_figure(number: int | None) -> int:
 class CauseWording:
     """The wording of a cause.
 
-    `head` begins the sentence of a lane. `for_one` and `for_several` are clauses whose subject is one
-    lane or several lanes, with the placeholders `what` for the lost item and `hop`.
+    `head` begins the sentence of a lane. `for_one` and `for_several` are clauses whose subject is
+    one lane or several lanes, with the placeholders `what` for the lost item and `hop`.
     """
 
     head: str

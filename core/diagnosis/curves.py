@@ -59,9 +59,9 @@ class Curve:
 def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mapping[str, Curve]:
     """Return the curves of an operator's parameters by name.
 
-    There may be curves of two parameters: `keep`, from the order before the cut, and `hops`, from the
-    distance of the targets. The result is empty if no target is known, the line has branches, the
-    operator has not run, or its results are not the first ones of the order.
+    There may be curves of two parameters: `keep`, from the order before the cut, and `hops`, from
+    the distance of the targets. The result is empty if no target is known, the line has branches,
+    the operator has not run, or its results are not the first ones of the order.
 
     Parameters
     ----------

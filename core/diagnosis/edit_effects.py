@@ -1,7 +1,7 @@
 """The effect of edits on each lane's answer.
 
-An edit removes or changes an edge, an entity or a passage of the source. The comparison is run again
-on the edited source, and its lanes are compared with those of the first run.
+An edit removes or changes an edge, an entity or a passage of the source. The comparison is run
+again on the edited source, and its lanes are compared with those of the first run.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ..
     """Return the evidence for the names in the reader's and the model's answer.
 
     Only nodes of the kept paths count, and question entities do not. If several nodes have the same
-    name, the node on the better path is taken. The names of the reader come first, then those of the
-    model, in the order of its text.
+    name, the node on the better path is taken. The names of the reader come first, then those of
+    the model, in the order of its text.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
 """The influence of items on an answer, measured by leaving them out.
 
-An item is a path, passage, entity, relation or report that the language model was shown or the graph
-reader read. The answer is made again without each item, and without sets of items, to find the
-smallest set that changes it.
+An item is a path, passage, entity, relation or report that the language model was shown or the
+graph reader read. The answer is made again without each item, and without sets of items, to find
+the smallest set that changes it.
 
-The influence of an item is one minus the F1 of the two answers, with and without the item. The F1 is
-over the names of the graph reader, or the words of a text. The answer *changes* if the graph reader
-no longer names the node that it named first. A text changes if it no longer gives the same known
-answers. If it gave no known answer, it changes if the F1 of its words is below one half.
+The influence of an item is one minus the F1 of the two answers, with and without the item. The F1
+is over the names of the graph reader, or the words of a text. The answer *changes* if the graph
+reader no longer names the node that it named first. A text changes if it no longer gives the same
+known answers. If it gave no known answer, it changes if the F1 of its words is below one half.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def measure_influence(
     """Measure the influence of the items on an answer of a lane.
 
     Only the first items are left out: at most 200, or 32 for a language model. `smallest_set` tells
-    how sets of items are tried. Raises BadInput if it cannot be measured, RunCancelled, and what the
-    language model raises.
+    how sets of items are tried. Raises BadInput if it cannot be measured, RunCancelled, and what
+    the language model raises.
 
     Parameters
     ----------
@@ -212,7 +212,8 @@ def answer_distance(old_parts: Sequence[str], new_parts: Sequence[str]) -> float
     The distance is 0 for the same parts in any order, and 1 if they share none.
 
     >>> from core.diagnosis.influence import answer_distance
-    >>> (answer_distance(("ann", "bea"), ("bea", "ann")), answer_distance(("ann", "bea", "cid"), ("ann",)),
+    >>> (answer_distance(("ann", "bea"), ("bea", "ann")),
+    ...  answer_distance(("ann", "bea", "cid"), ("ann",)),
     ...  answer_distance(("ann",), ()))
     (0.0, 0.5, 1.0)
     """
@@ -226,9 +227,10 @@ def smallest_set(
     max_sets: int,
     max_put_back: int = INFLUENCE.max_reader_items,
 ) -> tuple[tuple[int, ...], bool]:
-    """Return the smallest set of items without which an answer changes, and True if none is smaller.
+    """Return a smallest set of items without which an answer changes, and True if it is exact.
 
-    The items are ascending, and empty if the answer never changes. All sets of one size are tried
+    The items are ascending, and empty if the answer never changes. If the result is not exact, a
+    smaller set may do. All sets of one size are tried
     before the sets of the next size, in `order`, while they are no more than `max_sets` in all.
     After that, bisection finds the shortest prefix of `order` whose removal changes the answer. The
     last `max_put_back` items of the prefix are then put back one by one if they are not needed.

@@ -1,4 +1,4 @@
-"""Figures of a lane on a question, and the change of its paths after an edit of its line.
+"""Figures of a lane on a question, and the effect of a changed line on its paths.
 
 They are shown in the editor of lines, before and after a change.
 """

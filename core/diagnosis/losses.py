@@ -120,7 +120,7 @@ def _loss(run: LaneStages, answer: str, path: Path | None) -> Loss:
 
 
 def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> Loss:
-    """Return the loss of an answer that lies on a path: not in the prompt, or not in the answer.
+    """Return the loss, in the prompt or in the answer, of an answer that lies on a path.
 
     `rank` is the rank of the first path through its `nodes`.
     """
@@ -169,7 +169,7 @@ def _dropped_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
 def _step_loss(
     step: Step, old_paths: Ranking | None, new_paths: Ranking, *, answer: str, nodes: set[int]
 ) -> Loss | None:
-    """Return the loss by a step, if it had a path to the answer and its output has none.
+    """Return the loss by a step that dropped all paths to the answer, if it did.
 
     `old_paths` are the paths before the step, or None before any paths.
     """
@@ -190,7 +190,7 @@ def _step_loss(
 
 
 def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Loss:
-    """Return the loss of an answer to which the run saw no path, explained by another one, `path`."""
+    """Return the loss of an answer to which the run saw no path, by the fate of `path`."""
     outcome = path_fate(run.graph, run.states, path, run.by_model)
     is_inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
     stage = "paths" if is_inside else "subgraph"
@@ -272,13 +272,9 @@ def _outside_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
         if state.subgraph is not None and not any(node in state.subgraph for node in nodes):
             step = state.trace[-1]
             if _searches_whole_graph(step):
-                walked_chain = run.path_chain(run.state.paths.items[0]) if run.state.paths else ()
+                walked = run.path_chain(run.state.paths.items[0]) if run.state.paths else ()
                 return Loss(
-                    answer,
-                    "subgraph",
-                    Cause.OTHER_RELATIONS,
-                    followed_chain=walked_chain,
-                    step=step,
+                    answer, "subgraph", Cause.OTHER_RELATIONS, followed_chain=walked, step=step
                 )
             rank = rank_beyond_cut(run.graph, state, nodes)
             return Loss(
@@ -294,7 +290,7 @@ def _outside_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
 
 
 def _searches_whole_graph(step: Step | None) -> bool:
-    """Return whether a step's operator searches the whole graph and writes what it read as subgraph.
+    """Return whether a step searched the whole graph, and its subgraph is what it found.
 
     An example is a search by relation chains. Its subgraph lacks a node because it followed other
     relations.

@@ -234,8 +234,8 @@ class Operator(OperatorBase):
 
     stage: ClassVar[str]
     title: ClassVar[str]  # a few words for the screen
-    # Everyday description with the parameters in braces. Empty: the step is not described. None: the
-    # text of `words` is used.
+    # Everyday description with the parameters in braces. Empty: the step is not described. None:
+    # the text of `words` is used.
     plain: ClassVar[str | None] = None
     # word for the graph's nodes if these are no entities, such as "passages"; else empty
     node_noun: str = ""
@@ -268,7 +268,8 @@ class Operator(OperatorBase):
             partial_state = recorder.partial_state
             if partial_state is not None:
                 seconds = clock() - start
-                ctx.on_partial_state(self._with_step(partial_state, state.trace, recorder, meter, seconds))
+                result = self._with_step(partial_state, state.trace, recorder, meter, seconds)
+                ctx.on_partial_state(result)
             raise
         return self._with_step(result, state.trace, recorder, meter, clock() - start)
 

@@ -301,7 +301,9 @@ class AnswerFit:
 
     def names_relation(self, relation: int) -> bool:
         """Return whether the question's word names the relation."""
-        return any(holds_stem(known_stem, self.expected.word) for known_stem in self.stems[relation])
+        return any(
+            holds_stem(known_stem, self.expected.word) for known_stem in self.stems[relation]
+        )
 
     def joins_nodes(self, head: int, tail: int) -> bool:
         """Return whether the question's word names any triple between two nodes.

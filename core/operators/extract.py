@@ -180,8 +180,8 @@ class PageRank(Operator):
         ctx.watch.report("PageRank of the whole graph")
         graph = ctx.graph
         seeds = seed_array(graph, state.seeds)
-        # All nodes are ranked, so that the result serves every `keep`. Restarting at all nodes alike
-        # is PageRank without personalisation.
+        # All nodes are ranked, so that the result serves every `keep`. Restarting at all nodes
+        # alike is PageRank without personalisation.
         settings = (graph.n_nodes, self.damping, self.direction, "exact")
         nodes, scores = graph.derived.get_or_make(
             "pagerank of all nodes",

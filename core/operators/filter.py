@@ -17,8 +17,8 @@ from core.types import State, Subgraph
 class FilterSubgraph(Operator):
     """The part of the subgraph whose relations, triples or nodes a model picks.
 
-    The seeds stay in any case. With `unit` "relation" the distinct relation names are ranked, and the
-    edges of the best `keep` stay (LEGO-GraphRAG, technical report, SAE: its max_edge 64 counts
+    The seeds stay in any case. With `unit` "relation" the distinct relation names are ranked, and
+    the edges of the best `keep` stay (LEGO-GraphRAG, technical report, SAE: its max_edge 64 counts
     relation types). With "triple" each edge is read as `A -> r -> B` (the report's code for
     MetaQA). With "node" the names of nodes are read, and the edges between the best nodes stay.
 
@@ -72,7 +72,8 @@ class FilterSubgraph(Operator):
         ctx.watch.report(f"Choosing from {len(texts):,} {self.unit}s")
         entities = tuple(graph.names(state.seeds))
         task = Task(state.question.text, self.unit, ctx.seed, ctx.watch, entities)
-        choice = recorder.record_choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
+        chooser = ctx.models.chooser(self.model)
+        choice = recorder.record_choice(chooser.choose(task, texts, self.keep))
         selected = candidates[np.sort(np.asarray(choice.positions, np.int64))]
         return state.replace(subgraph=self._restrict(graph, subgraph, selected, state.seeds))
 

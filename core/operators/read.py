@@ -110,11 +110,11 @@ class GraphReader(Operator):
 
 
 def paths_along_walk(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
-    """Yield, for each node of a walk but the seeds, the path to it from the nearest seed on the walk.
+    """Yield the paths along a walk to each of its nodes, from the nearest seed on the walk.
 
-    The path to the end of the walk comes first, then the others, the shortest first. Each node is
-    reached once. A walk without a seed is read from its start, and the path to the start itself is
-    the first step backwards.
+    The seeds are left out. The path to the end of the walk comes first, then the others, the
+    shortest first. Each node is reached once. A walk without a seed is read from its start, and the
+    path to the start itself is the first step backwards.
 
     >>> from core.operators.read import paths_along_walk
     >>> from core.types import Path

@@ -18,9 +18,9 @@ from core.types import Path, State, WrittenReport
 class RewritePaths(Operator):
     """A paragraph with the facts of the first `paths` paths, for the prompt of the answer.
 
-    It is stored as a report. This is the rewriting of Retrieve-Rewrite-Answer. Its fine-tuned rewriter is not published, so a
-    language model is prompted instead. If none may be asked, a template words the paths, and a note
-    says so. Without a path there is no paragraph.
+    It is stored as a report. This is the rewriting of Retrieve-Rewrite-Answer. Its fine-tuned
+    rewriter is not published, so a language model is prompted instead. If none may be asked, a
+    template words the paths, and a note says so. Without a path there is no paragraph.
 
     >>> line = "EgoNetwork() >> ShortestPaths(direction='out') >> RewritePaths(paths=1)"
     >>> retrieve(line, "A", models=says("A leads to B.")).reports

@@ -1,4 +1,4 @@
-"""Extraction by vectors: the nodes or triples nearest to the question, and the graph around them."""
+"""Extraction by vectors: a subgraph around the nodes or triples nearest to the question."""
 
 from __future__ import annotations
 

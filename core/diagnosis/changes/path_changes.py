@@ -65,8 +65,9 @@ def _changes_by_cause(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange
                 yield from change_values(position, operator, words, **changed)
 
 
-# The functions below have the same parameters: an operator of the line, the names of its parameters,
-# and the losses of the cause. They yield nothing for an operator that they cannot change.
+# The functions below have the same parameters: an operator of the line, the names of its
+# parameters, and the losses of the cause. They yield nothing for an operator that they cannot
+# change.
 def _keep_paths(
     operator: Any, parameter_names: set[str], losses: Sequence[Loss]
 ) -> Iterator[ProposedValues]:

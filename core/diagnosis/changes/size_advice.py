@@ -1,9 +1,9 @@
 """Advice on the number of nodes of a question's subgraph, with reasons.
 
 It follows LEGO-GraphRAG, technical report, section B.5. The report asks for a recall of at least 50
-to 75 % of the answers. The aim is higher for complex questions (several entities, several answers, nested). It is
-lower if the graph is dense around the entities, and higher if it is sparse. A log of feedback
-adjusts it.
+to 75 % of the answers. The aim is higher for complex questions (several entities, several answers,
+nested). It is lower if the graph is dense around the entities, and higher if it is sparse. A log of
+feedback adjusts it.
 
 The report gives no size, so the estimate is ours. A walk of as many steps as the question needs
 spreads over `spread` nodes, the exponential of the entropy of its position. The k nodes of the
@@ -230,8 +230,8 @@ def adjust_by_feedback(
     Answers rated up move the estimate towards the size that worked. With n such answers, the weight
     of that size is n / (n + 2), on a logarithmic scale. It is the smallest size rated up, or the
     median of the sizes rated up if an answer from at least as many nodes was rated down. If answers
-    were only rated down, and one came from about as many nodes as the estimate or more, the estimate
-    grows by half. Without such feedback the estimate stays and the sentence is empty.
+    were only rated down, and one came from about as many nodes as the estimate or more, the
+    estimate grows by half. Without such feedback the estimate stays and the sentence is empty.
     """
     similar_ratings = [rating for rating in ratings if _is_similar(question, rating)]
     good = [rating.size for rating in similar_ratings if rating.size and rating.up]

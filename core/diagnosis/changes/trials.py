@@ -52,7 +52,7 @@ class BroughtTargets:
 
 
 def change_values(position: int, operator: Operator, words: str, **changed) -> Iterator[LineChange]:
-    """Yield the change of an operator to the values `changed`; nothing if it does not accept them."""
+    """Yield the change of an operator to other parameter values, if it accepts them."""
     try:
         yield LineChange(position, replace(operator, **changed), words)
     except BadParameter:

@@ -188,7 +188,8 @@ class BeamSearch(Operator):
                 preview=self._make_preview(state, found, candidates, ctx, prefix),
             )
             texts = self._texts(ctx.graph, candidates)
-            choice = recorder.record_choice(self._choose(ctx.models.chooser(self.model), hop_task, texts))
+            chooser = ctx.models.chooser(self.model)
+            choice = recorder.record_choice(self._choose(chooser, hop_task, texts))
             selected, ranked = chosen_items(Ranking("path", tuple(candidates)), choice)
             recorder.frames.append(Frame(label, selected, len(candidates), ranked))
             extended: PathScores = {}

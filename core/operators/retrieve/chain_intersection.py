@@ -46,8 +46,8 @@ class ChainIntersection(Operator):
     and B wrote" names a chain to the answer and a constraint on a node of the chain. These are the
     queries 2i, ip and pi of complex query answering.
 
-    For every two entities, the `beam` chains of each entity that are most similar to the question in
-    words (as in `ChainRanking`) are paired. A pair is scored as one text, by the F1 of late
+    For every two entities, the `beam` chains of each entity that are most similar to the question
+    in words (as in `ChainRanking`) are paired. A pair is scored as one text, by the F1 of late
     interaction minus 0.04 a step. Of the pairs whose walks meet, the `chains` best are followed. If
     there is only one entity, or no chains meet, chain ranking decides. This is Hopscope's own. The
     0.04 was chosen on development questions of CWQ and on constructed questions about films.

@@ -55,10 +55,10 @@ RankedChains = list[tuple[float, BallotChain]]  # (-score, chain), best first
 class ChainVotes(Operator):
     """Paths to the nodes for which the relation chains most similar to the question vote.
 
-    Nodes at which chains from several entities end come first. All chains that start at an entity are put into
-    words and encoded for the question. A passage through a mediator counts as one step. Chains are
-    scored by late interaction as in `ChainRanking`, minus `price` a step. A chain of score s has
-    the weight exp((s - best) / close).
+    Nodes at which chains from several entities end come first. All chains that start at an entity
+    are put into words and encoded for the question. A passage through a mediator counts as one
+    step. Chains are scored by late interaction as in `ChainRanking`, minus `price` a step. A chain
+    of score s has the weight exp((s - best) / close).
 
     The votes of an end are summed over the entities. An entity gives the weight of its best chain
     to the end, plus `share` of the summed weight of all its chains to it. Each end has a path for
@@ -111,8 +111,8 @@ class ChainVotes(Operator):
 class ChainBallot:
     """The chains from one entity, with their named ends, texts and scores.
 
-    `ends`, `texts` and `scores` are aligned with `chains`. `ends` holds the node ids of each chain's
-    ends.
+    `ends`, `texts` and `scores` are aligned with `chains`. `ends` holds the node ids of each
+    chain's ends.
     """
 
     seed: int

@@ -1,7 +1,8 @@
 """Path retrieval by relation chains that are similar to the question.
 
-A chain is a sequence of relations with directions. The question, with its entity masked, is compared
-with all chains that start at the seeds. The functions are shared with the other chain operators.
+A chain is a sequence of relations with directions. The question, with its entity masked, is
+compared with all chains that start at the seeds. The functions are shared with the other chain
+operators.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from core.operators.extract import DIRECTION_HELP
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph, Usage
 
-# A chain is continued from at most so many pairs of start and end node, when the chains at seeds are
-# listed.
+# A chain is continued from at most so many pairs of start and end node, when the chains at seeds
+# are listed.
 MAX_PAIRS_CONTINUED = 256
 WORDS_PER_STEP = 3  # for each three words of the question, a chain has one step without a price
 # An apostrophe counts as a word: “Ann's films” are “the films of Ann”.
@@ -54,8 +55,8 @@ class ChainRanking(Operator):
 
     Chains that start at the seeds are scored by late interaction in both directions (F1 of the
     tokens' best cosines). A chain may have one step for each three words of the masked question.
-    Each further step lowers its score by `price`, and a third of a step by a third of that. The best
-    chains are walked and give one path for each end; ends that more walks reach come first.
+    Each further step lowers its score by `price`, and a third of a step by a third of that. The
+    best chains are walked and give one path for each end; ends that more walks reach come first.
 
     No solved question and no training is needed. This is Hopscope's own. The price and the third
     were chosen on questions of MetaQA, PathQuestion, WebQSP and CWQ whose text has an even MD5.
@@ -178,9 +179,10 @@ def walk_chains(
 ) -> State:
     """Return the state with the paths along the best chains, and with their subgraph.
 
-    `ranked_chains` holds (chain, score, words), best first. The first `operator.chains` chains with an end are walked. There are at most `operator.keep`
-    paths, one for each end with a name. The ends of a chain are ordered by (-number of walks to
-    them, id). A path's score is that of its chain. The step has a frame for each chain.
+    `ranked_chains` holds (chain, score, words), best first. The first `operator.chains` chains with
+    an end are walked. There are at most `operator.keep` paths, one for each end with a name. The
+    ends of a chain are ordered by (-number of walks to them, id). A path's score is that of its
+    chain. The step has a frame for each chain.
     """
     paths: dict[Path, float] = {}
     n_followed = 0

@@ -199,8 +199,8 @@ def with_documents(
 ) -> State:
     """Return the state with the chunks of the first `keep` documents of a reply.
 
-    The state also has the answer and the prompt of the reply, if it gives them. All documents of the
-    reply are matched first, so that the order before the cut is recorded.
+    The state also has the answer and the prompt of the reply, if it gives them. All documents of
+    the reply are matched first, so that the order before the cut is recorded.
     """
     search = word_search(graph, "chunks", "bm25")
     documents = reply.documents

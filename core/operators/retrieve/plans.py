@@ -153,7 +153,7 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
         nearest[relation] = min(nearest.get(relation, farthest), distance)
         counts[relation] += 1
     names = local.graph.relation_names
-    order = sorted(nearest, key=lambda relation: (nearest[relation], -counts[relation], names[relation]))
+    order = sorted(nearest, key=lambda r: (nearest[r], -counts[r], names[r]))
     return [names[relation] for relation in order]
 
 

@@ -21,7 +21,8 @@ class CommunityReports(Operator):
     from disk. A missing one is written during the run and stored, and a note says so.
 
     This is the Microsoft-GraphRAG method of LEGO-GraphRAG (technical report, B.10). The technical
-    report names neither the level nor the size. This operator takes the finest level and the size of Microsoft's code.
+    report names neither the level nor the size. This operator takes the finest level and the size
+    of Microsoft's code.
 
     >>> written = says('{"title": "All five", "summary": "A to E hang together.", "findings": []}')
     >>> retrieve("CommunityReports()", "A", models=written).reports

@@ -24,8 +24,8 @@ class ScoredTriples(Operator):
     """The `keep` triples of the subgraph that a small network scores best.
 
     They are paths of one step. This is SubgraphRAG (ICLR 2025), with which Walk&Retrieve compares
-    itself. The network reads the vectors of question, head, relation and tail. For both ends it also
-    reads if they are question entities, and their distances from these along and against the
+    itself. The network reads the vectors of question, head, relation and tail. For both ends it
+    also reads if they are question entities, and their distances from these along and against the
     triples (directional distance encoding, two rounds in each direction). All triples of the
     subgraph are scored together. Paths are ordered by (-likelihood, edge).
 

@@ -123,7 +123,7 @@ class ThinkOnGraph(Operator):
         return state.replace(subgraph=walk.subgraph_read(), paths=ranking)
 
     def _lacks_model(self, ctx: Context) -> bool:
-        """Return whether the operator needs a language model on documents, and none may be asked."""
+        """Return whether a language model is needed for documents, and none may be asked."""
         needs_model = (self.model, self.exhausted) != NO_MODEL_SETTINGS
         return needs_model and not ctx.answering and ctx.graph.columns.has_texts
 
@@ -240,7 +240,8 @@ class _QuestionWalk:
     ) -> list[tuple[float, tuple[int, int, bool]]]:
         """Return the steps to the best entities behind a relation.
 
-        They are (score, (node, edge, forward)). `start` is the name of the node before the relation.
+        They are (score, (node, edge, forward)). `start` is the name of the node before the
+        relation.
         """
         nodes, edges, forward = behind
         n_entities = len(nodes)

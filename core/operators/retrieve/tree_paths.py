@@ -1,7 +1,7 @@
 """Path retrieval from each seed that scores only the newest triple of each path.
 
-The search follows LEGO-GraphRAG v1: a beam search, as in its paper, or a tree that reaches each node
-once, as in its code.
+The search follows LEGO-GraphRAG v1: a beam search, as in its paper, or a tree that reaches each
+node once, as in its code.
 """
 
 from __future__ import annotations
@@ -165,7 +165,8 @@ class TreePaths(Operator):
         task = Task(state.question.text, "triple", ctx.seed, ctx.watch, entities)
         texts = newest_triples(ctx.graph, frontier)
         max_picks = 0 if follows_code else self.width  # 0: no limit
-        choice = recorder.record_choice(ctx.models.chooser(self.model).choose(task, texts, max_picks))
+        chooser = ctx.models.chooser(self.model)
+        choice = recorder.record_choice(chooser.choose(task, texts, max_picks))
         if follows_code:
             rng = ctx.rng(state.question.text, self)
             choice = narrow_choice(choice, len(frontier), self.width, rng)
@@ -178,8 +179,8 @@ class TreePaths(Operator):
 def narrow_choice(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
     """Return a choice with `width` of `n` positions, as in the code of LEGO-GraphRAG v1.
 
-    If the choice has more, the best by score are kept, or a sample if there are no scores. If it has
-    fewer, the first of the other positions follow, and the result has no scores.
+    If the choice has more, the best by score are kept, or a sample if there are no scores. If it
+    has fewer, the first of the other positions follow, and the result has no scores.
     """
     positions, scores = choice.positions, choice.scores
     if len(positions) > width and scores is not None:

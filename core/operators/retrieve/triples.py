@@ -46,7 +46,8 @@ class DrawnTriples(Operator):
         paths = [path_by_edge[edge] for edge in sorted(path_by_edge)]
         sample = ctx.rng(state.question.text, self).permutation(len(paths))[: self.keep]
         recorder.notes.append(f"Drawn from {len(paths):,} triples at the question's entities.")
-        selected = Ranking("path", tuple(paths[i] for i in sample), (0.0,) * len(sample))  # equal: no order
+        # drawn triples have no order, so their scores are equal
+        selected = Ranking("path", tuple(paths[i] for i in sample), (0.0,) * len(sample))
         return state.replace(paths=selected, subgraph=subgraph_of_paths(state.seeds, selected))
 
     def words(self) -> str:

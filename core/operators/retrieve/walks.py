@@ -1,4 +1,4 @@
-"""Path retrieval from a walk corpus: the nearest nodes, then their nearest walks (Walk&Retrieve)."""
+"""Path retrieval from a corpus of walks: the nearest nodes, then their nearest walks."""
 
 from __future__ import annotations
 

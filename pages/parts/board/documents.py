@@ -185,7 +185,9 @@ class DocumentView:
         """
         ask = self._comparison.ask
         stages = (
-            funnel(ask.source, lane.graph, state, select(ask.question), saved_alive=lane.saved_alive)
+            funnel(
+                ask.source, lane.graph, state, select(ask.question), saved_alive=lane.saved_alive
+            )
             for select in (answers_of, passages_of)
         )
         words, passages = ({stage.name: stage for stage in outcomes} for outcomes in stages)

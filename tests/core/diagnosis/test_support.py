@@ -2,7 +2,12 @@
 
 import pytest
 
-from core.diagnosis.support import find_supporting_sentences, find_supports, name_spans, support_level
+from core.diagnosis.support import (
+    find_supporting_sentences,
+    find_supports,
+    name_spans,
+    support_level,
+)
 from core.types import Prompt, Question, Ranking, State
 from tests.core.operators.texts.kit import plain
 from tests.films import Bag
