@@ -14,8 +14,8 @@ A run without extraction skips subgraph, paths and prompt.
 On a corpus, the targets may be passages.
 
 - corpus: the document is in the corpus.
-- graph: a chunk of the document is in the graph. If the graph has nodes, one of them was made from
-  the chunk.
+- graph: a chunk of the document is in the graph. If the graph has nodes, one of them comes from the
+  chunk, or is the chunk.
 - retrieved: a chunk of the document is among the hits.
 - prompt: the prompt shows such a chunk.
 

@@ -26,7 +26,7 @@ from core.types import Frame, Ranking, State, Step, Usage
 from core.watch import NO_WATCH, Watch
 
 MAX_TEXTS = 200_000  # texts in one call of a model; usual subgraphs have far fewer
-# Stages of retrieval operators, in the order in which screens and documents list them.
+# Stages of retrieval operators, in their usual order in a line.
 RETRIEVAL_STAGES = (
     "graph",
     "convert",
