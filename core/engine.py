@@ -236,7 +236,7 @@ class Engine:
         complete_lanes = _complete_lanes(incomplete, ask) | _complete_lanes(earlier, ask)
         new_methods = [method for method in methods if repr(method.line) not in complete_lanes]
         is_reusable = all(
-            operator.remembered for method in new_methods for operator in method.line.parts()
+            operator.is_reusable for method in new_methods for operator in method.line.parts()
         )
         is_alive = (lambda: True) if waiter is None else waiter.is_connected
         job = self.jobs.start(

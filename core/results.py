@@ -156,7 +156,7 @@ def gold_dict(lane: MethodLane) -> dict[str, Any] | None:
     gold = passages_of(question)
     if not gold:
         return None
-    stages = funnel(source, lane.graph, lane.state, gold, survivors=lane.saved_alive)
+    stages = funnel(source, lane.graph, lane.state, gold, saved_alive=lane.saved_alive)
     alive = {stage.name: list(stage.alive) for stage in stages}
     return {
         "alive": {name: alive.get(name) for name in source.stages[:-1]},

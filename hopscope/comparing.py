@@ -382,5 +382,5 @@ def _disable_cache(operator_class: type[Operator]) -> None:
     def stamp(self: Operator, graph: Any, environment: Any) -> str:
         return run
 
-    operator_class.remembered = False
+    operator_class.is_reusable = False
     operator_class.stamp = stamp  # type: ignore[method-assign]

@@ -12,7 +12,7 @@ from typing import Any
 from core.comparison.build_title import build_title
 from core.comparison.lane import ENDED_STATUSES, MethodComparison, MethodLane
 from core.corpus import Corpus
-from core.diagnosis.funnel import saved_alive
+from core.diagnosis.funnel import alive_before_retrieval
 from core.errors import BadInput, BadParameter, shorten
 from core.graph.edits import Edit
 from core.io.plain_data import from_plain, to_plain
@@ -134,7 +134,7 @@ def _ended_lane(lane: MethodLane) -> MethodLane:
         lane,
         status=lane.status if lane.status in ENDED_STATUSES else JOB_CANCELLED,
         build_title=build_title(lane),
-        saved_alive=saved_alive(lane),
+        saved_alive=alive_before_retrieval(lane),
     )
 
 

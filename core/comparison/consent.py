@@ -18,7 +18,7 @@ def needs_consent(operator: Operator, models: Models, answering: bool = False) -
     Such a call may take long or cost money. An answer by a language model counts only if
     `answering`. A model expression that cannot be parsed does not count.
     """
-    if not all(part.remembered for part in operator.parts()):
+    if not all(part.is_reusable for part in operator.parts()):
         return True
     try:
         for part in operator.parts():

@@ -137,7 +137,7 @@ def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
     fields = set(chain.from_iterable(operator.writes for operator in operators))
     if "paths" in fields:
         parts = chain.from_iterable([operator.parts() for operator in operators])
-        operators.append(GraphReader(anywhere=any(part.wanders for part in parts)))
+        operators.append(GraphReader(anywhere=any(part.has_untargeted_paths for part in parts)))
     elif not ask.uses_model and {"chunks", "nodes"} & fields:
         operators.append(NearestSentence())
     return operators
@@ -236,7 +236,7 @@ class LaneRun:
             progress.on_progress,
             self.seen_requests,
             self.states.append,
-            whole=self.ask.waits_for_vectors,
+            waits_for_vectors=self.ask.waits_for_vectors,
         )
         waiting = list(operators)
         while waiting:
@@ -258,12 +258,12 @@ class LaneRun:
     def _next_state(self, operator: Operator, context: Context) -> State:
         """Return the state after an operator, from the cache if it is known."""
         key = self._key(operator, self.stamp)
-        known_state = self.prefixes.get(key) if operator.remembered else None
+        known_state = self.prefixes.get(key) if operator.is_reusable else None
         if known_state is not None:
             self.reused.append(len(self.states))
             return known_state
         state = operator(self.state, context)
-        if not operator.remembered:
+        if not operator.is_reusable:
             self.stamp += operator.outcome(state)
         # Another run may get a usable reply, or search all data.
         elif not (state.trace and state.trace[-1].unusable) and not state.partly:
@@ -283,7 +283,10 @@ class LaneRun:
         state, rest = self.state, [*later, *self._answer_operators()]
 
         def preview(text: str, record: Callable[[Recorder], State]) -> None:
-            show(text, lambda: (*states, *self._continue(operator.previewed(state, record), rest)))
+            show(
+                text,
+                lambda: (*states, *self._continue(operator.preview_state(state, record), rest)),
+            )
 
         return preview
 

@@ -1,9 +1,9 @@
-"""Matching of known answers in texts.
+"""Matching of known answers in texts, for measures and explanations.
 
 `contains_answer` is the test of the papers (LEGO-GraphRAG, RoG, G-Retriever, HippoRAG): the answer
 is a part of the text. It serves for their measures, and for names in passages and paths.
 `gives_answer` is for the replies to questions whose known answer may be yes or no. It finds these
-two as whole words, and all other answers as `contains_answer` does.
+two only as whole words, and all other answers as `contains_answer` does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Causes of found and lost paths, passages and answers, with their wording."""
+"""Causes of found and lost paths, passages and answers, with their wording.
+
+A lane is the run of one method on a question, in a comparison of methods. It loses a known answer
+or a gold passage if its result lacks it. The cause is read from the trace of its operators.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +32,13 @@ class Cause(StrEnum):
     BEAM = auto()  # a beam dropped it
     NOT_TRIED = auto()  # a beam never scored its next step
     BATCH = auto()  # the first search ranked it, but none of the batches that were read held it
-    NOT_READ = auto()  # the ranking model stopped before it reached it
+    NOT_READ = auto()  # the ranking model read only some candidates, and it was not among them
     OUTRANKED = auto()  # it was ranked behind the kept ones
     NOT_CHOSEN = auto()  # others were chosen, without an order
     NOT_DRAWN = auto()  # others were drawn at random
     NOT_HANDED_ON = auto()  # the operator that saw it returned nothing
-    NOT_REACHED = auto()  # none of these causes: the search did not reach it
-    NO_ROOM = auto()  # it was kept, but ranked too low to be handed on or shown in the prompt
+    NOT_REACHED = auto()  # the search did not reach it, and no other cause is known
+    NO_ROOM = auto()  # it was kept, but ranked too low to be passed on or shown in the prompt
     NOT_FOLLOWED = auto()  # a path ends at it, but the graph reader follows other relations
     NOT_NAMED = auto()  # a path of the followed relations ends at it, but the reader names fewer
     ON_THE_WAY = auto()  # it lies on a path, but no path ends at it
@@ -70,7 +74,8 @@ CAUSE_LABELS = {
     Cause.NOT_SAID: "not said by the model",
 }
 """Short labels of the causes, for counts of questions by cause."""
-Chain = tuple[tuple[str, bool], ...]  # relations with their directions
+# The relations of a path, each with True if it is followed from head to tail.
+Chain = tuple[tuple[str, bool], ...]
 # Causes of candidates that were seen and then dropped.
 DROP_CAUSES = (
     Cause.NOT_READ,
@@ -89,10 +94,10 @@ class Fate:
     ----------
     text : the outcome in a few words.
     rank : the rank, from 1, among `n_candidates` candidates.
-    n_retained : how many candidates were kept.
-    hop : the hop at which a beam dropped the path.
+    n_retained : how many candidates were kept or read; for `TOO_FAR` how many hops were searched.
+    hop : the hop, from 1, at which a beam dropped the path.
     missing_name : the node or relation that the subgraph lacks.
-    step : the trace of the operator that decided; None if none did.
+    step : the step of the trace that decided; None if none did.
     document : the passage, if this is a passage's outcome.
     chunk : the best chunk of the passage.
     """
@@ -125,16 +130,17 @@ class Loss:
     Parameters
     ----------
     name : the answer's name, or the passage's title.
-    stage : the stage of the funnel at which it was lost.
-    rank : the rank, from 1, among `n_candidates` candidates. For a node that PageRank left out, the
-        rank is beyond the kept ones.
-    n_retained : how many candidates were kept.
-    hop : the hop of a beam, or the number of hops to the answer.
+    stage : the stage of the funnel (`core.diagnosis.funnel`) at which it was lost.
+    rank : the rank, from 1, among `n_candidates` candidates. A node that PageRank left out has a
+        rank beyond `n_retained`, and `n_candidates` is None.
+    n_retained : how many candidates were kept or read; for `TOO_FAR` and `NOT_REACHED` how many
+        hops were searched, and for `NOT_NAMED` how many names the graph reader gave.
+    hop : the hop, from 1, at which a beam dropped the path, or the number of hops to the answer.
     missing_name : the missing node or relation, or the node to which a beam did not continue.
     start : the node from which the beam did not continue.
     chain : the relations on the way to the answer.
-    followed_chain : the relations that were followed.
-    step : the trace of the operator that decided.
+    followed_chain : the relations that were followed instead.
+    step : the step of the trace that decided; None if none did.
     """
 
     name: str
@@ -152,7 +158,7 @@ class Loss:
 
 
 def required_figure(number: int | None) -> int:
-    """Return a figure that a loss of its cause always has."""
+    """Return a figure that may be None in general, but not for the cause at hand."""
     assert number is not None
     return number
 
@@ -161,13 +167,13 @@ def required_figure(number: int | None) -> int:
 class CauseWording:
     """The wording of a cause.
 
-    `head` begins a lane's sentence. `one` and `several` are clauses for one lane and for several,
-    with placeholders for the lost item (`what`) and the hop.
+    `head` begins the sentence of a lane. `for_one` and `for_several` are clauses whose subject is
+    one lane or several lanes, with the placeholders `what` for the lost item and `hop`.
     """
 
     head: str
-    one: str = ""
-    several: str = ""
+    for_one: str = ""
+    for_several: str = ""
 
 
 CAUSE_WORDINGS = {
@@ -251,11 +257,11 @@ def rank_words(loss: Loss) -> str:
     """
     if loss.rank is not None:
         if loss.n_candidates is not None:
-            behind = f" of {loss.n_candidates:,}"
+            total = f" of {loss.n_candidates:,}"
         elif loss.n_retained:
-            behind = f", {loss.n_retained:,} kept"
+            total = f", {loss.n_retained:,} kept"
         else:
-            behind = ""
-        return f"rank {loss.rank:,}{behind}"
+            total = ""
+        return f"rank {loss.rank:,}{total}"
     head = CAUSE_WORDINGS[loss.cause].head.format(hop=loss.hop)
     return head[:1].lower() + head[1:]

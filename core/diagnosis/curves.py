@@ -1,6 +1,7 @@
 """Effects of a parameter on one question, computed without another run.
 
-A curve gives the number of targets alive for each value, from the order before a cut.
+A target is a known answer or a gold passage. A curve gives, for each value of a parameter, how many
+targets would be left after the step. It is read from the order of the candidates before the cut.
 """
 
 from __future__ import annotations
@@ -28,18 +29,23 @@ from core.parameters import Parameter, parameters
 from core.types import Ranking, State
 
 CURVE_HOPS = range(1, 7)  # values of a parameter `hops` that a curve shows
-MIN_CUT = 1  # the smallest value of a cut
 MAX_CURVE_VALUES = 10
-# The rank of each target, from 1; None if no value is known to bring the target in.
+# For each target the smallest value that keeps it; None if no value is known to keep it.
 TargetRanks = dict[Target, int | None]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The number of targets alive after a step, for each value of its parameter.
+    """The number of targets left after a step, for each value of its parameter.
 
-    The `values` are ascending and contain the present `value`. `next_value` is the value with which
-    the next target is kept; None if no value keeps more.
+    Parameters
+    ----------
+    parameter : the name of the parameter.
+    value : its present value.
+    values : ascending values, among them the present one.
+    alive : the number of targets left, for each of `values`.
+    n_targets : the number of targets.
+    next_value : the smallest value that keeps more targets than the present one; None if none does.
     """
 
     parameter: str
@@ -53,16 +59,17 @@ class Curve:
 def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mapping[str, Curve]:
     """Return the curves of an operator's parameters by name.
 
-    `keep` follows from the order before the cut, and `hops` from the distance of the targets. The
-    result is empty if no target is known, the line has branches, the operator has not run, or
-    its results are not the first ones of the order.
+    There may be curves of two parameters: `keep`, from the order before the cut, and `hops`, from
+    the distance of the targets. The result is empty if no target is known, the line has branches,
+    the operator has not run, or its results are not the first ones of the order.
 
     Parameters
     ----------
     comparison, lane : the lane and its comparison.
     index : the index of the operator in the lane's line.
     """
-    targets, line = targets_of(comparison), lane.method.line
+    targets = targets_of(comparison)
+    line = lane.method.line
     if (
         not targets
         or index >= min(len(lane.states), len(line))
@@ -87,13 +94,17 @@ def curves(comparison: MethodComparison, lane: MethodLane, index: int) -> Mappin
 def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) -> Curve:
     """Return the curve of a parameter.
 
-    `target_ranks` is, for each target, the smallest value that keeps it.
+    Parameters
+    ----------
+    parameter : the parameter, whose bounds the values keep.
+    value : its present value.
+    target_ranks : for each target the smallest value that keeps it; None if no value is known to.
 
     >>> from core.diagnosis.curves import curve
     >>> from core.operators import Rank
     >>> from core.parameters import parameters
-    >>> one = curve(parameters(Rank)[1], 32, [3, 41, None])
-    >>> one.values, one.alive, one.n_targets, one.next_value
+    >>> of_keep = curve(parameters(Rank)[1], 32, [3, 41, None])
+    >>> of_keep.values, of_keep.alive, of_keep.n_targets, of_keep.next_value
     ((1, 2, 4, 8, 16, 32, 41, 64), (0, 0, 1, 1, 1, 1, 2, 2), 3, 41)
     """
     ranks = list(target_ranks)
@@ -113,9 +124,9 @@ def curve(parameter: Parameter, value: int, target_ranks: Iterable[int | None]) 
 
 
 def _cut_values(value: int, ranks: Iterable[int]) -> set[int]:
-    """Return the powers of two beyond the present value and the ranks."""
+    """Return the powers of two from 1 to the first one beyond the present value and all ranks."""
     last = max([value, *ranks])
-    return {1 << power for power in range(MIN_CUT - 1, last.bit_length() + 1)}
+    return {1 << power for power in range(last.bit_length() + 1)}
 
 
 def _remove_smallest(curve_values: list[int], required: set[int]) -> None:
@@ -139,7 +150,7 @@ def _cut_ranks(lane: MethodLane, state: State, targets: Sequence[Target]) -> Tar
 
 
 def _is_head(state: State, order: Ranking) -> bool:
-    """Return whether the step kept the first items of the order."""
+    """Return whether the items after the step are the first ones of the order."""
     after = state.ranked.get(order.kind)
     return after is not None and after.items == order.items[: len(after)]
 
@@ -148,7 +159,7 @@ def _is_counted(lane: MethodLane, order: Ranking, targets: Sequence[Target]) -> 
     """Return whether the items of an order can hold the targets.
 
     Passages are chunks, or nodes that are chunks. Answers are nodes, on paths or alone. On a
-    corpus, answers are words, which are not counted.
+    corpus, answers are words of texts, which no rank can be given.
     """
     if targets[0].kind == "passage":
         return order.kind == "chunk" or (
@@ -158,7 +169,7 @@ def _is_counted(lane: MethodLane, order: Ranking, targets: Sequence[Target]) -> 
 
 
 def _target_rank(lane: MethodLane, order: Ranking, target: Target) -> int | None:
-    """Return the rank, from 1, of the first item that holds a target."""
+    """Return the rank, from 1, of the first item that holds a target; None if none does."""
     if order.kind == "path":
         return best_rank(order, set(_answer_nodes(lane, target)))
     chunk_of_node: Mapping[Any, int] = (
@@ -176,6 +187,7 @@ def _target_rank(lane: MethodLane, order: Ranking, target: Target) -> int | None
 
 
 def _answer_nodes(lane: MethodLane, target: Target) -> tuple[int, ...]:
+    """Return the nodes with a name of the known answer; empty for a passage."""
     return () if target.kind == "passage" else gold_nodes(lane.graph, *target.names)
 
 
@@ -189,8 +201,8 @@ def _target_hops(
     """Return the hops from the seeds to each target.
 
     They are counted in the graph for a neighbourhood, and in the subgraph for operators that find
-    all or the shortest paths. The result is None for other operators, on a large graph, and if a
-    limit on nodes or paths was reached.
+    all or the shortest paths. The result is None for other operators, on a large graph, and if the
+    step has a note, as after a limit on nodes or paths. `previous` is the state before the step.
     """
     if state.trace[-1].notes or any(target.kind == "passage" for target in targets):
         return None
@@ -220,7 +232,7 @@ def _target_hops(
 def _min_by_target(
     lane: MethodLane, targets: Sequence[Target], value_of: Callable[[int], int | None]
 ) -> TargetRanks:
-    """Return the smallest value of each target's nodes, if any."""
+    """Return the smallest value among each target's nodes; None if no node has one."""
     smallest: TargetRanks = {}
     for target in targets:
         values = map(value_of, _answer_nodes(lane, target))

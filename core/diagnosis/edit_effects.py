@@ -1,4 +1,8 @@
-"""The effect of edits of the source on each lane's answer."""
+"""The effect of edits on each lane's answer.
+
+An edit removes or changes an edge, an entity or a passage of the source. The comparison is run
+again on the edited source, and its lanes are compared with those of the first run.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +50,11 @@ def compare_edited(earlier: MethodComparison, now: MethodComparison) -> list[Edi
         if old_lane is None or not (_is_answered(now, lane) and _is_answered(earlier, old_lane)):
             differences.append(None)
             continue
-        rights = (
-            None if old is None else old.right,
-            None if explanation is None else explanation.right,
+        n_right = (  # before and now
+            None if old is None else old.n_right,
+            None if explanation is None else explanation.n_right,
         )
-        differences.append(_compare_lane(earlier, now, old_lane, lane, rights))
+        differences.append(_compare_lane(earlier, now, old_lane, lane, n_right))
     return differences
 
 
@@ -103,8 +107,12 @@ def _compare_lane(
     now: MethodComparison,
     old: MethodLane,
     lane: MethodLane,
-    rights: tuple[int | None, int | None],
+    n_right: tuple[int | None, int | None],
 ) -> EditComparison:
+    """Compare a lane with its counterpart `old` before the edits.
+
+    `n_right` holds the numbers of known answers that they give, before and now.
+    """
     edits = now.ask.source.edits
     absent = unmatched_edits(_unedited_graph(lane), edits)
     by_model = lane_counts_by_model(earlier, old)
@@ -114,18 +122,19 @@ def _compare_lane(
     expected = explainer.rename_answer(old_names, edits)  # a renamed entity is no new answer
     lost, new = _missing_names(expected, new_names), _missing_names(new_names, expected)
     if not expected and not new_names:
-        return EditComparison(read, (), (), rights, "No answer, before and now.", silent=True)
+        return EditComparison(read, (), (), n_right, "No answer, before and now.", silent=True)
     return EditComparison(
         read,
         lost,
         new,
-        rights,
+        n_right,
         _lane_sentence(now, lane, read, lost, new, absent, len(edits)),
         said=old_names,
     )
 
 
 def _unedited_graph(lane: MethodLane):
+    """Return the graph before the edits."""
     return lane.graph if lane.graph.edited_from is None else lane.graph.edited_from.graph
 
 
@@ -158,7 +167,7 @@ def _has_used(lane: MethodLane, edit: Edit, by_model: bool) -> bool:
 def _answer_paths(lane: MethodLane, by_model: bool) -> list[Path]:
     """Return the paths that the answer was made from.
 
-    They are the paths in the prompt, or those that end where the graph reader answers.
+    They are the paths in the prompt, or the paths that end at the graph reader's answers.
     """
     state = lane.state
     if state.paths is None:
@@ -174,7 +183,7 @@ def _hit_items(lane: MethodLane, kind: str) -> set[int]:
 
 
 def _chunk_rows(graph, kind: str, items: Sequence[int]) -> list[int]:
-    """Return the rows of the chunks that hits are or come from."""
+    """Return the rows of the chunks that hits are, or from which they were extracted."""
     if kind == "chunk":
         return list(items)
     if kind not in ("node", "triple"):
@@ -192,7 +201,10 @@ def _lane_sentence(
     absent: Sequence[Edit],
     n_edits: int,
 ) -> str:
-    """Return a lane's sentence."""
+    """Return the sentence on a lane: the same answer, or what it lost and added.
+
+    `absent` are the edits of items that the lane's graph never had, of `n_edits` in all.
+    """
     if len(absent) == n_edits:
         names = list_names([f"“{edit.name}”" for edit in absent])
         return f"Its graph has no {names}, so nothing changed."
@@ -207,13 +219,13 @@ def _lane_sentence(
 
 
 def _other_way(now: MethodComparison, lane: MethodLane) -> str:
-    """Describe the path that leads to the same answer now."""
+    """Return a clause on the path that leads to the same answer after a removal."""
     paths = _answer_paths(lane, lane_counts_by_model(now, lane))
     return f" by another path: {lane.graph.text(paths[0])}" if paths else ", though it had used it"
 
 
 def _list_answers(names: Sequence[str]) -> str:
-    """Return a list of answers, of which long ones are cut."""
+    """Return a list of answers in words; long answers are cut."""
     limit = MAX_QUOTED_ANSWER_CHARACTERS
     texts = [name.removesuffix(".") for name in names]
     return list_names(

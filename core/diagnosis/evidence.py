@@ -1,4 +1,7 @@
-"""Evidence for the names in an answer: node, paths and prompt lines."""
+"""Evidence for the names in an answer: the node of each name, its paths, and its prompt lines.
+
+The screen marks these names in the answer, and shows the evidence of a chosen name.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ from itertools import chain
 from core.languages.spelling import end_offset, fold, fold_with_offsets
 from core.types import Path, State
 
-MAX_EVIDENCE_NAMES = 50  # names of one lane
-MIN_FOLDED_CHARACTERS = 3  # characters; shorter names must match in their own spelling
+MAX_EVIDENCE_NAMES = 50  # names of one lane for which evidence is collected
+MIN_FOLDED_CHARACTERS = 3  # shorter names must match letter by letter, in case and accents too
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,15 @@ class Evidence:
 def answer_evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ...]:
     """Return the evidence for the names in the reader's and the model's answer.
 
-    The answer may be incomplete. Only nodes of the kept paths count, and question entities do not.
-    If several nodes have the same name, the one on the better path is taken. The order is that of
-    the reader, then of the answer.
+    Only nodes of the kept paths count, and question entities do not. If several nodes have the same
+    name, the node on the better path is taken. The names of the reader come first, then those of
+    the model, in the order of its text.
+
+    Parameters
+    ----------
+    graph : the graph of the lane.
+    state : the last state of the lane.
+    answer : the text of the language model, complete or still being written.
     """
     if state.paths is None:
         return ()
@@ -61,14 +70,15 @@ def _names_in_text(answer: str, names: dict[int, str]) -> list[tuple[str, int]]:
 
     Longer names take precedence if names overlap.
     """
-    folded, places = fold_with_offsets(answer)
-    matches, is_used = list[tuple[int, str, int]](), [False] * len(answer)
+    folded, offsets = fold_with_offsets(answer)
+    matches: list[tuple[int, str, int]] = []  # (start, text, node)
+    is_used = [False] * len(answer)  # characters that belong to a name
     for node, name in sorted(names.items(), key=lambda pair: -len(pair[1])):
         folded_name = fold(name)
         if not folded_name.strip() or folded_name not in folded:
             continue
         for match in re.finditer(_whole_word(folded_name), folded):
-            start, end = places[match.start()], end_offset(places, match.end())
+            start, end = offsets[match.start()], end_offset(offsets, match.end())
             is_match = len(name) >= MIN_FOLDED_CHARACTERS or answer[start:end] == name
             if is_match and not any(is_used[start:end]):
                 is_used[start:end] = [True] * (end - start)
@@ -77,9 +87,9 @@ def _names_in_text(answer: str, names: dict[int, str]) -> list[tuple[str, int]]:
 
 
 def _whole_word(name: str) -> str:
-    """Return a pattern of a name as a whole word.
+    """Return a pattern that finds a name as a whole word.
 
-    No letter or digit may continue a name that begins or ends with one.
+    A name that begins or ends with a letter or digit must not be continued by another one there.
     """
     before = r"(?<!\w)" if name[0].isalnum() else ""
     after = r"(?!\w)" if name[-1].isalnum() else ""
@@ -100,11 +110,12 @@ def _prompt_lines(state: State) -> list[tuple[int, str]]:
     """Return the lines of the prompt's last message, with their indices among all lines."""
     if state.prompt is None or not state.prompt.messages:
         return []
-    *before, last = (message["content"].split("\n") for message in state.prompt.messages)
-    first = sum(map(len, before))
-    return list(enumerate(last, first))
+    *earlier_lines, lines = (message["content"].split("\n") for message in state.prompt.messages)
+    first_index = sum(map(len, earlier_lines))
+    return list(enumerate(lines, first_index))
 
 
 def _lines_with(lines: Iterable[tuple[int, str]], name: str) -> tuple[int, ...]:
+    """Return the indices of the lines that contain a name as a whole word, in its own spelling."""
     pattern = re.compile(_whole_word(" ".join(name.split()))) if name.strip() else None
     return tuple(index for index, line in lines if pattern is not None and pattern.search(line))

@@ -1,11 +1,11 @@
-"""The survival funnel: the targets alive at each stage of a run.
+"""The survival funnel: the targets that are still alive at each stage of a run.
 
-On triples, the targets are known answers.
+A target is a known answer or a gold passage. On triples, the targets are known answers.
 
 - graph: a node has one of the answer's names.
 - subgraph: such a node was extracted.
-- paths: it lies on a path that is left after retrieval and refinement.
-- prompt: it is on a path, or in a community report, that the language model was shown.
+- paths: such a node lies on a path that is left after retrieval and refinement.
+- prompt: it is on a path, or its name is in a community report, that the language model was shown.
 - answer: the model's text contains the name. If the model's answer does not count, the graph reader
   names it. The prompt is then bypassed, as the graph reader reads all paths.
 
@@ -14,8 +14,9 @@ A run without extraction skips subgraph, paths and prompt.
 On a corpus, the targets may be passages.
 
 - corpus: the document is in the corpus.
-- graph: a chunk of it is in the graph. If the graph has nodes, one comes from the chunk or is it.
-- retrieved: a chunk of it is among the hits.
+- graph: a chunk of the document is in the graph. If the graph has nodes, one of them comes from the
+  chunk, or is the chunk.
+- retrieved: a chunk of the document is among the hits.
 - prompt: the prompt shows such a chunk.
 
 On a corpus, the targets may also be the words of known answers.
@@ -40,12 +41,13 @@ from core.diagnosis.answer_match import YES_NO_ANSWERS, contains_answer, gives_a
 from core.diagnosis.name_lookup import is_in_corpus, is_in_graph
 from core.diagnosis.passages import chunk_rows, chunks_with_nodes, retrieved_chunks, shown_chunks
 from core.diagnosis.targets import Target, answers_of, passages_of
-from core.graph.names.lookup import name_lookup as names_of
+from core.graph.names.lookup import name_lookup
 from core.graph.texts import hit_names, hit_texts
 from core.languages.spelling import normalize
 from core.sources import AnswerSource
 from core.types import Path, Prompt, Question, State
 
+# The targets alive at the stages `corpus` and `graph`, as saved with a comparison; else None.
 SavedAlive = Mapping[str, tuple[str, ...]] | None
 # For each stage, a function that returns whether a target is alive in it.
 Tests = list[tuple[str, Callable[[Target], bool]]]
@@ -53,16 +55,17 @@ Tests = list[tuple[str, Callable[[Target], bool]]]
 
 @dataclass(frozen=True)
 class FunnelStage:
-    """One stage of the funnel, with its alive and lost targets.
+    """One stage of the funnel, with the names of its alive and lost targets.
 
-    A target is lost at the stage after the last one in which it is alive, so each is lost once. A
-    `bypassed` stage is not on the way to the answer that counts, and nothing is lost there.
+    A target is lost at the stage after the last one in which it is alive, so each is lost at most
+    once. A `bypassed` stage is not on the way to the answer that counts, and nothing is lost there.
+    `n_targets` is the number of all targets.
     """
 
     name: str
     alive: tuple[str, ...]
     lost: tuple[str, ...]
-    of: int
+    n_targets: int
     bypassed: bool = False
 
 
@@ -72,7 +75,7 @@ def funnel(
     state: State,
     targets: Sequence[Target],
     by_model: bool | None = None,
-    survivors: SavedAlive = None,
+    saved_alive: SavedAlive = None,
 ) -> tuple[FunnelStage, ...]:
     """Return the stages that a run has reached, for targets of one kind.
 
@@ -85,16 +88,16 @@ def funnel(
     targets : known answers or passages.
     by_model : True if the language model's answer counts, False for the graph reader's. None means
         the model's if it has answered.
-    survivors : for a saved comparison, the targets alive in the corpus and in the graph.
+    saved_alive : for a saved comparison, the targets alive in the corpus and in the graph.
     """
     targets = tuple(dict.fromkeys(targets))
-    bypass = ""
+    bypass = ""  # the bypassed stage, if any
     if not targets:
         return ()
     if targets[0].kind == "passage":
-        tests = _passage_tests(source, graph, state, survivors)
+        tests = _passage_tests(source, graph, state, saved_alive)
     elif source.is_corpus:
-        tests = _text_tests(source, graph, state, targets, survivors)
+        tests = _text_tests(source, graph, state, targets, saved_alive)
     else:
         by_model = state.answer is not None if by_model is None else by_model
         tests = _node_tests(graph, state, targets, by_model)
@@ -103,6 +106,7 @@ def funnel(
 
 
 def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) -> Tests:
+    """Return the tests for known answers in a graph of triples."""
     nodes = {target: gold_nodes(graph, *target.names) for target in targets}
     tests: Tests = [("graph", lambda target: bool(nodes[target]))]
     subgraph, answer, reader_nodes = state.subgraph, state.answer, state.reader
@@ -127,9 +131,10 @@ def _node_tests(graph, state: State, targets: Sequence[Target], by_model: bool) 
     return tests
 
 
-def _passage_tests(source: AnswerSource, graph, state: State, survivors: SavedAlive) -> Tests:
-    if survivors:
-        tests = _saved_tests(survivors)
+def _passage_tests(source: AnswerSource, graph, state: State, saved_alive: SavedAlive) -> Tests:
+    """Return the tests for gold passages of a corpus."""
+    if saved_alive:
+        tests = _saved_tests(saved_alive)
     else:
         tests = [
             ("corpus", lambda target: target.name in source),
@@ -151,14 +156,15 @@ def _passage_tests(source: AnswerSource, graph, state: State, survivors: SavedAl
 
 
 def _text_tests(
-    source: AnswerSource, graph, state: State, targets: Sequence[Target], survivors: SavedAlive
+    source: AnswerSource, graph, state: State, targets: Sequence[Target], saved_alive: SavedAlive
 ) -> Tests:
+    """Return the tests for the words of known answers in a corpus."""
     answer = _answer_text(state)
     if all(normalize(target.name) in YES_NO_ANSWERS for target in targets):
         if answer is None:
             return []
         return [("answer", lambda target: gives_answer(answer, target.name))]
-    tests = _saved_tests(survivors) if survivors else _word_source_tests(source, graph)
+    tests = _saved_tests(saved_alive) if saved_alive else _word_source_tests(source, graph)
     if state.hits:
         texts = _found_texts(graph, state)
         tests.append(("retrieved", lambda target: _occurs(target, texts)))
@@ -179,11 +185,11 @@ def _answer_text(state: State) -> str | None:
     return state.excerpt.text if state.excerpt else None
 
 
-def _saved_tests(survivors: Mapping[str, tuple[str, ...]]) -> Tests:
-    """Return the tests of a saved comparison, which has neither corpus nor graph."""
+def _saved_tests(saved_alive: Mapping[str, tuple[str, ...]]) -> Tests:
+    """Return the first tests of a saved comparison, which has neither corpus nor graph."""
     return [
-        ("corpus", lambda target: target.name in survivors["corpus"]),
-        ("graph", lambda target: target.name in survivors["graph"]),
+        ("corpus", lambda target: target.name in saved_alive["corpus"]),
+        ("graph", lambda target: target.name in saved_alive["graph"]),
     ]
 
 
@@ -220,7 +226,7 @@ def _occurs(target: Target, texts: Iterable[str]) -> bool:
 
 
 def _make_stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[FunnelStage, ...]:
-    """Return the stages with their alive and lost targets."""
+    """Return the stages with their alive and lost targets; `bypass` names the bypassed stage."""
     alive_by_stage = {
         name: tuple(target.name for target in targets if test(target)) for name, test in tests
     }
@@ -240,10 +246,11 @@ def _make_stages(tests: Tests, targets: Sequence[Target], bypass: str) -> tuple[
     )
 
 
-def saved_alive(lane: MethodLane) -> SavedAlive:
+def alive_before_retrieval(lane: MethodLane) -> SavedAlive:
     """Return the known answers and passages in the corpus and in the lane's graph.
 
-    They are saved with a comparison, which is saved without its corpus and graph.
+    They are saved with a comparison, because its corpus and graph are not. The result is None on
+    triples.
     """
     ask = lane.ask
     if not ask.source.is_corpus or lane.saved_alive is not None:
@@ -257,7 +264,7 @@ def saved_alive(lane: MethodLane) -> SavedAlive:
 
 
 def count_right_answers(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
-    """Return how many known answers the graph reader, else the language model, gives.
+    """Return how many known answers the graph reader gives; if not `reader`, the language model.
 
     The result is None if it gave no answer or no answer is known.
     """
@@ -280,9 +287,9 @@ def count_right_answers(graph, state: State, answers: Sequence[str], reader: boo
     )
 
 
-def gold_nodes(graph, *named: str) -> tuple[int, ...]:
-    """Return the nodes that have one of an answer's names."""
-    return tuple(dict.fromkeys(chain.from_iterable(map(names_of(graph).find_exact, named))))
+def gold_nodes(graph, *names: str) -> tuple[int, ...]:
+    """Return the nodes that have one of an answer's names, without repeats."""
+    return tuple(dict.fromkeys(chain.from_iterable(map(name_lookup(graph).find_exact, names))))
 
 
 def _path_nodes(paths: Sequence[Path]) -> set[int]:

@@ -1,13 +1,13 @@
 """The influence of items on an answer, measured by leaving them out.
 
-The answer is made again without each item that it was made from, and without the smallest set of
-items that changes it.
+An item is a path, passage, entity, relation or report that the language model was shown or the
+graph reader read. The answer is made again without each item, and without sets of items, to find
+the smallest set that changes it.
 
-The influence of an item is one minus the F1 of the two answers, with and without it. The F1 is over
-the names of the graph reader, or the words of a text. The answer *changes* if the graph reader no
-longer names the node that it named first. A text changes if it no longer gives the same known
-answers. If it gave none of these, it changes if less than half of its words are left, by the same
-F1.
+The influence of an item is one minus the F1 of the two answers, with and without the item. The F1
+is over the names of the graph reader, or the words of a text. The answer *changes* if the graph
+reader no longer names the node that it named first. A text changes if it no longer gives the same
+known answers. If it gave no known answer, it changes if the F1 of its words is below one half.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from core.watch import NO_WATCH, Watch
 
 @dataclass(frozen=True)
 class InfluenceLimits:
-    """Limits of leaving out items to see what an answer rests on."""
+    """Limits of leaving out items; those of a language model are lower, as each try is a call."""
 
-    same_answer_f1: float = 0.5  # least F1 of two answers that count as the same
-    max_reader_items: int = 200  # left out for a reader
-    max_reader_sets: int = 2_000  # of items, tried for a reader
-    max_model_items: int = 32  # left out for a language model
-    max_model_sets: int = 16
+    same_answer_f1: float = 0.5  # least F1 of two texts that count as the same answer
+    max_reader_items: int = 200  # items left out, for a reader
+    max_reader_sets: int = 2_000  # sets of items tried, for a reader
+    max_model_items: int = 32  # items left out, for a language model
+    max_model_sets: int = 16  # sets of items tried; more if there are more items
     max_items_put_back: int = 8  # put back one by one, to see if a model's answer needs them
-    max_lost_name_characters: int = 60  # of a name that is quoted
+    max_lost_name_characters: int = 60  # of a quoted name
 
 
 INFLUENCE = InfluenceLimits()
@@ -102,23 +102,23 @@ class InfluenceCost:
 
 
 def influence_cost(lane: MethodLane) -> InfluenceCost:
-    """Return the cost of measuring influence on a language model's answer.
+    """Return upper bounds of the cost of measuring influence on a language model's answer.
 
-    Raises BadInput if it cannot be measured.
+    They follow from the answer that the lane has. Raises BadInput if influence cannot be measured.
     """
     items, state = _answer_items(lane, by_model=True), lane.state
     step = next(step for step in reversed(state.trace) if step.stage == "generate")
     tokens = step.usage.tokens_in or (
         estimate_prompt_tokens(state.prompt.messages) if state.prompt is not None else 0
     )
-    times = _max_calls(min(len(items), INFLUENCE.max_model_items))
+    n_answers = _max_answers(min(len(items), INFLUENCE.max_model_items))
     seconds = step.seconds + step.saved
-    calls = times * max(1, step.usage.calls)
-    return InfluenceCost(calls, times * tokens, times * seconds if seconds > 0 else None)
+    calls = n_answers * max(1, step.usage.calls)
+    return InfluenceCost(calls, n_answers * tokens, n_answers * seconds if seconds > 0 else None)
 
 
 def influence_fault(lane: MethodLane, by_model: bool) -> str:
-    """Return why the influence on an answer cannot be measured; else empty."""
+    """Return why the influence on an answer cannot be measured; empty if it can."""
     try:
         _answer_items(lane, by_model)
     except BadInput as error:
@@ -131,9 +131,15 @@ def measure_influence(
 ) -> Influence:
     """Measure the influence of the items on an answer of a lane.
 
-    The answer is that of its language model, or else of its reader. Only the first items are left
-    out: at most 200, or 32 for a language model. `smallest_set` tells how sets of them are tried.
-    Raises BadInput if it cannot be measured, RunCancelled, and what the language model raises.
+    Only the first items are left out: at most 200, or 32 for a language model. `smallest_set` tells
+    how sets of items are tried. Raises BadInput if it cannot be measured, RunCancelled, and what
+    the language model raises.
+
+    Parameters
+    ----------
+    lane : a lane that has answered.
+    environment : has the models.
+    by_model : True for the answer of the language model, False for that of the graph reader.
     """
     all_items = _answer_items(lane, by_model)
     items = all_items[: INFLUENCE.max_model_items if by_model else INFLUENCE.max_reader_items]
@@ -144,6 +150,7 @@ def measure_influence(
     if not by_model and answers.parts_without(frozenset()) != answers.before:
         raise BadInput(ANSWERED_BY_RETRIEVER)
     weights = [answers.item_influence(i) for i in range(len(items))]
+    # the items most likely to be in the smallest set come first
     order = sorted(
         range(len(items)),
         key=lambda i: (
@@ -171,7 +178,10 @@ def measure_influence(
 
 
 def with_influence(influences: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
-    """Replace or add an influence among those of a lane's answers, the reader's first."""
+    """Return the influences with a new one, which replaces that of the same kind of answer.
+
+    That of the graph reader comes first.
+    """
     others = [influence for influence in influences if influence.by_model != new.by_model]
     return tuple(sorted([*others, new], key=lambda influence: influence.by_model))
 
@@ -182,7 +192,7 @@ def gold_items(lane: MethodLane, influence: Influence, gold: Iterable[str]) -> s
     The result is None if no gold passage is known, or no item is a passage.
     """
     rows = gold_rows(lane.graph, gold)
-    chunks = dict[int, int]()
+    chunks: dict[int, int] = {}  # by index of an item, the row of its chunk
     for i, weight in enumerate(influence.weights):
         item = item_at(lane.state, influence.by_model, weight.kind, weight.place)
         if weight.kind == "chunk":
@@ -199,10 +209,11 @@ def gold_items(lane: MethodLane, influence: Influence, gold: Iterable[str]) -> s
 def answer_distance(old_parts: Sequence[str], new_parts: Sequence[str]) -> float:
     """Return how different two answers are: one minus the F1 of their parts.
 
-    It is 0 for the same parts in any order, and 1 if they share none.
+    The distance is 0 for the same parts in any order, and 1 if they share none.
 
     >>> from core.diagnosis.influence import answer_distance
-    >>> (answer_distance(("ann", "bea"), ("bea", "ann")), answer_distance(("ann", "bea", "cid"), ("ann",)),
+    >>> (answer_distance(("ann", "bea"), ("bea", "ann")),
+    ...  answer_distance(("ann", "bea", "cid"), ("ann",)),
     ...  answer_distance(("ann",), ()))
     (0.0, 0.5, 1.0)
     """
@@ -216,17 +227,20 @@ def smallest_set(
     max_sets: int,
     max_put_back: int = INFLUENCE.max_reader_items,
 ) -> tuple[tuple[int, ...], bool]:
-    """Return the fewest items without which something changes, and True if no fewer do.
+    """Return a smallest set of items without which an answer changes, and True if it is exact.
 
-    The items are ascending, and empty if it never changes. All sets of one size are tried before
-    those of the next, in `order`, while there are no more than `max_sets` of them altogether. After
-    that, bisection finds the shortest prefix of `order` whose removal changes it. The last
-    `max_put_back` items of the prefix are then put back one by one if they are not needed.
+    The items are ascending, and empty if the answer never changes. If the result is not exact, a
+    smaller set may do. All sets of one size are tried
+    before the sets of the next size, in `order`, while they are no more than `max_sets` in all.
+    After that, bisection finds the shortest prefix of `order` whose removal changes the answer. The
+    last `max_put_back` items of the prefix are then put back one by one if they are not needed.
 
     Parameters
     ----------
     order : the items, those most likely to matter first.
-    changes : returns whether something changes without a set of items.
+    changes : returns whether the answer changes without a set of items.
+    max_sets : the largest number of sets that are tried before the bisection.
+    max_put_back : the largest number of items that are put back.
 
     >>> from core.diagnosis.influence import smallest_set
     >>> smallest_set((2, 0, 1), lambda without_items: {0, 1} <= without_items, 10)
@@ -246,7 +260,10 @@ def smallest_set(
     low, high = size, len(order)
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if changes(frozenset(order[:middle])) else (middle + 1, high)
+        if changes(frozenset(order[:middle])):
+            high = middle
+        else:
+            low = middle + 1
     subset = list(order[:high])
     for item in subset[::-1][:max_put_back]:
         if len(subset) > size and changes(frozenset(subset) - {item}):
@@ -257,7 +274,8 @@ def smallest_set(
 def influence_text(influence: Influence) -> str:
     """Return a sentence on the items that an answer rests on.
 
-    It gives their number, if fewer may be enough, and what the answer no longer says without them.
+    It gives their number and what the answer no longer says without them, and says if fewer items
+    may be enough.
     """
     text, others = _dependence_text(influence), influence.others
     if others and influence.smallest:
@@ -304,12 +322,17 @@ def _dependence_text(influence: Influence) -> str:
 
 
 def _noun(influence: Influence) -> str:
+    """Return the noun for the items, if all are of one kind."""
     nouns = {ITEM_NOUNS[weight.kind] for weight in influence.weights}
     return nouns.pop() if len(nouns) == 1 else "item"
 
 
 class _Answers:
-    """A lane's answers without some of their items, each computed once."""
+    """The answers of a lane without some of its items, each computed once.
+
+    Sets of items are sets of indices in `items`. `unusable` counts the replies that were blank or
+    cut. `before` holds the parts of the answer from all items.
+    """
 
     def __init__(
         self,
@@ -321,7 +344,8 @@ class _Answers:
     ):
         self._lane, self._by_model, self._items, self._watch = lane, by_model, items, watch
         self._operator, self._context = _answering_operator(lane, by_model), context
-        self._first_nodes: tuple[int, ...] = ()  # the node that a graph reader names first
+        # The node that a graph reader names first; empty for an answer that is a text.
+        self._first_nodes: tuple[int, ...] = ()
         if by_model:
             self._state = only_shown_items(lane.state, self._operator)
         else:
@@ -338,7 +362,7 @@ class _Answers:
         return self._parts_and_text(left_out)[0]
 
     def is_changed_without(self, left_out: frozenset[int]) -> bool:
-        """Return whether the answer changes without some items."""
+        """Return whether the answer changes without some items, as the module describes."""
         parts, text = self._parts_and_text(left_out)
         if self._first_nodes:
             return self.before[0] not in parts
@@ -372,7 +396,7 @@ class _Answers:
     def _parts_and_text(self, left_out: frozenset[int]) -> tuple[AnswerParts, str]:
         if left_out not in self._cache:
             if self._by_model:
-                number, limit = len(self._cache) + 1, _max_calls(len(self._items))
+                number, limit = len(self._cache) + 1, _max_answers(len(self._items))
                 self._watch.report(
                     f"Asking without {count_noun(len(left_out), 'item')}: {number:,} of at most "
                     f"{limit:,}",
@@ -387,7 +411,7 @@ class _Answers:
         return self._cache[left_out]
 
     def _answers_in(self, text: str) -> set[str]:
-        """Return the known answers that a text gives."""
+        """Return the known answers that a text gives, by their first names."""
         question = self._lane.ask.question
         return {
             answer
@@ -396,11 +420,13 @@ class _Answers:
         }
 
     def _text(self, state: State) -> str:
+        """Return the text of an answer: the model's, or the excerpt of a reader; else empty."""
         if self._by_model:
             return state.answer or ""
         return state.excerpt.text if state.excerpt is not None else ""
 
     def _parts(self, state: State) -> AnswerParts:
+        """Return the names of the reader's nodes, or the words of the text, normalised."""
         if self._first_nodes:
             return tuple(
                 normalize(name) or name for name in self._lane.graph.names(state.reader or ())
@@ -409,7 +435,7 @@ class _Answers:
 
 
 def _answer_items(lane: MethodLane, by_model: bool) -> list[Item]:
-    """Return the items of a lane's answer.
+    """Return the items that a lane's answer was made from.
 
     Raises BadInput if the influence of items cannot be measured.
     """
@@ -438,12 +464,16 @@ def _answering_operator(lane: MethodLane, by_model: bool) -> Operator:
     return stage_operators[-1]
 
 
-def _max_calls(items: int) -> int:
-    """Return the largest number of model calls for so many items."""
+def _max_answers(n_items: int) -> int:
+    """Return how often a language model answers at most, for a number of items.
+
+    `smallest_set` tries all items together, some sets, a bisection, and items put back. There are
+    no more sets than non-empty subsets.
+    """
     return min(
         1
-        + max(INFLUENCE.max_model_sets, items)
-        + ceil(log2(items + 1))
+        + max(INFLUENCE.max_model_sets, n_items)
+        + ceil(log2(n_items + 1))
         + INFLUENCE.max_items_put_back,
-        2**items - 1,
+        2**n_items - 1,
     )

@@ -1,4 +1,7 @@
-"""Figures of a line on a question, and the change of its paths."""
+"""Figures of a lane on a question, and the effect of a changed line on its paths.
+
+They are shown in the editor of lines, before and after a change.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from core.operators.generate import estimate_prompt_tokens
 from core.types import State
 
 PROMPT_STAGES = ("prompt", "answer")  # stages of the funnel after retrieval
+# The effect of a change on a path: kept before and now, only now, only before, or neither.
 PathTurn = Literal["stayed", "came", "went", "passed"]
 
 
@@ -30,7 +34,7 @@ class LaneFigures:
     n_targets : the number of targets.
     n_right : how many known answers it gives; None if none is known or it gave no answer.
     is_first_right : True if its first answer is a known one; None as above.
-    seconds : seconds of the method, with those that cached results had cost.
+    seconds : seconds of the method, as if no result had come from a cache.
     tokens : tokens that language models read and wrote. If no model was asked, tokens of the
         prompt; None without a prompt.
     asked_model : True if a language model was asked.
@@ -98,12 +102,13 @@ def _prompt_tokens(state: State) -> int | None:
 
 
 def path_turn(was_in: bool | None, is_in: bool) -> PathTurn:
-    """Return what a change did to one path or hit.
+    """Return the effect of a change of the line on one path or hit.
 
-    `was_in` and `is_in` tell if it was kept. `was_in` is None if nothing was run before.
+    `was_in` and `is_in` tell if it was kept before and now. `was_in` is None if nothing was run
+    before.
 
     >>> from core.diagnosis.lane_figures import path_turn
-    >>> [path_turn(*one) for one
+    >>> [path_turn(*kept) for kept
     ...     in ((True, True), (False, True), (True, False), (False, False), (None, True))]
     ['stayed', 'came', 'went', 'passed', 'stayed']
     """
@@ -113,9 +118,9 @@ def path_turn(was_in: bool | None, is_in: bool) -> PathTurn:
 
 
 def strongest_turn(turns: Iterable[PathTurn]) -> PathTurn:
-    """Return the change of an edge that several paths share.
+    """Return the effect of a change on an edge that several paths share.
 
-    It stayed if any of the paths did, or if one path replaced another.
+    The edge stayed if any of the paths did, or if one path came and another went.
 
     >>> from core.diagnosis.lane_figures import strongest_turn
     >>> (strongest_turn(["passed", "came"]), strongest_turn(["went", "stayed", "came"]),

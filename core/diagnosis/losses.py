@@ -1,4 +1,8 @@
-"""Stage and cause of each known answer's loss in a run."""
+"""Stage and cause of each known answer's loss in a run on triples.
+
+They are read from the states and the trace of the run. A path to the answer, which this or another
+run saw, shows at which operator it was lost. Losses of passages are in `lost_passages`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from core.operators import OPERATORS
 from core.operators.refine import reads_part
 from core.types import Path, Ranking, State, Step, Subgraph
 
-MAX_DISTANCE_HOPS = 8  # hops searched to find the distance of an answer
+MAX_DISTANCE_HOPS = 8  # the largest distance of an answer from the seeds that is searched
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,7 @@ class LaneStages:
 
     @property
     def state(self) -> State:
+        """The last state."""
         return self.states[-1]
 
     def answer_nodes(self, answer: str) -> tuple[int, ...]:
@@ -51,7 +56,7 @@ class LaneStages:
 
     @cached_property
     def answer_path(self) -> Path | None:
-        """The path to the reader's first answer, else the first path."""
+        """The first path to the reader's first answer, or the first path if there is no reader."""
         items = self.state.paths.items if self.state.paths else ()
         reader = self.state.reader
         return next((path for path in items if not reader or path.end == reader[0]), None)
@@ -64,14 +69,18 @@ class LaneStages:
         )
 
     def search_step(self) -> Step | None:
-        """Return the step that first gave paths."""
+        """Return the step that first gave paths; None if none did."""
         return next((state.trace[-1] for state in self.states if state.paths is not None), None)
 
 
 def losses(run: LaneStages, answers: Sequence[str], paths: Mapping[str, Path]) -> tuple[Loss, ...]:
     """Return the known answers that a run lost, with stage and cause.
 
-    `paths` holds a path to each answer that some lane saw.
+    Parameters
+    ----------
+    run : the states of the run.
+    answers : the known answers.
+    paths : a path to each answer that some lane saw (`core.diagnosis.missed_answers`).
     """
     return tuple(
         _loss(run, answer, paths.get(answer))
@@ -81,7 +90,7 @@ def losses(run: LaneStages, answers: Sequence[str], paths: Mapping[str, Path]) -
 
 
 def best_rank(ranking: Ranking | None, nodes: set[int]) -> int | None:
-    """Return the rank, from 1, of the first path through some nodes."""
+    """Return the rank, from 1, of the first path through some nodes; None if there is none."""
     items = ranking.items if ranking is not None else ()
     return next(
         (rank for rank, path in enumerate(items, 1) if not nodes.isdisjoint(path.nodes)), None
@@ -89,6 +98,7 @@ def best_rank(ranking: Ranking | None, nodes: set[int]) -> int | None:
 
 
 def _loss(run: LaneStages, answer: str, path: Path | None) -> Loss:
+    """Return the loss of an answer: the latest stage that had it decides."""
     state, nodes = run.state, set(run.answer_nodes(answer))
     if not nodes:
         return Loss(answer, "graph", Cause.NOT_IN_GRAPH)
@@ -110,7 +120,10 @@ def _loss(run: LaneStages, answer: str, path: Path | None) -> Loss:
 
 
 def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> Loss:
-    """Return a loss after retrieval: outside the prompt, not read, or not named."""
+    """Return the loss, in the prompt or in the answer, of an answer that lies on a path.
+
+    `rank` is the rank of the first path through its `nodes`.
+    """
     state, paths = run.state, run.state.paths
     assert paths is not None  # the answer has a rank among them
     total = len(paths)
@@ -142,8 +155,8 @@ def _reading_loss(run: LaneStages, answer: str, nodes: set[int], rank: int) -> L
 
 
 def _dropped_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
-    """Return a loss by the last operator that dropped a path to the answer."""
-    operator_inputs = [None, *(state.paths for state in run.states)]
+    """Return a loss by the last operator that dropped a path to the answer, if one did."""
+    operator_inputs = [None, *(state.paths for state in run.states)]  # and the last output
     for old_paths, output in zip(reversed(operator_inputs[:-1]), reversed(run.states)):
         if output.paths is None or best_rank(output.paths, nodes) is not None:
             continue
@@ -156,7 +169,10 @@ def _dropped_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
 def _step_loss(
     step: Step, old_paths: Ranking | None, new_paths: Ranking, *, answer: str, nodes: set[int]
 ) -> Loss | None:
-    """Return a loss between two lists of paths, if there is one."""
+    """Return the loss by a step that dropped all paths to the answer, if it did.
+
+    `old_paths` are the paths before the step, or None before any paths.
+    """
     order = step.before_cut
     rank = best_rank(order, nodes)
     if rank is not None and len(new_paths):
@@ -174,7 +190,7 @@ def _step_loss(
 
 
 def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Loss:
-    """Return a loss before any path to the answer was seen, explained by `path`."""
+    """Return the loss of an answer to which the run saw no path, by the fate of `path`."""
     outcome = path_fate(run.graph, run.states, path, run.by_model)
     is_inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
     stage = "paths" if is_inside else "subgraph"
@@ -182,13 +198,14 @@ def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Los
         outcome.step
     ):
         paths = run.state.paths
+        chain = run.path_chain(path)
         walked_chain = run.path_chain(paths.items[0]) if paths else ()
-        if walked_chain != run.path_chain(path):
+        if walked_chain != chain:
             return Loss(
                 answer,
                 stage,
                 Cause.OTHER_RELATIONS,
-                chain=run.path_chain(path),
+                chain=chain,
                 followed_chain=walked_chain,
                 step=outcome.step,
             )
@@ -211,29 +228,29 @@ def _path_loss(run: LaneStages, answer: str, nodes: set[int], path: Path) -> Los
 
 
 def _beam_loss(run: LaneStages, answer: str, path: Path, fate: Fate) -> Loss:
+    """Return the loss by a beam that dropped the beginning of a path."""
     hop = required_figure(fate.hop)
     beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
-    start, where = run.graph.names(path.nodes[hop - 1 : hop + 1])
-    chain = run.path_chain(beginning)
+    start, missing_name = run.graph.names(path.nodes[hop - 1 : hop + 1])
     return Loss(
         answer,
         "paths",
         fate.cause,
-        fate.rank,
-        fate.n_candidates,
-        fate.n_retained,
-        hop,
-        where,
-        start,
-        chain,
+        rank=fate.rank,
+        n_candidates=fate.n_candidates,
+        n_retained=fate.n_retained,
+        hop=hop,
+        missing_name=missing_name,
+        start=start,
+        chain=run.path_chain(beginning),
         step=fate.step,
     )
 
 
 def _no_path_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
-    """Return the loss of an answer without a path of the searched length.
+    """Return the loss of an answer to which no path of the searched length leads.
 
-    It is outside the subgraph, too far, or disconnected.
+    The answer is outside the subgraph, too far away, or not connected with the seeds.
     """
     subgraph, search = run.state.subgraph, run.search_step()
     if subgraph is None or not any(node in subgraph for node in nodes):
@@ -250,14 +267,14 @@ def _no_path_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
 
 
 def _outside_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
-    """Return the loss by the operator whose subgraph first has none of the answer's nodes."""
+    """Return the loss by the first operator whose subgraph has none of the answer's nodes."""
     for state in run.states:
         if state.subgraph is not None and not any(node in state.subgraph for node in nodes):
             step = state.trace[-1]
             if _searches_whole_graph(step):
-                instead = run.path_chain(run.state.paths.items[0]) if run.state.paths else ()
+                walked = run.path_chain(run.state.paths.items[0]) if run.state.paths else ()
                 return Loss(
-                    answer, "subgraph", Cause.OTHER_RELATIONS, followed_chain=instead, step=step
+                    answer, "subgraph", Cause.OTHER_RELATIONS, followed_chain=walked, step=step
                 )
             rank = rank_beyond_cut(run.graph, state, nodes)
             return Loss(
@@ -273,7 +290,11 @@ def _outside_loss(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
 
 
 def _searches_whole_graph(step: Step | None) -> bool:
-    """Return whether an operator searches the whole graph for its subgraph."""
+    """Return whether a step searched the whole graph, and its subgraph is what it found.
+
+    An example is a search by relation chains. Its subgraph lacks a node because it followed other
+    relations.
+    """
     cls = OPERATORS.get(step.operator) if step is not None else None
     return (
         cls is not None
@@ -288,7 +309,7 @@ def hops_inside(
 ) -> int | None:
     """Return the fewest hops from a seed to some nodes inside the subgraph.
 
-    The result is None if they are more than eight.
+    The result is None if none of the nodes is reached within eight hops.
     """
     local = LocalAdjacency(graph, subgraph, direction)
     distances: list[int] = []

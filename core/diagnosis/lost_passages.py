@@ -1,4 +1,4 @@
-"""Gold passages that a lane never read, with stage and cause."""
+"""Gold passages that a lane did not bring into its prompt, with stage and cause."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.diagnosis.wording import is_or_are
 def lost_passages(run: LaneRun | MethodLane, stages: Sequence[FunnelStage]) -> tuple[Loss, ...]:
     """Return the passages that were lost in `stages`, those of the earliest stage first.
 
-    `stages` are the result of `core.diagnosis.funnel.funnel` for the run's gold passages.
+    `stages` are the result of `core.diagnosis.funnel.funnel` for the gold passages of the run.
     """
     lost: list[tuple[str, str]] = []
     for stage in stages:
@@ -39,7 +39,7 @@ def lost_passages(run: LaneRun | MethodLane, stages: Sequence[FunnelStage]) -> t
 def _title(graph, fate: Fate) -> str:
     """Return the title of the passage's document.
 
-    The result is its id if it has no title or is not in the graph.
+    The result is the document's id if it has no title or is not in the graph.
     """
     rows = chunk_rows(graph, fate.document)
     return title_of_chunk(graph, min(rows)) if rows else fate.document
@@ -74,5 +74,5 @@ def loss_reason(lost: Loss) -> str:
         return f"the first search had it at rank {lost.rank:,}, and no batch reached it"
     if limit is not None:
         return f"it had rank {lost.rank:,}, and only the top {limit:,} {is_or_are(limit)} kept"
-    by = step_title(lost.step) if lost.step is not None else "the ranking"
-    return f"it had rank {lost.rank:,} of {lost.n_candidates:,} and was cut by {by}"
+    operator_title = step_title(lost.step) if lost.step is not None else "the ranking"
+    return f"it had rank {lost.rank:,} of {lost.n_candidates:,} and was cut by {operator_title}"

@@ -1,28 +1,33 @@
 """The choice of the answers that count: the language model's or the graph reader's.
 
-All figures and sentences on a comparison follow the same choice.
+A known answer is right if the answer that counts gives it. All figures and sentences on a
+comparison follow the same choice.
 """
 
 from __future__ import annotations
 
 from core.comparison.lane import MethodComparison, MethodLane
 
-BY_READER, BY_MODEL, IN_PROMPT = "by the graph reader", "by the language model", "in the prompt"
+# words for the answers that count
+BY_READER = "by the graph reader"
+BY_MODEL = "by the language model"
+IN_PROMPT = "in the prompt"
 
 
 def counts_by_model(comparison: MethodComparison) -> bool:
     """Return whether the language model's answers count.
 
-    They do if every lane that has retrieved and did not fail has one. Else the reader's count.
+    They count if every lane that has retrieved and did not fail has one. Else the answers of the
+    graph readers count.
     """
     lanes = [lane for lane in comparison.lanes if lane.retrieved and lane.error is None]
     return bool(lanes) and all(lane.state.answer is not None for lane in lanes)
 
 
 def lane_counts_by_model(comparison: MethodComparison, lane: MethodLane) -> bool:
-    """Return whether a lane is counted by its language model.
+    """Return whether the language model's answer counts for one lane.
 
-    It is if all lanes are, or if it has no graph reader.
+    It counts if it does for all lanes, or if this lane has an answer but no graph reader.
     """
     return counts_by_model(comparison) or (
         lane.state.reader is None and lane.state.answer is not None
@@ -30,14 +35,14 @@ def lane_counts_by_model(comparison: MethodComparison, lane: MethodLane) -> bool
 
 
 def has_two_measures(comparison: MethodComparison) -> bool:
-    """Return whether a count must name the kind of answers."""
+    """Return whether a count must say whose answers it counts, as there may be both kinds."""
     return comparison.ask.uses_model and any(
         lane.state.reader is not None for lane in comparison.lanes
     )
 
 
 def measure_words(comparison: MethodComparison) -> str:
-    """Return words for the kind of answers that counts, if there are two.
+    """Return words for the kind of answers that counts; empty if there is only one kind.
 
     >>> from core.comparison.lane import MethodComparison
     >>> from core.sources import SourceQuestion, GraphSource

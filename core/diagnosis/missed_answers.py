@@ -1,4 +1,7 @@
-"""Paths to lost known answers, by which the losses are explained."""
+"""A path to each known answer that a run lost, so that the loss can be explained.
+
+The path may come from another run in the same comparison.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from core.graph.algorithms.local_adjacency import LocalAdjacency
 from core.graph.algorithms.paths import shortest_paths
 from core.types import Path, Question, Ranking, State, Subgraph
 
-MAX_LOST_PATH_HOPS = 4
+MAX_LOST_PATH_HOPS = 4  # the longest path that is searched for if no run saw one
 
 
 def lost_paths(
@@ -18,16 +21,16 @@ def lost_paths(
 ) -> list[list[tuple[str, Path]]]:
     """Find a path to each known answer that a run lost.
 
-    The path is the best one that a run kept, by preference a run whose graph reader names the
-    answer. Else it is one that an operator saw and dropped, else a shortest one of at most four
+    The path is the best path that a run kept, by preference a run whose graph reader names the
+    answer. Else it is a path that an operator saw and dropped, else a shortest path of at most four
     hops in the largest extracted subgraph. An answer without any such path is left out.
 
     Parameters
     ----------
     runs : the states of each run, oldest first.
     answers : the known answers.
-    by_model : for each run, True if the language model's answer counts. An answer is lost then if
-        no path in the prompt holds it, else if no path at all does.
+    by_model : for each run, True if the language model's answer counts. An answer is then lost if
+        no path in the prompt holds it, else if no path at all does. Empty means True for all runs.
 
     Returns
     -------
@@ -61,16 +64,17 @@ def lost_paths(
 def read_paths(state: State, by_model: bool) -> tuple[Path, ...]:
     """Return the paths from which the answer that counts is made.
 
-    If the model's answer counts and a prompt is written, they are those in the prompt, else all.
+    These are the paths in the prompt if the model's answer counts and a prompt was written, else
+    all paths.
     """
     paths = state.paths.items if state.paths is not None else ()
     return paths[: state.prompt.paths] if by_model and state.prompt is not None else paths
 
 
 def _is_read(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
-    """Return whether a node lies on a path of `read_paths`.
+    """Return whether one of the nodes lies on a path of `read_paths` of the last state.
 
-    The result is True for a run that seeks no paths, which cannot lose any.
+    The result is True for a run that searches no paths, which cannot lose any.
     """
     last = states[-1] if states else None
     if last is None or last.paths is None:
@@ -85,6 +89,7 @@ def _first_path_to(ranking: Ranking | None, nodes: set[int]) -> Path | None:
 
 
 def _path_from_ranking(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
+    """Return the best path to one of the nodes that a run kept, if any."""
     reader_first = sorted(
         (states for states in runs if states),
         key=lambda states: nodes.isdisjoint(states[-1].reader or ()),
@@ -94,6 +99,7 @@ def _path_from_ranking(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path
 
 
 def _path_from_steps(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
+    """Return the first path to one of the nodes that any operator saw, if any."""
     for state in chain.from_iterable(runs):
         path_before_cut = _first_path_to(state.trace[-1].before_cut, nodes)
         path = path_before_cut or _first_path_to(state.paths, nodes)
@@ -103,6 +109,7 @@ def _path_from_steps(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path |
 
 
 def _shortest_path(graph, runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
+    """Return a path from a seed to one of the nodes inside the largest subgraph, if any."""
     candidates = [
         (state.subgraph, state.seeds)
         for state in chain.from_iterable(runs)

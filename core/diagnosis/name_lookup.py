@@ -1,4 +1,7 @@
-"""Lookups of a name's words in a corpus and its graph."""
+"""Lookups of a name in the texts of a corpus and of its graph.
+
+They tell if a known answer could be found at all.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,13 @@ from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import normalize, row_pattern
 from core.sources import AnswerSource
 
-MAX_CACHED_NAMES = 1024  # names whose results are cached
+MAX_CACHED_NAMES = 1024  # names whose results are cached for a graph
 
 
 def is_in_corpus(source: AnswerSource, graph: KnowledgeGraph, name: str) -> bool:
     """Return whether a document contains a name's words.
 
-    Removed documents do not count. The result is cached with the graph.
+    Documents that were removed from the source do not count. The result is cached with the graph.
     """
     corpus, removed = source.corpus, source.removed
     if corpus is None:
@@ -68,7 +71,7 @@ def _node_names(graph: KnowledgeGraph) -> Any:
 def has_name(table: Table, fields: Sequence[str], name: str) -> bool:
     """Return whether a field of a table contains a name's words.
 
-    Names match as answers do. Rows are preselected by a regular expression in compiled code.
+    Names match as in `contains_answer`.
     """
     columns = [table.arrow.column(field) for field in fields if table.has_column(field)]
     return any(_column_holds(column, name) for column in columns)
@@ -78,6 +81,7 @@ def _column_holds(column: Any, name: str) -> bool:
     """Return whether a text of an Arrow column contains a name's words."""
     import pyarrow.compute as pc
 
+    # Compiled code preselects rows by a regular expression, and Python checks only these.
     pattern = row_pattern(normalize(name))
     if not pattern:
         return False

@@ -1,4 +1,7 @@
-"""Ranks of the nodes that PageRank left out."""
+"""Ranks of the nodes that personalised PageRank left out of a subgraph.
+
+They tell how many more nodes would have to be kept.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,13 @@ EXACT_METHODS = ("auto", "push", "exact")
 
 
 def rank_beyond_cut(graph, state: State, nodes: Iterable[int]) -> int | None:
-    """Return the best rank of some nodes, from 1, in the PageRank that `state` was cut from.
+    """Return the best rank, from 1, of some nodes in the PageRank by which `state` was cut.
 
     All nodes are ranked, by solving the equation once for each question. The result is None
 
     - if `pagerank_ranks` has none,
     - if the walk reaches none of the nodes,
-    - if one of them ranks among the kept ones: then only the approximation left it out.
+    - if one of them ranks among the kept nodes: then only the approximation left it out.
     """
     ranks = pagerank_ranks(graph, state)
     if ranks is None:
@@ -38,7 +41,7 @@ def rank_beyond_cut(graph, state: State, nodes: Iterable[int]) -> int | None:
 
 
 def pagerank_ranks(graph, state: State) -> np.ndarray | None:
-    """Return the rank of every node in the PageRank that `state` was cut from.
+    """Return the rank of every node in the PageRank by which the subgraph of `state` was cut.
 
     Returns
     -------
@@ -61,7 +64,7 @@ def pagerank_ranks(graph, state: State) -> np.ndarray | None:
 
 
 class _PageRankKey:
-    """The cache key of an order: it compares the settings and the graph's digest."""
+    """The cache key of ranks: it holds the graph, but compares only its digest and the settings."""
 
     def __init__(self, graph, *settings: Any):
         self.graph, self.settings = graph, (graph.digest, *settings)

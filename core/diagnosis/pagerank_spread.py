@@ -26,10 +26,13 @@ SETTLED_MASS = 1e-6  # mass that may still move at convergence, summed over all 
 
 @dataclass(frozen=True, eq=False)
 class MassMoment:
-    """The mass after some `steps` by node, for the nodes that hold most.
+    """The PageRank mass of the nodes that hold most, after some steps.
 
-    `steps` is None for the converged mass. `moved_mass` is the mass that moved between nodes in the
-    last step, at most 1.
+    Parameters
+    ----------
+    steps : the number of steps; None for the converged mass.
+    mass : the mass by node. That of all nodes sums to 1.
+    moved_mass : the mass that moved between nodes in the last step, at most 1.
     """
 
     steps: int | None
@@ -38,7 +41,7 @@ class MassMoment:
 
 
 def pagerank_moments(lane: MethodLane) -> tuple[MassMoment, ...]:
-    """Return the moments of the first PageRank in a lane's line.
+    """Return the mass at some moments of the first PageRank in a lane's line.
 
     The result is empty if the line has none, the graph has more than 2 million edges, or it is
     the excerpt that was saved with a case, in which mass would move differently.
@@ -65,8 +68,8 @@ def first_pagerank(lane: MethodLane) -> int | None:
 def mass_moments(problem: PageRankProblem) -> tuple[MassMoment, ...]:
     """Return the mass p after some steps, and at convergence.
 
-    A step is p <- damping * P^T p + (1 - damping) * s, beginning at p = s. The mass of nodes
-    without an edge to follow goes back to s. All mass stays on the graph, so it sums to one at each
+    A step is p <- damping * P^T p + (1 - damping) * s, beginning at p = s, the shares of the seeds.
+    The mass of nodes without an edge to follow goes back to s. So the mass sums to one at each
     step.
     """
     origin = np.zeros(problem.graph.n_nodes)
@@ -84,7 +87,10 @@ def mass_moments(problem: PageRankProblem) -> tuple[MassMoment, ...]:
 
 
 class _Step:
-    """The function that moves the mass one step along all edges of a problem's graph."""
+    """A function that moves the mass one step along all edges of a problem's graph.
+
+    `origin` is s, float64 [n].
+    """
 
     def __init__(self, problem: PageRankProblem, origin: np.ndarray):
         from scipy.sparse import csr_array
@@ -95,6 +101,7 @@ class _Step:
             (links.in_indptr, links.in_heads, links.in_weights),
             (links.out_indptr, links.tails, links.out_weights),
         )
+        # bit 1 of the mask follows edges from head to tail, bit 2 from tail to head
         sides = [side for bit, side in zip((1, 2), all_sides) if links.mask & bit]
         is_weighted = problem.weights is not None
         self._flows = [
@@ -106,7 +113,7 @@ class _Step:
         self._origin, self._damping = origin, problem.damping
 
     def __call__(self, mass: np.ndarray) -> np.ndarray:
-        share = mass / self._strength
+        share = mass / self._strength  # what a node gives to each edge, per unit of weight
         flow = sum(side @ share for side in self._flows) + mass[self._dangling].sum() * self._origin
         return self._damping * flow + (1.0 - self._damping) * self._origin
 
@@ -120,9 +127,10 @@ def _out_degrees(links: Adjacency) -> np.ndarray:
 
 
 def _problem(graph, operator: Any, state: State) -> PageRankProblem | None:
-    """Return the problem that an operator solves.
+    """Return the PageRank problem that an operator solves in a state.
 
-    The result is None if it has no start node or the graph is too large to walk step by step.
+    The result is None if there is no start node, if the graph is too large to walk step by step, or
+    if it is the excerpt that was saved with a case.
     """
     if isinstance(graph, ExcerptGraph) or graph.n_edges > MAX_STEPPED_EDGES:
         return None

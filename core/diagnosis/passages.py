@@ -1,4 +1,8 @@
-"""Retrieved and shown chunks of a lane on a corpus, and the outcomes of gold passages."""
+"""Retrieved and shown chunks of a lane on a corpus, and the outcomes of gold passages.
+
+A gold passage is a document, or a quotation of it, that holds the evidence for the answer. It is
+found if one of its chunks is. Chunks are given by their rows in the graph's table of chunks.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +24,10 @@ MAX_CACHED_QUOTATIONS = 1024  # passages with a quotation whose chunks are cache
 
 
 def fates(graph: KnowledgeGraph, states: Sequence[State], gold: Sequence[str]) -> tuple[Fate, ...]:
-    """Return the outcome of each gold passage in a lane's states, in the order given.
+    """Return the outcome of each gold passage in a lane, without repeats, in the given order.
 
     It is the outcome of the passage's best chunk in the last ranking, else in the last ranking that
-    an operator cut.
+    an operator cut. `states` are the states of the lane, oldest first.
     """
     return tuple(
         replace(_fate(graph, states, document), document=document)
@@ -58,7 +62,10 @@ def _retrieved_fate(
     order: Sequence[int],
     rank: int,
 ) -> Fate:
-    """Return the outcome of a ranked passage: found, or too low to be used."""
+    """Return the outcome of a passage in the last ranking: found, or ranked too low to be used.
+
+    `order` holds the ranked chunks, and `rank`, from 1, is that of the best chunk among `rows`.
+    """
     chunk = _chunk_name(graph, order[rank - 1])
     fate = Fate(Cause.FOUND, f"rank {rank:,}", rank, len(order), chunk=chunk)
     handed_rows = handed_on_chunks(graph, state)
@@ -73,7 +80,7 @@ def _retrieved_fate(
 
 
 def _cut_of_documents(state: State) -> Step | None:
-    """Return the last step that took the documents of nodes and cut their order."""
+    """Return the last step that took the documents of nodes and cut their order, if any."""
     for step in reversed(state.trace):
         if step.operator == DocumentsOfNodes.__name__ and step.before_cut is not None:
             return step
@@ -83,7 +90,10 @@ def _cut_of_documents(state: State) -> Step | None:
 def _cut_fate(
     graph: KnowledgeGraph, step: Step, order: Sequence[int], *, rank: int, in_loop: bool
 ) -> Fate:
-    """Return the outcome of a passage that a step ranked and dropped."""
+    """Return the outcome of a passage that a step ranked and dropped.
+
+    `in_loop` is True if the lane searched in batches; then no later batch reached the passage.
+    """
     limit = retained_by(step)
     if in_loop:
         cause = Cause.BATCH
@@ -111,9 +121,9 @@ def too_late_text(rank: int, limit: int | None) -> str:
 
 
 def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
-    """Return the chunks that a lane handed on, if it also ranked nodes that are chunks.
+    """Return the chunks that a lane passed on, if it also ranked nodes that are chunks.
 
-    The result is None if it ranked no such nodes: then all that were found are handed on.
+    The result is None if it ranked no such nodes: then all chunks that it found were passed on.
     """
     if state.chunks is None or state.nodes is None or not chunk_nodes(graph, state.nodes.items):
         return None
@@ -121,7 +131,7 @@ def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | No
 
 
 def found_in_batches(step: Step) -> bool:
-    """Return whether an operator found nodes in several batches."""
+    """Return whether an operator found nodes in several batches, each with a frame."""
     return len(step.frames) > 1 and step.frames[0].ranking.kind == "node"
 
 
@@ -138,7 +148,7 @@ def retained_by(step: Step) -> int | None:
 
 
 def chunk_rows(graph: KnowledgeGraph, passage: str) -> frozenset[int]:
-    """Return the rows of a passage's chunks.
+    """Return the rows of a passage's chunks; empty if the graph has none.
 
     The passage is a document, or a document and a quotation (`core.corpus.quotations`). For a
     quotation, the rows are the chunks that contain it. If none contains all of it, because it was
@@ -195,7 +205,8 @@ def chunk_order(
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return the retrieved chunks, best first, and the longer order from which they were cut.
 
-    If that order is unknown, both are the same. The result is None if the state ranks no chunks.
+    If the longer order is unknown, both are the same. The result is None if the state ranks no
+    chunks.
     """
     if state.chunks is None and (state.nodes is None or not has_chunk_nodes(graph)):
         return None

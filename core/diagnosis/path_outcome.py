@@ -1,4 +1,7 @@
-"""The outcome of a path in a run: found, dropped by an operator, or never reached."""
+"""The outcome of a path in a run: found, dropped by an operator, or never reached.
+
+It is read from the states and the trace of the run, without running anything again.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from core.operators import OPERATORS
 from core.operators.refine import reads_part
 from core.types import Path, Ranking, State, Step
 
-HOP_FRAME_TITLE = "hop"  # first word of the frames' titles in a search hop by hop
+HOP_FRAME_TITLE = "hop"  # first word of the titles of frames, in a search hop by hop
 
 
 def path_fate(graph, states: Sequence[State], path: Path, by_model: bool = True) -> Fate:
@@ -35,8 +38,8 @@ def path_fate(graph, states: Sequence[State], path: Path, by_model: bool = True)
     if paths is not None and position is not None:
         rank, total = position + 1, len(paths)
         if by_model and limit is not None and limit <= position:
-            reads = f"rank {rank:,}; the model reads only the top {limit:,}"
-            return Fate(Cause.NO_ROOM, reads, rank, total, limit, step=states[-1].trace[-1])
+            text = f"rank {rank:,}; the model reads only the top {limit:,}"
+            return Fate(Cause.NO_ROOM, text, rank, total, limit, step=states[-1].trace[-1])
         return Fate(Cause.FOUND, f"rank {rank:,}", rank, total)
     return _dropped_fate(states, path) or _unreached_fate(graph, states, path)
 
@@ -57,8 +60,9 @@ def path_fate_in(graph, states: Sequence[State], path: Path, origin, by_model: b
 def translate_path(graph, path: Path, other) -> Path | None:
     """Return the path of `other` with the same names of nodes and relations.
 
-    Of parallel edges the first is taken. The result is None if there is no such path. The relation
-    of a graph with a single relation carries no meaning; it matches that of another such graph.
+    Of parallel edges, and of nodes with the same name, the first is taken. The result is None if
+    there is no such path. The relation of a graph with a single relation carries no meaning; it
+    matches the relation of another such graph.
     """
     node_lists = [other.nodes_named(name) for name in graph.names(path.nodes)]
     if not all(node_lists):
@@ -105,18 +109,21 @@ def _dropped_fate(states: Sequence[State], path: Path) -> Fate | None:
 
 
 def _cut_fate(step: Step, index: int, limit: int) -> Fate:
-    """Return the outcome of a path at an index of the order that a step cut."""
+    """Return the outcome of the path at `index` of the order that a step cut to `limit` paths."""
     assert step.before_cut is not None  # the path has a rank in it
     total = len(step.before_cut)
     if limit == 0:
         text = f"found, but {step_title(step)} handed nothing on"
         return Fate(Cause.NOT_HANDED_ON, text, index + 1, total, 0, step=step)
-    late = f"rank {index + 1:,} of {total:,}; only the top {limit:,} {is_or_are(limit)} kept"
-    return Fate(Cause.OUTRANKED, late, index + 1, total, limit, step=step)
+    text = f"rank {index + 1:,} of {total:,}; only the top {limit:,} {is_or_are(limit)} kept"
+    return Fate(Cause.OUTRANKED, text, index + 1, total, limit, step=step)
 
 
 def _not_read_fate(step: Step, total: int, limit: int) -> Fate:
-    """Return the outcome of one of `total` paths that a step did not read or did not choose."""
+    """Return the outcome of one of `total` paths that a step did not read or did not choose.
+
+    `limit` is the number of paths that it kept.
+    """
     if step.before_cut is not None and reads_part(step.parameters):
         read = len(step.before_cut)
         text = f"not read by {step_title(step)}, which read {read:,} of {total:,}"
@@ -126,6 +133,7 @@ def _not_read_fate(step: Step, total: int, limit: int) -> Fate:
 
 
 def _unreached_fate(graph, states: Sequence[State], path: Path) -> Fate:
+    """Return the outcome of a path that no operator saw."""
     outcome = _left_out_fate(graph, states, path)
     if outcome:
         return outcome
@@ -152,7 +160,10 @@ def _unreached_fate(graph, states: Sequence[State], path: Path) -> Fate:
 
 
 def _left_out_fate(graph, states: Sequence[State], path: Path) -> Fate | None:
-    """Return the outcome by the operator whose subgraph first lacks a node or edge of the path."""
+    """Return the outcome by the first operator whose subgraph lacks a node or edge of the path.
+
+    The result is None if no subgraph does.
+    """
     for state in states:
         if state.subgraph is None:
             continue
@@ -181,7 +192,10 @@ def _left_out_fate(graph, states: Sequence[State], path: Path) -> Fate | None:
 
 
 def _beam_fate(step: Step, path: Path) -> Fate:
-    """Return the hop at which a beam dropped the path, and the rank of its beginning there."""
+    """Return the outcome of a path in a beam search: the hop at which its beginning was dropped.
+
+    A beam search has a frame for each hop from each seed.
+    """
     frames = [
         frame
         for frame in step.frames

@@ -1,4 +1,7 @@
-"""The items that an answer was made from, and states without some of them."""
+"""The items that an answer was made from, and states without some of the items.
+
+`core.diagnosis.influence` answers again from such states.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ Item = tuple[Kind, int]  # the kind of an item, and its index among those of the
 def items_of(state: State, by_model: bool) -> list[Item]:
     """Return the items that an answer was made from, kind by kind.
 
-    They are the items that the prompt shows, or those that the reader read.
+    These are the items that the prompt shows, or for the graph reader's answer the items that it
+    read.
     """
     if by_model and state.tables is not None and state.prompt is not None:
         counts = state.prompt.hits
@@ -38,9 +42,9 @@ def items_of(state: State, by_model: bool) -> list[Item]:
 
 
 def item_at(state: State, by_model: bool, kind: Kind, index: int) -> Any:
-    """Return the path, or the row of the hit, of an item of `items_of`.
+    """Return the path, or the id of the hit, that an item of `items_of` stands for.
 
-    Raises LookupError if there is none.
+    `kind` and `index` are the two parts of the item. Raises LookupError if the state lacks it.
     """
     tables = (state.tables or ()) if by_model else ()
     items = {table.kind: table.items for table in tables} or {
@@ -52,7 +56,8 @@ def item_at(state: State, by_model: bool, kind: Kind, index: int) -> Any:
 def only_shown_items(state: State, operator: Operator | None = None) -> State:
     """Return the state with only the items that its prompt shows.
 
-    The reports that `operator` reads, or that belong to the shown paths, stay.
+    All reports stay, unless `operator` is given and there is one report for each path: then the
+    reports of the shown paths stay.
     """
     prompt = state.prompt
     only_shown = _keep_first(state, {} if prompt is None else {"path": prompt.paths, **prompt.hits})
@@ -64,7 +69,8 @@ def only_shown_items(state: State, operator: Operator | None = None) -> State:
 def only_read_items(state: State) -> State:
     """Return the state with only the items that a reader read.
 
-    These are paths, or passages, or nodes if there are no passages.
+    These are paths. If it read an excerpt of texts, they are passages, or nodes without passages.
+    The reader's answer is removed.
     """
     kind: Kind = "path"
     if state.excerpt is not None:
@@ -74,7 +80,10 @@ def only_read_items(state: State) -> State:
 
 
 def without_items(state: State, left_out: Iterable[Item], operator: Operator) -> State:
-    """Return the state without some items, and without the reports of removed paths."""
+    """Return the state without some items, and without the reports of removed paths.
+
+    `operator` is the operator that answers from the state.
+    """
     left_out_indices: dict[Kind, set[int]] = {}
     for kind, index in left_out:
         left_out_indices.setdefault(kind, set()).add(index)
@@ -105,7 +114,7 @@ def has_report_per_path(state: State, operator: Operator) -> bool:
 
 
 def _keep_first(state: State, counts: Mapping[str, int]) -> State:
-    """Return the state with only the first items of each kind."""
+    """Return the state with only the first items of each kind; `counts` holds their numbers."""
     changes: dict[str, Any] = {
         STATE_FIELDS[kind]: ranking.head(counts.get(kind, 0))
         for kind, ranking in state.ranked.items()
@@ -117,7 +126,7 @@ def _keep_first(state: State, counts: Mapping[str, int]) -> State:
 def _cut_tables(
     state: State, part: Callable[[tuple, Kind], tuple]
 ) -> tuple[ContextTable, ...] | None:
-    """Return the tables with the part of their rows that `part` selects, if there are tables."""
+    """Return the tables with the part of their rows that `part(values, kind)` selects, if any."""
     if state.tables is None:
         return None
     return tuple(

@@ -1,7 +1,7 @@
-"""Measures of a graph of texts before any question is asked.
+"""Quality of a graph that was built from texts, measured without retrieval.
 
-It covers the graph's connectivity, duplicates, and how many known answers and gold passages are in
-the graph.
+The measures are connectivity, entities with similar names, chunks without entities, and the known
+answers and gold passages that the graph has. `corpus quality` prints them.
 """
 
 from __future__ import annotations
@@ -27,22 +27,24 @@ from core.types import Question
 class GraphQuality:
     """Counts of a graph of texts, and of the answers and passages of some questions.
 
-    Entities are counted if the nodes are not texts themselves. Chunks and gold passages are counted
-    if there are chunks.
+    Entities and relations are counted unless the nodes are texts themselves. Chunks and gold
+    passages are counted if there are chunks. All counts are 0 otherwise.
 
     Parameters
     ----------
+    entities, relations : nodes and edges of the graph.
     isolated : entities without a relation.
     components : weakly connected components.
     largest : entities of the largest component.
     alike : entities whose spelling differs from that of another entity only in case, accents, marks
         or plural.
+    chunks : chunks of the texts.
     bare : chunks without an entity.
     answers : known answers, except yes and no.
-    unnamed : known answers that are in no entity's name.
+    unnamed : known answers that are not the name of an entity.
     golds : gold passages.
-    lost : gold passages without a chunk.
-    unmentioned : gold passages whose chunks have no entity.
+    lost : gold passages without a chunk in the graph.
+    unmentioned : gold passages with chunks, none of which has an entity.
 
     >>> from core.diagnosis.quality import GraphQuality
     >>> print("\\n".join(GraphQuality(5, 4, 1, 2, 4, 0, 4, 1, answers=2, unnamed=1, golds=2,
@@ -69,7 +71,7 @@ class GraphQuality:
     unmentioned: int = 0
 
     def sentences(self) -> list[str]:
-        """Return the counts in words, with their meaning for answers."""
+        """Return sentences with the counts, one for each kind that was counted."""
         lines = []
         if self.entities:
             lines.append(
@@ -112,6 +114,12 @@ def measure_quality(
 
     Repeated answers and passages are counted once. The paper In-depth Analysis of Graph-based RAG
     names the quality of a graph before its use as an open problem.
+
+    Parameters
+    ----------
+    graph : the graph of a corpus.
+    questions : questions with known answers or gold passages.
+    merges : the merges of entities that were decided; entities kept apart there are not alike.
     """
     chunks = graph.columns.chunks
     question_list = list(questions)
@@ -168,7 +176,7 @@ def _chunks_with_entities(graph: Graph) -> frozenset[int]:
 
 
 def _known_answers(questions: Iterable[Question]) -> dict[str, Question]:
-    """Return the known answers but yes and no, each with the last question that has it."""
+    """Return the known answers except yes and no, each with the last question that has it."""
     answers = {}
     for question in questions:
         for answer in question.answers:

@@ -1,4 +1,7 @@
-"""The outcome of each step of a lane: its sizes, its cost, and the targets alive after it."""
+"""The outcome of each operator of a lane: sizes, cost, and the targets alive after it.
+
+A target is a known answer or a gold passage. The editor of lines shows the outcomes.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,18 @@ from core.types import State, Step, Usage
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """The outcome of one step of a lane.
+    """The outcome of one operator of a lane.
 
     Parameters
     ----------
-    sizes : sizes of the step's results.
-    seconds : the step's own time.
+    sizes : sizes of its results by name, such as `paths`.
+    seconds : the operator's own time.
     usage : the cost of its model calls.
-    alive : the targets alive after it; None if nothing is known of them.
-    lost : the targets that it lost.
-    best_rank_words : the best ranked of these with its rank, as in `Don Cheadle: rank 41 of 1,317`.
+    notes : sentences of the operator on its run.
+    alive : the names of the targets alive after it; None if no target is known.
+    lost : the names of the targets that it lost.
+    best_rank_words : the best ranked lost target and its rank, as in
+        `Don Cheadle: rank 41 of 1,317`; empty if none was lost.
     saved_seconds : seconds that cached results had cost when they were made, not part of `seconds`.
     """
 
@@ -53,15 +58,15 @@ def targets_of(comparison: MethodComparison) -> tuple[Target, ...]:
 def step_outcomes(comparison: MethodComparison, lane: MethodLane) -> tuple[StepOutcome, ...]:
     """Return the outcome of each operator that the lane has run so far, in order.
 
-    A reader that was added to the line is included.
+    A graph reader that was added to the line is included.
     """
     states = lane.states
     targets = targets_of(comparison)
     by_model = lane_counts_by_model(comparison, lane)
-    where: dict[str, str] = {}
+    loss_words: dict[str, str] = {}  # by name of a target, the best ranked first
     if lane.retrieved:
         run = LaneStages(lane.graph, states, by_model)
-        where = explainer_of(comparison.ask.source).loss_places(run, targets)
+        loss_words = explainer_of(comparison.ask.source).loss_places(run, targets)
     outcomes: list[StepOutcome] = []
     alive_before = tuple(target.name for target in targets)
     n_old_steps = 0  # steps in the trace before the operator; a branch adds several
@@ -73,23 +78,22 @@ def step_outcomes(comparison: MethodComparison, lane: MethodLane) -> tuple[StepO
         if alive is not None:
             lost = tuple(name for name in alive_before if name not in alive)
             alive_before = tuple(name for name in alive_before if name in alive)
-        # The best ranked target comes first in `where`.
-        rank = next((f"{name}: {text}" for name, text in where.items() if name in lost), "")
-        outcomes.append(_outcome(steps, alive, lost, rank))
+        lost_words = (f"{name}: {text}" for name, text in loss_words.items() if name in lost)
+        outcomes.append(_outcome(steps, alive, lost, next(lost_words, "")))
     return tuple(outcomes)
 
 
 def _outcome(
-    steps: Sequence[Step], alive: tuple[str, ...] | None, lost: tuple[str, ...], where: str
+    steps: Sequence[Step], alive: tuple[str, ...] | None, lost: tuple[str, ...], best_rank: str
 ) -> StepOutcome:
-    """Return the outcome of one operator; a branch may have several steps."""
+    """Return the outcome of one operator from its steps; a branch may have several."""
     sizes: dict[str, int] = {}
     for step in steps:
         sizes |= step.sizes
     usage = reduce(add, (step.usage for step in steps), Usage())
     notes = tuple(chain.from_iterable(step.notes for step in steps))
     seconds, saved_seconds = sum(step.seconds for step in steps), sum(step.saved for step in steps)
-    return StepOutcome(sizes, seconds, usage, notes, alive, lost, where, saved_seconds)
+    return StepOutcome(sizes, seconds, usage, notes, alive, lost, best_rank, saved_seconds)
 
 
 def _alive_names(
@@ -99,6 +103,6 @@ def _alive_names(
     targets: tuple[Target, ...],
     by_model: bool,
 ) -> tuple[str, ...] | None:
-    """Return the targets alive in the last stage that a state has reached."""
+    """Return the targets alive in the last stage that a state has reached; None without stages."""
     stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)
     return next((stage.alive for stage in reversed(stages) if not stage.bypassed), None)

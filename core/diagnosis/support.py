@@ -1,4 +1,7 @@
-"""Chunks that the sentences of an answer most likely rest on, and names marked in texts."""
+"""Sentences of chunks on which the sentences of an answer most likely rest.
+
+Also the spans of a text that contain given names, to mark them.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ from core.models.base import Encoder
 from core.types import State, SupportingSentence
 from core.watch import NO_WATCH, Watch
 
-MAX_COMPARED_SENTENCES = 400  # sentences of chunks that are compared
-LIKELY_COSINE = 0.6  # the least cosine at which a sentence likely rests on another
-POSSIBLE_COSINE = 0.4  # the same for perhaps
-TextSpan = tuple[int, int]
+MAX_COMPARED_SENTENCES = 400  # sentences of chunks that are compared, the first ones
+LIKELY_COSINE = 0.6  # from this cosine on, a sentence likely rests on another
+POSSIBLE_COSINE = 0.4  # from this cosine on, it perhaps does
+TextSpan = tuple[int, int]  # indices of the first character and of the one after the last
 ChunkSentence = tuple[int, TextSpan]  # a chunk's row and a sentence of it
 # Scripts without spaces between words, in which each letter counts as a word.
 UNSPACED_SCRIPT_LETTERS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -34,14 +37,14 @@ SKIPPED_ARTICLES = ("a", "an", "the")
 class Support:
     """A sentence of the answer, and the sentence of a chunk that is most similar to it.
 
-    `start` and `end` delimit the characters of the answer, and `place` those of the chunk. `score`
-    is the cosine.
+    `start` and `end` delimit the sentence in the answer, and `chunk_span` the one in the chunk.
+    `chunk` is the row of the chunk, and `score` the cosine.
     """
 
     start: int
     end: int
     chunk: int
-    place: TextSpan
+    chunk_span: TextSpan
     score: float
 
 
@@ -50,9 +53,9 @@ def find_supports(
 ) -> tuple[Support, ...]:
     """Return, for each sentence of the answer, the most similar sentence of the chunks.
 
-    The chunks are those in the prompt, else those found. Similarity is the cosine of the encoder's
-    vectors. Ties go to the first sentence of the first chunk. The result is empty if there is no
-    answer or no chunk. A similar sentence need not be one that the model used.
+    The chunks are those in the prompt, or without a prompt those retrieved. Similarity is the
+    cosine of the encoder's vectors. Ties go to the first sentence of the first chunk. The result is
+    empty if there is no answer or no chunk. The model need not have used the most similar sentence.
     """
     supports_found = []
     for (start, end), sentences, cosines in _compare_sentences(graph, state, encoder, watch):
@@ -61,21 +64,22 @@ def find_supports(
     return tuple(supports_found)
 
 
-def find_rests(
+def find_supporting_sentences(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> tuple[SupportingSentence, ...]:
     """Return, for each sentence of the answer, the sentence that it most likely rests on.
 
-    It works as `find_supports`, with ids of chunks. Sentences that contain all words of the
-    answer's sentence come before all others, because short answers such as a name or a year are
-    similar to no whole sentence. A bare yes or no counts as contained in none.
+    It differs from `find_supports` in two respects. The result has ids of chunks. And a sentence
+    that contains all words of the answer's sentence comes before all others, because short answers
+    such as a name or a year are similar to no whole sentence. A bare yes or no counts as contained
+    in none.
 
-    >>> from core.diagnosis.support import find_rests
+    >>> from core.diagnosis.support import find_supporting_sentences
     >>> from core.types import Question, Ranking, State
     >>> from tests.films import Bag
     >>> state = State(Question("Who was lame?"), chunks=Ranking("chunk", (0, 2)),
     ...     answer="Tiny Tim.")
-    >>> [(one.chunk, one.words) for one in find_rests(story, state, Bag())]
+    >>> [(rest.chunk, rest.words) for rest in find_supporting_sentences(story, state, Bag())]
     [('carol#2', True)]
     """
     rests_found = []
@@ -106,7 +110,8 @@ def find_rests(
 def support_level(support: SupportingSentence) -> str:
     """Return how sure a support is: `words`, `alike`, `maybe` or `none`.
 
-    `words` means that the chunk contains the words. The others are by the cosine.
+    `words` means that the sentence of the chunk contains the words. The others depend on the
+    cosine.
     """
     if support.words:
         return "words"
@@ -120,9 +125,9 @@ def support_level(support: SupportingSentence) -> str:
 def _compare_sentences(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[TextSpan, list[ChunkSentence], Any]]:
-    """Yield, for each sentence of the answer, the chunks' sentences and their cosines.
+    """Yield (span of a sentence of the answer, all sentences of the chunks, their cosines).
 
-    The chunks are those in the prompt, else those found.
+    The chunks are those in the prompt, or without a prompt those retrieved.
     """
     answer = state.answer or ""
     rows = sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ())
@@ -148,7 +153,8 @@ def _compare_sentences(
 def name_spans(text: str, names: Iterable[str]) -> tuple[TextSpan, ...]:
     """Return the spans in which a text contains the words of one of the names.
 
-    They are ascending, none inside another. Case, typography, punctuation and articles are ignored.
+    They are ascending and do not overlap; of spans with the same start the longest is taken. Case,
+    typography, punctuation and articles are ignored.
 
     >>> from core.diagnosis.support import name_spans
     >>> text = "Scrooge, the miser, met Tim. Tiny Tim!"
@@ -156,7 +162,7 @@ def name_spans(text: str, names: Iterable[str]) -> tuple[TextSpan, ...]:
     ['miser', 'Tim', 'Tiny Tim']
     """
     folded, offsets = fold_with_offsets(text)
-    words = [
+    words = [  # (start, end, word)
         (offsets[match.start()], end_offset(offsets, match.end()), match.group())
         for match in ANSWER_WORD.finditer(folded)
     ]
@@ -170,7 +176,7 @@ def name_spans(text: str, names: Iterable[str]) -> tuple[TextSpan, ...]:
             if [word for _, _, word in text_words[i : i + len(name_words)]] == name_words:
                 spans_found.append((text_words[i][0], text_words[i + len(name_words) - 1][1]))
     spans: list[TextSpan] = []
-    for span in sorted(spans_found, key=lambda span: (span[0], -span[1])):
+    for span in sorted(spans_found, key=lambda span: (span[0], -span[1])):  # longest first
         if not spans or span[0] >= spans[-1][1]:
             spans.append(span)
     return tuple(spans)

@@ -1,4 +1,7 @@
-"""The targets of a lane: the known answers of its question, and the gold passages."""
+"""The targets of a question: its known answers, and the gold passages with the evidence.
+
+Explanations and repairs of a lane tell which targets it brings and which it loses.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from core.types import Question
 class Target:
     """A known answer, or a passage by its document's id.
 
-    `names` are all names of an answer, its own first.
+    `name` is the answer, or the document's id. `names` are all names of an answer, `name` first.
     """
 
     kind: Literal["answer", "passage"]

@@ -1,4 +1,4 @@
-"""Words for sentences: numbers, lists, singular and plural."""
+"""English words for sentences: numbers, lists, singular and plural."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def all_words(count: int) -> str:
 
 
 def join_words(parts: Sequence[str], word: str = "and") -> str:
-    """Join parts to a list: A; A and B; A, B and C."""
+    """Join parts, at least one, to a list: A; A and B; A, B and C."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
 def list_names(names: Sequence[str], limit: int = MAX_NAMES_IN_LIST) -> str:
-    """Return a list of names, cut after the first ones."""
+    """Return a list of names; of more than `limit` + 1 names only the first `limit` are listed."""
     if len(names) <= limit + 1:
         return join_words(names)
     return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"

@@ -92,7 +92,7 @@ def _holder_refusal(holder: Brick | None, brick: Brick) -> str | None:
     try:
         is_admitted = holder_operator.admits(operator)
     except (AttributeError, IndexError):  # raised by the stage of an empty branch
-        is_admitted = not issubclass(operator_class, Combinator) or operator_class.inside
+        is_admitted = not issubclass(operator_class, Combinator) or operator_class.is_nestable
     if is_admitted:
         return None
     return f"“{title_of(operator_class)}” cannot be part of {holder_class.kind}."

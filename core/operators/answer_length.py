@@ -1,4 +1,4 @@
-"""Maximum length of an answer."""
+"""Maximum length of a language model's answer, for all operators that generate one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ CONTEXT_DIVISOR = 4
 def answer_length(question: Question, max_tokens: int, context: int) -> int:
     """Return the maximum length of an answer, in tokens.
 
-    It is `max_tokens`. For an abstract question it is at least a quarter of the model's context, or
-    4,096 if that is less.
+    It is `max_tokens`. For an abstract question, which asks for an overview, it is at least a
+    quarter of the model's context, but this share has at most 4,096 tokens.
+
+    Parameters
+    ----------
+    question : the question; `abstract` tells if it asks for an overview.
+    max_tokens : the length that the operator's parameter sets.
+    context : the size of the model's context in tokens.
 
     >>> from core.operators.answer_length import answer_length
     >>> from core.types import Question

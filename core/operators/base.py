@@ -1,4 +1,8 @@
-"""Base classes of operators and of lines of operators (`a >> b`)."""
+"""Base classes of retrieval operators, and of lines of operators (`a >> b`).
+
+A retrieval method is a line of operators. Each operator takes a `State` (question, seeds, subgraph,
+paths, hits, prompt, answer) and returns a changed copy with one more `Step` in its trace.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,8 @@ from core.runtime.meter import Meter, ProgressReport, metered
 from core.types import Frame, Ranking, State, Step, Usage
 from core.watch import NO_WATCH, Watch
 
-MAX_TEXTS = 200_000  # texts that one call of a model may have, far above usual subgraphs
+MAX_TEXTS = 200_000  # texts in one call of a model; usual subgraphs have far fewer
+# Stages of retrieval operators, in their usual order in a line.
 RETRIEVAL_STAGES = (
     "graph",
     "convert",
@@ -34,6 +39,7 @@ RETRIEVAL_STAGES = (
 )
 NODE_WORD_PATTERN = re.compile(r"\b(entities|nodes)\b")
 MIN_PREPARATION_SECONDS = 0.001  # shorter preparations are not recorded
+# Edge directions to follow; "graph" is the default direction of the graph.
 DIRECTIONS = ("graph", "out", "in", "both")
 
 
@@ -42,18 +48,19 @@ class Recorder:
 
     def __init__(self) -> None:
         self.usage = Usage()
-        # A function makes a note that is costly to write. It is called when the step is made.
+        # A note that is costly to write is a function, which is called when the step is made.
         self.notes: list[str | Callable[[], str]] = []
         self.frames: list[Frame] = []
-        self.before_cut: Ranking | None = None
-        self.partly = ""  # how much of the searched data was available, if not all
+        self.before_cut: Ranking | None = None  # all ranked candidates, if only some were kept
+        # share of the vectors that existed during the search, in words; empty if all did
+        self.partly = ""
         self.fault = ""  # why the last reply was blank or cut
         self.sizes: dict[str, int] = {}  # added to the sizes of the fields that were written
-        # a state that is reported if the operator fails later
-        self.so_far: State | None = None
+        # the result up to now, which is kept if the operator fails later
+        self.partial_state: State | None = None
 
     def include(self, part: Recorder) -> None:
-        """Add the costs, notes and last fault of an operator inside this one.
+        """Add the costs, notes and last fault of an operator that runs inside this one.
 
         Parameters
         ----------
@@ -65,7 +72,7 @@ class Recorder:
         self.partly = part.partly or self.partly
         self.fault = part.fault or self.fault
 
-    def replied(self, reply: ChatReply, what: str = "reply") -> ChatReply:
+    def record_reply(self, reply: ChatReply, what: str = "reply") -> ChatReply:
         """Record the cost and faults of a language model's reply.
 
         Parameters
@@ -88,7 +95,7 @@ class Recorder:
                 self.notes.append(fault)
         return reply
 
-    def choice(self, choice: Choice) -> Choice:
+    def record_choice(self, choice: Choice) -> Choice:
         """Record the cost and the notes of a choice.
 
         Parameters
@@ -119,17 +126,18 @@ class Context:
     on_text
         Receives the answer while it is written.
     answering
-        False if language models must not be asked for answers.
-    far
+        False if no language model may be asked; operators then use a substitute or only write
+        the prompt.
+    on_progress
         Receives the progress of a ranking or a prompt.
-    seen
+    seen_requests
         Requests to models in this run. A repeated request does not count as saved time.
-    partly
-        Receives the last state of an operator that fails.
+    on_partial_state
+        Receives the state that a failing operator had reached, if it recorded one.
     preview
-        Receives the progress of a running operator as text, and a function that returns its state
-        so far. None if nobody is watching.
-    whole
+        Receives the progress of a running operator as text, and a function that returns the
+        operator's intermediate state. None if nobody is watching.
+    waits_for_vectors
         False if a search may begin before all vectors are made.
     """
 
@@ -139,18 +147,18 @@ class Context:
     watch: Watch = NO_WATCH
     on_text: Callable[[str], None] = lambda text: None
     answering: bool = True
-    far: Callable[[ProgressReport], None] = lambda report: None
-    seen: set = field(default_factory=set, repr=False, compare=False)
-    partly: Callable[[State], None] = lambda state: None
+    on_progress: Callable[[ProgressReport], None] = lambda report: None
+    seen_requests: set = field(default_factory=set, repr=False, compare=False)
+    on_partial_state: Callable[[State], None] = lambda state: None
     preview: Callable[[str, Callable[[Recorder], State]], None] | None = None
-    whole: bool = True
+    waits_for_vectors: bool = True
 
     @property
     def models(self) -> Models:
         """The models of the environment."""
         return self.environment.models
 
-    def while_scored(
+    def scoring_preview(
         self,
         number: int,
         unit: str,
@@ -159,8 +167,8 @@ class Context:
     ) -> Callable[[np.ndarray, np.ndarray], None] | None:
         """Return a callback that previews a ranking of `number` candidates, for `Task.preview`.
 
-        If a more expensive model scores a part of the candidates again, nothing is shown until it
-        has scored more candidates than the first model.
+        If a second, more expensive model scores some candidates again, its preview replaces the
+        first one only once it has scored more candidates than the first model.
 
         Parameters
         ----------
@@ -172,7 +180,7 @@ class Context:
             Takes a recorder, the positions of the scored candidates and their scores. It returns
             the state that the operator would reach with these candidates alone.
         where
-            Prefix of the progress, such as "hop 2 of 4, ".
+            Prefix of the progress text, such as "hop 2 of 4, "; empty for none.
 
         Returns
         -------
@@ -217,30 +225,31 @@ class Context:
 
 
 class Operator(OperatorBase):
-    """A step of a retrieval line.
+    """A step of a retrieval line; subclasses override `apply`.
 
     Subclasses are frozen dataclasses whose fields are made by `param`. `reads` and `writes` name
-    fields of `State`. A line with an operator that reads a field which none before it writes raises
-    BadParameter when it is made. `apply` may therefore assert that the fields of `reads` are set.
+    fields of `State`. A line raises BadParameter when it is made, if an operator reads a field that
+    no earlier operator writes. `apply` may therefore assert that the fields of `reads` are set.
     """
 
     stage: ClassVar[str]
-    title: ClassVar[str]  # a few words for a person
-    # everyday description with the parameters in braces; empty for a step that needs none
+    title: ClassVar[str]  # a few words for the screen
+    # Everyday description with the parameters in braces. Empty: the step is not described. None:
+    # the text of `words` is used.
     plain: ClassVar[str | None] = None
-    # word for the graph's nodes if they are no entities, such as "passages"
-    called_nodes: str = ""
+    # word for the graph's nodes if these are no entities, such as "passages"; else empty
+    node_noun: str = ""
     reads: ClassVar[tuple[str, ...]] = ()
     reads_any: ClassVar[tuple[str, ...]] = ()  # fields of which at least one must be written
     writes: ClassVar[tuple[str, ...]] = ()
-    # True if its paths have no target, so that any of their nodes may be the answer
-    wanders: ClassVar[bool] = False
-    # True if it has a substitute for the language model, used if none may be asked
+    # True if any node on its paths may be the answer, as the paths were not searched to an end
+    has_untargeted_paths: ClassVar[bool] = False
+    # True if it works without a language model too, by a substitute
     without_model: ClassVar[bool] = False
     # True if it searches the documents of a corpus without a graph of them
     on_documents: ClassVar[bool] = False
     # True if its result may be reused in a later run of the same question
-    remembered: ClassVar[bool] = True
+    is_reusable: ClassVar[bool] = True
 
     def __call__(self, state: State, ctx: Context) -> State:
         """Return the state after this operator, with one more step in its trace."""
@@ -248,22 +257,23 @@ class Operator(OperatorBase):
         recorder = Recorder()
         clock = ctx.environment.clock
         start = clock()
-        fetched = getattr(ctx.graph, "fetched", None)
+        fetched = getattr(ctx.graph, "fetched", None)  # set if the graph came from a database
         if not state.trace and fetched is not None:
             recorder.notes.append(fetched.text)
         recorder.notes += notes_on_language([self], ctx.graph, ctx.models, state.question.text)
         try:
-            with metered(ctx.far, ctx.seen) as meter:
+            with metered(ctx.on_progress, ctx.seen_requests) as meter:
                 result = self.apply(state, ctx, recorder)
         except HopscopeError:
-            partial_state = recorder.so_far
+            partial_state = recorder.partial_state
             if partial_state is not None:
                 seconds = clock() - start
-                ctx.partly(self._with_step(partial_state, state.trace, recorder, meter, seconds))
+                result = self._with_step(partial_state, state.trace, recorder, meter, seconds)
+                ctx.on_partial_state(result)
             raise
         return self._with_step(result, state.trace, recorder, meter, clock() - start)
 
-    def previewed(self, state: State, make_state: Callable[[Recorder], State]) -> State:
+    def preview_state(self, state: State, make_state: Callable[[Recorder], State]) -> State:
         """Return an intermediate state, with a step in its trace that took no time.
 
         Parameters
@@ -340,16 +350,17 @@ class Operator(OperatorBase):
         return parameter_values(self)
 
     def parts(self) -> tuple[Operator, ...]:
-        """Return the operators that may run for this one.
+        """Return the operators that may run in place of this one.
 
-        These are the operator itself, or all operators in the lines of a combinator.
+        This is the operator itself. A combinator returns all operators of its arms.
         """
         return (self,)
 
     def stamp(self, graph: Any, environment: Environment) -> str:
-        """Return text for cache keys on data other than state, graph and models.
+        """Return a text that changes with any other data that the result depends on.
 
-        An example is the digest of a file that the operator reads. Most operators read none.
+        It becomes part of cache keys. An example is the digest of a file that the operator reads.
+        State, graph, models and parameters are in the keys anyway.
 
         Parameters
         ----------
@@ -361,14 +372,14 @@ class Operator(OperatorBase):
         Returns
         -------
         str
-            Text for cache keys; empty if the result depends on nothing else.
+            The text; empty if the result depends on no other data.
         """
         return ""
 
     def outcome(self, state: State) -> str:
-        """Return the result as text for cache keys, if the operator itself is not cached.
+        """Return a text that changes with the result, for an operator that is not cached.
 
-        The cache keys of the steps after it contain this text.
+        The cache keys of the following steps contain this text. It is empty for other operators.
 
         Parameters
         ----------
@@ -378,7 +389,7 @@ class Operator(OperatorBase):
         return ""
 
     def words(self) -> str:
-        """Return a few words for this operator, with its main parameters."""
+        """Return a short name of this operator with its main parameters."""
         return self.title
 
     def plain_words(self) -> str:
@@ -401,7 +412,10 @@ class Operator(OperatorBase):
 
 
 def _step_seconds(meter: Meter, total: float) -> dict[str, Any]:
-    """Return the fields of a step that hold seconds."""
+    """Return the fields of a step that hold seconds.
+
+    The step's own time excludes waiting for other jobs, and preparations such as an index.
+    """
     waiting = meter.seconds.get("waiting", 0.0)
     ranking = meter.seconds.get("ranking", 0.0)
     model = meter.seconds.get("model", 0.0)
@@ -422,9 +436,9 @@ def _step_seconds(meter: Meter, total: float) -> dict[str, Any]:
 
 @dataclass(frozen=True, repr=False)
 class Line(OperatorLine[Operator]):
-    """A sequence of operators.
+    """A sequence of operators, which together are a retrieval method.
 
-    BadParameter is raised if an operator reads a field that none before it writes.
+    BadParameter is raised if an operator reads a field of the state that none before it writes.
     """
 
     @staticmethod
@@ -434,7 +448,7 @@ class Line(OperatorLine[Operator]):
     def words(self) -> str:
         """Return a short text: `PageRank 1,000 → shortest paths → best 32 by encoder`.
 
-        The answering operator is named only if it is the only one.
+        Operators that generate the answer are named only if there are no others.
         """
         operators = self.without_stage("generate").operators or self.operators
         return self._with_nodes(" → ".join(operator.words() for operator in operators))
@@ -459,7 +473,7 @@ class Line(OperatorLine[Operator]):
         The text is unchanged if the nodes are entities.
         """
         nodes = next(
-            (operator.called_nodes for operator in self.operators if operator.stage == "graph"), ""
+            (operator.node_noun for operator in self.operators if operator.stage == "graph"), ""
         )
         return NODE_WORD_PATTERN.sub(nodes, text) if nodes else text
 
@@ -468,7 +482,8 @@ class Line(OperatorLine[Operator]):
         return tuple(part for operator in self.operators for part in operator.parts())
 
 
-INITIAL_FIELDS = ("question", "seeds")
+INITIAL_FIELDS = ("question", "seeds")  # fields of a state before the first operator
+# By field of a state, the end of the error message for an operator that reads it too early.
 MISSING_FIELD_WORDS = {
     "hops": "a number of hops, and nothing before it predicts one",
     "subgraph": "a subgraph, and nothing before it extracts one",
@@ -500,12 +515,12 @@ def missing_fields(operators: Iterable[Operator]) -> tuple[str, ...]:
     return tuple(missing)
 
 
-# fields of a state with the rankings of hits, on a graph of documents
+# Fields of a state that hold hits: rankings of nodes, relations, chunks and communities.
 HIT_FIELDS = ("nodes", "relations", "chunks", "communities")
 
 
 def order_fault(previous: Iterable[Operator], operator: Operator) -> str | None:
-    """Return a sentence on why `operator` cannot follow `previous`, or None."""
+    """Return why `operator` cannot follow the operators `previous`; None if it can."""
     previous = tuple(previous)
     name = type(operator).__name__
     if any(other.stage == "generate" for other in previous):
@@ -534,6 +549,6 @@ def field_sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
     for name in ("paths", "reports", *HIT_FIELDS):
         items = getattr(state, name) if name in writes else None
         if items is not None:
-            # "nodes" is the size of the subgraph
+            # the key "nodes" is taken by the size of the subgraph
             sizes["entities" if name == "nodes" else name] = len(items)
     return sizes

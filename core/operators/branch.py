@@ -1,4 +1,4 @@
-"""An operator that selects which operators run, by the predicted number of hops."""
+"""A branch: the operators that run depend on the predicted number of hops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.parameters import locate_errors
 from core.types import State
 
 BRANCH_FIELDS = ("hops",)  # fields of State that a branch can depend on
-OTHERWISE_ARM = "otherwise"  # the arm for all other questions
+OTHERWISE_ARM = "otherwise"  # the arm for all other numbers
 OTHERWISE_KEY = "else"  # its key in a TOML row
 BRANCH_SYNTAX = "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...)."
 
@@ -29,11 +29,12 @@ BRANCH_SYNTAX = "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, ot
 class Branch(Combinator):
     """Operators chosen by the number of hops that the question needs.
 
-    The field `on` of the state holds the number. `otherwise` runs if no arm has that number.
+    The state's field `on` holds the number, and `arms` the operators for each number. `otherwise`
+    runs if no arm has that number.
 
-    A branch reads each field that an arm reads before it writes it. It writes the fields that every
-    arm writes. The operators of the selected arm appear in the trace like all others. The branch
-    itself has no step.
+    `reads` holds the fields that any arm reads before writing them, and `writes` the fields that
+    every arm writes. The operators of the selected arm appear in the trace like all others. The
+    branch itself has no step.
 
     >>> line = (
     ...     "PredictHops(source='own') >> "
@@ -47,7 +48,7 @@ class Branch(Combinator):
 
     title = "branch"
     kind = "an arm of a branch"
-    inside = False
+    is_nestable = False
 
     on: str
     arms: tuple[tuple[int, Arm], ...]
@@ -143,7 +144,7 @@ class Branch(Combinator):
         return tuple(name for name in first_arm if all(name in arm for arm in other_arms))
 
     def choose_arm(self, state: State) -> Arm:
-        """Return the operators that run for this state."""
+        """Return the operators of the arm that the state selects."""
         return dict(self.arms).get(getattr(state, self.on), self.otherwise)
 
     def __call__(self, state: State, ctx: Context) -> State:

@@ -1,4 +1,7 @@
-"""Base class of operators made of lines of operators: loops, branches and unions."""
+"""Base class of operators that contain lines of operators: loops, branches and unions.
+
+Each contained line is an arm: the body of a loop, a case of a branch, or one side of a union.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +14,29 @@ from core.lines.holder import Holder, row_text
 from core.operators.base import Operator, missing_fields
 from core.parameters import parameter_values
 
-Arm = tuple[Operator, ...]
+Arm = tuple[Operator, ...]  # a contained line of operators
 
 
 class Combinator(Holder, Operator):
-    """An operator made of lines of operators, its arms."""
+    """An operator that contains lines of operators, its arms."""
 
-    inside: ClassVar[bool] = True  # True if it may be in an arm of another combinator
+    is_nestable: ClassVar[bool] = True  # True if another combinator may contain it
 
     def every_arm(self) -> tuple[Arm, ...]:
-        """Return its arms, in order."""
+        """Return the arms of the combinator, in order."""
         return tuple(self.rows().values())
 
     def fields_read_by_arms(self) -> list[str]:
-        """Return the fields of a state that its arms read before they write them."""
+        """Return the fields of a state that an arm reads before the arm writes them."""
         fields: dict[str, None] = {}
         for arm in self.every_arm():
             fields |= dict.fromkeys(missing_fields(arm))
         return list(fields)
 
     def admits(self, operator: Operator) -> bool:
-        """Return whether an operator may be in one of its arms."""
+        """Return whether an arm of this combinator may contain an operator."""
         return operator.stage not in ("generate", "graph") and not (
-            isinstance(operator, Combinator) and not operator.inside
+            isinstance(operator, Combinator) and not operator.is_nestable
         )
 
     def __post_init__(self) -> None:
@@ -69,10 +72,10 @@ def written_fields(arm: Arm) -> tuple[str, ...]:
 
 
 def arm_words(arm: Arm) -> str:
-    """Return a few words for an arm of another operator."""
+    """Return the short names of an arm's operators in a row."""
     return ", then ".join(operator.words() for operator in arm)
 
 
 def arm_plain_words(arm: Arm) -> str:
-    """Return an everyday description of an arm of another operator."""
+    """Return the everyday descriptions of an arm's operators in a row."""
     return " and ".join(filter(None, (operator.plain_words() for operator in arm)))

@@ -1,4 +1,4 @@
-"""Paths written by a language model that is constrained to the graph (GCR)."""
+"""Paths written by a language model whose output is constrained to paths of the graph (GCR)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class DecodedPaths(Operator):
         first_paths = state.paths.items[: self.limit]
         path_of_text: dict[str, Path] = {}
         for text, path in zip(ctx.graph.texts(first_paths), first_paths):
-            path_of_text.setdefault(one_line(text), path)  # of paths with one text, the first
+            path_of_text.setdefault(one_line(text), path)  # several paths may have one text
         # Sorted, so that the schema does not depend on the order of the candidates.
         remaining = dict(sorted(path_of_text.items()))
         if len(state.paths) > self.limit:
@@ -94,7 +94,10 @@ class DecodedPaths(Operator):
     def _request_path(
         self, state: State, ctx: Context, recorder: Recorder, texts: list[str]
     ) -> tuple[str | None, str]:
-        """Return the text of the written path, or None if it is no path, and the reply."""
+        """Return the text of the path that the model writes, and the reply.
+
+        The first is None if the reply is none of `texts`, the texts of the remaining paths.
+        """
         prompt_messages = make_messages(
             "relations",
             "path",
@@ -107,7 +110,7 @@ class DecodedPaths(Operator):
             "required": ["path"],
             "additionalProperties": False,
         }
-        # A token has at least one byte.
+        # A token has at least one byte, so a path has at most as many tokens as bytes.
         max_tokens = JSON_FRAME_TOKENS + max(len(text.encode()) for text in texts)
         reply = request_reply(
             ctx.models.chat(self.role),

@@ -1,6 +1,7 @@
-"""Expected answer of a question: a person, a time, a number or a thing.
+"""The type of answer that a question asks for: a person, a time, a number or a thing.
 
-The rules need no training and no list of relations. "who" asks for a person, "when" and "which
+`GraphReader` uses it to choose among the ends of paths: "who" must not be answered by a year. The
+rules need no training and no list of relations. "who" asks for a person, "when" and "which
 year" for a time, "how many" for a number. The word after "what" or "which", or next to "who", is
 compared with the words of the graph's relations.
 """
@@ -24,6 +25,7 @@ from core.languages import Language, language
 from core.languages.spelling import fold
 from core.types import Path
 
+# types of answers
 PERSON_ANSWER = "person"
 TIME_ANSWER = "time"
 NUMBER_ANSWER = "number"
@@ -32,12 +34,14 @@ PERSON_NOUNS = frozenset(
     "person people man men woman women human individual someone somebody guy".split()
 )
 TIME_NOUNS = frozenset("year years date dates day month time decade century".split())
+# "which kind of ..." tells neither a type nor a relation
 VAGUE_NOUNS = frozenset(
     (
         "kind kinds type types sort sorts category categories word words topic topics name names "
         "thing things one ones"
     ).split()
 )
+# words between the question word and the noun or verb that matters
 SKIPPED_WORDS = frozenset(
     (
         "is are was were be been the a an of all some main primary several other different did do "
@@ -45,11 +49,12 @@ SKIPPED_WORDS = frozenset(
         "co"
     ).split()
 )
+# ends of nouns for persons, such as director, player, artist
 PERSON_ROLE_PATTERN = re.compile(
     r"(?:ors?|ers?|ists?|ians?|ress|resses|man|men|woman|spouse|wife|husband|child|children"
     r"|parents?|sibling|person)$"
 )
-MAX_ANSWER_FIT = 2  # highest value of AnswerFit
+MAX_ANSWER_FIT = 2  # highest value that an `AnswerFit` returns
 MAX_QUESTION_WORDS_READ = 4  # words near the question word in which a relation is sought
 YEAR_NAME_PATTERN = re.compile(
     r"(?:c\. ?)?-?\d{3,4}(?:-\d\d){0,2}(?:T[\d:.Z+-]+)?(?:\D{0,3}(?:BC|AD|BCE|CE))?$"
@@ -68,8 +73,10 @@ class ExpectedAnswer:
 
     Attributes
     ----------
-    answer_type : one of the four types above; empty if it is unknown.
-    word : stem of the word that names the relation to the answer; empty if there is none.
+    answer_type : `PERSON_ANSWER`, `TIME_ANSWER`, `NUMBER_ANSWER` or `THING_ANSWER`; empty if it is
+        unknown.
+    word : stem of the question's word for the relation to the answer, as in "who *directed* X";
+        empty if there is none.
     code : code of the question's language; empty for English.
     """
 
@@ -84,6 +91,12 @@ def expect_answer(
     """Return the expected answer of a question, ignoring the names of its entities.
 
     In a language other than English it depends on the question words of that language.
+
+    Parameters
+    ----------
+    graph : the graph, whose relation names are compared with the question's words.
+    question : the text of the question.
+    names : names of the question's entities.
     """
     question_language = language(language_code(graph, question))
     if question_language:
@@ -137,7 +150,10 @@ def _expect_in_language(
 
 
 def _phrase_position(text: str, phrase: str, question_language: Language) -> int:
-    """Return the position of a question phrase in a text, else -1."""
+    """Return the index at which a question phrase begins in a text; -1 if it does not occur.
+
+    A phrase that is also a function word counts only at the beginning of the text.
+    """
     if not question_language.spaced:
         return text.find(phrase)
     match = re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text)
@@ -150,15 +166,15 @@ def _phrase_position(text: str, phrase: str, question_language: Language) -> int
 def _relation_word(graph: KnowledgeGraph, text: str, question_language: Language) -> str:
     """Return the stem of the first word that names a relation.
 
-    In a script without blanks it is the relation name that ends last in the text, because in these
-    languages the thing that is asked for follows its owner.
+    The result is empty if there is none. In a script without spaces it is the relation name that
+    ends last in the text, because in these languages the thing that is asked for follows its owner.
     """
     code = question_language.code
     if not question_language.spaced:
         all_stems = itertools.chain.from_iterable(relation_stems(graph.relation_names, code))
         return max(
-            {one for one in all_stems if one in text},
-            key=lambda one: (text.rfind(one) + len(one), len(one)),
+            {name_stem for name_stem in all_stems if name_stem in text},
+            key=lambda name_stem: (text.rfind(name_stem) + len(name_stem), len(name_stem)),
             default="",
         )
     for word in words_of(text):
@@ -170,7 +186,7 @@ def _relation_word(graph: KnowledgeGraph, text: str, question_language: Language
 
 
 def _expect_thing(graph: KnowledgeGraph, next_words: Sequence[str]) -> ExpectedAnswer:
-    """Return the expected answer of "what" or "which", by the words after it.
+    """Return the expected answer of a question with "what" or "which", by the words after it.
 
     A thing is expected only in graphs with few and plain relations, such as WikiMovies. In a graph
     whose relation names have types, such as Freebase, a word like "country" is in many relations,
@@ -189,6 +205,10 @@ def _has_typed_heads(relations: tuple[str, ...]) -> bool:
 
 
 def _expect_by_words(graph: KnowledgeGraph, next_words: Sequence[str]) -> ExpectedAnswer:
+    """Return the expected answer by the first of the words that tells a type.
+
+    The word "x" stands for an entity's name.
+    """
     for position, word in enumerate(next_words):
         if word == "x" or (position == 0 and word in ("does", "did", "do", "has", "have")):
             return ExpectedAnswer()
@@ -209,8 +229,13 @@ def _expect_by_words(graph: KnowledgeGraph, next_words: Sequence[str]) -> Expect
 def _person_relation(graph: KnowledgeGraph, words: Sequence[str], position: int) -> str:
     """Return the stem of the word that names the person's relation, such as "directed".
 
-    It is the first word after "who" that names a relation. If "who" is the last word or the one
-    before it, the words before "who" follow, the nearest first.
+    It is the first word after "who" that names a relation; empty if there is none. If "who" is one
+    of the last two words, the words before "who" are tried next, the nearest first.
+
+    Parameters
+    ----------
+    words : the words of the question.
+    position : the index of "who", or of a noun for persons, in `words`.
     """
     candidates = list(words[position + 1 : position + 1 + MAX_QUESTION_WORDS_READ])
     if len(words) - position <= 2:
@@ -227,22 +252,29 @@ def _names_relation(graph: KnowledgeGraph, word: str, code: str = "") -> bool:
     """Return whether a word of a language names one of the graph's relations."""
     word_stem = stem(word, code)
     all_stems = itertools.chain.from_iterable(relation_stems(graph.relation_names, code))
-    return any(holds_stem(one, word_stem) for one in all_stems)
+    return any(holds_stem(known_stem, word_stem) for known_stem in all_stems)
 
 
 class AnswerFit:
-    """Function that rates how well a path's end fits the expected answer.
+    """A function that rates how well a path's end fits the expected answer.
 
     The value is 0 for no fit, 1 for a fit of the type, and 2 if the relation to the end fits too.
+    Times and numbers reach 1 at most.
+
+    Parameters
+    ----------
+    graph : the graph of the paths.
+    expected : the expected answer.
+    relations : the relation of each edge of the paths.
     """
 
     def __init__(self, graph: KnowledgeGraph, expected: ExpectedAnswer, relations: dict[int, int]):
         self.graph = graph
         self.expected = expected
-        self.relations = relations  # relation of each edge of the paths
+        self.relations = relations
         self.stems = relation_stems(graph.relation_names, expected.code)
-        self._person: dict[int, bool] = {}
-        self._tails: dict[int, set[int]] = {}
+        self._person: dict[int, bool] = {}  # cache of `is_person`
+        self._tails: dict[int, set[int]] = {}  # cache: by head, its tails by relations that fit
 
     def __call__(self, path: Path) -> int:
         answer_type = self.expected.answer_type
@@ -261,14 +293,17 @@ class AnswerFit:
         )
         # relation names in other languages do not tell persons
         if answer_type == PERSON_ANSWER and not self.expected.code:
-            return self.is_person(path.end) * (1 + is_named)
+            return self.is_person(path.end) * (1 + is_named)  # 0, 1 or 2
         if answer_type == PERSON_ANSWER or self.expected.word:
             return 2 * is_named
+        # a thing without a word for its relation: an end that is the head of its triple fits
         return int(not path.forward[-1])
 
     def names_relation(self, relation: int) -> bool:
         """Return whether the question's word names the relation."""
-        return any(holds_stem(one, self.expected.word) for one in self.stems[relation])
+        return any(
+            holds_stem(known_stem, self.expected.word) for known_stem in self.stems[relation]
+        )
 
     def joins_nodes(self, head: int, tail: int) -> bool:
         """Return whether the question's word names any triple between two nodes.
@@ -288,7 +323,8 @@ class AnswerFit:
     def is_person(self, node: int) -> bool:
         """Return whether a node is a person.
 
-        A relation to it names a role, or a relation from it has persons as its head type.
+        It is if a relation to it names a role, or if a relation from it has persons as head type. A
+        date or a number is none.
         """
         if node not in self._person:
             is_value = bool(type_of_name(self.graph.node_name(node)))

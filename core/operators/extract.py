@@ -1,4 +1,7 @@
-"""Extraction by structure: from the question entities to a subgraph."""
+"""Extraction by structure: operators that cut a subgraph around the question entities.
+
+They are personalised and global PageRank, random walks, and the neighbourhood.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ DIRECTION_HELP = "Which way edges are followed; “graph” leaves it to the gra
 def subgraph_on(graph, nodes: np.ndarray, scores: np.ndarray | None = None) -> Subgraph:
     """Return the subgraph induced on `nodes`, with their scores.
 
-    The nodes may be in any order, without repeats; `scores` is aligned with them.
+    Parameters
+    ----------
+    nodes : node ids in any order, without repeats.
+    scores : a score for each of these nodes; None if they have none.
     """
     order = np.argsort(nodes, kind="stable")
     nodes = np.asarray(nodes, np.int64)[order]
@@ -60,10 +66,10 @@ class PersonalizedPageRank(Operator):
 
     `method` is one of core/graph/pagerank/top_nodes.py; `push` is a former name of `auto`. A note
     in the trace names the method that ran. The report's table 5 has RBS, FORA and TopPPR, its table
-    6 Leiden clusters. The distributed methods of table 5 are HGPA, PAFO and Delta-Push, whose
-    printed speed-ups over standard PageRank are 3.4 to 4.1, 58.7 and 123 to 162 times; docs/scale.md
-    has what they take here. PAFO uses the threads of this process. The other two use the Ray
-    cluster that the variable RAY_ADDRESS names, and this process without one.
+    6 Leiden clusters. The distributed methods of table 5 are HGPA, PAFO and Delta-Push. Their
+    printed speed-ups over standard PageRank are 3.4 to 4.1, 58.7 and 123 to 162 times; their times
+    in Hopscope are in docs/scale.md. PAFO uses the threads of this process. The other two use the
+    Ray cluster that the variable RAY_ADDRESS names, or this process if it names none.
 
     >>> part = retrieve("PersonalizedPageRank(keep=2, damping=0.5, direction='out')", "A").subgraph
     >>> # p(A) = 1/2 + p(C) / 4 and p(C) = 3/8 p(A), so 16/29 and 6/29
@@ -174,8 +180,9 @@ class PageRank(Operator):
         ctx.watch.report("PageRank of the whole graph")
         graph = ctx.graph
         seeds = seed_array(graph, state.seeds)
+        # All nodes are ranked, so that the result serves every `keep`. Restarting at all nodes
+        # alike is PageRank without personalisation.
         settings = (graph.n_nodes, self.damping, self.direction, "exact")
-        # restarting at all nodes alike is PageRank without personalisation
         nodes, scores = graph.derived.get_or_make(
             "pagerank of all nodes",
             settings,
@@ -276,6 +283,7 @@ class EgoNetwork(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.watch.report(f"Nodes within {self.hops} hops")
+        # one node more than is kept, to find out if there are more
         nodes, _ = nearest_nodes(
             ctx.graph, state.seeds, self.hops, self.direction, self.keep + 1, ctx.watch
         )

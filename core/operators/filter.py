@@ -1,4 +1,4 @@
-"""Extraction by meaning: a model picks relations, triples or nodes of a subgraph."""
+"""Filtering of a subgraph: a model picks its relations, triples or nodes by meaning."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from core.types import State, Subgraph
 class FilterSubgraph(Operator):
     """The part of the subgraph whose relations, triples or nodes a model picks.
 
-    The seeds always stay. With `unit` "relation" the distinct relation names are ranked, and the
-    edges of the best `keep` stay (LEGO-GraphRAG, technical report, SAE: its max_edge 64 counts
+    The seeds stay in any case. With `unit` "relation" the distinct relation names are ranked, and
+    the edges of the best `keep` stay (LEGO-GraphRAG, technical report, SAE: its max_edge 64 counts
     relation types). With "triple" each edge is read as `A -> r -> B` (the report's code for
     MetaQA). With "node" the names of nodes are read, and the edges between the best nodes stay.
 
@@ -72,11 +72,13 @@ class FilterSubgraph(Operator):
         ctx.watch.report(f"Choosing from {len(texts):,} {self.unit}s")
         entities = tuple(graph.names(state.seeds))
         task = Task(state.question.text, self.unit, ctx.seed, ctx.watch, entities)
-        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
+        chooser = ctx.models.chooser(self.model)
+        choice = recorder.record_choice(chooser.choose(task, texts, self.keep))
         selected = candidates[np.sort(np.asarray(choice.positions, np.int64))]
         return state.replace(subgraph=self._restrict(graph, subgraph, selected, state.seeds))
 
     def _candidates(self, graph, subgraph: Subgraph) -> np.ndarray:
+        """Return the ids of the relations, nodes or edges of a subgraph, ascending."""
         if self.unit == "relation":
             return np.unique(graph.triples(subgraph.edges)[1])
         return subgraph.nodes if self.unit == "node" else subgraph.edges
@@ -89,7 +91,10 @@ class FilterSubgraph(Operator):
     def _restrict(
         self, graph, subgraph: Subgraph, selected: np.ndarray, seeds: tuple[int, ...]
     ) -> Subgraph:
-        """Return the subgraph of the selected relations, edges or nodes, and the seeds."""
+        """Return the part of a subgraph with the selected relations, edges or nodes.
+
+        `selected` holds ids of the operator's `unit`. The seeds are added.
+        """
         edges = subgraph.edges
         heads, relations, tails = graph.triples(edges)
         nodes = selected
@@ -108,7 +113,7 @@ class FilterSubgraph(Operator):
 def _former_scores(subgraph: Subgraph, nodes: np.ndarray) -> np.ndarray | None:
     """Return the scores of nodes in the subgraph, or None if it has none.
 
-    A seed outside the subgraph has 0.
+    A seed outside the subgraph gets 0. The nodes of a subgraph are ascending.
     """
     if subgraph.scores is None or not len(subgraph.nodes):
         return None

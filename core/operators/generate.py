@@ -17,10 +17,11 @@ from core.parameters import param
 from core.prompts import OWN_SOURCE, load_prompts, own_prompt, with_examples
 from core.types import Prompt, Question, State, WrittenReport
 
+# by prompt, the fields of the state that it shows
 PROMPT_READS = {name: tuple(prompt["reads"]) for name, prompt in load_prompts("answer").items()}
 ANSWER_PROMPTS = tuple(PROMPT_READS)
 WALK_PROMPTS = ("walks", "walk-and-retrieve")  # prompts that show paths as sentences
-PATH_PLACES = ("question", "paths", "reports")
+PATH_PLACES = ("question", "paths", "reports")  # placeholders of a user's own prompt
 ANSWER_PROMPT_HELP = (
     "What the model is shown and how it is asked: “lego-graphrag” and “walk-and-retrieve” as "
     "these papers print it, the others in a way of our own."
@@ -116,7 +117,7 @@ class Answer(Operator):
             return self._messages(state.question, texts[:count], reports)
 
         n_texts = len(texts)
-        if not ctx.answering:
+        if not ctx.answering:  # only the prompt is written; no model's context limits it
             messages = make_messages(n_texts)
             prompt = Prompt(messages, n_texts, reports=len(reports), source=self._source)
             return state.replace(prompt=prompt)
@@ -145,9 +146,9 @@ class Answer(Operator):
         return state.replace(prompt=prompt, answer=answer)
 
     def _texts(self, graph, state: State) -> list[str]:
-        """Return the paths as the prompt shows them.
+        """Return the first `paths` paths as the prompt shows them.
 
-        Walks are shown as a language model wrote them, if one did.
+        A prompt for walks shows the sentences of a language model, if it put the walks into words.
         """
         assert state.paths is not None  # called only if there are paths
         paths = state.paths.items[: self.paths]
@@ -207,7 +208,11 @@ def strip_answer_marks(reply: str) -> str:
 def estimate_prompt_tokens(messages) -> int:
     """Estimate the tokens of messages if no model can count them.
 
-    A letter that is not Latin counts as nearly one token.
+    A Latin character counts as 1 / 3.5 of a token, another letter as 3 / 3.5, nearly one.
+
+    Parameters
+    ----------
+    messages : chat messages, dicts with the key `content`.
     """
     texts = [message["content"] for message in messages]
     n_non_latin = sum(len(NON_LATIN_PATTERN.findall(text)) for text in texts if not text.isascii())

@@ -1,4 +1,7 @@
-"""Warnings about models, questions and texts in different languages."""
+"""Warnings about models, questions and texts in different languages.
+
+They become notes in the trace of an operator, and advice on the screen.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ def notes_on_language(
 ) -> tuple[str, ...]:
     """Return the mismatches of operators that run on a graph.
 
-    The result is empty for a graph that cannot store its language.
+    The result is empty for a graph of another type, which cannot cache its language in `derived`.
     """
     if graph is None or not hasattr(graph, "derived"):
         return ()
@@ -67,7 +70,7 @@ def _model_mismatch(
     models: Any, name: str, text_code: str, question_code: str, noun: str
 ) -> list[str]:
     """Return a sentence if a model was not trained on the language of question or texts."""
-    # the languages that the model was trained on; empty if it knows the language
+    # the languages that the model was trained on, in words; empty if it knows the language
     trained_for_texts = other_trained_languages(models, name, text_code)
     trained_for_question = other_trained_languages(models, name, question_code)
     clauses = []
@@ -105,4 +108,5 @@ def _model_names(operators: Iterable[Any]) -> Iterator[str]:
 
 
 def _has_word_search(operators: Iterable[Any]) -> bool:
+    """Return whether a parameter of the operators names a model that compares words only."""
     return any(value in WORD_MODELS for _, value in _text_parameters(operators))

@@ -1,4 +1,4 @@
-"""An operator that repeats other operators until enough nodes are found."""
+"""A loop: operators that are repeated until enough nodes are found."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from core.operators.nodes.smoothing import GraphRerank
 from core.parameters import param
 from core.types import Frame, Ranking, State
 
-MAX_LOOP_ROUNDS = 10_000  # upper bound of the rounds of a loop
+MAX_LOOP_ROUNDS = 10_000  # a loop usually ends earlier, after a round that adds no node
 
 
 @dataclass(frozen=True, repr=False)
 class Loop(Combinator):
     """Operators repeated until `budget` nodes are found, or a round adds no node.
 
-    FastInsight's loop (algorithm 1). As printed, it never ends in a component smaller than the
-    budget; this one ends after a round that adds no node. Nodes beyond the budget are cut off
+    FastInsight's loop (algorithm 1). The printed algorithm never ends in a component smaller than
+    the budget. This one ends after a round that adds no node. Nodes beyond the budget are cut off
     before the next operator runs.
 
     The loop has one step in the trace, with a frame for every operator of a round that changed the
@@ -104,13 +104,13 @@ class Loop(Combinator):
     def _run_round(
         self, number: int, state: State, ctx: Context, recorder: Recorder
     ) -> tuple[State, list[str | Callable[[], str]]]:
-        """Run one round and return the state and its notes.
+        """Run one round, and return the state after it and the notes of its operators.
 
         Nodes beyond the budget are cut off as soon as an operator adds them.
         """
         notes: list[str | Callable[[], str]] = []
         for operator in self.body:
-            inner = Recorder()
+            inner = Recorder()  # of one operator, so that its frame and notes can be told apart
             known_nodes = state.nodes.items if state.nodes else ()
             state = operator.apply(state, ctx, inner)
             if state.nodes is not None and len(state.nodes) > self.budget:
@@ -133,20 +133,20 @@ class Loop(Combinator):
 def _make_frame(title: str, known_nodes: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:
     """Return a frame with the added nodes, best first.
 
-    If the nodes were reordered, the frame lists all of them.
+    If the known nodes were reordered, the frame lists all nodes. `inner` is the operator's record.
     """
     n_known = len(known_nodes)
-    fresh = nodes.items[n_known:] if nodes.items[:n_known] == known_nodes else ()
-    if not fresh:
+    added = nodes.items[n_known:] if nodes.items[:n_known] == known_nodes else ()
+    if not added:
         return Frame(title, nodes, len(nodes))
     order = inner.before_cut
     if order is None:
-        return Frame(title, Ranking("node", fresh), len(fresh))
-    choice_scores = dict(zip(order.items[: len(fresh)], order.scores or ()))
+        return Frame(title, Ranking("node", added), len(added))
+    choice_scores = dict(zip(order.items[: len(added)], order.scores or ()))
     scores = None
-    if all(node in choice_scores for node in fresh):
-        scores = tuple(choice_scores[node] for node in fresh)
-    return Frame(title, Ranking("node", fresh, scores), len(order), order)
+    if all(node in choice_scores for node in added):
+        scores = tuple(choice_scores[node] for node in added)
+    return Frame(title, Ranking("node", added, scores), len(order), order)
 
 
 def _node_count(state: State) -> int:

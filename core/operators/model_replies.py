@@ -1,4 +1,4 @@
-"""Helpers for operators that ask a language model."""
+"""Requests of operators to a language model, and prompts that fit into its context."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from core.errors import BadInput
 from core.models.base import Chat, ChatReply, Messages
 from core.operators.base import Context, Recorder
 
-NO_MODEL_NOTE = "No language model is asked"  # beginning of a note
+NO_MODEL_NOTE = "No language model is asked"  # begins the note on a substitute
 T = TypeVar("T")
-CHAT_TEMPLATE_TOKENS = 8  # most tokens of a chat template beyond the counted ones
+CHAT_TEMPLATE_TOKENS = 8  # tokens that a chat template may add to the counted ones
 
 
 def skips_model_call(ctx: Context, recorder: Recorder, substitute: str) -> bool:
-    """Return whether no language model may be asked, and add a note on the substitute."""
+    """Return whether no language model may be asked; if so, note what replaces it.
+
+    `substitute` is a clause for the note, without a full stop.
+    """
     if not ctx.answering:
         recorder.notes.append(f"{NO_MODEL_NOTE}: {substitute}.")
     return not ctx.answering
@@ -28,7 +31,7 @@ def request_reply(
     recorder: Recorder,
     max_tokens: int,
     what: str = "reply",
-    **how: Any,
+    **options: Any,
 ) -> ChatReply:
     """Return the reply of a language model, and record its cost and faults.
 
@@ -36,17 +39,18 @@ def request_reply(
 
     Parameters
     ----------
+    max_tokens : the largest length of the reply.
     what : word for the reply in notes. The text of an "answer" is shown while it is written.
-    how : further arguments of `Chat.reply`, which replace those of the context.
+    options : further arguments of `Chat.reply`, which take precedence over those of the context.
     """
-    options: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, watch=ctx.watch)
+    defaults: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, watch=ctx.watch)
     if what == "answer":
-        options["on_text"] = ctx.on_text
-    return recorder.replied(chat.reply(messages, **(options | how)), what)
+        defaults["on_text"] = ctx.on_text
+    return recorder.record_reply(chat.reply(messages, **(defaults | options)), what)
 
 
 def reduce_count(count: int, share: float) -> int:
-    """Return about that share of a number, but at most the number minus one."""
+    """Return about a share of a number, but at most the number minus one."""
     return min(count - 1, int(count * share))
 
 
@@ -60,16 +64,16 @@ def fit_prompt(
 ) -> tuple[Messages, T, int]:
     """Return a prompt with as many items as fit into the model's context with a reply.
 
-    The items are reduced until the prompt fits. The largest number that fits is not sought, as few
-    prompts are too long.
+    The items are reduced until the prompt fits. The result may have fewer items than would fit. As
+    few prompts are too long, the exact limit is not worth a search.
 
     Parameters
     ----------
-    prompt : makes the messages from the shown items.
+    prompt : a function that makes the messages from the shown items.
     items : the items to show, or their number.
     max_tokens : largest length of the reply.
-    shrink : reduces the shown items to about a given share.
-    alone : words for a prompt without items, for the error message.
+    shrink : a function that reduces the shown items to about a share, above 0 and below 1.
+    alone : subject and verb for a prompt without items, for the error message.
 
     Returns
     -------

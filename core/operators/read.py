@@ -1,4 +1,4 @@
-"""Answers read from paths without a language model."""
+"""The graph reader: answers are read from the ends of paths, without a language model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class GraphReader(Operator):
 
     The relations and directions of the best path are taken as the meaning of the question. The ends
     of all paths along the same relations are the answers, in the order of the paths. The question
-    entities are no answers, so the best path is the first one to another entity with a name.
+    entities are no answers. The best path is therefore the first one to another entity with a name.
+    With `asked` it is the first one whose end fits the expected answer best (`AnswerFit`).
 
     With `itself` a question entity may be an answer if a path returns to it by a triple that it did
     not use before ("the spouse of the spouse"). Of the retrievers, beam search finds such paths.
@@ -109,10 +110,11 @@ class GraphReader(Operator):
 
 
 def paths_along_walk(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
-    """Yield the paths along a walk from its nearest seed to each other node.
+    """Yield the paths along a walk to each of its nodes, from the nearest seed on the walk.
 
-    The path to the end of the walk comes first, then the others, the shortest first. A walk without
-    a seed is read from its start, and the path to its start is its first step backwards.
+    The seeds are left out. The path to the end of the walk comes first, then the others, the
+    shortest first. Each node is reached once. A walk without a seed is read from its start, and the
+    path to the start itself is the first step backwards.
 
     >>> from core.operators.read import paths_along_walk
     >>> from core.types import Path
@@ -123,7 +125,7 @@ def paths_along_walk(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
     if not walk.edges:
         return
     seed_positions = [position for position, node in enumerate(walk.nodes) if node in seeds]
-    starts = []  # for each position, that of the nearest seed
+    starts = []  # for each position on the walk, the position at which its path starts
     for target in range(len(walk.nodes)):
         candidates = seed_positions or [1 if target == 0 else 0]
         starts.append(min(candidates, key=lambda position: abs(position - target)))
@@ -168,10 +170,10 @@ def _best_fitting(paths: Sequence[Path], fit: AnswerFit) -> Path:
 def _paths_of_named_relation(
     paths: Sequence[Path], best_chain: RelationChain, fit: AnswerFit
 ) -> list[Path]:
-    """Return the paths to the ends of the relation that the question names.
+    """Return the paths that share all but the last step of the best chain, and fit the question.
 
-    They share all but the last step of the best chain. Their last triple may have another relation,
-    if a triple of the named relation joins the same nodes.
+    The last triple of a path may have another relation than the question names, if a triple of the
+    named relation joins the same nodes.
     """
     names_relation = fit.names_relation(best_chain[-1][0])
     answering = []
@@ -185,11 +187,11 @@ def _paths_of_named_relation(
 
 
 def relations_of(graph, paths: Iterable[Path]) -> dict[int, int]:
-    """Return the relation of each edge of some paths."""
+    """Return the relation of each edge of some paths, by edge."""
     edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
     return dict(zip(edges, graph.triples(np.array(edges, np.int64))[1].tolist()))
 
 
 def _relation_chain(relations: dict[int, int], path: Path) -> RelationChain:
-    """Return the relations and directions of a path."""
+    """Return the relations and directions of a path, as a hashable tuple."""
     return tuple((relations[edge], forward) for edge, forward in zip(path.edges, path.forward))

@@ -23,7 +23,7 @@ RECALL_HELP = (
 
 
 def part_words(read: int, recall: float) -> str:
-    """Return words for a ranking in which the model reads only a part of the candidates.
+    """Return words for the limits of a ranking whose model reads only some candidates.
 
     Examples: `, 512 read` and `, 99 % expected`. The text is empty if all are read.
     """
@@ -32,7 +32,7 @@ def part_words(read: int, recall: float) -> str:
 
 
 def reads_part(parameters: Mapping[str, Any]) -> bool:
-    """Return whether the model of a step reads only a part of the candidates.
+    """Return whether the parameters of a step limit how many candidates its model reads.
 
     >>> from core.operators.refine import reads_part
     >>> reads_part({"read": 0, "recall": 1.0}), reads_part({"read": 0, "recall": 0.98})
@@ -44,7 +44,7 @@ def reads_part(parameters: Mapping[str, Any]) -> bool:
 
 
 def chosen_items(candidates: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
-    """Return the chosen items, and all items in the chooser's order if known."""
+    """Return the chosen items, and all items in the chooser's order; None if that is unknown."""
     kind = candidates.kind
     chosen = Ranking(kind, tuple(candidates.items[i] for i in choice.positions), choice.scores)
     if choice.order is None:
@@ -54,8 +54,11 @@ def chosen_items(candidates: Ranking, choice: Choice) -> tuple[Ranking, Ranking 
 
 
 def rank_positions(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> Ranking:
-    """Return the items at these positions by score, best first."""
-    order = top_k(scores, 0)
+    """Return the items at some positions by score, best first.
+
+    `scores` is aligned with `positions`, which are indices of `items`.
+    """
+    order = top_k(scores, 0)  # 0 keeps all
     return Ranking(
         items.kind,
         tuple(items.items[i] for i in positions[order].tolist()),
@@ -65,9 +68,13 @@ def rank_positions(items: Ranking, positions: np.ndarray, scores: np.ndarray) ->
 
 @dataclass(frozen=True)
 class ItemRanking:
-    """Function that keeps the best `keep` items of a field of the state, by a model.
+    """A function that keeps the best `keep` items of a field of the state, by a model.
 
-    The model reads each text once.
+    Parameters
+    ----------
+    field : the name of a field of `State` that holds a ranking.
+    model : the name, role or combination of the models that choose.
+    keep : how many items stay.
     """
 
     field: str
@@ -86,13 +93,13 @@ class ItemRanking:
         """
         candidates: Ranking = getattr(state, self.field)
 
-        def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
+        def partial_state(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
             recorder.before_cut = rank_positions(candidates, positions, scores)
             return state.replace(**{self.field: recorder.before_cut.head(self.keep)})
 
-        task = replace(task, preview=ctx.while_scored(len(candidates), task.unit, so_far))
+        task = replace(task, preview=ctx.scoring_preview(len(candidates), task.unit, partial_state))
         chooser = ctx.models.chooser(self.model)
-        choice = recorder.choice(chooser.choose(task, texts, self.keep))
+        choice = recorder.record_choice(chooser.choose(task, texts, self.keep))
         chosen, order = chosen_items(candidates, choice)
         if order is not None:
             recorder.before_cut = order
@@ -103,9 +110,9 @@ class ItemRanking:
 class Rank(Operator):
     """The best `keep` paths by a model that reads question and path texts once.
 
-    This is LEGO-GraphRAG's one-shot retrieval. A language model as chooser may name fewer paths;
-    they stay in the order in which it named them. (The papers' code falls back to the order of the
-    list.)
+    This is LEGO-GraphRAG's one-shot retrieval. A language model as chooser may name fewer paths.
+    They stay in the order in which it named them, while the papers' code falls back to the order of
+    the list.
 
     With `read` the model reads at most that many texts: first some of each relation chain, then
     those with the best expected scores (`core.models.reading_order`). With a `recall` below 1 it

@@ -16,11 +16,11 @@ from core.types import Path, State, WrittenReport
 
 @dataclass(frozen=True, repr=False)
 class RewritePaths(Operator):
-    """A paragraph with the facts of the first `paths` paths, for the prompt.
+    """A paragraph with the facts of the first `paths` paths, for the prompt of the answer.
 
-    This is the rewriting of Retrieve-Rewrite-Answer. Its fine-tuned rewriter is not published, so a
-    language model is prompted instead. If none may be asked, a template words the paths, and a note
-    says so. Without a path there is no paragraph.
+    It is stored as a report. This is the rewriting of Retrieve-Rewrite-Answer. Its fine-tuned
+    rewriter is not published, so a language model is prompted instead. If none may be asked, a
+    template words the paths, and a note says so. Without a path there is no paragraph.
 
     >>> line = "EgoNetwork() >> ShortestPaths(direction='out') >> RewritePaths(paths=1)"
     >>> retrieve(line, "A", models=says("A leads to B.")).reports
@@ -55,7 +55,10 @@ class RewritePaths(Operator):
     def _request_text(
         self, question: str, paths: tuple[Path, ...], ctx: Context, recorder: Recorder
     ) -> str:
-        """Return the language model's text on the triples, each given once."""
+        """Return the language model's text on the triples of the paths.
+
+        A triple of several paths is listed once. If the reply is empty, a template words the paths.
+        """
         edges = dict.fromkeys(itertools.chain.from_iterable(path.edges for path in paths))
         triples = "\n".join(bracketed_triples(ctx.graph, list(edges)))
         messages = make_messages("rewrite", "facts", question=question, triples=triples)

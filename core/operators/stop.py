@@ -1,4 +1,4 @@
-"""Early stopping: a language model says whether the paths suffice."""
+"""Early stopping of a path search: a language model says if the paths suffice."""
 
 from __future__ import annotations
 
@@ -25,8 +25,13 @@ YES_NO_PATTERN = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 def are_paths_sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usage, str]:
     """Ask a language model whether the paths answer the question.
 
-    A reply that is neither yes nor no counts as no. If the texts do not fit into the context, only
-    the first of them are shown.
+    A reply that is neither yes nor no counts as no. If the texts do not fit into the context, the
+    last half of them is left out, and again until the rest fits.
+
+    Parameters
+    ----------
+    task : gives the question, the seed and the watch.
+    texts : the paths as texts, best first.
 
     Returns
     -------

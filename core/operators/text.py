@@ -1,4 +1,7 @@
-"""The grammar of lines that answer a question, with its parser."""
+"""The grammar of lines of retrieval operators, and the parser of their text form.
+
+`parse_line` makes a `Line` of a text such as `EgoNetwork() >> ShortestPaths()`.
+"""
 
 from __future__ import annotations
 

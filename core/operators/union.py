@@ -1,4 +1,4 @@
-"""An operator that merges the hits of two searches for the same question."""
+"""A union: the merged hits of two searches for the same question."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from core.types import Frame, State
 class Union(Combinator):
     """The merged hits of two lines that begin at the same state: `a | b`.
 
-    Each hit is listed once. Neither line sees the results of the other. The hits of every kind are
-    merged as in `Merge`. All other fields stay as they were before both lines. If hits are merged
-    by score, the order of the lines does not matter.
+    Each hit is listed once. Neither line sees the results of the other. Hits of the same kind are
+    merged as in `Merge`. All other fields of the state stay as they were before both lines. If hits
+    are merged by score, the order of the lines does not matter.
 
     >>> line = "EmbedQuery() >> (VectorNodes(keep=1) | SparseNodes(keep=1))"
     >>> state = retrieve(line, graph=story, question="a lame nephew cheerful", models=scores({}))

@@ -89,7 +89,7 @@ def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
     first = compared(engine, ask, NARROW, try_repairs=True)
     repair = first.lanes[0].repair
     assert (
-        repair.label == "Keep 64 paths → 2 of 2" and explain_comparison(first).lanes[0].right == 1
+        repair.label == "Keep 64 paths → 2 of 2" and explain_comparison(first).lanes[0].n_right == 1
     )
     told = explain_comparison(
         compared(
@@ -100,7 +100,7 @@ def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
             earlier=first,
         )
     )
-    assert (told.lanes[1].right, told.lanes[1].head) == (repair.right, "Both found:")
+    assert (told.lanes[1].n_right, told.lanes[1].head) == (repair.right, "Both found:")
     assert told.text.startswith("Only “Changed” finds both. ")
 
 

@@ -1,6 +1,6 @@
-"""Changes of one step that may bring a lane more gold passages.
+"""Proposals that change one operator of a line, so that it may retrieve more gold passages.
 
-They depend on how the passages were lost.
+They are for lines on a corpus, and depend on how the passages were lost.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.operators.nodes.documents import DocumentsOfNodes
 from core.parameters import parameter_values
 
 MAX_RETAINED_HITS = 40  # the most hits of a kind that a change keeps
-SEARCH_FACTORS = (2, 4)  # factors by which a search is widened
+SEARCH_FACTORS = (2, 4)  # factors by which a budget or a search is enlarged, one after the other
 MAX_PASSAGE_HOPS = 3  # the most hops that a change takes
 HIT_NOUNS = {
     "chunks": "passage",
@@ -37,6 +37,11 @@ def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
 
     First come cuts that keep the lost passages, then larger budgets of the prompt, then another
     search for passages, then wider searches. A line with branches has no changes.
+
+    Parameters
+    ----------
+    line : the line of the lane.
+    lost : the gold passages that the lane lost.
 
     >>> from core.diagnosis.changes.passage_changes import changes
     >>> from core.operators.text import parse_line
@@ -59,7 +64,7 @@ def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
 
 
 def _enlarge_cuts(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
-    """Yield larger cuts of passages, for all or the first lost one."""
+    """Yield larger values of `keep`: first for all lost passages, then for the best ranked one."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
         cut_steps = [(loss.step, loss.rank) for loss in lost if loss.step and loss.rank]
@@ -85,7 +90,7 @@ def _enlarge_budgets(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
         for position, operator in enumerate(line):
             if operator.stage != "refine" or isinstance(operator, READING_OPERATORS):
                 continue
-            for name in ("sources", "budget"):
+            for name in ("sources", "budget"):  # parameters that hold a number of tokens
                 tokens = times * parameter_values(operator).get(name, 0)
                 if tokens:
                     words = f"Give passages {tokens:,} tokens of room"
@@ -113,7 +118,8 @@ def _widen_searches(line: Line) -> Iterator[LineChange]:
         if operator.stage == "retrieve" or isinstance(operator, READING_OPERATORS)
     ]
     for times in SEARCH_FACTORS:
-        for position, operator in sorted(searches, key=lambda one: "chunks" not in one[1].writes):
+        # searches for passages first
+        for position, operator in sorted(searches, key=lambda pair: "chunks" not in pair[1].writes):
             parameters = parameter_values(operator)
             keep = times * parameters.get("keep", 0)
             budget = times * parameters.get("budget", 0)
@@ -126,6 +132,7 @@ def _widen_searches(line: Line) -> Iterator[LineChange]:
                 yield from change_values(
                     position, operator, _budget_words(line, operator, budget), budget=budget
                 )
+            # one hop more does not depend on the factor, and is proposed once
             if times == SEARCH_FACTORS[0] and 0 < hops < MAX_PASSAGE_HOPS:
                 yield from change_values(
                     position, operator, f"Take {count_noun(hops + 1, 'hop')} around", hops=hops + 1

@@ -1,6 +1,6 @@
-"""Changes of one step that may bring a lane more known answers.
+"""Proposals that change one operator of a line, so that it may find more known answers.
 
-They depend on the cause of the losses.
+They are for lines that search paths in a graph of triples, and depend on the cause of the losses.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from core.parameters import parameter_values, parameters
 from core.sources import SourceQuestion
 
 MAX_SEARCH_HOPS = 8  # the most hops that a change searches
-RETAINED_PATH_COUNTS = (64, 128, 256, 512)  # numbers of paths that a change keeps
+RETAINED_PATH_COUNTS = (64, 128, 256, 512)  # values of `keep` that are proposed for paths
 BEAM_FACTORS = (2, 4)  # factors by which a beam is widened
-ProposedValues = tuple[str, dict[str, Any]]  # words, and parameter values of an operator
+ProposedValues = tuple[str, dict[str, Any]]  # a description, and new parameter values
 
 
 def changes(
@@ -34,6 +34,12 @@ def changes(
     First come the changes that the cause suggests, then the advised subgraph size, then relation
     chains instead of the search, if they are prepared. A wider beam costs most and comes last. A
     line with branches has no changes.
+
+    Parameters
+    ----------
+    ask : the question and its graph.
+    line : the line of the lane.
+    losses : the known answers that the lane lost, those of the main cause first; not empty.
     """
     if any(isinstance(operator, Branch) for operator in line):
         return
@@ -50,22 +56,25 @@ def changes(
 
 def _changes_by_cause(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange]:
     """Yield the changes that the cause of the first loss suggests."""
-    same_cause = [loss for loss in losses if loss.cause == losses[0].cause]
+    cause = losses[0].cause
+    same_cause = [loss for loss in losses if loss.cause == cause]
     for position, operator in enumerate(line):
         parameter_names = {parameter.name for parameter in parameters(type(operator))}
-        for propose in PROPOSALS_BY_CAUSE.get(same_cause[0].cause, ()):
+        for propose in PROPOSALS_BY_CAUSE.get(cause, ()):
             for words, changed in propose(operator, parameter_names, same_cause):
                 yield from change_values(position, operator, words, **changed)
 
 
+# The functions below have the same parameters: an operator of the line, the names of its
+# parameters, and the losses of the cause. They yield nothing for an operator that they cannot
+# change.
 def _keep_paths(
     operator: Any, parameter_names: set[str], losses: Sequence[Loss]
 ) -> Iterator[ProposedValues]:
     if operator.stage == "refine" and "keep" in parameter_names:
-        last = max(required_figure(loss.rank) for loss in losses)
-        larger_counts = [
-            count for count in RETAINED_PATH_COUNTS if count > operator.keep and count >= last
-        ]
+        worst_rank = max(required_figure(loss.rank) for loss in losses)
+        needed = max(operator.keep + 1, worst_rank)
+        larger_counts = [count for count in RETAINED_PATH_COUNTS if count >= needed]
         if larger_counts:
             yield f"Keep {count_noun(larger_counts[0], 'path')}", {"keep": larger_counts[0]}
 
@@ -126,7 +135,7 @@ def _extract_more(
             yield f"Keep {count_noun(keep, 'node')}", {"keep": keep}
 
 
-# Functions by cause that yield the changes that may help.
+# By cause of the losses, the functions that propose changes against it.
 PROPOSALS_BY_CAUSE: dict[Cause, tuple[Callable[..., Iterator[ProposedValues]], ...]] = {
     Cause.OUTRANKED: (_keep_paths,),
     Cause.NOT_READ: (_read_all,),

@@ -1,9 +1,9 @@
-"""Advice on the size of a question's subgraph, with reasons.
+"""Advice on the number of nodes of a question's subgraph, with reasons.
 
 It follows LEGO-GraphRAG, technical report, section B.5. The report asks for a recall of at least 50
-to 75 %. The aim is higher for complex questions (several entities, several answers, nested). It is
-lower if the graph is dense around the entities, and higher if it is sparse. A log of feedback
-adjusts it.
+to 75 % of the answers. The aim is higher for complex questions (several entities, several answers,
+nested). It is lower if the graph is dense around the entities, and higher if it is sparse. A log of
+feedback adjusts it.
 
 The report gives no size, so the estimate is ours. A walk of as many steps as the question needs
 spreads over `spread` nodes, the exponential of the entropy of its position. The k nodes of the
@@ -108,7 +108,7 @@ def advise_subgraph_size(
 
 
 def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tuple[float, int]:
-    """Return the spread of a random walk in nodes, and the seeds' edges.
+    """Return the spread of a random walk in nodes, and the number of edges at the seeds.
 
     The spread is exp(-sum p ln p), where p are the probabilities of the walk's position after the
     last step. The walk takes every edge at a node with the same probability. In a very large
@@ -128,20 +128,23 @@ def _walk_step(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes (ascending) and probabilities after one step of the walk.
 
-    A node without edges keeps its probability.
+    A node without edges keeps its probability, and so do the least likely nodes beyond the limit of
+    edges.
     """
     degrees = graph.degrees(nodes, "graph")
     order = np.lexsort((nodes, -mass))
-    going = order[(np.cumsum(degrees[order]) <= SIZE_ADVICE.max_walk_edges) & (degrees[order] > 0)]
+    is_within_limit = np.cumsum(degrees[order]) <= SIZE_ADVICE.max_walk_edges
+    going = order[is_within_limit & (degrees[order] > 0)]
     staying = np.setdiff1d(order, going)
     steps = graph.steps_from(nodes[going], "graph")
     reached, inverse = np.unique(np.concatenate([nodes[staying], steps.nodes]), return_inverse=True)
-    return reached, np.bincount(
-        inverse, np.concatenate([mass[staying], (mass[going] / degrees[going])[steps.rows]])
-    )
+    mass_per_edge = mass[going] / degrees[going]
+    moved_mass = np.concatenate([mass[staying], mass_per_edge[steps.rows]])
+    return reached, np.bincount(inverse, moved_mass)
 
 
 def _count_steps(question: Question) -> tuple[int, str]:
+    """Return how many hops a question needs, known or guessed from its length, and the reason."""
     if question.hops:
         return (
             question.hops,
@@ -170,7 +173,8 @@ def _compare_density(
 ) -> tuple[int, str]:
     """Compare the growth of neighbourhoods with the graph's mean degree.
 
-    The result is 1 if they grow more than twice as fast, -1 if less than half as fast, else 0.
+    The result is 1 if they grow more than twice as fast, -1 if less than half as fast, else 0, with
+    a sentence. `edges` is the number of edges at the seeds.
     """
     mean = (1 if graph.direction != "both" else 2) * graph.n_edges / max(1, graph.n_nodes)
     growth = spread ** (1 / steps)
@@ -187,6 +191,10 @@ def _compare_density(
 def _choose_aim(
     question: Question, seeds: Sequence[int], steps: int, density: int
 ) -> tuple[float, str]:
+    """Return the share of the answers that should be kept, and a sentence with the reasons.
+
+    `density` is the result of `_compare_density`.
+    """
     entities = len(set(seeds))
     reasons: list[str] = []
     aim = SIZE_ADVICE.answer_share
@@ -219,13 +227,13 @@ def adjust_by_feedback(
 ) -> tuple[float, str]:
     """Return the estimate adjusted by feedback on similar questions, and a sentence on it.
 
-    Answers rated up move the estimate towards the size that worked. With n of them its weight is n
-    / (n + 2), on a logarithmic scale. That size is the smallest one rated up. It is the median
-    if an answer from as many nodes was rated down. If answers were only rated down, and one came
-    from at least about as many nodes as the estimate, the estimate grows by half. Without feedback
-    the sentence is empty.
+    Answers rated up move the estimate towards the size that worked. With n such answers, the weight
+    of that size is n / (n + 2), on a logarithmic scale. It is the smallest size rated up, or the
+    median of the sizes rated up if an answer from at least as many nodes was rated down. If answers
+    were only rated down, and one came from about as many nodes as the estimate or more, the
+    estimate grows by half. Without such feedback the estimate stays and the sentence is empty.
     """
-    similar_ratings = [one for one in ratings if _is_similar(question, one)]
+    similar_ratings = [rating for rating in ratings if _is_similar(question, rating)]
     good = [rating.size for rating in similar_ratings if rating.size and rating.up]
     bad = [rating.size for rating in similar_ratings if rating.size and not rating.up]
     if good:

@@ -1,4 +1,7 @@
-"""Changes of one step of a line, tried within a time limit."""
+"""Trials of lines with one changed operator, within a time limit.
+
+`path_changes` and `passage_changes` propose the changes; `repair_trials` runs the lines.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from core.types import Repair
 from core.watch import NO_WATCH, Watch
 
 MAX_TRIED_CHANGES = 6  # changes tried for one lane
-MAX_CHANGES_SECONDS = 2.0  # seconds for all of them
+MAX_CHANGES_SECONDS = 2.0  # seconds for all changes of one lane
 
 
 @dataclass(frozen=True)
 class LineChange:
-    """A replacement of one step of a line, with a few words on it."""
+    """A replacement of the operator at `position`, from 0, of a line, described in a few words."""
 
     position: int
     operator: Operator
@@ -28,13 +31,14 @@ class LineChange:
 
 @dataclass(frozen=True)
 class BroughtTargets:
-    """The number of targets that a run brings.
+    """The number of targets that a run brings as far as a stage, such as the prompt.
 
     Parameters
     ----------
-    count, total : how many targets it brings, of how many.
-    noun : the noun of a target.
-    stage_words : words for the stage at which they are counted, such as in the prompt.
+    count : how many targets it brings.
+    total : the number of targets.
+    noun : the noun of a target; empty for the number alone.
+    stage_words : words for the stage at which they are counted, such as "in the prompt".
     """
 
     count: int
@@ -48,7 +52,7 @@ class BroughtTargets:
 
 
 def change_values(position: int, operator: Operator, words: str, **changed) -> Iterator[LineChange]:
-    """Yield the change to other parameter values, if the operator accepts them."""
+    """Yield the change of an operator to other parameter values, if it accepts them."""
     try:
         yield LineChange(position, replace(operator, **changed), words)
     except BadParameter:
@@ -64,7 +68,7 @@ def apply_change(line: Line, change: LineChange) -> Line | None:
 
 
 def distinct_changes(line: Line, candidates: Iterable[LineChange]) -> Iterator[LineChange]:
-    """Yield the changes that lead to different lines, without repeats."""
+    """Yield the changes that lead to another line than `line` and than an earlier change."""
     seen = {repr(line)}
     for change in candidates:
         text = repr(apply_change(line, change) or line)
@@ -82,14 +86,16 @@ def best_change(
 ) -> Repair | None:
     """Try changes and return the best repair.
 
-    It is the first that brings all, else the one that brings most; None if no change brings more
-    than `min_right`. At most six changes are tried, within `seconds`. Raises what `watch` raises.
+    The best repair is the first that brings all targets, else the one that brings most. The result
+    is None if no change brings more than `min_right`. At most six changes are tried, within
+    `seconds`. Raises what `watch` raises.
 
     Parameters
     ----------
     candidates : the changes, in the order in which they are tried.
     min_right : how many targets the unchanged line brings.
-    attempt : tries a change and returns its result; it calls its watch while it works.
+    attempt : tries a change and returns the repair, or None if it is of no use; it calls its watch
+        while it works.
     """
     best_repair: Repair | None = None
     deadline = time.monotonic() + seconds
@@ -105,9 +111,9 @@ def best_change(
 
 
 def run_trial(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bool:
-    """Run a line; return False if it failed or took too long.
+    """Retrieve with a line; return False if it failed or took too long.
 
-    Raises RunCancelled.
+    `answer` is True if the operators that generate the answer run too. Raises RunCancelled.
     """
     progress = LaneListener(
         Watch(watch.check, lambda text, fraction: watch.check()),

@@ -1,4 +1,8 @@
-"""Choice of the repairs that are offered, without those that another lane shows."""
+"""Choice of the repairs that are offered to the user.
+
+A repair is a line with one changed operator that brings more targets. It is not offered if another
+lane of the comparison shows the same already.
+"""
 
 from __future__ import annotations
 
@@ -13,30 +17,28 @@ from core.types import Repair, State
 
 
 def best_repair(comparison: MethodComparison) -> tuple[int, str] | None:
-    """Return the lane whose repair brings most, and a label that names the lane.
+    """Return the index of the lane whose repair brings most, and a label that names the lane.
 
     Ties go to a repair that keeps the lane's operators. The result is None if no repair is
     offered.
     """
-    candidates = [
-        (i, lane, lane.repair)
-        for i, lane in enumerate(comparison.lanes)
-        if lane.repair is not None and find_equal_lane(comparison, lane, lane.repair) is None
-    ]
+    candidates = []  # sort keys that end with the index and the label
+    for i, lane in enumerate(comparison.lanes):
+        repair = lane.repair
+        if repair is not None and find_equal_lane(comparison, lane, repair) is None:
+            replaces_operator = bool(_new_types(lane, repair))
+            candidates.append((-repair.right / repair.of, replaces_operator, i, repair.label))
     if not candidates:
         return None
-    *_, index, label = min(
-        (-repair.right / repair.of, bool(_new_types(lane, repair)), i, repair.label)
-        for i, lane, repair in candidates
-    )
+    *_, index, label = min(candidates)
     return index, f"Repair {lane_names(comparison)[index]}: {label[:1].lower()}{label[1:]}"
 
 
 def find_equal_lane(comparison: MethodComparison, lane: MethodLane, repair: Repair) -> int | None:
     """Return the index of a lane that already shows what the repaired `lane` would, if any.
 
-    Such a lane runs the repaired line, or has its operators and brings as many targets. If the
-    repair replaced a step, the new operators are enough.
+    Such a lane runs the repaired line, or has the same operators and brings as many targets. If the
+    repair replaced an operator, it is enough if the lane has the new one.
     """
     line = parse_line(repair.spec)
     new_types = _new_types(lane, repair)
@@ -53,18 +55,17 @@ def find_equal_lane(comparison: MethodComparison, lane: MethodLane, repair: Repa
 
 
 def is_answer_known(comparison: MethodComparison, lane: MethodLane, trial: LaneRun) -> bool:
-    """Return whether another lane gives the answer of a trial run of a changed `lane`.
+    """Return whether another lane gives the same result as a trial run of a changed `lane`.
 
-    It gives the same names, or the same hits, in the same order.
+    The result is the graph reader's answer, or the hits without a reader, in the same order.
     """
-    trial_answer = _lane_results(trial.state)
+    trial_result = _result(trial.state)
     other_lanes = [other for other in comparison.lanes if other is not lane and other.retrieved]
-    return bool(trial_answer) and any(
-        _lane_results(other.state) == trial_answer for other in other_lanes
-    )
+    return bool(trial_result) and any(_result(other.state) == trial_result for other in other_lanes)
 
 
-def _lane_results(state: State) -> tuple:
+def _result(state: State) -> tuple:
+    """Return the nodes of the graph reader, or the hits of each kind without a reader."""
     if state.reader is not None:
         return state.reader
     return tuple((hits.kind, hits.items) for hits in state.hits)
@@ -80,7 +81,7 @@ def _new_types(lane: MethodLane, repair: Repair) -> set[type]:
 
 
 def _brings_as_much(comparison: MethodComparison, lane: MethodLane, repair: Repair) -> bool:
-    """Return whether a lane brings as much as a repair."""
+    """Return whether a lane brings at least as many targets as a repair."""
     if not lane.retrieved or not lane.states:
         return False
     brought_targets = count_brought(lane, lane_counts_by_model(comparison, lane), lane.saved_alive)

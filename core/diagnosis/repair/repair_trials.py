@@ -1,4 +1,7 @@
-"""Trials of changes of one step that bring a lane more known answers or gold passages."""
+"""The search for a repair: one changed operator that brings a lane more targets.
+
+The targets are known answers or gold passages. Each proposed change is tried by running the line.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def find_repair(
     run: LaneRun,
     losses: Sequence[Loss] = (),
     by_model: bool = False,
-    survivors: SavedAlive = None,
+    saved_alive: SavedAlive = None,
     watch: Watch = NO_WATCH,
     seconds: float = MAX_CHANGES_SECONDS,
     is_known: Callable[[Repair, LaneRun], bool] = lambda repair, trial: False,
@@ -41,13 +44,14 @@ def find_repair(
     Parameters
     ----------
     run : the run of the lane.
-    losses : the losses of the lane.
-    by_model : True if the lane is counted by its language model.
-    survivors : for a saved lane on a corpus, the targets alive in the corpus and in the graph.
-    is_known : returns whether another lane brings the same as a repair and its trial run. Such
+    losses : the targets that the lane lost, with their causes.
+    by_model : True if the language model's answer counts for the lane.
+    saved_alive : for a saved lane on a corpus, the targets alive in the corpus and in the graph.
+    seconds : time limit of all trials.
+    is_known : returns True for a repair, with its trial run, if another lane shows the same. Such
         repairs are skipped.
     """
-    base = count_brought(run, by_model, survivors)
+    base = count_brought(run, by_model, saved_alive)
     if base is None or base.count == base.total:
         return None
     attempt = partial(_try_change, run, base=base, by_model=by_model, is_known=is_known)
@@ -56,10 +60,10 @@ def find_repair(
 
 
 def count_brought(
-    run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive = None
+    run: LaneRun | MethodLane, by_model: bool, saved_alive: SavedAlive = None
 ) -> BroughtTargets | None:
     """Return how many targets a run brings; None if there is nothing to count."""
-    return explainer_of(run.ask.source).count_brought(run, by_model, survivors)
+    return explainer_of(run.ask.source).count_brought(run, by_model, saved_alive)
 
 
 def _try_change(
@@ -70,10 +74,10 @@ def _try_change(
     by_model: bool,
     is_known: Callable[[Repair, LaneRun], bool],
 ) -> Repair | None:
-    """Return the repair that a change makes.
+    """Return the repair that a change makes, with the number of targets that it brings.
 
-    The result is None if the change cannot be run or takes too long, or if `is_known` is true of
-    the repair.
+    `base` counts those of the unchanged line. The result is None if the change cannot be run or
+    takes too long, or if `is_known` is true of the repair.
     """
     changed = apply_change(run.line, change)
     if changed is None:

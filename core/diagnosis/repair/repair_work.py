@@ -1,4 +1,4 @@
-"""Work after a comparison: the evidence of its answers, and trials of changed steps.
+"""Background work after a comparison: support for its answers, influences, and repairs.
 
 It runs only as long as no other comparison needs the machine.
 """
@@ -33,11 +33,19 @@ IDLE_CHECK_SECONDS = 0.1  # seconds between two checks
 
 
 class RepairWork:
-    """The work after the lanes of a comparison have ended.
+    """The work after the lanes of a comparison have ended; called once with their job.
 
     It finds the passages that answers rest on, the influence of items, and a repair for each lane.
-    It ends early if the job is cancelled, no session is connected (`is_alive`), or other
-    comparisons keep the machine busy.
+    It ends early if the job is cancelled, no browser session is connected, or other comparisons
+    keep the machine busy.
+
+    Parameters
+    ----------
+    prefixes : the cache of states, from which the trials begin.
+    queues : the queues of the lanes of all comparisons.
+    is_slow_lane : returns True for a method whose lanes wait in the queue of slow lanes; no repairs
+        are tried for them.
+    is_alive : returns True while a browser session shows the comparison.
     """
 
     def __init__(
@@ -55,15 +63,15 @@ class RepairWork:
     def __call__(self, job: Job, end_time: float) -> None:
         """Do the work for a comparison whose last lane ended at `end_time` (`time.monotonic()`).
 
-        Each result is put on its lane as soon as it is known. Work that starts too late is given up
-        at once. Work in progress ends when its session disconnects or others keep the machine busy:
-        otherwise waiting jobs would stay in memory long after their sessions ended.
+        Each result is put on its lane as soon as it is known. Work that cannot start in time is
+        given up. Work in progress ends when its session disconnects or others keep the machine
+        busy, since otherwise waiting jobs would stay in memory long after their sessions ended.
         """
         self._deadline = end_time + PATIENCE_SECONDS
         question = self._comparison.ask.question
         try:
             self._check_alive(job)
-            self._run_part("The search for supporting sentences", self._find_rests, job)
+            self._run_part("The search for supporting sentences", self._find_support, job)
             self._run_part("The measurement of influences", self._measure_influences, job)
             if question.answers or question.gold:
                 self._run_part("The search for repairs", self._try_repairs, job)
@@ -85,7 +93,7 @@ class RepairWork:
         except Exception as error:
             self._comparison.follow_up_errors += (f"{title} failed. {error_sentence(error)}",)
 
-    def _find_rests(self, job: Job) -> None:
+    def _find_support(self, job: Job) -> None:
         """Find the passages that the answers' sentences rest on, if an encoder is available."""
         models = self._environment.models
         watch = Watch(lambda: self._check_progress(job))
@@ -93,7 +101,7 @@ class RepairWork:
         for index, lane in enumerate(self._comparison.snapshot.lanes):
             if lane.status == JOB_DONE and lane.state.answer and lane.rests is None:
                 try:
-                    lane_rests = explainer.find_rests(lane, models, watch)
+                    lane_rests = explainer.find_supporting_sentences(lane, models, watch)
                 except (ModelUnavailable, ModelFailed):
                     return
                 if lane_rests is None:
@@ -120,6 +128,7 @@ class RepairWork:
                     job.touch()
 
     def _try_repairs(self, job: Job) -> None:
+        """Find a repair for each lane that lost a target, unless its method is slow."""
         self._check_time(job)
         comparison = self._comparison.snapshot
         verdict = explain_comparison(comparison)
@@ -156,9 +165,9 @@ class RepairWork:
             self._check_time(job)
 
     def _check_progress(self, job: Job) -> None:
-        """Check that work in progress may go on, for a while even if other lanes wait.
+        """Check that work in progress may go on; other lanes let it go on until the deadline.
 
-        Raises RunCancelled if it may not.
+        Without other lanes the deadline is put off. Raises RunCancelled if work may not go on.
         """
         if self._queues.has_other_lanes(job):
             self._check_time(job)
@@ -167,11 +176,13 @@ class RepairWork:
             self._deadline = time.monotonic() + PATIENCE_SECONDS
 
     def _check_time(self, job: Job) -> None:
+        """Raise RunCancelled after the deadline, or if `_check_alive` does."""
         self._check_alive(job)
         if time.monotonic() > self._deadline:
             raise RunCancelled()
 
     def _check_alive(self, job: Job) -> None:
+        """Raise RunCancelled if the job is cancelled or no session shows the comparison."""
         job.check()
         if not self._is_alive():
             raise RunCancelled()
@@ -180,7 +191,7 @@ class RepairWork:
 def _is_known(
     comparison: MethodComparison, lane: MethodLane, repair: Repair, trial: LaneRun
 ) -> bool:
-    """Return whether another lane has the effect of a repair of `lane`, by its trial run."""
+    """Return whether another lane shows the effect of a repair of `lane`, or its trial's result."""
     if find_equal_lane(comparison, lane, repair) is not None:
         return True
     return is_answer_known(comparison, lane, trial)

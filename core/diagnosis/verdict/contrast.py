@@ -1,6 +1,7 @@
-"""The outcome of a comparison in a sentence or two for all lanes.
+"""The sentence or two on the outcome of a comparison of lanes on triples.
 
-Lanes that agree are summarised. Lanes that differ are named.
+They tell which lanes find most known answers, and where the others lose them. Lanes that agree are
+summarised; lanes that differ are named.
 """
 
 from __future__ import annotations
@@ -22,23 +23,23 @@ from core.diagnosis.wording import (
 )
 from core.languages.spelling import normalize
 
-# First words of a clause that are no names of methods.
+# First words of a clause that may be lowered, as they are no names of methods.
 FIRST_CLAUSE_WORDS = ("Neither", "None", "Only", "Both", "All")
 ADD_ANSWER_HINT = "Enter the correct answer to see where it is lost."
 
 
 @dataclass(frozen=True)
 class LaneSummary:
-    """The facts about one lane that the sentence for all lanes is made from.
+    """The facts about one lane from which the sentence for all lanes is made.
 
     Parameters
     ----------
     name : the lane's name in sentences.
     explanation : the lane's own explanation; None before it has retrieved.
-    answer_names : the names that it answers.
-    ending : how it ended (failed, was cancelled) if it did not finish; else empty.
-    n_right_by_reader : how many known answers its graph reader names, if the model's answers are
-        counted.
+    answer_names : the names in its answer.
+    ending : "failed" or "was cancelled" if it did not finish; else empty.
+    n_right_by_reader : how many known answers its graph reader names, if the model's answers count;
+        else None.
     """
 
     name: str
@@ -49,27 +50,32 @@ class LaneSummary:
 
     @property
     def known_explanation(self) -> LaneExplanation:
-        """The explanation of a lane that has retrieved."""
+        """The explanation, for a lane that has retrieved."""
         assert self.explanation is not None
         return self.explanation
 
     @property
     def n_right(self) -> int:
-        """The number of known answers that the lane gives, if some are known."""
-        assert self.known_explanation.right is not None
-        return self.known_explanation.right
+        """The number of known answers that the lane gives, for a question with known answers."""
+        assert self.known_explanation.n_right is not None
+        return self.known_explanation.n_right
 
 
-def compare_lanes(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str = "") -> str:
+def compare_lanes(lanes: Sequence[LaneSummary], answers: Sequence[str], measure: str = "") -> str:
     """Return the sentences for all lanes; empty for no lanes.
 
-    `by` tells whose answers are counted, if that is to be mentioned.
+    Parameters
+    ----------
+    lanes : the lanes of the comparison.
+    answers : the known answers.
+    measure : words for whose answers are counted, such as `BY_MODEL`; empty if the sentence
+        need not say it.
     """
     retrieved = [lane for lane in lanes if not lane.ending and lane.explanation is not None]
     answers = tuple(dict.fromkeys(answers))
     parts = ending_sentences((lane.name, lane.ending) for lane in lanes)
     if retrieved and answers:
-        parts.insert(0, _compare_known(retrieved, answers, f", {by}" if by else ""))
+        parts.insert(0, _compare_known(retrieved, answers, f", {measure}" if measure else ""))
     elif retrieved:
         parts.insert(0, _compare_unknown(retrieved))
     return " ".join(filter(None, parts))
@@ -95,7 +101,8 @@ def ending_sentences(lanes: Iterable[tuple[str, str]]) -> list[str]:
     return sentences
 
 
-def _compare_known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> str:
+def _compare_known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], measure: str) -> str:
+    """Return the sentences for a question with known answers."""
     absent = [
         loss.name for loss in lanes[0].known_explanation.losses if loss.cause is Cause.NOT_IN_GRAPH
     ]
@@ -108,34 +115,38 @@ def _compare_known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: s
     max_right = max(lane.n_right for lane in lanes)
     best = [lane for lane in lanes if lane.n_right == max_right]
     other_lanes = [lane for lane in lanes if lane.n_right < max_right]
-    first_sentence = _compare_best(lanes, best, answers, by)
+    first_sentence = _compare_best(lanes, best, answers, measure)
     if not other_lanes and max_right == total:
         return f"{first_sentence} {_other_names(lanes)}".strip()
     return f"{first_sentence} {_loss_clauses(other_lanes or lanes, total, len(lanes))}".strip()
 
 
 def _compare_best(
-    lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], by: str
+    lanes: Sequence[LaneSummary],
+    best: Sequence[LaneSummary],
+    answers: tuple[str, ...],
+    measure: str,
 ) -> str:
-    """Return the sentence on the lanes that find most, or on graph readers that find more."""
+    """Return the sentence on the `best` lanes, or on graph readers that find more than these."""
     max_right = best[0].n_right
     by_reader = [lane.n_right_by_reader for lane in lanes if lane.n_right_by_reader is not None]
     if len(by_reader) == len(lanes) and max(by_reader) > max_right:
         return _compare_readers(lanes, best, answers, max(by_reader))
-    return capitalised(f"{_count_clause(lanes, best, max_right, answers)}{by}.")
+    return capitalised(f"{_count_clause(lanes, best, max_right, answers)}{measure}.")
 
 
 def _compare_readers(
-    lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], right: int
+    lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], count: int
 ) -> str:
-    """Compare the graph readers with the language models, if the readers find more."""
-    readers = [lane for lane in lanes if lane.n_right_by_reader == right]
-    first_clause = capitalised(f"{_count_clause(lanes, readers, right, answers)}, {BY_READER};")
-    count = best[0].n_right
+    """Compare the graph readers, which find up to `count` answers, with the language models."""
+    readers = [lane for lane in lanes if lane.n_right_by_reader == count]
+    first_clause = capitalised(f"{_count_clause(lanes, readers, count, answers)}, {BY_READER};")
+    model_count = best[0].n_right
     if len(readers) == 1 and readers[0] in best:
-        names = f"names {number_words(count) if count else 'none'} of them"
-        return f"{first_clause} its language model {names if right > 1 else 'does not name it'}."
-    return f"{first_clause} {BY_MODEL} {_lower_first(_count_clause(lanes, best, count, answers))}."
+        names = f"names {number_words(model_count) if model_count else 'none'} of them"
+        return f"{first_clause} its language model {names if count > 1 else 'does not name it'}."
+    model_clause = _lower_first(_count_clause(lanes, best, model_count, answers))
+    return f"{first_clause} {BY_MODEL} {model_clause}."
 
 
 def _lower_first(text: str) -> str:
@@ -147,20 +158,21 @@ def _lower_first(text: str) -> str:
 def _count_clause(
     lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], count: int, answers: tuple[str, ...]
 ) -> str:
-    """Return the clause that names the lanes that find `count` answers."""
-    of, names = len(answers), join_words([lane.name for lane in best])
-    goal = answers[0] if of == 1 else all_words(of)
+    """Return the clause on the lanes that find most, `count` of the answers: the `best` of all."""
+    total = len(answers)
+    names = join_words([lane.name for lane in best])
+    goal = answers[0] if total == 1 else all_words(total)
     if count == 0:
-        any_goal = goal if of == 1 else f"any of the {number_words(of)}"
+        any_goal = goal if total == 1 else f"any of the {number_words(total)}"
         if len(lanes) == 1:
             return f"{lanes[0].name} does not find {any_goal}"
         who = "Neither" if len(lanes) == 2 else f"None of the {number_words(len(lanes))}"
-        return f"{who} finds {any_goal}{'' if of == 1 else ' answers'}"
-    what = goal if count == of else f"{count:,} of {of:,}"
+        return f"{who} finds {any_goal}{'' if total == 1 else ' answers'}"
+    what = goal if count == total else f"{count:,} of {total:,}"
     if len(best) == len(lanes):
         who = names if len(lanes) == 1 else capitalised(all_words(len(lanes)))
         return f"{who} {'finds' if len(lanes) == 1 else 'find'} {what}"
-    if count == of:
+    if count == total:
         return f"Only {names} {'finds' if len(best) == 1 else 'find'} {what}"
     return f"{names} {'finds' if len(best) == 1 else 'find'} most, {what}"
 
@@ -168,8 +180,10 @@ def _count_clause(
 def _loss_clauses(lanes: Sequence[LaneSummary], total: int, lane_count: int) -> str:
     """Return where each of some lanes loses answers; lanes with the same loss share a clause.
 
-    `lane_count` is the number of all lanes.
+    `lanes` have lost answers. `total` is the number of known answers, and `lane_count` the number
+    of all lanes.
     """
+    # Lanes with the same main cause, the same lost answers and the same hop are grouped.
     groups: dict[tuple, list[LaneSummary]] = {}
     for lane in lanes:
         losses = lane.known_explanation.losses
@@ -179,7 +193,7 @@ def _loss_clauses(lanes: Sequence[LaneSummary], total: int, lane_count: int) -> 
             (lane.known_explanation.cause, tuple(loss.name for loss in same_cause), hop), []
         ).append(lane)
     clauses = []
-    for (phrase, lost, hop), group in groups.items():
+    for (cause, lost, hop), group in groups.items():
         if total == 1:
             what = "it"
         elif len(lost) == total:
@@ -194,13 +208,14 @@ def _loss_clauses(lanes: Sequence[LaneSummary], total: int, lane_count: int) -> 
             who = all_words(lane_count)
         else:
             who = join_words([lane.name for lane in group])
-        wording = CAUSE_WORDINGS[phrase].several if len(group) > 1 else CAUSE_WORDINGS[phrase].one
+        words = CAUSE_WORDINGS[cause]
+        wording = words.for_several if len(group) > 1 else words.for_one
         clauses.append(f"{who} {wording.format(what=what, hop=hop)}")
     return capitalised("; ".join(clauses) + ".") if clauses else ""
 
 
 def _other_names(lanes: Sequence[LaneSummary]) -> str:
-    """Name the lanes that give other names too, unless all do."""
+    """Return a sentence on the lanes that give wrong names too; empty if none or all do."""
     lanes_with_extra = [lane for lane in lanes if lane.known_explanation.n_extra_names]
     if not lanes_with_extra or len(lanes_with_extra) == len(lanes):
         return ""
@@ -212,7 +227,7 @@ def _other_names(lanes: Sequence[LaneSummary]) -> str:
 
 
 def _compare_unknown(lanes: Sequence[LaneSummary]) -> str:
-    """Return whether the lanes agree, for a question without a known answer."""
+    """Return a sentence on the lanes' answers and if they agree, without known answers."""
     lanes_by_answer: dict[frozenset[str], list[LaneSummary]] = {}
     for lane in lanes:
         lanes_by_answer.setdefault(frozenset(map(normalize, lane.answer_names)), []).append(lane)

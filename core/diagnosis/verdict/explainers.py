@@ -1,6 +1,7 @@
 """Explainers of lanes: one for graphs of triples, one for corpora.
 
-They define the targets of a lane, and explain how it lost them.
+A lane is the run of one method in a comparison. Its targets are the known answers or gold passages
+that it should bring. An explainer says which they are, and how the lane lost some.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from core.diagnosis.lost_passages import lost_passages
 from core.diagnosis.measure import BY_READER, IN_PROMPT, lane_counts_by_model
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.passages import fates
-from core.diagnosis.support import find_rests
+from core.diagnosis.support import find_supporting_sentences
 from core.diagnosis.targets import Target, answers_of, passages_of
 from core.diagnosis.verdict.explanation import ComparisonVerdict, explain_lanes
 from core.diagnosis.verdict.lane_words import lane_answers
@@ -43,9 +44,8 @@ LossesAndCause = tuple[tuple[Loss, ...], Cause | None]
 class Explainer(ABC):
     """The explanations of lanes on one kind of source."""
 
-    same_answer_words: (
-        str  # wording for a lane that gives the same answer without the removed items
-    )
+    # says of a lane that it gives the same answer after items that it used were removed
+    same_answer_words: str
 
     @abstractmethod
     def targets(self, question: Question) -> tuple[Target, ...]:
@@ -57,7 +57,7 @@ class Explainer(ABC):
 
         Returns
         -------
-        The targets; empty if nothing is known about the question.
+        The targets; empty if neither answers nor passages of the question are known.
         """
 
     @abstractmethod
@@ -102,16 +102,17 @@ class Explainer(ABC):
 
     @abstractmethod
     def count_brought(
-        self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, saved_alive: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many targets a run brings.
 
         Parameters
         ----------
         run : the states of one lane, or the lane.
-        by_model : counts by the language model's answer or its prompt instead of the reader or the
-            hits.
-        survivors : targets that a saved case counted as alive at each stage.
+        by_model : True to count what the prompt holds, if the language model's answer counts; False
+            to count what the graph reader names. On a corpus it makes no difference.
+        saved_alive : for a saved lane on a corpus, the targets alive in the corpus and in the
+            graph.
 
         Returns
         -------
@@ -134,21 +135,22 @@ class Explainer(ABC):
 
     @abstractmethod
     def trial_question(self, ask: SourceQuestion, by_model: bool) -> tuple[SourceQuestion, bool]:
-        """Return the question of a trial, and True if its prompt is written.
+        """Return the question of a trial run, and True if the trial needs its prompt.
 
         Parameters
         ----------
         ask : the question as the lane asked it.
-        by_model : the result is measured by the language model's answer or its prompt.
+        by_model : True if the language model's answer counts for the lane.
 
         Returns
         -------
-        The question without the answer of a language model, and True if its prompt is written.
+        The question, set to run without a language model, and True if the operators that write the
+        prompt have to run.
         """
 
     @abstractmethod
     def answer_texts(self, comparison: MethodComparison, lane: MethodLane) -> tuple[str, ...]:
-        """Return the names or the text that a lane answers.
+        """Return the names in a lane's answer, or its text.
 
         Parameters
         ----------
@@ -174,10 +176,10 @@ class Explainer(ABC):
         """
         return names
 
-    def find_rests(
+    def find_supporting_sentences(
         self, lane: MethodLane, models: Models, watch: Watch
     ) -> tuple[SupportingSentence, ...] | None:
-        """Return the passages that an answer's sentences rest on.
+        """Return the sentences of passages on which an answer's sentences rest.
 
         Parameters
         ----------
@@ -187,7 +189,7 @@ class Explainer(ABC):
 
         Returns
         -------
-        One entry for each sentence that a passage supports; None if no passages are read.
+        One entry for each sentence of the answer; None if lanes on this source read no passages.
         """
         return None
 
@@ -220,11 +222,11 @@ class TripleExplainer(Explainer):
         return explanation.losses, explanation.cause
 
     def count_brought(
-        self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, saved_alive: SavedAlive
     ) -> BroughtTargets | None:
         """Return how many known answers the graph reader names.
 
-        If the model's answer counts, it is the number in the prompt.
+        If the model's answer counts, return how many are in the prompt.
         """
         question, graph, state = run.ask.question, run.graph, run.state
         if by_model:
@@ -236,7 +238,7 @@ class TripleExplainer(Explainer):
             count = count_right_answers(graph, state, question.answers, reader=True)
         if count is None:
             return None
-        # Only if both answer, the words say whose answers are counted.
+        # The words say whose answers are counted only if a language model answers too.
         words = where if run.ask.uses_model else ""
         return BroughtTargets(count, len(set(question.answers)), "", words)
 
@@ -284,17 +286,19 @@ class DocumentExplainer(Explainer):
         return losses_found, max(causes, key=lambda cause: causes[cause])
 
     def count_brought(
-        self, run: LaneRun | MethodLane, by_model: bool, survivors: SavedAlive
+        self, run: LaneRun | MethodLane, by_model: bool, saved_alive: SavedAlive
     ) -> BroughtTargets | None:
-        """Return how many targets are in the prompt, else found."""
+        """Return how many targets are in the prompt, or without a prompt among the hits."""
         ask, lane_targets = run.ask, self.targets(run.ask.question)
-        funnel_stages = funnel(ask.source, run.graph, run.state, lane_targets, survivors=survivors)
+        funnel_stages = funnel(
+            ask.source, run.graph, run.state, lane_targets, saved_alive=saved_alive
+        )
         stages = {stage.name: stage for stage in funnel_stages}
         last = next((stages[name] for name in BROUGHT_STAGES if name in stages), None)
         if last is None:
             return None
         what = "evidence passage" if ask.question.gold else "correct answer"
-        return BroughtTargets(len(last.alive), last.of, what, BROUGHT_STAGES[last.name])
+        return BroughtTargets(len(last.alive), last.n_targets, what, BROUGHT_STAGES[last.name])
 
     def propose_changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         return passage_changes.changes(run.line, lost)
@@ -308,10 +312,10 @@ class DocumentExplainer(Explainer):
             return (state.excerpt.text,) if state.excerpt is not None else ()
         return tuple(filter(None, [state.answer.strip()]))
 
-    def find_rests(
+    def find_supporting_sentences(
         self, lane: MethodLane, models: Models, watch: Watch
     ) -> tuple[SupportingSentence, ...] | None:
-        return find_rests(lane.graph, lane.state, models.encoder(), watch)
+        return find_supporting_sentences(lane.graph, lane.state, models.encoder(), watch)
 
 
 def explainer_of(source: AnswerSource) -> Explainer:
@@ -320,4 +324,5 @@ def explainer_of(source: AnswerSource) -> Explainer:
 
 
 def _by_rank(items: Sequence[Item]) -> list[Item]:
+    """Return losses or outcomes by their rank, those without a rank last."""
     return sorted(items, key=lambda item: (item.rank is None, item.rank or 0))

@@ -1,4 +1,7 @@
-"""Explanations of found and lost answers, made from the trace."""
+"""Explanations of how each lane on triples found or lost the known answers.
+
+They are sentences on the most frequent cause of the losses, made from the trace of the lane's run.
+"""
 
 from __future__ import annotations
 
@@ -26,25 +29,26 @@ from core.types import State
 
 @dataclass(frozen=True)
 class LaneExplanation:
-    """The explanation of one lane: a stage, a few words, and a sentence.
+    """The explanation of one lane: a stage, a few words, and a sentence that continues them.
 
     Parameters
     ----------
     stage : the stage of the funnel at which most was lost; None if nothing was.
     head, text : the few words, and the sentence.
-    right : how many of the `of` known answers are given, by the model or the graph reader,
-        whichever the lane is counted by; None if no answer is known.
-    losses : the known answers that are not given. The first one belongs to the sentence.
-    cause : the sentence's key in `CAUSE_WORDINGS`.
+    n_right : how many of the `n_answers` known answers the lane gives, by its model or by its graph
+        reader, whichever counts; None if no answer is known.
+    losses : the known answers that are not given, those of the sentence first.
+    n_extra_names : names by the graph reader that are no known answers.
+    cause : the main cause of the losses, as the sentence puts it.
     """
 
     stage: str | None
     head: str
     text: str
-    right: int | None = None
-    of: int = 0
+    n_right: int | None = None
+    n_answers: int = 0
     losses: tuple[Loss, ...] = ()
-    n_extra_names: int = 0  # names by the graph reader that are no known answers
+    n_extra_names: int = 0
     cause: Cause = Cause.FOUND
 
 
@@ -53,13 +57,14 @@ class ComparisonVerdict:
     """The sentence for all lanes, and the explanation of each lane.
 
     The sentence is empty until every lane has retrieved. A lane's explanation is None until it has.
-    While new lanes run, the sentence is that of the earlier lanes, and `pending_text` says that it
-    will be counted again.
+    While lanes that were added later still run, the sentence is about the earlier lanes, and
+    `pending_text` says that they will be counted again. `named_answers` are the known answers that
+    the sentence names.
     """
 
     text: str
     lanes: tuple[LaneExplanation | None, ...]
-    named_answers: tuple[str, ...] = ()  # known answers named in the sentence for all lanes
+    named_answers: tuple[str, ...] = ()
     pending_text: str = ""
 
 
@@ -76,10 +81,7 @@ def explain_lanes(
     by_model : for each run, True if the language model's answer counts.
     """
     answers = tuple(dict.fromkeys(answers))
-    if answers:
-        lane_paths = [dict(lost) for lost in lost_paths(graph, runs, answers, by_model)]
-    else:
-        lane_paths = [{} for _ in runs]
+    lane_paths = [dict(lost) for lost in lost_paths(graph, runs, answers, by_model)]
     stages = [LaneStages(graph, states, model) for states, model in zip(runs, by_model)]
     return [
         _explain_lane(stage, answers, paths) if stage.states else None
@@ -88,6 +90,7 @@ def explain_lanes(
 
 
 def _explain_lane(run: LaneStages, answers: tuple[str, ...], paths) -> LaneExplanation:
+    """Return the explanation of a run; `paths` holds a path to each lost answer that has one."""
     if not answers:
         return LaneExplanation(None, "", _best_path_text(run))
     lost = losses(run, answers, paths)
@@ -95,25 +98,27 @@ def _explain_lane(run: LaneStages, answers: tuple[str, ...], paths) -> LaneExpla
     if not lost:
         text = _success_text(run, answers, extra)
         n = len(answers)
-        return LaneExplanation(None, f"{_found_head(n)}:", text, n, n, (), extra)
-    right = len(answers) - len(lost)
+        return LaneExplanation(
+            None, f"{_found_head(n)}:", text, n_right=n, n_answers=n, n_extra_names=extra
+        )
     main = _main_cause(lost)
     main_losses = sorted(
         (loss for loss in lost if loss.cause == main),
         key=lambda loss: (loss.rank is None, loss.rank or 0, -(loss.hop or 0)),
     )
-    phrase, text = SENTENCES[main](_LossGroup(run, main_losses))
-    head = CAUSE_WORDINGS[phrase].head.format(hop=main_losses[0].hop)
+    # the cause in words may be more precise than that of the losses
+    worded_cause, text = SENTENCES[main](_LossGroup(run, main_losses))
+    head = CAUSE_WORDINGS[worded_cause].head.format(hop=main_losses[0].hop)
     other_losses = tuple(loss for loss in lost if loss.cause != main)
     return LaneExplanation(
         main_losses[0].stage,
         f"{head}:",
         capitalised(text),
-        right,
-        len(answers),
-        (*main_losses, *other_losses),
-        extra,
-        phrase,
+        n_right=len(answers) - len(lost),
+        n_answers=len(answers),
+        losses=(*main_losses, *other_losses),
+        n_extra_names=extra,
+        cause=worded_cause,
     )
 
 
@@ -129,6 +134,7 @@ def _main_cause(lost: Sequence[Loss]) -> Cause:
 
 
 def _count_extra_names(run: LaneStages, answers: Sequence[str]) -> int:
+    """Return how many names of the graph reader are no known answers; 0 if the model's count."""
     if run.by_model or run.state.reader is None:
         return 0
     known_nodes = set[int]().union(*map(run.answer_nodes, answers))
@@ -145,7 +151,8 @@ def _best_path_text(run: LaneStages) -> str:
         return "It answers without paths."
     if run.answer_path is None or not len(run.answer_path):
         return "No path was found."
-    words, chain_count = _chain_text(run, run.path_chain(run.answer_path)), _count_chains(run)
+    words = _chain_text(run, run.path_chain(run.answer_path))
+    chain_count = _count_chains(run)
     if chain_count:
         return f"“{words}” ranked first of {chain_count:,} relation sequences."
     return f"Its answer is at the end of “{words}”."
@@ -167,7 +174,10 @@ def _success_text(run: LaneStages, answers: Sequence[str], extra: int) -> str:
         return f"“{words}” ranked first of {chain_count:,} relation sequences.{extra_sentence}"
     items = run.state.paths.items
     targets = [run.answer_nodes(answer) for answer in answers]
-    ranks = [next((i for i, p in enumerate(items, 1) if p.end in nodes), None) for nodes in targets]
+    ranks = [  # of the first path to each answer
+        next((rank for rank, path in enumerate(items, 1) if path.end in nodes), None)
+        for nodes in targets
+    ]
     known_ranks = [rank for rank in ranks if rank is not None]
     if len(known_ranks) < len(ranks):
         return f"The model named {it}, though not every path to {it} was kept."
@@ -185,11 +195,12 @@ def _success_text(run: LaneStages, answers: Sequence[str], extra: int) -> str:
 
 
 def _count_chains(run: LaneStages) -> int | None:
-    """Return the number of ranked relation chains, for methods that rank chains."""
+    """Return the number of ranked relation chains; None for a method that ranks none."""
     return next((step.sizes["chains"] for step in run.state.trace if "chains" in step.sizes), None)
 
 
 def _chain_text(run: LaneStages, chain: Chain) -> str:
+    """Return relations in the graph's everyday words, if it has some for them."""
     return chain_words(list(chain), relation_table(run.graph.name))
 
 
@@ -197,11 +208,13 @@ class _LossGroup:
     """Losses of one cause, the best ranked first, with the words that sentences need."""
 
     def __init__(self, run: LaneStages, losses: Sequence[Loss]):
-        self.run, self.losses, self.first = run, losses, losses[0]
+        self.run = run
+        self.losses = losses
+        self.first = losses[0]
         self.names = list_names([loss.name for loss in losses])
-        self.more = len(losses) - 1
-        self.is_ = is_or_are(len(losses))
-        self.it = "it" if len(losses) == 1 else "them"
+        self.n_more = len(losses) - 1  # losses after the first
+        self.is_or_are = is_or_are(len(losses))
+        self.it_or_them = "it" if len(losses) == 1 else "them"
 
     @property
     def operator_title(self) -> str:
@@ -215,38 +228,42 @@ class _LossGroup:
         """True if a filter of the subgraph decided."""
         return self.first.step is not None and self.first.step.stage == "filter"
 
-    def chain(self, chain: Chain) -> str:
+    def quote_chain(self, chain: Chain) -> str:
+        """Return relations in words, in quotes."""
         return f"“{_chain_text(self.run, chain)}”"
 
     def parameter(self, name: str):
+        """Return a parameter of the operator that decided; None if it has no such parameter."""
         return self.first.step.parameters.get(name) if self.first.step is not None else None
 
     @property
     def rank_clause(self) -> str:
-        """The rank of the first answer, and how many more answers have the same cause."""
+        """The rank of the first answer, and how many more answers have the same cause, in words."""
         rank = ordinal(required_figure(self.first.rank))
-        more = f", {number_words(self.more)} more after it" if self.more else ""
+        more = f", {number_words(self.n_more)} more after it" if self.n_more else ""
         return f"{self.first.name} ranked {rank} of {self.first.n_candidates:,}{more}"
 
 
-def _explain_unknown(group: _LossGroup) -> tuple[Cause, str]:
+# Each function below returns the cause as the sentence puts it, and the sentence, which continues
+# the head of that cause.
+def _explain_not_in_graph(group: _LossGroup) -> tuple[Cause, str]:
     names = [f"“{loss.name}”" for loss in group.losses[:2]]
-    if group.more > 1:
-        names.append(f"{number_words(group.more - 1)} more")
+    if group.n_more > 1:
+        names.append(f"{number_words(group.n_more - 1)} more")
     return Cause.NOT_IN_GRAPH, f"no entity is called {' or '.join(names)}."
 
 
-def _explain_unshown(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_shown(group: _LossGroup) -> tuple[Cause, str]:
     if group.run.by_model:
         return Cause.NOT_SHOWN, f"the model was shown no facts and did not name {group.names}."
     return Cause.NOT_SOUGHT, "no path was sought, and no model answered."
 
 
-def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_left_out(group: _LossGroup) -> tuple[Cause, str]:
     loss, limit = group.first, group.first.n_retained or 0
     on_the_way = loss.missing_name != loss.name
     what = f"{loss.missing_name}, on the way to {group.names}," if on_the_way else group.names
-    is_ = "is" if on_the_way else group.is_
+    is_ = "is" if on_the_way else group.is_or_are
     hops = group.parameter("hops")
     walks = group.parameter("walks")
     if walks:
@@ -255,7 +272,7 @@ def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
     if hops is not None and group.parameter("matches") is None and limit < group.parameter("keep"):
         return Cause.TOO_FAR, f"{what} {is_} more than {count_noun(hops, 'hop')} away."
     phrase = Cause.FILTERED if group.is_filter else Cause.LEFT_OUT
-    it = loss.missing_name if group.more and not on_the_way else "it"
+    it = loss.missing_name if group.n_more and not on_the_way else "it"
     rank_clause = f": {it} ranked {ordinal(loss.rank)}" if loss.rank else ""
     return (
         phrase,
@@ -264,28 +281,25 @@ def _explain_outside(group: _LossGroup) -> tuple[Cause, str]:
     )
 
 
-def _explain_cut(group: _LossGroup) -> tuple[Cause, str]:
-    relation = group.chain(((group.first.missing_name, True),))
+def _explain_edge_left_out(group: _LossGroup) -> tuple[Cause, str]:
+    relation = group.quote_chain(((group.first.missing_name, True),))
     return (
         Cause.FILTERED if group.is_filter else Cause.EDGE_LEFT_OUT,
         f"{group.operator_title} leaves out a {relation} edge on the way to {group.names}.",
     )
 
 
-def _explain_far(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_too_far(group: _LossGroup) -> tuple[Cause, str]:
     distance, limit = required_figure(group.first.hop), required_figure(group.first.n_retained)
-    return (
-        Cause.TOO_FAR,
-        f"{group.names} {group.is_} {count_noun(distance, 'hop')} away, {limit} {is_or_are(limit)} "
-        "searched.",
-    )
+    away = f"{group.names} {group.is_or_are} {count_noun(distance, 'hop')} away"
+    return Cause.TOO_FAR, f"{away}, {limit} {is_or_are(limit)} searched."
 
 
-def _explain_unconnected(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_no_way(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NO_WAY, f"no path inside the subgraph leads to {group.names}."
 
 
-def _explain_oneway(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_one_way(group: _LossGroup) -> tuple[Cause, str]:
     return (
         Cause.ONE_WAY,
         f"edges are followed one way only, and the way to {group.names} needs the other.",
@@ -294,7 +308,7 @@ def _explain_oneway(group: _LossGroup) -> tuple[Cause, str]:
 
 def _explain_beam(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    path = f"{group.chain(loss.chain)} to {loss.missing_name}"
+    path = f"{group.quote_chain(loss.chain)} to {loss.missing_name}"
     if loss.rank is None:
         return (
             Cause.BEAM,
@@ -306,9 +320,9 @@ def _explain_beam(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.BEAM, f"{path} ranked {ordinal(loss.rank)} of {loss.n_candidates:,}; {limit}."
 
 
-def _explain_untried(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_tried(group: _LossGroup) -> tuple[Cause, str]:
     loss, fanout = group.first, group.parameter("fanout")
-    hop = f"{group.chain(loss.chain[-1:])} to {loss.missing_name}"
+    hop = f"{group.quote_chain(loss.chain[-1:])} to {loss.missing_name}"
     read, recall = group.parameter("read"), group.parameter("recall")
     limit = ""
     if fanout:
@@ -324,11 +338,11 @@ def _explain_untried(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_TRIED, f"{hop} is not among the hops from {loss.start} that were tried."
 
 
-def _explain_elsewhere(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_other_relations(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    walked = f"it walked {group.chain(loss.followed_chain)}"
+    walked = f"it walked {group.quote_chain(loss.followed_chain)}"
     if loss.chain and loss.followed_chain:
-        text = f"{walked}; the way to {group.names} is {group.chain(loss.chain)}."
+        text = f"{walked}; the way to {group.names} is {group.quote_chain(loss.chain)}."
     elif loss.followed_chain:
         text = f"{walked}, which does not lead to {group.names}."
     else:
@@ -348,7 +362,7 @@ def _explain_outranked(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.OUTRANKED, f"{group.rank_clause}; only {limit:,} {is_or_are(limit)} kept."
 
 
-def _explain_unchosen(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_chosen(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_CHOSEN, _picked_sentence(group, "chosen")
 
 
@@ -360,71 +374,72 @@ def _explain_not_handed_on(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _picked_sentence(group: _LossGroup, how: str) -> str:
+    """Return a sentence on paths that a step picked; `how` is read, drawn or chosen."""
     count = group.first.n_retained
     paths = count_noun(required_figure(group.first.n_candidates), "path")
     was, they_do = ("was", "it does") if count == 1 else ("were", "they do")
     return f"of {paths} {count:,} {was} {how}, and {they_do} not lead to {group.names}."
 
 
-def _explain_late(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_no_room(group: _LossGroup) -> tuple[Cause, str]:
     limit = required_figure(group.first.n_retained)
     return Cause.NO_ROOM, f"{group.rank_clause}; the model reads only the top {limit:,}."
 
 
-def _explain_passed(group: _LossGroup) -> tuple[Cause, str]:
-    where = "on paths but not at their ends" if group.more else "on a path but not at its end"
-    return Cause.ON_THE_WAY, f"{group.names} {group.is_} {where}."
+def _explain_on_the_way(group: _LossGroup) -> tuple[Cause, str]:
+    where = "on paths but not at their ends" if group.n_more else "on a path but not at its end"
+    return Cause.ON_THE_WAY, f"{group.names} {group.is_or_are} {where}."
 
 
-def _explain_unnamed(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_named(group: _LossGroup) -> tuple[Cause, str]:
     limit = required_figure(group.first.n_retained)
     stops = "the reader names nothing"
     if limit:
         stops = f"the reader stops at {count_noun(limit, 'name')}"
-    return (
-        Cause.NOT_NAMED,
-        f"{group.names} {group.is_} at the end of {group.chain(group.first.chain)}, but {stops}.",
-    )
+    chain = group.quote_chain(group.first.chain)
+    return Cause.NOT_NAMED, f"{group.names} {group.is_or_are} at the end of {chain}, but {stops}."
 
 
-def _explain_beyond_prompt(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_followed(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    leads = f"{group.chain(loss.chain)}, rank {loss.rank:,} of {loss.n_candidates:,}, leads to {group.names}"
-    return Cause.NOT_FOLLOWED, f"its answer follows {group.chain(loss.followed_chain)}; {leads}."
+    rank_clause = f"rank {loss.rank:,} of {loss.n_candidates:,}"
+    leads = f"{group.quote_chain(loss.chain)}, {rank_clause}, leads to {group.names}"
+    followed = group.quote_chain(loss.followed_chain)
+    return Cause.NOT_FOLLOWED, f"its answer follows {followed}; {leads}."
 
 
-def _explain_unsaid(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_said(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     was = "were in the prompt"
-    if not group.more:
+    if not group.n_more:
         was = f"was in the prompt (path {loss.rank:,} of {loss.n_candidates:,})"
-    return Cause.NOT_SAID, f"{group.names} {was}, but the model did not name {group.it}."
+    return Cause.NOT_SAID, f"{group.names} {was}, but the model did not name {group.it_or_them}."
 
 
-def _explain_unreached(group: _LossGroup) -> tuple[Cause, str]:
+def _explain_not_reached(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_REACHED, f"{group.operator_title} did not reach {group.names}."
 
 
-# Functions that return a cause's key in `CAUSE_WORDINGS` and the sentence.
+# By cause of the losses, the function that explains them.
 SENTENCES = {
-    Cause.NOT_IN_GRAPH: _explain_unknown,
-    Cause.NOT_SHOWN: _explain_unshown,
-    Cause.LEFT_OUT: _explain_outside,
-    Cause.EDGE_LEFT_OUT: _explain_cut,
-    Cause.TOO_FAR: _explain_far,
-    Cause.NO_WAY: _explain_unconnected,
-    Cause.ONE_WAY: _explain_oneway,
+    Cause.NOT_IN_GRAPH: _explain_not_in_graph,
+    Cause.NOT_SHOWN: _explain_not_shown,
+    Cause.LEFT_OUT: _explain_left_out,
+    Cause.EDGE_LEFT_OUT: _explain_edge_left_out,
+    Cause.TOO_FAR: _explain_too_far,
+    Cause.NO_WAY: _explain_no_way,
+    Cause.ONE_WAY: _explain_one_way,
     Cause.BEAM: _explain_beam,
-    Cause.NOT_TRIED: _explain_untried,
-    Cause.OTHER_RELATIONS: _explain_elsewhere,
+    Cause.NOT_TRIED: _explain_not_tried,
+    Cause.OTHER_RELATIONS: _explain_other_relations,
     Cause.NOT_READ: _explain_not_read,
     Cause.OUTRANKED: _explain_outranked,
-    Cause.NOT_CHOSEN: _explain_unchosen,
+    Cause.NOT_CHOSEN: _explain_not_chosen,
     Cause.NOT_HANDED_ON: _explain_not_handed_on,
-    Cause.NO_ROOM: _explain_late,
-    Cause.NOT_FOLLOWED: _explain_beyond_prompt,
-    Cause.NOT_NAMED: _explain_unnamed,
-    Cause.ON_THE_WAY: _explain_passed,
-    Cause.NOT_SAID: _explain_unsaid,
-    Cause.NOT_REACHED: _explain_unreached,
+    Cause.NO_ROOM: _explain_no_room,
+    Cause.NOT_FOLLOWED: _explain_not_followed,
+    Cause.NOT_NAMED: _explain_not_named,
+    Cause.ON_THE_WAY: _explain_on_the_way,
+    Cause.NOT_SAID: _explain_not_said,
+    Cause.NOT_REACHED: _explain_not_reached,
 }

@@ -1,4 +1,4 @@
-"""Names of lanes in sentences, and the names that a lane answers."""
+"""Names of lanes in sentences, and the names in a lane's answer."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from core.comparison.lane import MethodComparison, MethodLane
 
 
 def lane_names(comparison: MethodComparison) -> list[str]:
-    """Return the name of each lane in a sentence.
+    """Return the name of each lane for sentences.
 
-    It is the plain name of the method in quotes. If two are alike it is the paper's name, and
-    if these are alike too, the number of the lane is added.
+    It is the everyday name of the method, in quotes. Methods with the same everyday name have the
+    name of their paper. If these names are the same too, the number of the lane is added.
     """
     methods = [lane.method for lane in comparison.lanes]
     labels = [method.label for method in methods]
@@ -24,17 +24,18 @@ def lane_names(comparison: MethodComparison) -> list[str]:
 
 
 def _quote_name(name: str) -> str:
-    """Quote a name of words, so that it reads as one thing.
+    """Put a name that consists of words in quotes, so that it reads as one thing.
 
-    A name with a digit, such as No. 12, stays as it is.
+    A name with a digit, such as No. 12, is unchanged.
     """
     return name if any(letter.isdigit() for letter in name) else f"“{name}”"
 
 
 def lane_answers(lane: MethodLane, by_model: bool) -> tuple[str, ...]:
-    """Return the names that a lane answers.
+    """Return the names in a lane's answer.
 
-    They are the model's if its answer counts, else the graph reader's.
+    They are the parts of the model's answer between commas if `by_model`, else the names of the
+    graph reader's nodes.
     """
     if by_model:
         return tuple(part.strip() for part in (lane.state.answer or "").split(",") if part.strip())

@@ -1,6 +1,6 @@
-"""The outcome of a comparison on triples in sentences.
+"""The outcome of a comparison on triples in sentences, for each lane and for all.
 
-Each lane's sentence tells how it found the known answers or lost them.
+The sentence of a lane tells how it found the known answers or lost them.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from core.diagnosis.wording import capitalised, join_words
 
 
 def verdict_paths(comparison: MethodComparison) -> ComparisonVerdict:
-    """Return the sentences of the lanes and the one for all.
+    """Return the sentences of the lanes and the sentence for all.
 
-    The latter is empty until every lane has retrieved or ended.
+    The sentence for all is empty until every lane has retrieved or ended.
     """
     graph, answers = comparison.graph, comparison.ask.question.answers
     lanes = comparison.lanes
-    models = [lane_counts_by_model(comparison, lane) for lane in lanes]
+    by_model = [lane_counts_by_model(comparison, lane) for lane in lanes]
     lane_explanations = explain_lanes(
-        graph, [lane.states if lane.retrieved else () for lane in lanes], answers, models
+        graph, [lane.states if lane.retrieved else () for lane in lanes], answers, by_model
     )
     explanations = tuple(
         explanation and _with_reader_count(comparison, lane, explanation)
@@ -41,7 +41,7 @@ def verdict_paths(comparison: MethodComparison) -> ComparisonVerdict:
     )
     if not all(lane.retrieved or lane.status in ENDED_STATUSES for lane in lanes):
         return ComparisonVerdict("", explanations)
-    text = _joint_text(comparison, models, explanations)
+    text = _joint_text(comparison, by_model, explanations)
     return ComparisonVerdict(
         text, explanations, tuple(answer for answer in dict.fromkeys(answers) if answer in text)
     )
@@ -49,10 +49,13 @@ def verdict_paths(comparison: MethodComparison) -> ComparisonVerdict:
 
 def _joint_text(
     comparison: MethodComparison,
-    models: Sequence[bool],
+    by_model: Sequence[bool],
     explanations: Sequence[LaneExplanation | None],
 ) -> str:
-    """Return the sentence for all lanes."""
+    """Return the sentence for all lanes.
+
+    `by_model` tells for each lane if its language model's answer counts.
+    """
     lanes, answers = comparison.lanes, comparison.ask.question.answers
     names = lane_names(comparison)
     summaries = [
@@ -63,17 +66,19 @@ def _joint_text(
             missing_answer_reason(lane),
             _count_by_reader(comparison, lane) if model else None,
         )
-        for name, lane, model, explanation in zip(names, lanes, models, explanations)
+        for name, lane, model, explanation in zip(names, lanes, by_model, explanations)
     ]
-    others = [
+    # lanes without a graph reader, if the graph readers count for the others
+    model_only_names = [
         name
-        for name, model, summary in zip(names, models, summaries)
+        for name, model, summary in zip(names, by_model, summaries)
         if model and summary.explanation and not counts_by_model(comparison)
     ]
     parts = [
         compare_lanes(summaries, answers, measure_words(comparison)),
-        _without_reader_text(others) if answers and len(others) < len(lanes) else "",
     ]
+    if answers and len(model_only_names) < len(lanes):
+        parts.append(_without_reader_text(model_only_names))
     return " ".join(filter(None, parts))
 
 
@@ -89,18 +94,18 @@ def _with_reader_count(
 ) -> LaneExplanation:
     """Add to a lane's explanation that the graph reader's answers are counted.
 
-    The number of answers that the language model names is added once it has answered. Lanes that
-    are counted otherwise stay as they are.
+    Once the language model has answered, the number of answers that it names is added. The
+    explanation is unchanged if the model's answers count, or if no model is asked.
     """
     by_model = lane_counts_by_model(comparison, lane)
-    if by_model or not explanation.of or not has_two_measures(comparison):
+    if by_model or not explanation.n_answers or not has_two_measures(comparison):
         return explanation
     named_count = count_right_answers(
         comparison.graph, lane.state, comparison.ask.question.answers, reader=False
     )
     model_clause = ""
     if named_count is not None:
-        model_clause = f"; the language model names {named_count:,} of {explanation.of:,}"
+        model_clause = f"; the language model names {named_count:,} of {explanation.n_answers:,}"
     return replace(explanation, text=f"{explanation.text} Counted {BY_READER}{model_clause}.")
 
 

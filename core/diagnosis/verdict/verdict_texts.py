@@ -1,6 +1,6 @@
-"""The outcome of a comparison on a corpus in sentences.
+"""The outcome of a comparison on a corpus in sentences, for each lane and for all.
 
-Each lane's sentence tells the passages that it found and where one was lost.
+The sentence of a lane tells if it found the gold passages, else where the first was lost.
 """
 
 from __future__ import annotations
@@ -37,17 +37,16 @@ def explain_text_lane(comparison: MethodComparison, lane: MethodLane) -> LaneExp
     """Return the sentence of a lane; None before it has retrieved.
 
     It is about the gold passages, or about the words of the known answers if no gold passage is
-    known. `stage` is the stage of the funnel at which the first one is lost. `right` of `of` known
-    answers are in the lane's answer.
+    known. The explanation's `stage` is the stage of the funnel at which the first of them is lost.
     """
     ask = comparison.ask
     if not lane.retrieved or not lane.states:
         return None
     answers = funnel(
-        ask.source, lane.graph, lane.state, answers_of(ask.question), survivors=lane.saved_alive
+        ask.source, lane.graph, lane.state, answers_of(ask.question), saved_alive=lane.saved_alive
     )
     passages = funnel(
-        ask.source, lane.graph, lane.state, passages_of(ask.question), survivors=lane.saved_alive
+        ask.source, lane.graph, lane.state, passages_of(ask.question), saved_alive=lane.saved_alive
     )
     right = _right_answers(answers)
     total = len(dict.fromkeys(ask.question.answers))
@@ -75,12 +74,15 @@ def _right_answers(stages: Sequence[FunnelStage]) -> int | None:
 
 
 def _ran_without_documents(stages: Sequence[FunnelStage]) -> bool:
-    """Return whether a lane retrieved nothing, although nothing was lost before that."""
+    """Return whether a lane does not retrieve, and lost no target before that."""
     return stages[-1].name in ("corpus", "graph") and not any(stage.lost for stage in stages)
 
 
 def _explain_cancelled(answers: Sequence[FunnelStage], total: int) -> LaneExplanation:
-    """Explain a lane that was cancelled before it answered."""
+    """Explain a lane that was cancelled before it answered.
+
+    `answers` are the stages of the known answers up to then.
+    """
     head = _stage_head(answers).rstrip(":") if answers else ""
     known_clause = f"; {head[:1].lower()}{head[1:]}" if head else ""
     return LaneExplanation(
@@ -95,8 +97,8 @@ def _explain_brought(
     last = stages[-1]
     subject = (
         "The passage with the evidence is"
-        if last.of == 1
-        else f"{capitalised(all_words(last.of))} passages with the evidence are"
+        if last.n_targets == 1
+        else f"{capitalised(all_words(last.n_targets))} passages with the evidence are"
     )
     head = f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}."
     if right != 0:
@@ -113,17 +115,17 @@ def _explain_lost(
     right: int | None,
     total: int,
 ) -> LaneExplanation:
-    """Explain the loss of the first passage, with a repair."""
+    """Explain the loss of the first passage, with the repair that was found, if any."""
     first, more_count = lost[0], len(lost) - 1
     repair_clause = f"; {_repair_text(repair, more_count == 0)}" if repair is not None else ""
     others_sentence = ""
     if more_count:
         passages = "passage was" if more_count == 1 else "passages were"
         others_sentence = f" {capitalised(number_words(more_count))} more {passages} missed."
-    never = "Never found" if stages[-1].name == "retrieved" else "Never read"
+    head = "Never found" if stages[-1].name == "retrieved" else "Never read"
     return LaneExplanation(
         first.stage,
-        f"{never} “{first.name}”:",
+        f"{head} “{first.name}”:",
         f"{loss_reason(first)}{repair_clause}.{others_sentence}",
         right,
         total,
@@ -132,7 +134,10 @@ def _explain_lost(
 
 
 def _repair_text(repair: Repair, alone: bool) -> str:
-    """Return the effect of a change, as in: keep 6 passages to bring it in."""
+    """Return the effect of a repair, as in: keep 6 passages to bring it in.
+
+    `alone` is True if only one passage was lost.
+    """
     change = repair.label.partition(" → ")[0]
     brings_all = alone and repair.right == repair.of
     what = "it in" if brings_all else f"in {repair.right:,} of {repair.of:,}"
@@ -162,22 +167,23 @@ def _explain_words(stages: Sequence[FunnelStage], right: int | None, total: int)
 
 
 def _best_passage(lane: MethodLane) -> str:
-    """Return the passage that a lane ranks first, for a question without known answers."""
-    order = chunk_order(lane.graph, lane.state)
-    if order is None or not order[0]:
+    """Return a sentence on the passage that a lane ranks first; empty if it ranks none."""
+    orders = chunk_order(lane.graph, lane.state)
+    if orders is None or not orders[0]:
         return ""
-    first, table = order[0][0], lane.graph.columns.chunks
+    retrieved, _ = orders
+    first, table = retrieved[0], lane.graph.columns.chunks
     id, document = table.text("id", first), table.text("document", first)
-    # The number is added if the document has several chunks.
+    # A chunk's number is part of its id if the document has several chunks.
     number = f" {id.removeprefix(document)}" if id.startswith(f"{document}#") else ""
     return (
-        f"First of {count_noun(len(order[0]), 'passage')}: "
+        f"First of {count_noun(len(retrieved), 'passage')}: "
         f"“{title_of_chunk(lane.graph, first)}{number}”."
     )
 
 
 def _stage_head(stages: Sequence[FunnelStage]) -> str:
-    """Return a sentence's beginning: 1 of 2 correct answers in the prompt."""
+    """Return the beginning of a sentence, as in: 1 of 2 correct answers in the prompt:"""
     last = stages[-1]
     what = {
         "corpus": "in the corpus",
@@ -186,13 +192,13 @@ def _stage_head(stages: Sequence[FunnelStage]) -> str:
         "prompt": "in the prompt",
         "answer": "in the answer",
     }[last.name]
-    if last.of == 1:
+    if last.n_targets == 1:
         return f"Correct answer {'' if last.alive else 'not '}{what}:"
-    return f"{len(last.alive)} of {last.of} correct answers {what}:"
+    return f"{len(last.alive)} of {last.n_targets} correct answers {what}:"
 
 
 def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
-    """Return the sentences of the lanes, and the one for all."""
+    """Return the sentences of the lanes, and the sentence for all once every lane has ended."""
     explanations = tuple(explain_text_lane(comparison, lane) for lane in comparison.lanes)
     is_done = all(lane.status in ENDED_STATUSES for lane in comparison.lanes)
     return ComparisonVerdict(_joint_text(comparison, explanations) if is_done else "", explanations)
@@ -201,15 +207,15 @@ def verdict_texts(comparison: MethodComparison) -> ComparisonVerdict:
 def _joint_text(
     comparison: MethodComparison, explanations: Sequence[LaneExplanation | None]
 ) -> str:
-    """Return the counts of right answers and shown gold passages.
+    """Return sentences on the lanes with the correct answer, and on the gold passages in prompts.
 
-    The text is empty if no lane has retrieved.
+    Lanes that failed or were cancelled are named. The text is empty if there is nothing to say.
     """
     names = lane_names(comparison)
     answering_lanes = [
-        (name, explanation.right > 0)
+        (name, explanation.n_right > 0)
         for name, explanation in zip(names, explanations)
-        if explanation is not None and explanation.right is not None and explanation.of
+        if explanation is not None and explanation.n_right is not None and explanation.n_answers
     ]
     right = [name for name, is_right in answering_lanes if is_right]
     silent = any(is_unanswered(lane) for lane in comparison.lanes)
@@ -225,9 +231,13 @@ def _joint_text(
 
 
 def _right_lanes(right: Sequence[str], total: int, silent: bool) -> str:
-    """Return which of the lanes that answered give the correct answer.
+    """Return a sentence on the lanes that give the correct answer.
 
-    `total` is the number of lanes that answered. `silent` is true if other lanes did not answer.
+    Parameters
+    ----------
+    right : the names of these lanes.
+    total : the number of lanes that answered.
+    silent : True if other lanes were cancelled before they answered.
     """
     if silent and total == 1:
         answered = "The one method that answered"
@@ -245,11 +255,12 @@ def _right_lanes(right: Sequence[str], total: int, silent: bool) -> str:
 
 
 def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]:
-    """Return how many gold passages the prompt of each lane shows.
+    """Return a sentence on the gold passages in the prompt of each lane, if there are prompts.
 
-    Lanes without a prompt are left out. If all lanes show as many, there is one number.
+    Lanes without a prompt are left out. If all prompts show the same number, it is given once.
     """
-    counts, ask = [], comparison.ask
+    ask = comparison.ask
+    counts = []  # (name of the lane, gold passages in its prompt, all gold passages)
     for name, lane in zip(names, comparison.lanes):
         if not lane.retrieved:
             continue
@@ -258,10 +269,10 @@ def _shown_gold(comparison: MethodComparison, names: Sequence[str]) -> list[str]
             lane.graph,
             lane.state,
             passages_of(ask.question),
-            survivors=lane.saved_alive,
+            saved_alive=lane.saved_alive,
         )
         if stages and stages[-1].name == "prompt":
-            counts.append((name, len(stages[-1].alive), stages[-1].of))
+            counts.append((name, len(stages[-1].alive), stages[-1].n_targets))
     if len(counts) > 1 and len({count for _, count, _ in counts}) == 1:
         _, count, of = counts[0]
         part = all_words(of) if count == of > 1 else f"{count} of {of}"

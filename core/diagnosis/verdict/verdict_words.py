@@ -1,4 +1,7 @@
-"""The sentences of a comparison, for each lane and for all."""
+"""The sentences on the outcome of a comparison, for each lane and for all.
+
+This is the entry to the modules of this folder, for graphs of triples and for corpora.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from core.diagnosis.wording import join_words
 def explain_comparison(comparison: MethodComparison) -> ComparisonVerdict:
     """Return the sentences on a comparison, as far as it has run.
 
-    While new lanes run, the sentence for all is that of the earlier ones.
+    A comparison may continue an earlier one with new lanes. While these run, the sentence for all
+    lanes is about the lanes that were taken over.
     """
     explainer = explainer_of(comparison.ask.source)
     verdict = explainer.verdict(comparison)

@@ -274,4 +274,4 @@ def needs_warm_up(operator: Operator) -> bool:
     Operators that call a program of the user are excluded.
     """
     is_first_stage = operator.stage in ("convert", "extract", "retrieve")
-    return operator.remembered and is_first_stage and set(operator.reads) <= set(INITIAL_FIELDS)
+    return operator.is_reusable and is_first_stage and set(operator.reads) <= set(INITIAL_FIELDS)

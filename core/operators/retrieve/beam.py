@@ -22,7 +22,8 @@ from core.types import Frame, Path, Ranking, State
 NEVER_STOP = "never"  # value of `stop` that asks no language model
 SCORER_NEEDED = "only with a scorer, as a language model gives no scores"
 RANK_BY_STEPS = "steps"  # value of `rank` that needs no model: the mean of a path's step scores
-PathScores = dict[Path, tuple[float, ...]]  # paths as found, each with the scores of its steps
+# paths in the order of finding, each with the scores of its steps; empty without scores
+PathScores = dict[Path, tuple[float, ...]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,8 +160,12 @@ class BeamSearch(Operator):
         recorder: Recorder,
         found: PathScores,
     ) -> None:
-        """Search from one seed, and add the kept paths of all hops to `found`."""
+        """Search from one seed, and add the kept paths of all hops to `found`.
+
+        `local` is the subgraph as adjacency lists.
+        """
         beam: PathScores = {Path((seed,)): ()}
+        # with several seeds, the frames and notes name the seed
         suffix = f" from {ctx.graph.node_name(seed)}" if len(set(state.seeds)) > 1 else ""
         for hop in range(1, self.hops + 1):
             label = f"hop {hop}{suffix}"
@@ -183,7 +188,8 @@ class BeamSearch(Operator):
                 preview=self._make_preview(state, found, candidates, ctx, prefix),
             )
             texts = self._texts(ctx.graph, candidates)
-            choice = recorder.choice(self._choose(ctx.models.chooser(self.model), hop_task, texts))
+            chooser = ctx.models.chooser(self.model)
+            choice = recorder.record_choice(self._choose(chooser, hop_task, texts))
             selected, ranked = chosen_items(Ranking("path", tuple(candidates)), choice)
             recorder.frames.append(Frame(label, selected, len(candidates), ranked))
             extended: PathScores = {}
@@ -194,7 +200,7 @@ class BeamSearch(Operator):
             beam = extended
             if not beam or hop == self.hops:
                 break
-            if self._suffice(label, beam, task, ctx, recorder):
+            if self._are_sufficient(label, beam, task, ctx, recorder):
                 break
 
     def _make_preview(
@@ -205,10 +211,10 @@ class BeamSearch(Operator):
         ctx: Context,
         prefix: str,
     ):
-        """Return a callback that previews a hop.
+        """Return a callback that previews a hop; None if nobody is watching.
 
-        It shows the paths of the earlier hops and the best candidates scored so far, each by its
-        latest score.
+        It shows the paths of the earlier hops and the best candidates scored so far. They are
+        ordered by their latest score, as the final ranking does not exist yet.
         """
         last_scores = {path: scores[-1] if scores else math.nan for path, scores in found.items()}
 
@@ -222,9 +228,9 @@ class BeamSearch(Operator):
                 paths=rank_positions(all_paths, np.arange(len(all_paths)), all_scores)
             )
 
-        return ctx.while_scored(len(candidates), self.unit, make_state, prefix)
+        return ctx.scoring_preview(len(candidates), self.unit, make_state, prefix)
 
-    def _suffice(
+    def _are_sufficient(
         self, label: str, beam: PathScores, task: Task, ctx: Context, recorder: Recorder
     ) -> bool:
         """Return whether the language model of `stop` finds the kept paths sufficient."""
@@ -240,7 +246,7 @@ class BeamSearch(Operator):
     def _extend_beam(self, local, beam: PathScores) -> dict[Path, Path]:
         """Return the one-step extensions of the beam, each with the path that it extends.
 
-        There are at most `MAX_TEXTS`.
+        There are at most `MAX_TEXTS`, those of the first paths.
         """
         origins: dict[Path, Path] = {}
         for path in beam:
@@ -260,12 +266,13 @@ class BeamSearch(Operator):
         return graph.triple_texts([path.edges[-1] for path in paths])
 
     def _choose(self, chooser, task: Task, texts: list[str]) -> Choice:
+        """Return the candidates that the pruning keeps, as positions in `texts`, best first."""
         if self.prune == "top":
             choice = chooser.choose(task, texts, self.width)
             if self.rank == RANK_BY_STEPS and choice.scores is None:
                 raise BadParameter(f"BeamSearch can rank by the scores on the way {SCORER_NEEDED}.")
             return choice
-        choice = chooser.choose(task, texts, 0)
+        choice = chooser.choose(task, texts, 0)  # 0: all, as the scores set the number
         if choice.scores is None:
             raise BadParameter(f"BeamSearch can prune by mean or percentile {SCORER_NEEDED}.")
         if not choice.scores:
@@ -277,13 +284,14 @@ class BeamSearch(Operator):
             threshold = normal.mean()
         else:
             threshold = np.percentile(normal, self.percentile)
-        # scores that differ from the threshold by rounding errors reach it
+        # a score that misses the threshold only by a rounding error reaches it
         keep = max(1, min(int((normal >= threshold - 1e-12).sum()), self.limit))
         return replace(choice, positions=choice.positions[:keep], scores=choice.scores[:keep])
 
     def _rank_paths(
         self, found: PathScores, task: Task, ctx: Context, recorder: Recorder
     ) -> Ranking:
+        """Return the paths of all hops and seeds, ranked once more, best first."""
         if self.rank == RANK_BY_STEPS:
             means = {path: float(np.mean(scores)) for path, scores in found.items()}
             order = sorted(found, key=lambda path: (-means[path], -found[path][-1]))
@@ -298,7 +306,7 @@ class BeamSearch(Operator):
             earlier_scores=None,
         )
         chooser = ctx.models.chooser(self.rank)
-        choice = recorder.choice(chooser.choose(rank_task, ctx.graph.texts(paths.items), 0))
+        choice = recorder.record_choice(chooser.choose(rank_task, ctx.graph.texts(paths.items), 0))
         return chosen_items(paths, choice)[0]
 
     def words(self) -> str:

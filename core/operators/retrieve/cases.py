@@ -1,4 +1,7 @@
-"""Path retrieval from solved questions, which vote for their relation chains."""
+"""Path retrieval from solved questions, which vote for their relation chains.
+
+A case is a solved question with the relation chains that lead to its answers.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,8 @@ from core.operators.retrieve.chains import (
 from core.parameters import param
 from core.types import State, Usage
 
-# A neighbour's weight is its cosine to this power. The weight of cosine 0.9 is 0.006.
+# A neighbour is a case with a similar question. Its weight is its cosine to this power: 0.006 for a
+# cosine of 0.9.
 COSINE_EXPONENT = 48
 # The weight of a chain is exp(factor * likeness), where likeness is its score in chain ranking. A
 # likeness that is 0.1 higher makes the weight e³ = 20 times as large.
@@ -62,8 +66,9 @@ def find_neighbours(
 ) -> tuple[Cases, Iterator[tuple[int, float]]]:
     """Return the cases, and the position and cosine of those that may vote.
 
-    The most similar ones come first. A case may vote if its question has a cosine of at least
-    `operator.alike`, is not the question itself, and was solved by its chain.
+    The most similar cases come first. A case may vote if its question has a cosine of at least
+    `operator.alike`, is not the question itself, and was solved by its chain. `operator` is a
+    `CaseMemory` or a `PredictHops`.
     """
     encoder = ctx.models.encoder(operator.encoder)
     all_cases = load_cases(
@@ -93,7 +98,7 @@ def find_neighbours(
 
 @dataclass(frozen=True, repr=False)
 class CaseMemory(Operator):
-    """The ends of the relation chains that solved the most similar questions.
+    """Paths to the ends of the relation chains that solved the most similar questions.
 
     The ends of the best chain come first. Each solved question has the shortest chain whose ends
     best reproduce its answers (F1), or all such chains that tie. The `neighbours` most similar
@@ -151,7 +156,7 @@ class CaseMemory(Operator):
                 f"None of {len(cases):,} solved questions is like this one; chain ranking decides."
             )
             return self._chain_ranking().apply(state, ctx, recorder)
-        best_of_cases = _order_by_votes(votes)[0]
+        best_of_cases = _order_by_votes(votes)[0]  # before chain ranking votes
         for chain, vote in self._ranking_votes(state, ctx).items():
             votes[chain] = votes.get(chain, 0.0) + vote
         order = _order_by_votes(votes)
@@ -171,9 +176,9 @@ class CaseMemory(Operator):
         )
 
     def _ranking_votes(self, state: State, ctx: Context) -> dict[Chain, float]:
-        """Return chain ranking's vote for each chain.
+        """Return chain ranking's vote for each chain; empty if `ranking` is 0.
 
-        The recorder is dropped, as the question's vectors are cached and no text is encoded.
+        The cost is not recorded, as the question's vectors are cached and no text is encoded again.
         """
         if not self.ranking:
             return {}
@@ -194,8 +199,8 @@ class PredictHops(Operator):
     """The number of steps to the answer, predicted by the most similar solved questions.
 
     The `neighbours` most similar questions vote as in the case memory, and the votes for chains of
-    the same length are added. If none is similar enough, it is the length of the best chain by
-    chain ranking. The LEGO-GraphRAG report (B.8) leaves the prediction to a classifier such as
+    the same length are added. If none is similar enough, the length of the best chain by chain
+    ranking is taken. The LEGO-GraphRAG report (B.8) leaves the prediction to a classifier such as
     FRAG, which is not published.
 
     >>> question = "the r4 of the r1 of A"
@@ -248,9 +253,9 @@ def _count_votes(
     neighbours: Iterator[tuple[int, float]],
     operator: Any,
 ) -> dict[Chain, float]:
-    """Return the votes of the nearest cases for each chain at the seeds.
+    """Return the votes of the nearest cases for each chain that starts at the seeds.
 
-    Notes name the voters.
+    The result is empty if no case may vote. Notes name the voters.
     """
     voters = _choose_voters(state, ctx, cases, neighbours, operator)
     if not voters:
@@ -278,7 +283,7 @@ def _choose_voters(
     operator: Any,
 ) -> list[Voter]:
     """Return the nearest cases with a chain that leads from the seeds to another node."""
-    leads_on: dict[Chain, bool] = {}
+    leads_on: dict[Chain, bool] = {}  # cache, as many cases have the same chain
     voters: list[Voter] = []
     for case, cosine in neighbours:
         for chain in cases.chains[case]:
@@ -302,7 +307,7 @@ def _name_voters(ctx: Context, cases: Cases, voters: Sequence[Voter]) -> str:
 
 
 def _order_by_votes(votes: dict[Chain, float]) -> list[Chain]:
-    """Return the chains by (-votes, length, codes)."""
+    """Return the chains by (-votes, length, codes of their relations)."""
     return sorted(votes, key=lambda chain: (-votes[chain], len(chain), chain))
 
 
@@ -317,7 +322,7 @@ def _chain_weights(
 ) -> dict[Chain, float]:
     """Return exp(30 x likeness) for each chain, by its likeness to the question.
 
-    A chain that is not in the index gets the smallest likeness of the others.
+    A chain that is not in the index of chains gets the smallest likeness of the others.
     """
     index, question = chains_in_words(state, ctx, recorder, operator)
     indexed = [chain for chain in chains if chain in index.position_of]

@@ -40,17 +40,17 @@ BEAM_HELP = "Of the chains that start at an entity, so many are held against tho
 
 @dataclass(frozen=True, repr=False)
 class ChainIntersection(Operator):
-    """The ends of relation chains from one question entity that meet chains from another.
+    """Paths along relation chains from one question entity that meet chains from another.
 
     A question such as "which films directed by A star B" or "the genre of the films that A directed
     and B wrote" names a chain to the answer and a constraint on a node of the chain. These are the
     queries 2i, ip and pi of complex query answering.
 
-    For each two entities the `beam` chains of each that are most similar to the question in words
-    (as in `ChainRanking`) are paired. A pair is scored as one text, by the F1 of late interaction
-    minus 0.04 a step. Of the pairs whose walks meet, the `chains` best are followed. If there is
-    only one entity, or no chains meet, chain ranking decides. This is Hopscope's own. The 0.04 was
-    chosen on development questions of CWQ and on constructed ones about films.
+    For every two entities, the `beam` chains of each entity that are most similar to the question
+    in words (as in `ChainRanking`) are paired. A pair is scored as one text, by the F1 of late
+    interaction minus 0.04 a step. Of the pairs whose walks meet, the `chains` best are followed. If
+    there is only one entity, or no chains meet, chain ranking decides. This is Hopscope's own. The
+    0.04 was chosen on development questions of CWQ and on constructed questions about films.
 
     >>> line, question = "ChainIntersection(chains=1)", "the r5 of E and the r3 of C"
     >>> answers(line, "E", "C", question=question, models=scores({}))
@@ -112,8 +112,9 @@ class EntityChains:
 
     Attributes
     ----------
+    seed : the entity.
     texts : the chains in words, aligned with `chains`.
-    similarity : similarity of the question and the chains.
+    similarity : token similarities of the question and the chains, aligned with `chains`.
     fronts : cache of `walk_front`.
     """
 
@@ -136,7 +137,9 @@ class EntityChains:
 
 @dataclass(frozen=True, eq=False)
 class MeetingChains:
-    """A chain from one entity that meets a chain from another entity.
+    """A chain from one entity that may meet a chain from another entity at a node.
+
+    `ends` is empty if they do not meet.
 
     Attributes
     ----------
@@ -172,7 +175,7 @@ class MeetingChains:
 
     @cached_property
     def front_to_answers(self) -> WalkFront | None:
-        """The walks along the rest of the chain, from the shared nodes."""
+        """The walks along the rest of the chain, from the meeting nodes; None if there are none."""
         if not len(self.meeting_nodes):
             return None
         return walk_chain(
@@ -187,7 +190,7 @@ class MeetingChains:
     def ends(self) -> np.ndarray:
         """The answers: named nodes at the end of the chain.
 
-        They are ordered by (-number of walks from the shared nodes, id).
+        They are ordered by (-number of walks from the meeting nodes, id).
         """
         if self.front_to_answers is None:
             return np.empty(0, np.int64)
@@ -197,14 +200,16 @@ class MeetingChains:
         )
 
     def paths(self, max_paths: int) -> list[Path]:
-        """Return for each answer the paths from both entities through a shared node.
+        """Return for each answer two paths through a meeting node, one from each entity.
 
-        There are at most `max_paths` paths, in the order of the answers.
+        There are at most `max_paths` paths, in the order of the answers. The answers exist, as only
+        pairs with `ends` are kept.
         """
         parts = ((self.main, self.chain[: self.meeting_step]), (self.other, self.constraint))
         joined_paths: list[Path] = []
         assert self.front_to_answers is not None  # there are ends
-        for onward_path in self.front_to_answers.paths(self.ends[: max(0, max_paths) // 2]):
+        n_answers = max(0, max_paths) // 2  # an answer has two paths
+        for onward_path in self.front_to_answers.paths(self.ends[:n_answers]):
             for side, chain in parts:
                 front = side.walk_front(chain)
                 assert front is not None  # the chains have met
@@ -228,8 +233,7 @@ def _find_meetings(
 ) -> list[tuple[MeetingChains, float]]:
     """Return the best pairs of chains that meet, with their scores.
 
-    No two pairs have a chain to the answers in common, so the relations of a path identify its
-    pair.
+    No two pairs share a chain to the answers, so that the relations of a path identify its pair.
     """
     index, question = chains_in_words(state, ctx, recorder, operator)
     sides = [_rank_entity_chains(ctx, index, question, seed, operator) for seed in seeds]
@@ -249,6 +253,7 @@ def _find_meetings(
 def _rank_entity_chains(
     ctx: Context, index: ChainIndex, question: np.ndarray, seed: int, operator: ChainIntersection
 ) -> EntityChains:
+    """Return the `beam` chains from an entity that are most similar to the question."""
     rows = np.array(rows_of_chains(ctx, index, (seed,), operator), np.int64)
     alike = index.compare_tokens(question, rows)
     best = np.argsort(-np.round(alike.f1(), 9), kind="stable")[: operator.beam]
@@ -266,9 +271,11 @@ def _rank_entity_chains(
 def _pair_chains(sides: Sequence[EntityChains]) -> Iterator[tuple[MeetingChains, float]]:
     """Yield the best `MAX_CHAIN_PAIRS` pairs of chains from two entities, with their scores.
 
-    A pair includes the node at which the chains may meet. Of equal scores the shorter pair comes
-    first, then the one that meets nearer to the answer.
+    A pair includes the step after which the chains may meet. Of equal scores the shorter pair comes
+    first, then the pair that meets nearer to the answer.
     """
+    # Each column is a pair, and the rows are its sort keys, the first one most important: -score,
+    # steps, -meeting step, then the indices of both entities and of both chains.
     columns = []
     for main_index, other_index in permutations(range(len(sides)), 2):
         main, other = sides[main_index], sides[other_index]
@@ -278,13 +285,14 @@ def _pair_chains(sides: Sequence[EntityChains]) -> Iterator[tuple[MeetingChains,
             steps = len(chain) + lengths
             alike = main.similarity[np.full(len(steps), main_row)].combine(other.similarity)
             scores = np.round(alike.f1() - STEP_PRICE * steps, 9)
-            # if both chains end at the answer, their order does not matter
+            # If both chains end at the answer, the pair is the same the other way round, and is
+            # taken once.
             for meeting_step in range(1, len(chain) + (main_index < other_index)):
                 constants = (-meeting_step, main_index, other_index, main_row)
                 repeated = np.broadcast_to(np.array(constants)[:, None], (4, len(steps)))
                 columns.append(np.stack([-scores, steps, *repeated, other_rows]))
     pairs = np.concatenate(columns, axis=1) if columns else np.zeros((7, 0))
-    for column in np.lexsort(pairs[::-1])[:MAX_CHAIN_PAIRS]:
+    for column in np.lexsort(pairs[::-1])[:MAX_CHAIN_PAIRS]:  # lexsort takes the last key first
         meeting_step = -int(pairs[2, column])
         main_index, other_index, main_row, other_row = pairs[3:, column].astype(int).tolist()
         main, other = sides[main_index], sides[other_index]

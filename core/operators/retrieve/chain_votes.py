@@ -1,4 +1,7 @@
-"""Path retrieval in graphs with mediator nodes: relation chains vote for their ends."""
+"""Path retrieval in graphs with mediator nodes: relation chains vote for their ends.
+
+A mediator is a node without a name that joins several entities, as in Freebase.
+"""
 
 from __future__ import annotations
 
@@ -44,18 +47,18 @@ CLOSE_HELP = (
     "are not the best."
 )
 SHARE_HELP = "What all chains of an entity to an end count beside the best of them."
-BallotChain = tuple[int, int]  # index of a ballot, and of one of its chains
-RankedChains = list[tuple[float, BallotChain]]  # best first, each with its negative score
+BallotChain = tuple[int, int]  # index of a ballot, and index of a chain in it
+RankedChains = list[tuple[float, BallotChain]]  # (-score, chain), best first
 
 
 @dataclass(frozen=True, repr=False)
 class ChainVotes(Operator):
-    """The ends of the relation chains most similar to the question.
+    """Paths to the nodes for which the relation chains most similar to the question vote.
 
-    Ends of chains from several entities come first. All chains that start at an entity are put into
-    words and encoded for the question. A passage through a mediator counts as one step. Chains are
-    scored by late interaction as in `ChainRanking`, minus `price` a step. A chain of score s has
-    the weight exp((s - best) / close).
+    Nodes at which chains from several entities end come first. All chains that start at an entity
+    are put into words and encoded for the question. A passage through a mediator counts as one
+    step. Chains are scored by late interaction as in `ChainRanking`, minus `price` a step. A chain
+    of score s has the weight exp((s - best) / close).
 
     The votes of an end are summed over the entities. An entity gives the weight of its best chain
     to the end, plus `share` of the summed weight of all its chains to it. Each end has a path for
@@ -106,7 +109,11 @@ class ChainVotes(Operator):
 
 @dataclass(frozen=True, eq=False)
 class ChainBallot:
-    """The chains from one entity, with their named ends, texts and scores."""
+    """The chains from one entity, with their named ends, texts and scores.
+
+    `ends`, `texts` and `scores` are aligned with `chains`. `ends` holds the node ids of each
+    chain's ends.
+    """
 
     seed: int
     chains: list[Chain]
@@ -114,12 +121,13 @@ class ChainBallot:
     texts: list[str]
     scores: np.ndarray
 
-    def votes(self, top: float, close: float, share: float) -> dict[int, tuple[float, int]]:
+    def votes(self, best_score: float, close: float, share: float) -> dict[int, tuple[float, int]]:
         """Return for each end its votes, and the position of the best chain to it.
 
-        `top` is the best score of the chains of all entities.
+        `best_score` is that of the chains of all entities. `close` and `share` are parameters of
+        `ChainVotes`.
         """
-        weights = np.exp((self.scores - top) / close)
+        weights = np.exp((self.scores - best_score) / close)
         best_chain: dict[int, int] = {}
         sums: dict[int, float] = defaultdict(float)
         for chain in np.argsort(-self.scores, kind="stable").tolist():
@@ -139,7 +147,10 @@ def _make_ballots(
     operator: ChainVotes,
     is_mediator_step: np.ndarray,
 ) -> list[ChainBallot]:
-    """Return the ballots of the entities that have chains."""
+    """Return the ballots of the entities that have chains to named nodes.
+
+    `is_mediator_step` marks, by code of a relation and its direction, the steps to a mediator.
+    """
     encoder = ctx.models.encoder(operator.encoder)
     masked_question = mask_entities(ctx.graph, state.question.text, state.seeds)
     (question,) = token_vectors(encoder, [masked_question], ctx.watch)
@@ -178,9 +189,9 @@ def _make_ballots(
 def _rank_paths(
     ballots: Sequence[ChainBallot], ctx: Context, recorder: Recorder, operator: ChainVotes
 ) -> dict[Path, float]:
-    """Return the paths with their votes, by (-votes of their end, end).
+    """Return the paths with the votes of their ends, by (-votes, end).
 
-    Of one end, the path along the best chain comes first.
+    Of several paths to one end, the path along the best chain comes first.
     """
     votes, chains_to_end = _count_votes(ballots, operator)
     order = sorted(votes, key=lambda end: (-round(votes[end], 9), end))
@@ -204,11 +215,11 @@ def _count_votes(
     ballots: Sequence[ChainBallot], operator: ChainVotes
 ) -> tuple[dict[int, float], dict[int, RankedChains]]:
     """Return the votes of each end over all entities, and each entity's best chain to it."""
-    top = max((float(ballot.scores.max()) for ballot in ballots), default=0.0)
+    best_score = max((float(ballot.scores.max()) for ballot in ballots), default=0.0)
     votes: dict[int, float] = defaultdict(float)
     chains_to_end: dict[int, RankedChains] = defaultdict(list)
     for ballot_index, ballot in enumerate(ballots):
-        for end, (vote, chain) in ballot.votes(top, operator.close, operator.share).items():
+        for end, (vote, chain) in ballot.votes(best_score, operator.close, operator.share).items():
             votes[end] += vote
             score = float(ballot.scores[chain])
             chains_to_end[end].append((-score, (ballot_index, chain)))
@@ -222,8 +233,8 @@ def _choose_chains(
 ) -> dict[BallotChain, list[int]]:
     """Return the chains that are walked, each with the ends to which it is walked.
 
-    The ends get paths in their order, until there are `keep` paths. There are at most `chains`
-    chains.
+    The ends of `order` get paths one after the other, until there are `keep` paths. At most
+    `operator.chains` chains are walked.
     """
     ends_by_chain: dict[BallotChain, list[int]] = {}
     paths_left = operator.keep

@@ -1,6 +1,8 @@
 """Path retrieval by relation chains that are similar to the question.
 
-The question, with its entity masked, is compared with all chains that start at the seeds.
+A chain is a sequence of relations with directions. The question, with its entity masked, is
+compared with all chains that start at the seeds. The functions are shared with the other chain
+operators.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from core.operators.extract import DIRECTION_HELP
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph, Usage
 
-# pairs of start and end node from which a chain is continued when the chains at seeds are listed
+# A chain is continued from at most so many pairs of start and end node, when the chains at seeds
+# are listed.
 MAX_PAIRS_CONTINUED = 256
 WORDS_PER_STEP = 3  # for each three words of the question, a chain has one step without a price
 # An apostrophe counts as a word: “Ann's films” are “the films of Ann”.
@@ -43,7 +46,7 @@ CHAIN_PATHS_HELP = (
 
 @dataclass(frozen=True, repr=False)
 class ChainRanking(Operator):
-    """The ends of the `chains` relation chains most similar to the question in words.
+    """Paths to the ends of the `chains` relation chains most similar to the question in words.
 
     The ends of the best chain come first. A chain is a sequence of relations with directions. In
     words, from its last step to its first, it reads `the genre of the films directed by X`. All
@@ -52,8 +55,8 @@ class ChainRanking(Operator):
 
     Chains that start at the seeds are scored by late interaction in both directions (F1 of the
     tokens' best cosines). A chain may have one step for each three words of the masked question.
-    Each step beyond costs `price`, a part of a step in proportion. The best chains are walked and
-    give one path for each end; ends that more walks reach come first.
+    Each further step lowers its score by `price`, and a third of a step by a third of that. The
+    best chains are walked and give one path for each end; ends that more walks reach come first.
 
     No solved question and no training is needed. This is Hopscope's own. The price and the third
     were chosen on questions of MetaQA, PathQuestion, WebQSP and CWQ whose text has an even MD5.
@@ -104,10 +107,10 @@ class ChainRanking(Operator):
 def chains_in_words(
     state: State, ctx: Context, recorder: Recorder, operator: Any
 ) -> tuple[ChainIndex, np.ndarray]:
-    """Return the graph's chains in words, and the question's token vectors.
+    """Return the index of the graph's chains in words, and the question's token vectors.
 
-    The entities of the question are masked. `operator` has the fields `steps`, `direction` and
-    `encoder`.
+    The entities of the question are masked. `operator` is any chain operator; its fields `steps`,
+    `direction` and `encoder` are used.
     """
     encoder = ctx.models.encoder(operator.encoder)
     index = chain_index(ctx.graph, encoder, operator.steps, operator.direction, ctx.watch)
@@ -126,7 +129,7 @@ def rows_of_chains(
 ) -> list[int]:
     """Return the rows in the index of the chains that start at some seeds.
 
-    `operator` has the fields `steps` and `direction`.
+    `operator` is any chain operator; its fields `steps` and `direction` are used.
     """
     seed_chains = chains_from(
         ctx.graph,
@@ -154,7 +157,7 @@ def score_chains(
     ----------
     question : token vectors of the question.
     rows : positions of the chains in the index.
-    price : price of a step beyond those that the question's length allows.
+    price : reduction of the score for each step beyond those that the question's length allows.
 
     Returns
     -------
@@ -163,7 +166,8 @@ def score_chains(
     masked_question = mask_entities(ctx.graph, state.question.text, state.seeds)
     free_steps = len(_WORD_PATTERN.findall(masked_question)) / WORDS_PER_STEP
     steps = np.array([len(index.chains[row]) for row in rows], np.int64)
-    return np.round(index.scores(question, rows) - price * np.maximum(0, steps - free_steps), 9)
+    penalties = price * np.maximum(0, steps - free_steps)
+    return np.round(index.scores(question, rows) - penalties, 9)
 
 
 def walk_chains(
@@ -173,11 +177,12 @@ def walk_chains(
     ranked_chains: Sequence[tuple[Chain, float, str]],
     operator: Any,
 ) -> State:
-    """Return the state with the paths of the best chains and their subgraph.
+    """Return the state with the paths along the best chains, and with their subgraph.
 
-    The first `operator.chains` chains with an end are walked. There are at most `operator.keep`
-    paths, one for each end with a name. The ends of a chain are ordered by (-number of walks to
-    them, id). A path's score is that of its chain. The step has a frame for each chain.
+    `ranked_chains` holds (chain, score, words), best first. The first `operator.chains` chains with
+    an end are walked. There are at most `operator.keep` paths, one for each end with a name. The
+    ends of a chain are ordered by (-number of walks to them, id). A path's score is that of its
+    chain. The step has a frame for each chain.
     """
     paths: dict[Path, float] = {}
     n_followed = 0

@@ -1,4 +1,7 @@
-"""Documents, paths and answers of a finished run from a file."""
+"""Documents, paths and answers of a finished run, read from a file instead of computed.
+
+So the results of another program can be compared with Hopscope's methods.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def _run_names() -> tuple[str, ...]:
 
 
 class FileOperator(Operator):
-    """Base of operators that read a finished run; they depend on the content of its file."""
+    """Base of operators that read a finished run, whose file is part of their cache keys."""
 
     run: str
 
@@ -39,8 +42,8 @@ class FileDocuments(FileOperator):
     """The passages and the answer that a finished run has for the question.
 
     Documents are found as in `OwnDocuments`. A note counts those that are not in the corpus. The
-    seconds are those of the look-up, as nothing is computed. BadInput is raised for a question that
-    the run does not have.
+    step's seconds are those of the look-up, as nothing is computed. BadInput is raised for a
+    question that the run does not have.
 
     >>> from core.retrievers.runs.saved_runs import save_run_file
     >>> from core.io.home import home_folder

@@ -38,7 +38,7 @@ NAME_HELP = (
     "nowhere else."
 )
 RETRIEVER_PATHS_HELP = "How many paths stay, the best first."
-# keys in the sizes of a step
+# Keys in the sizes of a step, for the documents of a reply.
 NAMED_DOCUMENTS = "named documents"
 UNMATCHED_DOCUMENTS = "not in the corpus"
 T = TypeVar("T")
@@ -70,7 +70,7 @@ class OwnRetriever(Operator):
     title = "own retriever"
     plain = "asks your retriever “{name}”"
     reads, writes = ("seeds",), ("subgraph", "paths")
-    remembered = False
+    is_reusable = False
 
     name: str = param("", "Retriever", NAME_HELP, known=_retriever_names)
     keep: int = param(32, "Keep", RETRIEVER_PATHS_HELP, low=1, high=1000)
@@ -98,7 +98,7 @@ class OwnRetriever(Operator):
         return _declaration_stamp(self.name)
 
     def outcome(self, state: State) -> str:
-        # both were written by `apply`
+        # `apply` wrote both
         assert state.paths is not None and state.subgraph is not None
         parts = (state.paths.items, state.paths.scores, state.subgraph.nodes.tolist(), state.reader)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
@@ -129,7 +129,7 @@ class OwnDocuments(Operator):
     title = "own retriever of documents"
     plain = "asks your retriever “{name}”"
     writes = ("chunks",)
-    remembered = False
+    is_reusable = False
     on_documents = True
 
     name: str = param("", "Retriever", NAME_HELP, known=_retriever_names)
@@ -171,6 +171,12 @@ def request_retrieval(
 ) -> T:
     """Return the checked reply of a declared retriever.
 
+    Parameters
+    ----------
+    name : the retriever's name in retrievers.toml.
+    request : the body of the request.
+    check : converts the raw reply, or raises UnfitReply.
+
     Raises
     ------
     RetrieverFailed
@@ -193,7 +199,8 @@ def with_documents(
 ) -> State:
     """Return the state with the chunks of the first `keep` documents of a reply.
 
-    The state also has the answer and the prompt of the reply, if there are any.
+    The state also has the answer and the prompt of the reply, if it gives them. All documents of
+    the reply are matched first, so that the order before the cut is recorded.
     """
     search = word_search(graph, "chunks", "bm25")
     documents = reply.documents
@@ -214,7 +221,7 @@ def with_documents(
 
 
 def _with_prompt(state: State, graph: KnowledgeGraph, text: str) -> State:
-    """Return the state with a given prompt, and with tables of the chunks that it shows."""
+    """Return the state with the prompt `text`, and with tables of the retrieved chunks in it."""
     assert state.chunks is not None  # written by the caller
     covered = frozenset(covered_chunks(graph, text, state.chunks.items))
     shown_chunks = Ranking("chunk", tuple(row for row in state.chunks.items if row in covered))
@@ -258,7 +265,7 @@ def with_paths(
 
 
 def _declaration_stamp(name: str) -> str:
-    """Return the declaration of a retriever as text, empty if there is none."""
+    """Return the declaration of a retriever as text for cache keys; empty if there is none."""
     try:
         return find_retriever(name).stamp()
     except BadParameter:  # reported when the operator runs
@@ -266,7 +273,7 @@ def _declaration_stamp(name: str) -> str:
 
 
 def _ranking_of_scores(kind: Kind, scores: Mapping[Any, float | None]) -> Ranking:
-    """Return the items in their order, with scores if every item has one."""
+    """Return the ranking of the keys of `scores` in their order, with scores if all have one."""
     values = tuple(score for score in scores.values() if score is not None)
     has_all = bool(values) and len(values) == len(scores)
     return Ranking(kind, tuple(scores), values if has_all else None)

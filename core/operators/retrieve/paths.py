@@ -19,15 +19,19 @@ CAP_HELP = (
 def paths_from_seeds(
     search, state: State, ctx: Context, direction: str, cap: int, recorder: Recorder
 ) -> Ranking:
-    """Return the paths from each seed, without repeats, by (length, seed, nodes, edges).
+    """Return the paths from all seeds, without repeats, by (length, seed, nodes, edges).
 
-    `search(local, seed, cap)` returns at most `cap` paths from one seed, and whether there are
-    more.
+    Parameters
+    ----------
+    search : `search(local, seed, cap)` returns at most `cap` paths from one seed in the subgraph
+        `local`, and True if there are more.
+    direction : the direction in which edges are followed.
+    cap : the largest number of paths, from one seed and from all.
     """
     assert state.subgraph is not None
     local = LocalAdjacency(ctx.graph, state.subgraph, direction)
     seed_paths: list[tuple[int, Path]] = []  # each with the position of its seed
-    n_dropped = 0
+    n_dropped = 0  # paths found beyond the cap
     for seed_index, seed in enumerate(dict.fromkeys(state.seeds)):
         ctx.watch.check()
         if seed not in state.subgraph:
@@ -51,7 +55,7 @@ def paths_from_seeds(
 
 
 def _path_order(pair: tuple[int, Path]) -> tuple:
-    """Return the sort key of paths: (length, seed, nodes, edges, forward)."""
+    """Return the sort key of a path: (length, index of its seed, nodes, edges, forward)."""
     seed_index, path = pair
     return len(path), seed_index, path.nodes, path.edges, path.forward
 
@@ -60,9 +64,9 @@ def _path_order(pair: tuple[int, Path]) -> tuple:
 class ShortestPaths(Operator):
     """Shortest paths from each seed to every subgraph node within `hops` steps.
 
-    LEGO-GraphRAG's code has one sequence of entities to each node (SBR-SPR; igraph gives one). With
-    `every` all that tie are returned, as v1 says (section 4.1: "all shortest paths";
-    `lego-v1-16-paper`).
+    By default one sequence of entities leads to each node, as in LEGO-GraphRAG's code (SBR-SPR;
+    igraph gives one). With `every` all sequences of the same length are returned, as in its paper
+    v1 (section 4.1: "all shortest paths"; `lego-v1-16-paper`).
 
     A path is a sequence of triples (LEGO-GraphRAG v1, definition 2.3). With `parallel`, each
     relation that joins two of its entities therefore makes a separate path. The papers' code has

@@ -1,4 +1,7 @@
-"""Relation plans of a language model, followed in the graph (Reasoning on Graphs)."""
+"""Path retrieval by relation plans that a language model writes (Reasoning on Graphs).
+
+A plan is a sequence of relations from a question entity towards the answer.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from core.parameters import param
 from core.prompts import make_messages
 from core.types import Path, Ranking, State
 
-Plan = tuple[str, ...]
+Plan = tuple[str, ...]  # names of relations
 ARROW_PATTERN = re.compile(r"->|→|,")  # separates the relations of a plan
 
 
@@ -92,12 +95,12 @@ class RelationPlans(Operator):
     def _request_plans(
         self, state: State, ctx: Context, recorder: Recorder, relations: Sequence[str]
     ) -> list[Plan]:
-        """Return the usable plans of a language model."""
+        """Return at most `plans` different plans of known relations, as the model lists them."""
         ctx.watch.report("Planning which relations to follow")
         messages = plan_prompt(
             state.question.text, ctx.graph.names(state.seeds), relations, self.plans, self.hops
         )
-        # two characters a token, and the JSON around each name and around the list
+        # about two characters a token, 4 tokens of JSON around each name, and 24 around the list
         relation_tokens = 4 + max(map(len, relations)) // 2
         reply = request_reply(
             ctx.models.chat(self.role),
@@ -126,8 +129,8 @@ def plan_prompt(
 def near_relations(local, seeds: Sequence[int]) -> list[str]:
     """Return the relations of a subgraph by their distance from the seeds.
 
-    They are ordered by (hops from a seed to the nearest edge, -edges, name). Relations that no path
-    from a seed reaches come last.
+    They are ordered by (hops from a seed to the nearest edge, -number of edges, name). Relations
+    that no path from a seed reaches come last. `local` is the subgraph as adjacency lists.
     """
     distances = {local.local_id(seed): 0 for seed in seeds if local.local_id(seed) >= 0}
     level = list(distances)
@@ -141,7 +144,7 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
         distances |= dict.fromkeys(next_level, distance)
         level = list(next_level)
     sources = np.repeat(np.arange(len(local)), np.diff(local.indptr))
-    farthest = len(local) + 1
+    farthest = len(local) + 1  # more than any path has
     nearest: dict[int, int] = {}
     counts: Counter[int] = Counter()
     for edge, source in zip(local.edges.tolist(), sources.tolist()):
@@ -172,7 +175,7 @@ def plan_schema(relations: Sequence[str], plans: int, hops: int) -> dict[str, An
 
 
 def parse_plans(reply: str, relations: Sequence[str]) -> tuple[list[Plan], list[str]]:
-    """Return the different plans in a reply, and notes on unusable ones.
+    """Return the different plans in a reply, and notes on plans that cannot be used.
 
     The reply is read as JSON, else line by line with arrows or commas between relations. A suffix
     _reverse is ignored, as a step may follow its relation in either direction.
@@ -209,7 +212,8 @@ def _drop_suffixes(plan: Plan, names: set[str]) -> Plan:
 def follow_plan(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:
     """Return the paths from `seed` along the relations of `plan`, breadth-first.
 
-    At most `cap` + 1 paths of each length are followed.
+    At most `cap` + 1 paths of each length are followed: one more than is kept shows that there are
+    more.
     """
     if seed not in local.subgraph:
         return []

@@ -1,4 +1,4 @@
-"""Reports on the communities that the question entities belong to."""
+"""Retrieval of the reports on the communities that the question entities belong to."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class CommunityReports(Operator):
     members if that is possible. A language model writes a report on each. Prepared reports are read
     from disk. A missing one is written during the run and stored, and a note says so.
 
-    LEGO-GraphRAG, technical report, B.10: its Microsoft-GraphRAG method. The report names neither
-    the level nor the size. This operator takes the finest level and the size of Microsoft's code.
+    This is the Microsoft-GraphRAG method of LEGO-GraphRAG (technical report, B.10). The technical
+    report names neither the level nor the size. This operator takes the finest level and the size
+    of Microsoft's code.
 
     >>> written = says('{"title": "All five", "summary": "A to E hang together.", "findings": []}')
     >>> retrieve("CommunityReports()", "A", models=written).reports

@@ -23,11 +23,11 @@ from core.types import State, Subgraph, Usage
 class ScoredTriples(Operator):
     """The `keep` triples of the subgraph that a small network scores best.
 
-    They are paths of one step. SubgraphRAG (ICLR 2025), as Walk&Retrieve compares with it. The
-    network reads the vectors of question, head, relation and tail. For both ends it also reads
-    whether they are question entities, and their distances from these along and against the triples
-    (directional distance encoding, two rounds in each direction). All triples of the subgraph are
-    scored together. Paths are ordered by (-likelihood, edge).
+    They are paths of one step. This is SubgraphRAG (ICLR 2025), with which Walk&Retrieve compares
+    itself. The network reads the vectors of question, head, relation and tail. For both ends it
+    also reads if they are question entities, and their distances from these along and against the
+    triples (directional distance encoding, two rounds in each direction). All triples of the
+    subgraph are scored together. Paths are ordered by (-likelihood, edge).
 
     The shipped network was trained on MetaQA's development questions with MiniLM instead of
     gte-large; `python -m core finetune triples` trains another.
@@ -42,7 +42,7 @@ class ScoredTriples(Operator):
     title = "scored triples"
     plain = "takes the {keep:,} likeliest triples"
     reads, writes = ("seeds", "subgraph"), ("subgraph", "paths")
-    wanders = True
+    has_untargeted_paths = True
 
     keep: int = param(100, "Keep", "How many triples are kept.", low=1, high=100_000)
     encoder: str = param(
@@ -54,14 +54,15 @@ class ScoredTriples(Operator):
         subgraph = state.subgraph
         assert subgraph is not None
         ctx.watch.report(f"Scoring {len(subgraph.edges):,} triples")
-        read = NameVectors(ctx, self.encoder, recorder)
-        features = triple_features(ctx.graph, subgraph, state.seeds, state.question.text, read)
+        vectors = NameVectors(ctx, self.encoder, recorder)
+        features = triple_features(ctx.graph, subgraph, state.seeds, state.question.text, vectors)
         likelihoods = np.round(scorer.scores(*features), 5)
         edges, scores = top_k(subgraph.edges, likelihoods, self.keep)
         selected = paths_of_triples(ctx.graph, edges, scores)
         return state.replace(paths=selected, subgraph=subgraph_of_paths(state.seeds, selected))
 
     def stamp(self, graph: Any, environment: Any) -> str:
+        # the sum of the weights tells one trained network from another
         return str(float(sum(np.abs(part).sum() for part in load_triple_scorer().weights.values())))
 
     def words(self) -> str:
@@ -70,7 +71,7 @@ class ScoredTriples(Operator):
 
 @dataclass(frozen=True)
 class NameVectors:
-    """Vectors of names, from the graph's index if it has them exactly, else encoded."""
+    """Vectors of names: from the graph's index if that stores them uncompressed, else encoded."""
 
     ctx: Context
     encoder: str
@@ -91,11 +92,11 @@ class NameVectors:
 
 
 def triple_features(
-    graph: Any, subgraph: Subgraph, seeds: tuple[int, ...], question: str, read: Any
+    graph: Any, subgraph: Subgraph, seeds: tuple[int, ...], question: str, name_vectors: Any
 ) -> tuple[Any, ...]:
     """Return the arguments of `TripleScorer.scores` for the triples of a subgraph.
 
-    `read` gives vectors of nodes and of texts, as `NameVectors` does.
+    `name_vectors` is a `NameVectors` or has the same methods.
     """
     heads, relations, tails = graph.triples(subgraph.edges)
     nodes, node_rows = np.unique(
@@ -105,6 +106,7 @@ def triple_features(
     head_rows, tail_rows, _ = np.split(node_rows, [len(heads), 2 * len(heads)])
     distances = directional_distances(head_rows, tail_rows, np.isin(nodes, seeds))
     relation_texts = [relation_words(graph.relation_names[kind]) for kind in relation_kinds]
-    vectors = read.text_vectors([question, *relation_texts])
+    # the question is encoded with the relations, in one call
+    vectors = name_vectors.text_vectors([question, *relation_texts])
     rows = (head_rows, relation_rows, tail_rows)
-    return vectors[0], read.node_vectors(nodes), vectors[1:], distances, rows
+    return vectors[0], name_vectors.node_vectors(nodes), vectors[1:], distances, rows

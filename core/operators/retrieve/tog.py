@@ -1,4 +1,4 @@
-"""Think-on-Graph: a language model walks the graph and says when it knows enough."""
+"""Think-on-Graph: a language model walks the graph until the facts that it has read suffice."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EntitiesBehind = tuple[np.ndarray, np.ndarray, bool]
 
 @dataclass(frozen=True, repr=False)
 class ThinkOnGraph(Operator):
-    """The chains of triples that a model keeps while it walks from the seeds.
+    """The chains of triples that a language model keeps while it walks from the seeds.
 
     At most `width` chains are kept at each of `depth` hops. At each hop the model rates the
     relations to and from the end of each chain and keeps the best `width`. It then rates the
@@ -47,10 +47,10 @@ class ThinkOnGraph(Operator):
     its last entity; a single entity scores 1. The best `width` of all chains are extended at the
     next hop, but never those of score 0.
 
-    After each hop a language model says whether the facts suffice. If it says yes, or if no chain
-    can be extended, the facts are returned, the longest chains first. If it never says yes,
-    `exhausted` decides: with "alone" the language model answers from its own knowledge, as in the
-    paper. The subgraph is the part that was read.
+    After each hop a language model says if the facts suffice. If it says yes, or if no chain can be
+    extended, the facts are returned, the longest chains first. If it never says yes, `exhausted`
+    decides: with "alone" no facts are returned, so that the language model answers from its own
+    knowledge, as in the paper. The subgraph is the part of the graph that was read.
 
     Think-on-Graph, ICLR 2024, and its code. Differences: replies are JSON over numbered lists;
     temperature is 0, while the code prunes at 0.4; literals are entities too; items of a list that
@@ -123,7 +123,7 @@ class ThinkOnGraph(Operator):
         return state.replace(subgraph=walk.subgraph_read(), paths=ranking)
 
     def _lacks_model(self, ctx: Context) -> bool:
-        """Return whether this needs a language model on documents, and none may be asked."""
+        """Return whether a language model is needed for documents, and none may be asked."""
         needs_model = (self.model, self.exhausted) != NO_MODEL_SETTINGS
         return needs_model and not ctx.answering and ctx.graph.columns.has_texts
 
@@ -149,7 +149,7 @@ class _QuestionWalk:
 
         Returns
         -------
-        The best chains of each hop, and whether the model still wants more after the last hop.
+        The best chains of each hop, and True if the model still wants more after the last hop.
         """
         chains = [Path((seed,)) for seed in dict.fromkeys(seeds)]
         hops: list[list[ScoredPath]] = []
@@ -175,7 +175,7 @@ class _QuestionWalk:
             for relation_score, behind in self._rate_relations(chain, name):
                 for score, step in self._rate_entities(behind, relation_score, name):
                     scored.append((score, chain.extended(*step)))
-        scored.sort(key=lambda pair: (-pair[0], pair[1]))
+        scored.sort(key=lambda pair: (-pair[0], pair[1]))  # by (-score, path)
         best = [pair for pair in scored if pair[0] > 0][: self.operator.width]
         seeds = list(dict.fromkeys(path.start for _, path in scored))
         for seed in seeds:
@@ -208,7 +208,10 @@ class _QuestionWalk:
         )
 
     def _rate_relations(self, chain: Path, start: str) -> Iterator[tuple[float, EntitiesBehind]]:
-        """Yield the best relations at a chain's end, each with its score and entities."""
+        """Yield the score of each of the best relations at a chain's end, and its entities.
+
+        `start` is the name of the node at the end.
+        """
         graph = self.ctx.graph
         steps = graph.steps_from(np.array([chain.end]), self.operator.direction)
         # a step along relation r has the code 2r, one against it 2r + 1
@@ -235,7 +238,11 @@ class _QuestionWalk:
     def _rate_entities(
         self, behind: EntitiesBehind, relation_score: float, start: str
     ) -> list[tuple[float, tuple[int, int, bool]]]:
-        """Return the best entities behind a relation, as (score, (node, edge, forward))."""
+        """Return the steps to the best entities behind a relation.
+
+        They are (score, (node, edge, forward)). `start` is the name of the node before the
+        relation.
+        """
         nodes, edges, forward = behind
         n_entities = len(nodes)
         drawn = np.arange(n_entities)
@@ -264,9 +271,14 @@ class _QuestionWalk:
         return [(weight * score, steps[position]) for position, score in scores.items()]
 
     def _rate(self, unit: str, start: str, texts: list[str]) -> dict[int, float] | None:
-        """Return the score of each of the best `width` positions.
+        """Return the score of each of the best `width` texts, by its position in `texts`.
 
         The result is None if the model's reply cannot be read.
+
+        Parameters
+        ----------
+        unit : "relation" or "node".
+        start : the name of the node from which they lead.
         """
         if not texts:
             return {}
@@ -278,9 +290,10 @@ class _QuestionWalk:
             self.recorder.usage += rated.usage
             self.recorder.notes += [note for note in rated.notes if note not in self.recorder.notes]
             return rated.scores
-        choice = self.recorder.choice(
+        choice = self.recorder.record_choice(
             self.ctx.models.chooser(operator.model).choose(task, texts, operator.width)
         )
+        # without positive scores all count the same
         if choice.scores is None or not any(score > 0 for score in choice.scores):
             return dict.fromkeys(choice.positions, 1 / max(1, len(choice.positions)))
         return {i: score for i, score in zip(choice.positions, choice.scores) if score > 0}

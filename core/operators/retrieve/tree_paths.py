@@ -1,6 +1,7 @@
 """Path retrieval from each seed that scores only the newest triple of each path.
 
-The search is a beam search, or a tree that reaches each node once.
+The search follows LEGO-GraphRAG v1: a beam search, as in its paper, or a tree that reaches each
+node once, as in its code.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class TreePaths(Operator):
     ) -> list[Path]:
         """Return the branches of one seed's tree."""
         beam = [Path((seed,))]
-        reached = {seed}  # used only by the code's reading
+        reached = {seed}  # nodes of the tree; used only by the code's reading
         finished: list[Path] = []
         for hop in range(1, self.hops + 1):
             frontier = self._make_frontier(local, beam, reached)
@@ -138,10 +139,10 @@ class TreePaths(Operator):
         return frontier
 
     def _finished_paths(self, local, beam: list[Path], frontier: list[Path]) -> list[Path]:
-        """Return the branches that end at this hop.
+        """Return the branches that are not extended at this hop.
 
-        In the paper's reading they are all without an extension, in the code's reading those at a
-        node without any step.
+        In the paper's reading these are the branches without an extension in the frontier, in the
+        code's reading the branches that end in a node without any step.
         """
         if self.reading == "code":
             return [
@@ -163,8 +164,9 @@ class TreePaths(Operator):
         entities = tuple(ctx.graph.names(state.seeds))
         task = Task(state.question.text, "triple", ctx.seed, ctx.watch, entities)
         texts = newest_triples(ctx.graph, frontier)
-        max_picks = 0 if follows_code else self.width
-        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, max_picks))
+        max_picks = 0 if follows_code else self.width  # 0: no limit
+        chooser = ctx.models.chooser(self.model)
+        choice = recorder.record_choice(chooser.choose(task, texts, max_picks))
         if follows_code:
             rng = ctx.rng(state.question.text, self)
             choice = narrow_choice(choice, len(frontier), self.width, rng)
@@ -175,10 +177,10 @@ class TreePaths(Operator):
 
 
 def narrow_choice(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
-    """Return a choice with `width` of `n` positions, as in v1's code.
+    """Return a choice with `width` of `n` positions, as in the code of LEGO-GraphRAG v1.
 
-    If it has more, the best by score are kept, or a sample if there are no scores. If it has fewer,
-    the first of the other positions follow.
+    If the choice has more, the best by score are kept, or a sample if there are no scores. If it
+    has fewer, the first of the other positions follow, and the result has no scores.
     """
     positions, scores = choice.positions, choice.scores
     if len(positions) > width and scores is not None:

@@ -21,9 +21,9 @@ from core.types import Path, Ranking, State, Usage
 class DrawnTriples(Operator):
     """`keep` of the triples at the question entities, drawn uniformly without replacement.
 
-    Each is a path of one step from the entity. This is Walk&Retrieve's baseline Vanilla RAG
-    (section 3: five triples of all one-hop facts of the question's entities; after Sen et al.
-    2023).
+    Each triple is a path of one step from the entity. This is the baseline Vanilla RAG of
+    Walk&Retrieve (section 3, after Sen et al. 2023): five triples of all one-hop facts of the
+    question's entities.
 
     >>> sorted(answers("DrawnTriples(keep=2, direction='out')", "A"))  # all that lead from A
     ['A -> r0 -> B', 'A -> r1 -> C']
@@ -46,6 +46,7 @@ class DrawnTriples(Operator):
         paths = [path_by_edge[edge] for edge in sorted(path_by_edge)]
         sample = ctx.rng(state.question.text, self).permutation(len(paths))[: self.keep]
         recorder.notes.append(f"Drawn from {len(paths):,} triples at the question's entities.")
+        # drawn triples have no order, so their scores are equal
         selected = Ranking("path", tuple(paths[i] for i in sample), (0.0,) * len(sample))
         return state.replace(paths=selected, subgraph=subgraph_of_paths(state.seeds, selected))
 
@@ -69,7 +70,7 @@ class NearestTriples(Operator):
     title = "nearest triples"
     plain = "takes the {keep} triples closest in meaning"
     writes = ("subgraph", "paths")
-    wanders = True
+    has_untargeted_paths = True
 
     keep: int = param(3, "Keep", "How many triples are taken.", low=1, high=10_000)
     encoder: str = param(

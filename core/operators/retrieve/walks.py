@@ -1,4 +1,4 @@
-"""Path retrieval from a walk corpus: the best nodes, then their best walks."""
+"""Path retrieval from a corpus of walks: the nearest nodes, then their nearest walks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class NodesThenWalks(Operator):
     title = "nodes, then walks"
     plain = "walks from the {nodes} nodes closest in meaning"
     writes = ("subgraph", "nodes", "paths", "reports")
-    wanders = True
+    has_untargeted_paths = True
 
     strategy: str = param("random", "Walks", STRATEGY_HELP, choices=WALK_STRATEGIES)
     walks: int = param(60, "Walks of a node", WALKS_HELP, low=0, high=10_000)
@@ -81,7 +81,7 @@ class NodesThenWalks(Operator):
 
     @property
     def plan(self) -> WalkPlan:
-        """The plan of the walks of each node."""
+        """The settings that decide which walks each node has."""
         return WalkPlan(
             self.strategy, self.walks, self.length, self.direction, self.unique, self.seed
         )
@@ -128,7 +128,7 @@ class NodesThenWalks(Operator):
         return state.replace(reports=reports)
 
     def _make_verbaliser(self, ctx: Context) -> WalkSentences | None:
-        """Return the language model that writes sentences, or None for the template."""
+        """Return the function by which a language model writes sentences; None for the template."""
         if self.verbaliser == TEMPLATE_VERBALISER:
             return None
         role = self.verbaliser
@@ -149,7 +149,10 @@ class NodesThenWalks(Operator):
         ctx: Context,
         recorder: Recorder,
     ) -> list[tuple[Path, float]]:
-        """Return all walks of the chosen nodes with their cosines, by (-cosine, path)."""
+        """Return all walks of the chosen nodes with their cosines, by (-cosine, path).
+
+        A walk that occurs several times in `walks` does so in the result, but is encoded once.
+        """
         unique = list(dict.fromkeys(walks))
         vectors = encoder.encode(wording(unique), ctx.watch)
         recorder.usage += Usage(texts=len(unique))
@@ -163,7 +166,7 @@ class NodesThenWalks(Operator):
 
 
 def _first_walks_of_nodes(walks: list[tuple[Path, float]], keep: int) -> list[tuple[Path, float]]:
-    """Return the first `keep` walks of each node, in their order."""
+    """Return the first `keep` walks of each start node, in the given order."""
     count_of_node: dict[int, int] = {}
     selected = []
     for walk, score in walks:
@@ -174,6 +177,6 @@ def _first_walks_of_nodes(walks: list[tuple[Path, float]], keep: int) -> list[tu
 
 
 def _rank_walks(walks: list[tuple[Path, float]]) -> Ranking:
-    """Return the ranking of the walks, each once, with their scores."""
+    """Return the ranking of the walks without repeats, with their scores."""
     scores = dict(walks)
     return Ranking("path", tuple(scores), tuple(scores.values()))

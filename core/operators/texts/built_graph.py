@@ -60,7 +60,7 @@ class BuiltGraph(Operator):
         return state
 
     @property
-    def called_nodes(self) -> str:  # type: ignore[override]
+    def node_noun(self) -> str:  # type: ignore[override]
         if self.build in GRAPH_KIND_WORDS:
             kind = self.build
         elif self.build in catalogue():

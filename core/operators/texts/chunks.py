@@ -176,7 +176,7 @@ class ChunksOfHits(Operator):
         recorder.usage += Usage(texts=1)
         vector = question_vectors(encoder, [state.question.text], ctx.watch)[0]
         cosines = None
-        if not ctx.whole:
+        if not ctx.waits_for_vectors:
             cosines = cosines_now(ctx.graph, encoder, "chunks", vector, chunk_rows, ctx.watch)
         if cosines is None:
             index = vector_index(ctx.graph, encoder, "chunks", ctx.watch)

@@ -103,7 +103,8 @@ class EvidenceChoice(Operator):
         else:
             texts = ctx.graph.triple_texts(np.array(candidates.items, np.int64))
         task = Task(state.question.text, candidates.kind, ctx.seed, ctx.watch)
-        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
+        chooser = ctx.models.chooser(self.model)
+        choice = recorder.record_choice(chooser.choose(task, texts, self.keep))
         items = [candidates.items[index] for index in choice.positions]
         if choice.scores is None:
             selected = score_by_position(candidates.kind, items)

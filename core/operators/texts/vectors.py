@@ -44,7 +44,7 @@ def searchable_vectors(encoder: str, kind: ItemKind, ctx: Context) -> VectorInde
     """
     start_encoding = ctx.environment.encoding
     model = ctx.models.encoder(encoder)
-    if ctx.whole or start_encoding is None:
+    if ctx.waits_for_vectors or start_encoding is None:
         return vector_index(ctx.graph, model, kind, ctx.watch)
     return available_vectors(
         ctx.graph, model, kind, lambda: start_encoding(ctx.graph, encoder, kind), ctx.watch

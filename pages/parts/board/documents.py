@@ -185,7 +185,9 @@ class DocumentView:
         """
         ask = self._comparison.ask
         stages = (
-            funnel(ask.source, lane.graph, state, select(ask.question), survivors=lane.saved_alive)
+            funnel(
+                ask.source, lane.graph, state, select(ask.question), saved_alive=lane.saved_alive
+            )
             for select in (answers_of, passages_of)
         )
         words, passages = ({stage.name: stage for stage in outcomes} for outcomes in stages)
@@ -287,11 +289,11 @@ def _stage(name: str, passages, words) -> StageData:
         return {"stage": name, "alive": None, "of": None, "lost": [], "held": None}
     held = None
     if words is not None and passages is not None:
-        held = {"alive": len(words.alive), "of": words.of}
+        held = {"alive": len(words.alive), "of": words.n_targets}
     return {
         "stage": name,
         "alive": len(bar.alive),
-        "of": bar.of,
+        "of": bar.n_targets,
         "lost": list(bar.lost),
         "held": held,
     }

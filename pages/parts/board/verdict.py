@@ -37,7 +37,7 @@ def stage_data(stage: FunnelStage) -> dict[str, Any]:
     return {
         "stage": stage.name,
         "alive": len(stage.alive),
-        "of": stage.of,
+        "of": stage.n_targets,
         "lost": list(stage.lost),
         "aside": stage.bypassed,
     }
@@ -49,9 +49,9 @@ def lane_tone(explanation: LaneExplanation) -> str:
     It is good if all known answers are found, warn if some are, and bad if none is. Without known
     answers it is good.
     """
-    if not explanation.of or explanation.right == explanation.of:
+    if not explanation.n_answers or explanation.n_right == explanation.n_answers:
         return "good"
-    return "warn" if explanation.right else "bad"
+    return "warn" if explanation.n_right else "bad"
 
 
 def verdict_data(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:

@@ -234,7 +234,7 @@ def waiting_steps_text(line: Line, job: Job | None) -> str:
             "Its graph is not built yet. Run builds it first if that takes no language model."
         )
     first = waiting[0]
-    if all(part.remembered for part in first.parts()):
+    if all(part.is_reusable for part in first.parts()):
         whom = _model_title(first)
     else:
         whom = tr("a program of your own")

@@ -46,21 +46,21 @@ def test_demo_cases_follow_the_list():
 def test_one_lane_finds_all_and_others_less(opened):
     for one in opened:
         told = explain_comparison(one)
-        of, found = len(one.ask.question.answers), [lane.right for lane in told.lanes]
+        of, found = len(one.ask.question.answers), [lane.n_right for lane in told.lanes]
         assert found.count(of) == 1 and max(count for count in found if count < of) > 0
         assert told.text.startswith("Only ") and all(lane.text for lane in told.lanes)
 
 
 def test_no_lane_wins_them_all(opened):
     best = {
-        max(range(3), key=lambda i, one=one: explain_comparison(one).lanes[i].right)
+        max(range(3), key=lambda i, one=one: explain_comparison(one).lanes[i].n_right)
         for one in opened
     }
     assert len(best) > 1
 
 
 def test_first_demo_has_a_failing_a_partial_and_a_full_lane(opened):
-    assert [lane.right for lane in explain_comparison(opened[0]).lanes] == [0, 5, 6]
+    assert [lane.n_right for lane in explain_comparison(opened[0]).lanes] == [0, 5, 6]
 
 
 def test_loss_by_ranking_has_a_repair(opened):

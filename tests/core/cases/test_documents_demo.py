@@ -48,7 +48,7 @@ def test_lanes_fail_half_succeed_and_succeed(opened):
                 lane.graph,
                 lane.state,
                 passages_of(one.ask.question),
-                survivors=lane.saved_alive,
+                saved_alive=lane.saved_alive,
             )[-1]
             for lane in one.lanes
         ]

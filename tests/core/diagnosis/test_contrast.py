@@ -153,7 +153,7 @@ def test_every_cause_has_its_phrase():
     assert set(SENTENCES) <= set(CAUSE_WORDINGS) <= set(Cause)
     heads = [phrase.head for phrase in CAUSE_WORDINGS.values()]
     assert len(set(heads)) == len(heads) and all(
-        phrase.one and phrase.several for phrase in CAUSE_WORDINGS.values()
+        phrase.for_one and phrase.for_several for phrase in CAUSE_WORDINGS.values()
     )
 
 

@@ -68,7 +68,7 @@ def told(kit, states, *answers, beside=()):
     runs = [states, *beside]
     one = explain_lanes(kit.graph, runs, answers, [run[-1].answer is not None for run in runs])[0]
     if not one.losses:
-        return one.stage, one.cause, one.right, one.n_extra_names
+        return one.stage, one.cause, one.n_right, one.n_extra_names
     first = one.losses[0]
     names = [loss.name for loss in one.losses if loss.cause is first.cause]
     figures = {name: getattr(first, name) for name in FIGURES if getattr(first, name)}
@@ -357,7 +357,7 @@ def test_the_commonest_loss_is_said_and_counts_are_kept(kit):
         encoder=kit.Table({ANN: 0.9}),
     )
     one = explain_lanes(kit.graph, [states], ["Ann", "Drama", "Two", "1999"], [False])[0]
-    assert (one.right, one.of, one.cause) == (1, 4, Cause.TOO_FAR)
+    assert (one.n_right, one.n_answers, one.cause) == (1, 4, Cause.TOO_FAR)
     assert [loss.name for loss in one.losses] == ["Two", "1999", "Drama"]
 
 
@@ -378,7 +378,7 @@ def test_without_known_answers(kit):
     nothing = run(kit, EgoNetwork(hops=0), ShortestPaths(), GraphReader())
     for states, follows in ((ranked(kit, 2), "“directed by”"), (nothing, "No path")):
         one = explain_lanes(kit.graph, [states], [], [False])[0]
-        assert (one.stage, one.head, one.right) == (None, "", None) and follows in one.text
+        assert (one.stage, one.head, one.n_right) == (None, "", None) and follows in one.text
 
 
 SCORED_PATHS = Ranking("path", (), ())

@@ -104,7 +104,7 @@ def test_where_the_models_answers_count_a_change_promises_what_its_prompt_shows(
         run.retrieve(LaneListener())
         run.answer(LaneListener())
         told = explain_lanes(kit.graph, [run.states], ask.question.answers, [True])[0]
-        assert told.right == 1
+        assert told.n_right == 1
         return find_repair(run, told.losses, by_model=True, seconds=60.0)
 
     narrow = "EgoNetwork() >> ShortestPaths(parallel=False) >> Rank(keep=1) >> Answer({})"

@@ -180,7 +180,7 @@ def endless(monkeypatch):
     """
     looks, free = [], threading.Event()
 
-    def repair(run, losses, by_model, survivors, watch, is_known):
+    def repair(run, losses, by_model, saved_alive, watch, is_known):
         while not free.wait(0.005):
             watch.check()
             looks.append(1)

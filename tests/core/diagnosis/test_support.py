@@ -2,7 +2,12 @@
 
 import pytest
 
-from core.diagnosis.support import find_rests, find_supports, name_spans, support_level
+from core.diagnosis.support import (
+    find_supporting_sentences,
+    find_supports,
+    name_spans,
+    support_level,
+)
 from core.types import Prompt, Question, Ranking, State
 from tests.core.operators.texts.kit import plain
 from tests.films import Bag
@@ -21,7 +26,7 @@ def test_each_sentence_rests_on_the_nearest_of_the_shown_chunks():
     assert answer[one.start : one.end] == "The turkey was big." and one.chunk == 3
     assert (
         other.chunk == 0
-        and plain().columns.chunks.text("text", 0)[slice(*other.place)]
+        and plain().columns.chunks.text("text", 0)[slice(*other.chunk_span)]
         == "Scrooge was his partner."
     )
     assert other.score == pytest.approx(1.0)
@@ -77,7 +82,7 @@ def test_marked_words(text, names, held):
     ],
 )
 def test_a_short_answer_rests_on_what_holds_its_words(answer, chunk, sure):
-    (one,) = find_rests(plain(), told(answer), Bag())
+    (one,) = find_supporting_sentences(plain(), told(answer), Bag())
     assert (one.chunk, support_level(one)) == (chunk, sure)
 
 

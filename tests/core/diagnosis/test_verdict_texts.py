@@ -160,7 +160,7 @@ def test_each_outcome_of_a_lane_is_said(corpus, question, state, graph, stage, h
     (one,) = compared(corpus, question, state, graph=graph and graph()).lanes
     assert (one.stage, one.head, one.text) == (stage, head, text)
     if question.answers:
-        assert (one.right, one.of) == (int(stage is None), 1)
+        assert (one.n_right, one.n_answers) == (int(stage is None), 1)
 
 
 BEST, WORSE = found(0, 3, shown=2), found(0, shown=1)
@@ -243,7 +243,7 @@ def test_a_lane_that_was_cancelled_before_it_answered_is_not_counted(corpus, sta
     found_out = told_after_cancel(corpus, *states)
     assert found_out.text == verdict
     silent = [one for one, state in zip(found_out.lanes, states) if state.answer is None]
-    assert all(one.stage == "answer" and one.right is None for one in silent)
+    assert all(one.stage == "answer" and one.n_right is None for one in silent)
 
 
 def test_the_sentence_on_words_that_outlive_their_document_contradicts_no_bar(tmp_path):

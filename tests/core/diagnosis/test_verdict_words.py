@@ -60,7 +60,7 @@ def test_the_sentences_of_two_lanes(asked):
     told = explain_comparison(asked(LINES, methods=("Rank by meaning", "Shortest paths")))
     assert told.text.startswith("Only “Rank by meaning” finds Drama. “Shortest paths” ")
     assert told.named_answers == ("Drama",)
-    assert [(one.cause, one.right) for one in told.lanes] == [
+    assert [(one.cause, one.n_right) for one in told.lanes] == [
         (Cause.FOUND, 1),
         (Cause.NOT_FOLLOWED, 0),
     ]
@@ -70,7 +70,7 @@ def test_nothing_is_said_for_all_until_every_lane_has_retrieved(asked):
     compared = asked(LINES)
     compared.change_lane(1, retrieved=False, status=JOB_RUNNING)
     told = explain_comparison(compared)
-    assert told.text == "" and told.lanes[0].right == 1 and told.lanes[1] is None
+    assert told.text == "" and told.lanes[0].n_right == 1 and told.lanes[1] is None
     compared.change_lane(1, status=JOB_FAILED, error="No model.")
     assert explain_comparison(compared).text.endswith("Drama. No. 2 failed.")
 
@@ -126,16 +126,16 @@ def test_one_measure_counts_for_all_and_it_is_said(asked):
     The graph reader names Drama in the first lane only, and the model in both.
     """
     told = explain_comparison(asked(ANSWERING, says="Drama"))
-    assert BY_MODEL in told.text and [one.right for one in told.lanes] == [1, 1]
+    assert BY_MODEL in told.text and [one.n_right for one in told.lanes] == [1, 1]
     wrong = explain_comparison(asked(ANSWERING, says="Comedy"))
     assert wrong.text.startswith(f"Only No. 1 finds Drama, {BY_READER}; ")
-    assert [(one.right, one.cause) for one in wrong.lanes] == [(0, Cause.NOT_SAID)] * 2
+    assert [(one.n_right, one.cause) for one in wrong.lanes] == [(0, Cause.NOT_SAID)] * 2
 
 
 def test_until_every_model_has_answered_the_graph_reader_counts(asked):
     told = explain_comparison(asked((ANSWERING[0], LINES[1]), says="Comedy"))
     assert told.text.startswith(f"Only No. 1 finds Drama, {BY_READER}. ")
-    assert [(one.right, one.cause) for one in told.lanes] == [
+    assert [(one.n_right, one.cause) for one in told.lanes] == [
         (1, Cause.FOUND),
         (0, Cause.NOT_FOLLOWED),
     ]

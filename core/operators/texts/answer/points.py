@@ -130,7 +130,7 @@ class Points(Operator):
                 UNREADABLE_PARTS_KEY: n_unreadable,
                 PARTS_NOT_REACHED_KEY: len(parts) - number,
             }
-            recorder.so_far = state.replace(points=tuple(points))
+            recorder.partial_state = state.replace(points=tuple(points))
         recorder.sizes = {key: count for key, count in recorder.sizes.items() if count}
         if n_unreadable:
             recorder.notes.append(
