@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.readers.delimited import triple_of, triples_of_row
+from core.graph.readers.delimited import report_wide_row, triple_of, triples_of_row
 from core.graph.readers.delimited_layout import detect_layout, sample_lines
 from core.graph.readers.delimited_rows import FORMAT_SEPARATORS, QUOTED_FORMATS, bad_quotes_error
 from core.graph.readers.list_cells import cell_names
@@ -66,6 +66,7 @@ class DelimitedBlocks:
     size: int  # bytes of text in a block
     # Columns of head, relation and tail that the header names, from 1.
     _header_columns: tuple[int, int, int] | None = field(default=None, init=False)
+    _n_header_columns: int = field(default=0, init=False)  # 0 without a header
     # Number of the last line before the first triple, 0 if there is none.
     _last_opening_line: int = field(default=0, init=False)
     _format_name: str = field(default="", init=False)
@@ -101,6 +102,7 @@ class DelimitedBlocks:
         layout = detect_layout(self.source, sample)
         self._format_name = layout.format_name
         self._header_columns = layout.columns
+        self._n_header_columns = layout.n_header_columns
         self._last_opening_line = layout.last_opening_line
         separator = FORMAT_SEPARATORS[layout.format_name]
         cells = chain.from_iterable(text.split(separator) for _, text in sample)
@@ -110,6 +112,13 @@ class DelimitedBlocks:
             self._tally.warn(
                 "Cells that hold lists are one name each, as the file is too large to divide them."
             )
+
+    @property
+    def _max_columns(self) -> int:
+        """Largest number of columns of a line that is not bad."""
+        if self._columns or self._header_columns:
+            return 0 if self._columns else self._n_header_columns
+        return 3
 
     def _split_block(self, data: np.ndarray, position: BlockPosition) -> Block:
         """Return the triples of whole lines without quotes, which begin at a position."""
@@ -127,7 +136,7 @@ class DelimitedBlocks:
             len(data),
             separator,
             columns,
-            chosen_columns is None,
+            self._max_columns,
             starts,
             lengths,
             numbers,
@@ -154,9 +163,11 @@ class DelimitedBlocks:
 
         `reason` is one of those that `split_lines` gives.
         """
+        row = line.decode("utf-8").split(FORMAT_SEPARATORS[self._format_name])
+        if report_wide_row(self.source, number, row, self._n_header_columns):
+            return
         why = "wrong number of columns" if reason == WRONG_COLUMN_COUNT else "an empty name"
         if not self._tally.skip(why, number):
-            row = line.decode("utf-8").split(FORMAT_SEPARATORS[self._format_name])
             columns = self._columns or self._header_columns
             triple_of(self._path, number, row, self._format_name, columns)  # raises the error
 
@@ -219,7 +230,10 @@ class DelimitedBlocks:
                 row = next(rows, None)
                 if row is None:
                     break
-                if end.line > self._last_opening_line:
+                is_triple = end.line > self._last_opening_line and not report_wide_row(
+                    self.source, end.line, row, self._n_header_columns
+                )
+                if is_triple:
                     columns = self._columns or self._header_columns
                     row_triple = triple_of(self._path, end.line, row, self._format_name, columns)
                     for triple in triples_of_row(self.source, end.line, row_triple):

@@ -58,8 +58,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     n_quoted_lines = 0
     for number, row in split_into_rows(source, lines, layout.format_name):
         has_rows = True
-        if layout.n_header_columns and not source.columns and len(row) > layout.n_header_columns:
-            _report_wide_row(source, number, row, layout.n_header_columns)
+        if report_wide_row(source, number, row, layout.n_header_columns):
             continue
         if layout.format_name == "tab" and any(map(_is_quoted, row)):
             n_quoted_lines += 1
@@ -72,8 +71,14 @@ def read(source: TripleSource) -> Iterator[Triple]:
         )
 
 
-def _report_wide_row(source: TripleSource, number: int, row: list[str], n_named: int) -> None:
-    """Report a row that has more columns than the header names."""
+def report_wide_row(source: TripleSource, number: int, row: list[str], n_named: int) -> bool:
+    """Report a row if it has more columns than the header names; return whether it has.
+
+    `n_named` is the number of columns of the header, or 0 if there is none. No row is too wide if
+    the person has chosen the columns.
+    """
+    if source.columns or not 0 < n_named < len(row):
+        return False
     hint = ""
     if any('"' in name for name in row):
         hint = " Names in double quotes may hold tabs: read the file as tab-quoted."
@@ -82,6 +87,7 @@ def _report_wide_row(source: TripleSource, number: int, row: list[str], n_named:
         number,
         f"found {len(row)} columns, where the header has {n_named}.{hint}",
     )
+    return True
 
 
 def _is_quoted(name: str) -> bool:

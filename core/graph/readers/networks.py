@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
+from xml.parsers import expat
 
 from core.errors import BadInput, shorten
 from core.graph.readers.header_columns import (
@@ -81,6 +82,26 @@ def read_pajek(source: TripleSource) -> Iterator[Triple]:
     )
 
 
+def _declares_entities(data: bytes) -> bool:
+    """Return whether an XML file declares entities, which could expand without limit."""
+
+    class EntityDeclared(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        raise EntityDeclared
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = stop
+    try:
+        parser.Parse(data, True)
+    except EntityDeclared:
+        return True
+    except (expat.ExpatError, ValueError):  # not XML, or in an unknown encoding
+        pass
+    return False
+
+
 def _network_triples(
     source: TripleSource, title: str, parse: Callable[[bytes], Any], xml: bool = False
 ) -> Iterator[Triple]:
@@ -95,8 +116,7 @@ def _network_triples(
             f"{source.name}: a file in {title} may hold {size_text(MAX_NETWORK_FILE_BYTES)}; this one holds more. "
             "Write it as N-Triples or a table."
         )
-    # Entities could expand without limit. They are declared at the beginning.
-    if xml and b"<!ENTITY" in data[: 1 << 20]:
+    if xml and _declares_entities(data):
         raise BadInput(f"{source.name}: it declares XML entities; those are not read.")
     try:
         graph = parse(data)

@@ -94,8 +94,8 @@ class NodeNames:
     by_id: dict[tuple[str, str], str] = field(default_factory=dict)  # (id space, id) -> name
     # label -> name of the first node that has it
     by_label: dict[str, str] = field(default_factory=dict)
-    # End of an edge that no table has -> its name.
-    unknown_ends: dict[str, str] = field(default_factory=dict)
+    # (id space, end of an edge that no table has) -> its name
+    unknown_ends: dict[tuple[str, str], str] = field(default_factory=dict)
     used_names: set[str] = field(default_factory=set)  # names of nodes with edges
 
     def __post_init__(self) -> None:
@@ -117,10 +117,12 @@ class NodeNames:
         node_name = self.by_id.get((space, end)) or self.by_id.get(("", end))
         node_name = node_name or self.by_label.get(end)
         if node_name is None:
-            if end not in self.unknown_ends:
+            if (space, end) not in self.unknown_ends:
                 # The mark makes the identifier differ from those of nodes in tables.
-                self.unknown_ends[end] = self._namer.name(f"? {space} {end}", (end, f"{end} (id)"))
-            return self.unknown_ends[end]
+                self.unknown_ends[space, end] = self._namer.name(
+                    f"? {space} {end}", (end, f"{end} (id)")
+                )
+            return self.unknown_ends[space, end]
         self.used_names.add(node_name)
         return node_name
 
@@ -131,7 +133,7 @@ class NodeNames:
         """
         if self.unknown_ends:
             ids_text = ", ".join(
-                f"“{shorten(end, 30)}”" for end in islice(self.unknown_ends, MAX_SHOWN_IDS)
+                f"“{shorten(end, 30)}”" for _, end in islice(self.unknown_ends, MAX_SHOWN_IDS)
             ) + " …" * (len(self.unknown_ends) > MAX_SHOWN_IDS)
             is_single = len(self.unknown_ends) == 1
             words = UNKNOWN_IDS_WORDS

@@ -51,7 +51,7 @@ def is_blank(data, start, end):
 
 
 @numba.njit(cache=True)
-def split_lines(data, end, separator, columns, is_width_fixed, starts, lengths, numbers, odd):
+def split_lines(data, end, separator, columns, max_width, starts, lengths, numbers, odd):
     """Split the lines of data[:end] into the parts of triples.
 
     Parameters
@@ -59,7 +59,7 @@ def split_lines(data, end, separator, columns, is_width_fixed, starts, lengths, 
     data : uint8, the text.
     separator : byte between two columns.
     columns : int64 [3], columns of head, relation and tail, from 0.
-    is_width_fixed : True if a line may have no other columns than three.
+    max_width : largest number of columns of a line; 0 for no limit.
     starts, lengths : int64 [3 * lines], filled with the parts of the triples.
     numbers : int64 [lines], filled with the line of each triple, from 0.
     odd : int64 [lines, 4], filled with line, start, end and reason of each bad line. Blank lines
@@ -89,7 +89,7 @@ def split_lines(data, end, separator, columns, is_width_fixed, starts, lengths, 
                 firsts[part], lasts[part] = first, max(first, last)
         i, line, width = i + 1, line + 1, column + 1
         reason = 0
-        if width < widest or (is_width_fixed and width != 3):
+        if width < widest or 0 < max_width < width:
             reason = WRONG_COLUMN_COUNT
         else:
             for part in range(2, -1, -1):

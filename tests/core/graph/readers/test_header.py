@@ -6,6 +6,8 @@ import gzip
 
 import pytest
 
+from core.errors import BadInput
+from core.graph.building.build import build
 from core.graph.large.sources import prepare_block_source
 from core.graph.readers.header import HeaderVerdict, header_verdict
 from core.graph.readers.triple_file import TripleFile
@@ -144,3 +146,21 @@ def test_a_column_of_source_files_is_no_entity_column(tmp_path, header):
 def test_a_third_column_of_words_beside_two_ends_is_the_relation(tmp_path):
     text = "source\thow\ttarget\nAnn Lee\tkeeps\tThe Gull\nThe Gull\tlies off\tPort Ness\n"
     assert read(tmp_path, text, "t.tsv")[0] == TRIPLES
+
+
+@pytest.mark.parametrize("memory", [None, 1 << 27])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("g.tsv", "subject\tpredicate\tobject\nAnn\tkeeps\tGull\nBo\tkeeps\tOwl\tsince 1802\n"),
+        ("g.csv", 'subject,predicate,object\nAnn,keeps,"Gull"\nBo,keeps,Owl,since 1802\n'),
+    ],
+)
+def test_rows_wider_than_the_header_are_bad_lines_also_in_blocks(tmp_path, name, text, memory):
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(BadInput, match=f"{name}, line 3: found 4 columns"):
+        build(TripleFile(tmp_path / name, memory=memory), tmp_path / "g", "g")
+    file = TripleFile(tmp_path / name, memory=memory, skips=True)
+    graph = build(file, tmp_path / "h", "h")
+    assert graph.triple_texts(range(graph.n_triples)) == ["Ann -> keeps -> Gull"]
+    assert file.tally.sentences() == ["1 line left out, more columns than the header: line 3"]

@@ -78,6 +78,16 @@ def test_ids_of_neo4j_are_unique_in_their_space_only(tmp_path):
     ]
 
 
+def test_unknown_ids_of_two_spaces_are_two_entities(tmp_path):
+    people, ships = tmp_path / "people.csv", tmp_path / "ships.csv"
+    people.write_text(":ID(Person),name,:LABEL\n1,Anna,Person\n", "utf-8")
+    ships.write_text(":ID(Ship),name,:LABEL\n1,The Gull,Ship\n", "utf-8")
+    edges = tmp_path / "edges.csv"
+    edges.write_text(":START_ID(Person),:END_ID(Ship),:TYPE\n7,7,sails\n7,1,paints\n", "utf-8")
+    (person, _, ship), (painter, _, gull) = sort_graph_files([people, ships, edges]).read()
+    assert person != ship and painter == person and gull == "The Gull"
+
+
 def test_relationships_of_microsoft_name_their_ends_by_title(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet

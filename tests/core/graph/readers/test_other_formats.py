@@ -280,6 +280,9 @@ def test_tables_of_parquet_and_arrow(tmp_path):
         list(read_triples(tmp_path / "g.parquet"))
 
 
+ENTITY_AFTER_COMMENT = b"<!--" + b" " * (1 << 21) + b'--><!DOCTYPE g [<!ENTITY a "ha">]><gexf/>'
+
+
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
@@ -288,6 +291,8 @@ def test_tables_of_parquet_and_arrow(tmp_path):
         ("g.gexf", b"<html", "is not GEXF"),
         ("g.gml", b"graph [ node [ id", "is not GML"),
         ("g.gexf", b'<!DOCTYPE g [<!ENTITY a "ha">]><gexf/>', "declares XML entities"),
+        ("g.gexf", ENTITY_AFTER_COMMENT, "declares XML entities"),
+        ("g.gexf", '<!DOCTYPE g [<!ENTITY a "ha">]><gexf/>'.encode("utf-16"), "XML entities"),
         ("g.dot", b"digraph {}", "DOT says how a graph is drawn. Write the graph as GraphML"),
         ("g.gpickle", b"\x80", "A pickle can run anything"),
         ("g.xlsx", b"PK", "Save the sheet as CSV"),
