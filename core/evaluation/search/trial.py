@@ -284,7 +284,7 @@ class Trial:
             request = self.ask(item)
             lane = LaneRun(request, line, self.environment)
             lane.retrieve(LaneListener(watch=Watch(check_budget)))
-            if quality_metric.known == "gold" or quality_metric.base == "context_recall":
+            if quality_metric.required_field == "gold" or quality_metric.base == "context_recall":
                 # The metric needs no generated answer.
                 lane.ask = replace(request, uses_model=False)
             lane.answer(LaneListener(watch=Watch(check_budget)))
