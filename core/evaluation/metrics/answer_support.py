@@ -120,6 +120,7 @@ def prompt_context(state: State) -> str:
 def _ask_support(
     chat: Chat, context: str, sentence: str, watch: Watch = NO_WATCH
 ) -> tuple[bool | None, str]:
+    """Return the judge's verdict on a sentence, and the reason if it is None."""
     messages = judge_messages(
         "supported",
         context=context[: CONTEXT_CHARACTERS_PER_TOKEN * chat.context // 2],

@@ -12,8 +12,9 @@ class GoldRanks:
 
     `count` is the length of the ranking. `relevant` holds the ascending ranks of the items that
     contain at least one known answer. `first` holds, for each known answer, the rank of the first
-    item that contains it, or None. Both may have ranks beyond `count`: those of items that the
-    method ranked but did not select. They never count. The field names are those of saved runs.
+    item that contains it, or None. In rankings of chunks and nodes, both may have ranks beyond
+    `count`: those of items that the method ranked but did not select. Such ranks are not scored.
+    The field names are those of saved runs.
     """
 
     count: int
