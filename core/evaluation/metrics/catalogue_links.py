@@ -1,7 +1,7 @@
 """Declarations of the metrics of ranked documents and nodes, most of them from FastInsight.
 
-Each metric is declared once, with the convention that it follows. “Evidence” is the user's word for
-gold documents and gold nodes.
+Each metric is declared once, with the convention that it follows. In titles and conventions,
+“evidence” stands for gold documents and gold nodes.
 """
 
 from __future__ import annotations

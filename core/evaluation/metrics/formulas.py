@@ -1,8 +1,8 @@
 """Formulas of the metrics of LEGO-GraphRAG: subgraphs, paths, answers and costs.
 
-A formula takes the outcome of one method on one question, and a cut-off that most of them ignore.
-It returns None if the metric does not apply (`core.evaluation.metrics.metric.Metric`). The catalogue
-names each formula and its convention.
+A formula takes the outcome of one method on one question, and a cut-off that most formulas ignore.
+It returns None if the metric does not apply (`core.evaluation.metrics.metric.Metric`). The
+catalogue names each formula and its convention.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def precision(
 
     Parameters
     ----------
-    ranks : ranks of the items that contain known answers; None if the method has no such ranking.
+    ranks : ranks of the items with known answers; None if the method has no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
     over_k : True to divide by k even if there are fewer items, as trec_eval does. False divides by
@@ -194,7 +194,7 @@ def recall(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
 
     Parameters
     ----------
-    ranks : ranks of the items that contain known answers; None if the method has no such ranking.
+    ranks : ranks of the items with known answers; None if the method has no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
@@ -220,7 +220,7 @@ def ranking_f1(ranks: GoldRanks | None, golds: int, k: int | None) -> float | No
 
     Parameters
     ----------
-    ranks : ranks of the items that contain known answers; None if the method has no such ranking.
+    ranks : ranks of the items with known answers; None if the method has no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
@@ -245,7 +245,7 @@ def hit_ratio(ranks: GoldRanks | None, golds: int, k: int | None) -> float | Non
 
     Parameters
     ----------
-    ranks : ranks of the items that contain known answers; None if the method has no such ranking.
+    ranks : ranks of the items with known answers; None if the method has no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
@@ -274,7 +274,7 @@ def reciprocal_rank(ranks: GoldRanks | None, golds: int, k: int | None) -> float
 
     Parameters
     ----------
-    ranks : ranks of the items that contain known answers; None if the method has no such ranking.
+    ranks : ranks of the items with known answers; None if the method has no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 

@@ -1,4 +1,4 @@
-"""Ranks of known answers or gold items in a ranking, from which the ranking metrics are computed."""
+"""Ranks of known answers or gold items in a ranking, the facts behind all ranking metrics."""
 
 from __future__ import annotations
 

@@ -59,9 +59,9 @@ class Estimate:
 class PairedTest:
     """Mean difference a - b of two methods on the `n` questions where both have a value.
 
-    `low` and `high` are its 95 % interval, and `p` is the p-value of the hypothesis that there is no
-    difference. `p_holm` is the p-value after Holm's step-down correction over the tests that were
-    made together; None if no correction was made.
+    `low` and `high` are its 95 % interval, and `p` is the p-value of the hypothesis that there is
+    no difference. `p_holm` is the p-value after Holm's step-down correction over the tests that
+    were made together; None if no correction was made.
     """
 
     metric: str

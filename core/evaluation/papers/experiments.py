@@ -1,8 +1,8 @@
 """The papers' experiments as data: rows of a table, question sets and printed values.
 
-Each paper has a TOML file in this folder, whose keys are the fields of the classes below. A row of a
-printed table stands for a method of the catalogue. The command `reproduce` runs these methods and
-compares its values with the printed ones.
+Each paper has a TOML file in this folder, whose keys are the fields of the classes below. A row of
+a printed table stands for a method of the catalogue. The command `reproduce` runs these methods and
+compares their values with the printed ones.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Experiment:
     small_rows : ids of the rows of a small run; empty for all rows.
     after : method with whose first ten results the other methods begin; empty if there is none. The
         gains over it are correlated with their starting point (`core.evaluation.papers.gains`).
-    against : baseline method; a language model compares its answers with those of each other method.
+    against : baseline method; a language model compares its answers with those of every other one.
     wins : for each set, the printed win rates of the other methods over `against`
         (`core.evaluation.papers.win_rates`).
     duels : for each set and criterion, the printed win rates of one method over another. The

@@ -72,8 +72,8 @@ def quartiles(summary: RunSummary, start: str, method: str) -> list[tuple[float,
 
     Returns
     -------
-    For each quartile, lowest first: mean Topological Recall, mean capped recall at 10 of the method,
-        number of questions. Empty quartiles are left out.
+    For each quartile, lowest first: mean Topological Recall, mean capped recall at 10 of the
+        method, number of questions. Empty quartiles are left out.
     """
     nearness = summary.values(start, [START_NEARNESS_METRIC])[:, 0]
     recall = summary.values(method, [START_RECALL_METRIC])[:, 0]

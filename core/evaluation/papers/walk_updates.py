@@ -43,8 +43,9 @@ Triple = tuple[str, str, str]
 class UpdateCost:
     """Cost of adding `triples` to the graph, or of removing them if the number is negative.
 
-    For the cost from scratch, `triples` is the number of all triples of the graph. Of the `nodes` with walks, `encoded` were encoded again. `seconds` are wall-clock seconds and
-    include drawing all walks.
+    For the cost from scratch, `triples` is the number of all triples of the graph. Of the `nodes`
+    with walks, `encoded` were encoded again. `seconds` are wall-clock seconds and include drawing
+    all walks.
     """
 
     triples: int

@@ -89,7 +89,7 @@ def test_questions_flow_from_stage_to_stage():
         "a",
         "b",
     )
-    assert found.by == READER_MEASURE and found.n == 5 and found.left_out == 0
+    assert found.measure == READER_MEASURE and found.n == 5 and found.left_out == 0
     assert [(band.before, band.after, band.questions, band.kind) for band in found.bands] == [
         ("right", "right", ("q0",), "right"),
         ("right", "paths", ("q1",), "lost"),
