@@ -1,7 +1,7 @@
 """Domains that question sets ask about (Figure 1 of LEGO-GraphRAG's report).
 
-A domain is the first part of a relation's name in Freebase, such as `film` in
-`film.film.directed_by`. The command `reproduce` measures this figure through
+A domain is the first part of a relation's name in Freebase: “film” for the relation
+“film.film.directed_by”. The command `reproduce` measures this figure through
 `core.evaluation.papers.measures`.
 """
 

@@ -18,7 +18,7 @@ from core.evaluation.reports.summary import RunSummary
 
 WIN_RECALL_METRIC = "capped_node_recall@10"
 WIN_CRITERION = "overall"
-SELF_WIN_RATE = 0.5  # win rate of a method against itself
+SELF_WIN_RATE = 0.5  # win rate of a method against itself, used for the baseline
 NO_ESTIMATE = Estimate(None, None, None, 0)
 
 

@@ -285,6 +285,7 @@ def _safe_cell(cell):
 
 
 def _is_number(cell: str) -> bool:
+    """Return whether a text is a number, so that “-1” is not taken for a formula."""
     try:
         float(cell)
     except ValueError:

@@ -1,6 +1,6 @@
-"""HTML table with bars of the effect of each step, for the HTML report and the screen of a run.
+"""HTML table with bars of the effect of each step.
 
-Its colours are readable on light and dark backgrounds.
+The HTML report of a run and its screen show it. Its colours are readable on light and dark backgrounds.
 """
 
 from __future__ import annotations

@@ -214,17 +214,18 @@ class RunSummary:
         matrix = np.full((len(row_by_question), len(chosen_metrics)), np.nan)
         for row in self.rows_of(method):
             if row.outcome is not None and not (with_context and row.outcome.has_empty_subgraph):
-                values = [one(row.outcome) for one in chosen_metrics]
+                values = [each(row.outcome) for each in chosen_metrics]
                 matrix[row_by_question[row.question.id]] = _with_nan(values)
         if not with_context:
             has_values = ~np.isnan(matrix).all(0)
             for row in self.rows_of(method):
                 if row.error is not None:
                     values = [
-                        one.value_if_failed(row.question) if has_value else None
-                        for one, has_value in zip(chosen_metrics, has_values, strict=True)
+                        each.value_if_failed(row.question) if has_value else None
+                        for each, has_value in zip(chosen_metrics, has_values, strict=True)
                     ]
                     matrix[row_by_question[row.question.id]] = _with_nan(values)
+        # No figures at cut-offs that the method never reaches.
         matrix[:, [bool(self.max_passages_below_cutoff(method, name)) for name in names]] = np.nan
         return matrix
 
@@ -285,7 +286,7 @@ class RunSummary:
         outcomes = self.outcomes(method)
         survivals = [outcome.fates for outcome in outcomes if outcome.fates is not None]
         shares = {
-            stage: [one.alive[stage] / one.golds for one in survivals if stage in one.alive]
+            stage: [each.alive[stage] / each.golds for each in survivals if stage in each.alive]
             for stage in CorpusSource.stages
         }
         return {stage: sum(values) / len(values) for stage, values in shares.items() if values}

@@ -72,7 +72,7 @@ def evaluate(
     evaluation = begin_evaluation(engine, store, plan, again, workers, max_concurrent)
     evaluation.cap = cap
     evaluation.max_questions = max_questions
-    evaluation.spending()  # raises BadInput if the prices do not fit the cap
+    evaluation.spending()  # raises BadInput at once if the prices do not fit the cap
 
     def make_job() -> Job:
         job = Job(f"evaluation-{evaluation.run}", evaluation)

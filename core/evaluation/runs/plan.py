@@ -382,7 +382,7 @@ def _open_run(name: str, open_graph: Callable[[str], Any]) -> OpenedSet | None:
 
 
 def _open_corpus_set(name: str, open_graph: Callable[[str], Any]) -> OpenedSet | None:
-    """Return a set of a corpus as `_open_set` does, None if no corpus has a set of that name."""
+    """Return a set of a corpus as `_open_set` does, None if no corpus has that set."""
     source = corpus_of_set(name)
     if source is None:
         return None

@@ -195,7 +195,8 @@ class EvaluationRunner:
     def _run_in_process(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
         """Run the remaining rows in this process.
 
-        The methods of a question run one after the other; several questions may run at a time.
+        The methods of a question run one after the other; several questions may run at a time. One
+        of them computes (`ProcessorLock`) while the others wait for model servers.
         """
         server_list = servers(self.plan, self.environment.models, self.limits_to_single_speed)
         clock = self.environment.clock
@@ -206,6 +207,7 @@ class EvaluationRunner:
         open_questions = 0
 
         def free_slots() -> int:
+            # No further question begins if it might exceed the cap.
             return question_slots(server_list) if run_spending.can_begin(open_questions) else 0
 
         concurrent_work = ConcurrentWork(free_slots, watch)
