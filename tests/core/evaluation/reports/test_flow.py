@@ -130,7 +130,7 @@ def test_on_documents_all_gold_passages_are_to_come_through():
         "a",
         "b",
     )
-    assert found.by == PASSAGE_MEASURE and found.stage_label("right") == "all evidence found"
+    assert found.measure == PASSAGE_MEASURE and found.stage_label("right") == "all evidence found"
     assert [(band.before, band.after) for band in found.bands] == [
         ("right", "retrieved"),
         ("prompt", "right"),
