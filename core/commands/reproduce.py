@@ -51,7 +51,7 @@ from core.evaluation.papers.paper_comparison import (
     table_texts,
     wide_table,
 )
-from core.evaluation.papers.printed_side import printed_side
+from core.evaluation.papers.printed_side import printed_values_and_needs
 from core.evaluation.papers.printed_values import PrintedTable
 from core.evaluation.papers.walk_updates import prepare_walks
 from core.evaluation.papers.win_rates import (
@@ -286,7 +286,7 @@ def _judge_pairs(
 
 def _show_printed(options, target: Experiment | BuildingCosts | PrintedTable) -> int:
     """Print and write the paper's values alone; return the exit code."""
-    tables, needs = printed_side(target)
+    tables, needs = printed_values_and_needs(target)
     if options.out:
         out = Path(options.out)
         check_writable(out)

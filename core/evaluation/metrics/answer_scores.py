@@ -1,4 +1,7 @@
-"""Comparison of an answer's text with the known answers."""
+"""Comparison of an answer's text with the known (correct) answers of its question.
+
+The result, a `ScoredAnswer`, is the part of an outcome from which the answer metrics are computed.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from core.evaluation.metrics.options import is_choice_right
 from core.languages.spelling import answer_words, normalize
 from core.types import State
 
+# Sources of an answer's text, as `ScoredAnswer.by` names them.
 ANSWER_BY_MODEL = "language model"
 ANSWER_BY_READER = "graph reader"
 ANSWER_BY_EXCERPT = "nearest sentence"
@@ -24,8 +28,9 @@ WHOLE_TEXT_ANSWERS = {"yes", "no", "noanswer"}  # answers that count only if the
 class ScoredAnswer:
     """An answer's text and its agreement with the known answers.
 
-    `by` names its source, `found` is the number of known answers that it contains, and `lines` the
-    number of its non-empty lines.
+    `by` names its source, one of the `ANSWER_BY_...` constants. `found` is the number of known
+    answers that the text contains, and `lines` the number of its non-empty lines. The other fields
+    are None if no answer is known. The field names are those of saved runs.
     """
 
     text: str
@@ -34,23 +39,24 @@ class ScoredAnswer:
     lines: int
     tokens: float | None = None  # share of the known answers' words that the text contains
     joined: bool | None = None  # the text contains all known answers, in order, as one string
-    option: bool | None = None  # the chosen option is correct, if the question has options
+    option: bool | None = None  # the chosen option is correct; None without options
     own_tokens: float | None = None  # share of the text's words that occur in the known answers
     exact: bool | None = None  # the text is a known answer and nothing else
     parts: float | None = None  # share of the answer's parts that the text names
-    joined_tokens: float | None = None  # share of the words of all names of the known answers
+    # Share of the words of the known answers and all their aliases that the text contains.
+    joined_tokens: float | None = None
 
 
 def score_answer(graph, state: State) -> ScoredAnswer | None:
     """Compare the answer of a state with the known answers of its question.
 
     The text is the language model's, or the answer that an external method returned with its
-    retrieval. Without either, it is the names given by the graph reader, one per line. Without
-    these, it is the nearest sentence.
+    retrieval. Without either, the text lists the names that the graph reader found, one per line.
+    Without a graph reader, it is the sentence nearest to the question.
 
     Parameters
     ----------
-    graph : the graph that the state refers to; it names the nodes of the reader's answer.
+    graph : the graph that the state refers to; provides the names of the graph reader's nodes.
     state : the last state of a method.
 
     Returns
@@ -87,6 +93,7 @@ def score_answer(graph, state: State) -> ScoredAnswer | None:
     if not answer_names:
         return scored
     all_names = list(chain.from_iterable(answer_names))
+    # Of each answer's aliases, the one nearest to the text counts.
     gold = " ".join(_nearest_name(text, names) for names in answer_names)
     return replace(
         scored,
@@ -147,13 +154,13 @@ def shared_words(text: str, gold: str) -> float:
 
     Returns
     -------
-    A share from 0 to 1. It is 0 if one text is yes, no or noanswer and the other one differs, and
-        for a known answer without words.
+    A share from 0 to 1. It is 0 if the known answer has no words, or if one of the two texts is
+        yes, no or noanswer and the other one differs.
 
     Notes
     -----
     Token recall of SQuAD; with the arguments swapped it is its token precision. The in-depth
-    analysis uses the same measure. Letters count as words as in the scorers of DRCD and CMRC.
+    analysis (of graph-based RAG) uses the same measure. Letters count as words as in the scorers of DRCD and CMRC.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Support of an answer's sentences by the text in the prompt.
 
-Support is measured by an encoder (cosine) or judged by a language model.
+Support is measured by an encoder (cosine), or judged by a language model. It shows if an answer
+rests on the retrieved text rather than on what the answering model knew before.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ CONTEXT_CHARACTERS_PER_TOKEN = 3
 class AnswerSupport:
     """Support of each sentence of an answer.
 
-    `cosines` compares each sentence with the nearest sentence of the chunks in the prompt.
-    `verdicts` holds a language model's verdict on each sentence, None if its reply could not be
-    used. Either field is None if it was not requested or if there is nothing to compare.
+    `cosines` holds, for each sentence, the cosine with the nearest sentence of the chunks in the
+    prompt. `verdicts` holds a language model's verdict on each sentence: True if supported, None if
+    its reply could not be used. Either field is None if the measurement was not requested or if
+    there is nothing to compare. `note` gives the first reason why a verdict is None.
     """
 
     cosines: tuple[float, ...] | None = None
@@ -49,8 +51,8 @@ def support_by_encoder(
 
     Returns
     -------
-    One cosine for each sentence, negative ones as 0. None without an answer of a language model or
-        without chunks.
+    One cosine for each sentence, with negative cosines as 0. None without an answer of a language
+        model or without chunks.
 
     Examples
     --------
@@ -81,8 +83,8 @@ def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Answe
 
     Returns
     -------
-    One verdict for each sentence, None for an unreadable one. None without an answer or without
-        text in the prompt.
+    One verdict for each sentence, None for an unreadable reply. None instead of verdicts if there
+        is no answer or no text in the prompt.
 
     Examples
     --------
@@ -109,7 +111,7 @@ def support_by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Answe
 
 
 def prompt_context(state: State) -> str:
-    """Return the last message of the prompt without the question's text."""
+    """Return the last message of the prompt without the question's text; empty if none was sent."""
     if state.prompt is None or not state.prompt.messages:
         return ""
     return state.prompt.messages[-1]["content"].replace(state.question.text, " ").strip()
@@ -118,6 +120,7 @@ def prompt_context(state: State) -> str:
 def _ask_support(
     chat: Chat, context: str, sentence: str, watch: Watch = NO_WATCH
 ) -> tuple[bool | None, str]:
+    """Return the judge's verdict on a sentence, and the reason if it is None."""
     messages = judge_messages(
         "supported",
         context=context[: CONTEXT_CHARACTERS_PER_TOKEN * chat.context // 2],

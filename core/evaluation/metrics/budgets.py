@@ -1,4 +1,8 @@
-"""Results of a reranking method at smaller reading budgets, derived from the trace of one run."""
+"""Results of a reranking method at smaller reading budgets, derived from the trace of one run.
+
+A reading budget is the number of documents (or nodes) that a method may score. FastInsight plots
+its figures over this budget.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_lists, has_chunk_nodes
 from core.types import Ranking, State, Step
 
-READING_BUDGETS = tuple(range(10, 101, 10))
+READING_BUDGETS = tuple(range(10, 101, 10))  # those of FastInsight's plots
 RECALL_DOCUMENTS = 10  # cut-off of the recall at each budget
 # Operators whose first results do not depend on how many they keep.
 BUDGET_SEARCH_OPERATORS = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "SimilarPageRank")
@@ -24,13 +28,14 @@ BUDGET_SEARCH_OPERATORS = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "
 class BudgetResults:
     """Results of one question at each reading budget.
 
-    `golds` is the number of known documents, or of gold nodes in a graph of entities. For each
-    budget in `of`, `found` is the number of them among the first ten, and `near` is the Topological
-    Recall of all that was retrieved. `near` is empty if the graph has no links.
+    `golds` is the number of gold documents, or of gold nodes in a graph of entities. `of` lists the
+    budgets. For each of them, `found` is the number of gold items among the first ten results, and
+    `near` is the Topological Recall of all retrieved items. `near` is empty if the graph has no
+    links. The field names are those of saved runs.
 
     FastInsight, definition 7, takes all retrieved nodes, whatever their number. Its section 5.3.1
-    explains that its curves rise with the budget because more nodes hold more of the known
-    documents. The limit is therefore the budget and no cut-off.
+    explains that its curves rise with the budget because more nodes hold more of the gold
+    documents. Topological Recall is therefore limited by the budget alone, not by a cut-off.
     """
 
     golds: int
@@ -49,8 +54,8 @@ def budget_results(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
 
     Returns
     -------
-    The results by ascending budget. None if the method has no budget to vary or no document is
-        known.
+    The results by ascending budget. None if the method has no budget to vary or the question has
+        no gold documents.
 
     Examples
     --------
@@ -69,7 +74,7 @@ def budget_results(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
         for budget, order in sorted(dict(orders_by_budget(state.trace, state.nodes)).items())
         if budget in READING_BUDGETS
     }
-    golds, count_known = _gold_counter(graph, state.question.gold)
+    golds, count_golds = _gold_counter(graph, state.question.gold)
     if not orders or not golds:
         return None
     retrieved_nodes = (order[:budget] for budget, order in orders.items())
@@ -79,9 +84,10 @@ def budget_results(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
     found_counts: list[int] = []
     topological_recalls: list[float] = []
     for budget, order in orders.items():
-        found_counts.append(count_known(order[:RECALL_DOCUMENTS]))
+        found_counts.append(count_golds(order[:RECALL_DOCUMENTS]))
         if len(costs):
             columns = [column_by_node[node] for node in order[:budget]]
+            # An infinite cost (no path) adds 0 to the recall.
             min_costs = costs[:, columns].min(axis=1, initial=np.inf)
             topological_recalls.append(round(float(np.mean(1 / (1 + min_costs))), 6))
     return BudgetResults(golds, tuple(orders), tuple(found_counts), tuple(topological_recalls))
@@ -90,9 +96,9 @@ def budget_results(graph: KnowledgeGraph, state: State) -> BudgetResults | None:
 def _gold_counter(
     graph: KnowledgeGraph, gold: Sequence[str]
 ) -> tuple[int, Callable[[Sequence[int]], int]]:
-    """Return the number of known documents and a function that counts them among some nodes.
+    """Return the number of gold documents, and a function that counts them in an order of nodes.
 
-    In a graph of entities, gold nodes take the place of documents.
+    In a graph of entities, gold nodes are counted instead of documents.
     """
     if not has_chunk_nodes(graph):
         nodes = frozenset(nodes_of_gold_documents(graph, gold))
@@ -112,11 +118,11 @@ def orders_by_budget(
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the order of the nodes at each budget whose result can be derived.
 
-    A run with a smaller budget is the same run, ended earlier. `Loop` and GAR (`AdaptiveRerank`) do
-    not look ahead. Their order after a batch is therefore the result at that budget. The order
+    A run with a smaller budget is the same run, stopped earlier. `Loop` and GAR (`AdaptiveRerank`)
+    do not look ahead, so their order after a batch is the result at that budget. The order
     after the last batch is also the result at every larger budget up to the run's own. For a search
     followed by a reranker that scores each document by itself, the order at a budget is the final
-    order without the nodes found later. Other methods yield nothing.
+    order without the nodes beyond the budget. Other methods yield nothing.
 
     Parameters
     ----------
@@ -171,7 +177,11 @@ def _reranked_orders(search: Step, nodes: Ranking) -> Iterator[tuple[int, tuple[
 
 
 def _loop_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the number of nodes and their order, at the start and after each round."""
+    """Yield the number of nodes and their order, at the start and after each round of a `Loop`.
+
+    A frame is recorded whenever an operator in the loop changes the nodes. Its title is
+    `Round 2: Operator`. It lists the added nodes, or all nodes if they were reordered.
+    """
     order: tuple[int, ...] = ()
     last_round = ""
     for frame in step.frames:
@@ -188,13 +198,15 @@ def _loop_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
 def _batch_orders(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the number of nodes read and their order after each batch of GAR.
 
-    Among equal scores, nodes that were read later come first.
+    A frame lists the nodes of one batch with their scores. Among equal scores, nodes of later
+    batches come first.
     """
     scored_nodes: list[tuple[float, int, int]] = []
-    for turn, frame in enumerate(step.frames):
+    for batch, frame in enumerate(step.frames):
         scored_nodes += [
-            (-score, -turn, node)
+            (-score, -batch, node)
             for node, score in zip(frame.ranking.items, frame.ranking.scores or ())
         ]
-        in_order = sorted(scored_nodes, key=lambda scored: scored[:2])
-        yield len(scored_nodes), tuple(node for _, _, node in in_order)
+        # Without the node id in the key, nodes with equal scores keep the order of their batch.
+        best_first = sorted(scored_nodes, key=lambda scored: scored[:2])
+        yield len(scored_nodes), tuple(node for _, _, node in best_first)

@@ -1,4 +1,4 @@
-"""Cost of building a graph from documents."""
+"""Cost of building a graph from documents, as a metric of the methods that use the graph."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ class ReportedBuildCost:
 def read_build_cost(report: Mapping[str, Any], asks_model: bool) -> ReportedBuildCost:
     """Return the cost of a build from its own report.
 
-    The seconds of a build from scratch are unknown if an earlier build had read chunks or if
-    replies were reused. The calls and tokens of a language model are unknown if it had read chunks
-    in an earlier build, or if the cost of reused replies was not recorded. Reused replies count
-    with their original cost. So does a graph that was shipped with its corpus; its seconds are
-    those of the language model.
+    A build may reuse the work of an earlier one: chunks that were already read, or cached replies
+    of the language model. The seconds of a build from scratch are then unknown. The calls and
+    tokens are unknown if chunks had already been read by a language model, or if the cost of reused
+    replies was not recorded. Reused replies count with their original cost. A graph that was
+    shipped with its corpus counts with its original cost too; its seconds are those of the language
+    model alone.
 
     Parameters
     ----------
@@ -49,9 +50,8 @@ def read_build_cost(report: Mapping[str, Any], asks_model: bool) -> ReportedBuil
     ReportedBuildCost(seconds=None, calls=None, tokens=None)
     """
     if cost := report.get("shipped"):
-        return ReportedBuildCost(
-            cost["seconds"], cost["calls"], cost["tokens_in"] + cost["tokens_out"]
-        )
+        tokens = cost["tokens_in"] + cost["tokens_out"]
+        return ReportedBuildCost(cost["seconds"], cost["calls"], tokens)
     counts = report.get("counts", {})
     earlier_usage = report.get("usage_kept")
     reused_replies = counts.get("replies kept", 0)

@@ -1,6 +1,7 @@
 """Catalogue of all metrics, each declared once with the convention that it follows.
 
-This module declares the metrics of LEGO-GraphRAG (technical report and first version).
+This module declares the metrics of LEGO-GraphRAG (technical report and first version) and collects
+those of the other modules. Reports and screens look metrics up by name with `metric`.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ SECONDS_CONVENTION = (
 )
 
 
-# Modules of LEGO-GraphRAG: the title of each and the stages of the operators that implement it.
+# Modules of LEGO-GraphRAG: for each, words for its work, and the stages of its operators.
 LEGO_MODULES = {
     "extract": ("extracting the subgraph", ("extract", "filter")),
     "retrieve": ("finding paths or passages", ("retrieve",)),
@@ -85,7 +86,11 @@ LEGO_MODULES = {
 def _ranking_metrics(
     part: str, title: str, items: str, convention: str, source: str
 ) -> list[Metric]:
-    """Return the five metrics of a ranking: of paths, or of the graph reader's names."""
+    """Return the five metrics of one of an outcome's rankings.
+
+    `part` is the field of the outcome: `paths`, or `reader` for the graph reader's names. `items`
+    is the noun for them in definitions, and `title` begins the title of each metric.
+    """
 
     def formula_of(score):
         return lambda outcome, k: score(getattr(outcome, part), outcome.golds, k)
@@ -132,7 +137,7 @@ def _ranking_metrics(
             formula_of(score),
             source=source,
             cutoff=True,
-            first=f"First {item} right" if key == "hit" else "",
+            title_at_1=f"First {item} right" if key == "hit" else "",
         )
         for key, words, definition, score in formulas
     ]
@@ -321,8 +326,8 @@ ALL_METRICS = (
     *(
         Metric(
             f"{name}_seconds",
-            f"Seconds of {what}",
-            f"The part of a question's seconds that goes into {what}.",
+            f"Seconds of {work}",
+            f"The part of a question's seconds that goes into {work}.",
             "Counted as all of the seconds are, over the steps of these stages: "
             + f"{' and '.join(stages)}. A method without any has no figure.",
             total_cost("seconds", stages=stages),
@@ -330,7 +335,7 @@ ALL_METRICS = (
             "lower",
             "LEGO-GraphRAG, first version, Table 6",
         )
-        for name, (what, stages) in LEGO_MODULES.items()
+        for name, (work, stages) in LEGO_MODULES.items()
     ),
     Metric(
         "calls",
@@ -399,9 +404,9 @@ REPORTED_METRICS = (
 
 
 def metric(name: str) -> Metric:
-    """Return the metric with a canonical name.
+    """Return the metric with a canonical name, such as `path_hit@32`.
 
-    Raises BadParameter, which names the nearest valid name.
+    Raises BadParameter for an unknown name; its message suggests the nearest valid one.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> metric("path_hit@32").name, metric("path_hit@32").k, metric("seconds").better

@@ -1,4 +1,8 @@
-"""Declarations of the metrics of ranked documents and of corpus graphs, with their conventions."""
+"""Declarations of the metrics of ranked documents and nodes, most of them from FastInsight.
+
+Each metric is declared once, with the convention that it follows. In titles and conventions,
+“evidence” stands for gold documents and gold nodes.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +66,7 @@ LINK_METRICS = (
         "smaller.",
         DOCUMENT_CONVENTION,
         capped_recall,
-        known="gold",
+        required_field="gold",
         source=f"{FASTINSIGHT_SOURCE}; BEIR's recall_cap",
         cutoff=True,
         over_passages=True,
@@ -75,7 +79,7 @@ LINK_METRICS = (
         DOCUMENT_CONVENTION
         + " Every document with the evidence gains 1, discounted by log2(1 + rank).",
         ndcg,
-        known="gold",
+        required_field="gold",
         source=f"{FASTINSIGHT_SOURCE}; trec_eval",
         cutoff=True,
         over_passages=True,
@@ -86,7 +90,7 @@ LINK_METRICS = (
         "Share of the evidence nodes that are among the (first k) nodes found.",
         NODE_RANK_CONVENTION,
         node_recall,
-        known="gold",
+        required_field="gold",
         source="FastInsight, section 4.2.2",
         cutoff=True,
     ),
@@ -97,7 +101,7 @@ LINK_METRICS = (
         "smaller.",
         NODE_RANK_CONVENTION,
         capped_node_recall,
-        known="gold",
+        required_field="gold",
         source=f"{FASTINSIGHT_SOURCE}, on text-rich knowledge graphs",
         cutoff=True,
     ),
@@ -108,7 +112,7 @@ LINK_METRICS = (
         "that of the best order.",
         NODE_RANK_CONVENTION + " Every evidence node gains 1, discounted by log2(1 + rank).",
         node_ndcg,
-        known="gold",
+        required_field="gold",
         source=f"{FASTINSIGHT_SOURCE}, on text-rich knowledge graphs",
         cutoff=True,
     ),
@@ -119,7 +123,7 @@ LINK_METRICS = (
         "first k, less the further away they are in the graph.",
         FIRST_CHUNKS_CONVENTION + UNCERTAINTY_CONVENTION,
         topological_recall,
-        known="gold",
+        required_field="gold",
         source=f"{FASTINSIGHT_SOURCE}, definition 7",
         cutoff=True,
         over_passages=True,
@@ -133,7 +137,7 @@ LINK_METRICS = (
         + UNCERTAINTY_CONVENTION
         + " Topological Recall is recall plus this.",
         miss_tr,
-        known="gold",
+        required_field="gold",
         source=f"{FASTINSIGHT_SOURCE}, corollary 1 (MissTR)",
         cutoff=True,
         over_passages=True,

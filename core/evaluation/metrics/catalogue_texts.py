@@ -57,7 +57,7 @@ PASSAGE_METRICS = (
         "chunk counts as one. A question whose evidence is not known, and a method that seeks "
         "no chunks, are left out.",
         passage_recall,
-        known="gold",
+        required_field="gold",
         source="recall at k of passages; BEIR",
         cutoff=True,
         over_passages=True,
@@ -80,7 +80,7 @@ PASSAGE_METRICS = (
         "A question whose evidence is not known, and a method that seeks no chunks, are left "
         "out.",
         passage_precision,
-        known="gold",
+        required_field="gold",
         source="precision at k of passages; trec_eval",
         cutoff=True,
         over_passages=True,
@@ -92,7 +92,7 @@ PASSAGE_METRICS = (
         "Unranked; rows of entities, relations and reports are not counted. A prompt without "
         "a chunk scores 0; a question whose evidence is not known is left out.",
         context_precision,
-        known="gold",
+        required_field="gold",
         source="context precision, by known passages instead of a judging model",
     ),
     Metric(

@@ -12,14 +12,16 @@ from core.sources import AnswerSource, CorpusSource, GraphSource
 class EvaluationDefaults:
     """Default metrics and methods for one kind of source.
 
+    A metric is given by its canonical name, such as `path_hit@32`.
+
     Attributes
     ----------
     table_metrics : columns of a run's table.
     answer_metrics : quality metrics of a language model's answers, the preferred one first.
     test_metrics : metrics of the paired tests between methods.
-    front_metrics : pairs of a cost and a quality metric.
+    front_metrics : pairs of a cost and a quality metric, each plotted with its Pareto front.
     question_metric : the metric shown for each question.
-    quality_metrics : metrics that a search may maximise, the default first.
+    quality_metrics : metrics that a search for a method may maximise, the default first.
     change_metrics : metrics that show the effect of a changed step.
     methods : ids of the methods that a new evaluation proposes.
     answer_source : source of the scored answers if no language model is asked.
@@ -114,9 +116,9 @@ DEFAULTS_BY_KIND = {
 
 
 def defaults_for(sources: AnswerSource | Sequence[AnswerSource]) -> EvaluationDefaults:
-    """Return the defaults of one or several sources.
+    """Return the defaults of one or several sources (graphs of triples, or corpora of documents).
 
-    A run may ask question sets of both kinds. The defaults of documents apply if any source is a
+    A run may ask question sets of both kinds. The defaults of corpora apply if any source is a
     corpus.
     """
     all_sources = (sources,) if isinstance(sources, AnswerSource) else sources

@@ -15,7 +15,8 @@ def failure_patterns(sentences: Iterable[str]) -> dict[str, int]:
     """Count the sentences of each pattern, most frequent first.
 
     Sentences share a pattern if they differ only in quoted texts, numbers and hints. The pattern of
-    several different sentences shows “…” for each quoted text and … for each number.
+    several different sentences shows “…” for each quoted text and … for each number. A sentence
+    without others of its pattern is shown as it is.
 
     >>> from core.evaluation.metrics.failures import failure_patterns
     >>> failure_patterns(["“Ann” is not in the graph.", "“Bob” is not in the graph.", "It took too long."])
@@ -45,14 +46,14 @@ def join_reasons(counts: Mapping[str, int]) -> str:
     return " ".join(f"{times:,} × {pattern}" for pattern, times in counts.items())
 
 
-def answered_text(scored: int, failed: int, why: str) -> str:
+def answered_text(answered: int, failed: int, reason: str) -> str:
     """Return a sentence on the numbers of answered and failed questions, with the reason.
 
     Parameters
     ----------
-    scored : number of questions that were answered.
+    answered : number of questions that were answered.
     failed : number of questions that failed.
-    why : the reason, as a sentence.
+    reason : the reason of the failures, as a sentence.
 
     Returns
     -------
@@ -64,7 +65,9 @@ def answered_text(scored: int, failed: int, why: str) -> str:
     >>> answered_text(2, 38, "It took too long."), answered_text(40, 0, "")
     ('2 of 40 answered, 38 failed: It took too long.', '')
     """
-    return f"{scored:,} of {scored + failed:,} answered, {failed:,} failed: {why}" if failed else ""
+    if not failed:
+        return ""
+    return f"{answered:,} of {answered + failed:,} answered, {failed:,} failed: {reason}"
 
 
 def _pattern(sentence: str) -> str:

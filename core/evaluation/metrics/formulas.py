@@ -1,6 +1,8 @@
 """Formulas of the metrics of LEGO-GraphRAG: subgraphs, paths, answers and costs.
 
-`core.evaluation.metrics.metric.Metric` describes what all formulas have in common.
+A formula takes the outcome of one method on one question, and a cut-off that most formulas ignore.
+It returns None if the metric does not apply (`core.evaluation.metrics.metric.Metric`). The
+catalogue names each formula and its convention.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def f1(precision: float | None, recall: float | None) -> float | None:
 
 
 def subgraph_precision(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return the known answers in the subgraph over its number of nodes; 0 for an empty subgraph.
+    """Return the number of known answers in the subgraph, over its number of nodes.
+
+    It is 0 for an empty subgraph.
 
     Returns
     -------
@@ -59,7 +63,7 @@ def subgraph_precision(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def subgraph_recall(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return the known answers in the subgraph over the number of known answers.
+    """Return the share of the known answers that are nodes of the subgraph.
 
     Returns
     -------
@@ -156,14 +160,15 @@ def precision(
 
     Parameters
     ----------
-    ranks : ranks of the known items; None if the method makes no such ranking.
+    ranks : ranks of the items with known answers; None if the method has no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
-    over_k : divide by k also if there are fewer items, as trec_eval does; else by their number.
+    over_k : True to divide by k even if there are fewer items, as trec_eval does. False divides by
+        the number of items considered.
 
     Returns
     -------
-    A share from 0 to 1. None without a ranking or known items.
+    A share from 0 to 1. None without a ranking or without `golds`.
 
     Examples
     --------
@@ -189,13 +194,13 @@ def recall(ranks: GoldRanks | None, golds: int, k: int | None) -> float | None:
 
     Parameters
     ----------
-    ranks : ranks of the known items; None if the method makes no such ranking.
+    ranks : ranks of the items with known answers; None if the method has no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
     Returns
     -------
-    A share from 0 to 1. None without a ranking or known items.
+    A share from 0 to 1. None without a ranking or without `golds`.
 
     Examples
     --------
@@ -215,13 +220,13 @@ def ranking_f1(ranks: GoldRanks | None, golds: int, k: int | None) -> float | No
 
     Parameters
     ----------
-    ranks : ranks of the known items; None if the method makes no such ranking.
+    ranks : ranks of the items with known answers; None if the method has no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
     Returns
     -------
-    A share from 0 to 1. None without a ranking or known items.
+    A share from 0 to 1. None without a ranking or without `golds`.
 
     Examples
     --------
@@ -240,13 +245,13 @@ def hit_ratio(ranks: GoldRanks | None, golds: int, k: int | None) -> float | Non
 
     Parameters
     ----------
-    ranks : ranks of the known items; None if the method makes no such ranking.
+    ranks : ranks of the items with known answers; None if the method has no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
     Returns
     -------
-    0 or 1. None without a ranking or known items.
+    0 or 1. None without a ranking or without `golds`.
 
     Examples
     --------
@@ -258,6 +263,7 @@ def hit_ratio(ranks: GoldRanks | None, golds: int, k: int | None) -> float | Non
     """
     if ranks is None or not golds:
         return None
+    # The ranks ascend, so the first one decides.
     return float(any(k is None or rank <= k for rank in ranks.relevant[:1]))
 
 
@@ -268,13 +274,13 @@ def reciprocal_rank(ranks: GoldRanks | None, golds: int, k: int | None) -> float
 
     Parameters
     ----------
-    ranks : ranks of the known items; None if the method makes no such ranking.
+    ranks : ranks of the items with known answers; None if the method has no such ranking.
     golds : number of known answers or gold passages.
     k : cut-off; None takes all items.
 
     Returns
     -------
-    A share from 0 to 1. None without a ranking or known items.
+    A share from 0 to 1. None without a ranking or without `golds`.
 
     Examples
     --------
@@ -295,7 +301,7 @@ def path_count(outcome: Outcome, _: int | None = None) -> float | None:
 
     Returns
     -------
-    A count. None without paths.
+    A count. None if the method retrieves no paths.
 
     Examples
     --------
@@ -525,8 +531,8 @@ def total_cost(
 
     Returns
     -------
-    The formula. Its value is None if the method has none of the stages, and for results that were
-        looked up in a file, because their original cost is unknown.
+    The formula. Its value is None if the method has none of the stages, or if its results were read
+        from a file, because their original cost is unknown.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Formulas of the metrics of ranked documents and nodes, as FastInsight defines them."""
+"""Formulas of the metrics of ranked documents and nodes, as FastInsight defines them.
+
+A known document is a gold document of the question: one that contains evidence for the answer.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ from core.evaluation.metrics.ranking import GoldRanks
 
 
 def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the number of known documents among the first k, over min(k, their total number).
+    """Return the number of known documents among the first k, over its possible maximum.
+
+    The maximum is min(k, number of known documents).
 
     Returns
     -------
@@ -33,7 +38,9 @@ def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the share of the gold nodes that are among the first k retrieved nodes, or among all.
+    """Return the share of the gold nodes that are among the first k retrieved nodes.
+
+    Without k, all retrieved nodes count.
 
     Returns
     -------
@@ -55,7 +62,9 @@ def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def capped_node_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the number of gold nodes among the first k, over min(k, their total number).
+    """Return the number of gold nodes among the first k, over its possible maximum.
+
+    The maximum is min(k, number of gold nodes).
 
     Returns
     -------
@@ -156,8 +165,9 @@ def _ndcg(ranks: GoldRanks | None, k: int | None) -> float | None:
 def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the mean of 1 / (1 + u) over the known documents.
 
-    u is the uncertainty of a known document from the first k retrieved ones. The value is recall
-    plus `miss_tr`.
+    u is the smallest uncertainty (`core.evaluation.metrics.topology`) of a path from one of the
+    first k retrieved documents to the known document: 0 for a retrieved one, infinite without a
+    path. The value is recall plus `miss_tr`.
 
     Returns
     -------
@@ -286,6 +296,7 @@ def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | Non
 
 
 def _budget_index(outcome: Outcome, k: int | None) -> int | None:
+    """Return the index of budget k, or of the largest; None if it has no result."""
     sizes = outcome.budgets.of if outcome.budgets else ()
     if k is None:
         return len(sizes) - 1 if sizes else None

@@ -1,4 +1,4 @@
-"""Formulas for passages, prompts and text answers.
+"""Formulas of the metrics of passages, prompts, text answers and graph building.
 
 Most follow the In-depth Analysis of Graph-based RAG.
 """
@@ -41,7 +41,7 @@ def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
 def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
     """Return the share of the first k chunks, or of all, that come from a gold passage.
 
-    As in trec_eval the divisor is k, also if there are fewer chunks.
+    As in trec_eval, the divisor is k even if there are fewer chunks.
 
     Returns
     -------

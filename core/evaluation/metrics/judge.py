@@ -25,8 +25,7 @@ def judge_answer(
 ) -> JudgeVerdict:
     """Return a language model's verdict on an answer.
 
-    If the model fails or its reply cannot be used, the verdict is None and the note gives the
-    reason.
+    If the model fails or its reply cannot be used, `right` is None and `note` gives the reason.
 
     Parameters
     ----------
@@ -38,7 +37,7 @@ def judge_answer(
 
     Returns
     -------
-    The verdict, with its cost.
+    The verdict, with its wall-clock seconds and tokens.
 
     Examples
     --------

@@ -13,7 +13,7 @@ def judge_messages(name: str, **fields: str) -> tuple[dict[str, str], ...]:
 
     Parameters
     ----------
-    name : name of the prompt.
+    name : name of the prompt in the file of the judge's prompts.
     **fields : texts for the placeholders of the user message.
 
     Returns
@@ -38,7 +38,7 @@ def boolean_schema(field: str) -> dict[str, Any]:
 
 
 def parse_boolean(reply: str, field: str) -> bool | None:
-    """Return the Boolean field of a JSON reply, None if it has no such field.
+    """Return the Boolean field of a JSON reply; None if the reply has no such field.
 
     >>> from core.evaluation.metrics.judge_prompts import parse_boolean
     >>> parse_boolean('{"correct": false}', "correct"), parse_boolean("I think so", "correct")

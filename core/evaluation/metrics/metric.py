@@ -24,10 +24,10 @@ METRIC_UNITS = {
 class Metric:
     """A metric of one question's outcome.
 
-    Calling a metric with an outcome returns `score(outcome, k)`. Every formula takes the outcome of
-    one method on one question and a cut-off; one without a cut-off ignores it. A formula returns
-    None if the method has no such stage or no answer is known. `metric @ 10` is the same metric
-    over the first ten items.
+    Calling a metric with an outcome returns `score(outcome, k)`. Every formula `score` takes the
+    outcome of one method on one question, and a cut-off k, which a metric without cut-offs ignores.
+    It returns None if the method lacks the stage that is measured, or if no correct answer is
+    known. `metric @ 10` is the same metric over the first ten items.
 
     Parameters
     ----------
@@ -41,15 +41,16 @@ class Metric:
     source : paper, section or code that defines the metric.
     cutoff : True if the metric takes a cut-off.
     k : the cut-off; None for all items.
-    first : title at cut-off 1, if it has one of its own.
-    known : field of the question that must not be empty.
-    failed : value of a failed question, if the metric is no quality.
-    over_passages : True if the cut-off counts retrieved passages. A method may never return so
-        many.
+    title_at_1 : special title at cut-off 1; empty if there is none.
+    required_field : field of the question that must not be empty.
+    failed_value : value of a failed question, if the metric is not a quality; None for no value.
+    over_passages : True if the cut-off counts retrieved passages. A method that never returns as
+        many passages has no figure at that cut-off.
 
     Raises
     ------
-    BadParameter : with `@`, the metric takes no cut-off, or it is no whole number of at least 1.
+    BadParameter : by `@`, if the metric takes no cut-off or the cut-off is no whole number of at
+        least 1.
 
     Examples
     --------
@@ -60,17 +61,17 @@ class Metric:
 
     base: str
     title: str
-    definition: str  # one sentence
-    convention: str  # chosen interpretation and special cases
+    definition: str
+    convention: str
     score: Score
     unit: Literal["share", "balance", "count", "seconds", "tokens"] = "share"
     better: Literal["higher", "lower", "neither"] = "higher"
     source: str = ""
     cutoff: bool = False
     k: int | None = None
-    first: str = ""  # special title at cut-off 1, if any
-    known: Literal["answers", "gold"] = "answers"  # field of the question that must not be empty
-    failed: float | None = None  # value of a failed question if the metric is no quality
+    title_at_1: str = ""
+    required_field: Literal["answers", "gold"] = "answers"
+    failed_value: float | None = None
     over_passages: bool = False
 
     @property
@@ -92,7 +93,7 @@ class Metric:
     def value_if_failed(self, question: Question) -> float | None:
         """Return the value of a question that failed.
 
-        It is 0 for a quality and the field `failed` for other metrics. It is None if the question
+        It is 0 for a quality, and `failed_value` for other metrics. It is None if the question
         lacks the known answers or gold passages that the metric needs.
 
         >>> from core.evaluation.metrics.catalogue import metric
@@ -104,9 +105,9 @@ class Metric:
         >>> metric("hits@1").value_if_failed(failed), metric("passage_recall").value_if_failed(failed)
         (None, 0.0)
         """
-        if not getattr(question, self.known):
+        if not getattr(question, self.required_field):
             return None
-        return 0.0 if self.is_quality else self.failed
+        return 0.0 if self.is_quality else self.failed_value
 
     def __matmul__(self, k: int) -> Metric:
         if not self.cutoff:
@@ -125,8 +126,8 @@ class Metric:
         ('First path right', 'Path hit ratio @32')
         """
         title = self.title
-        if self.k == 1 and self.first:
-            title = self.first
+        if self.k == 1 and self.title_at_1:
+            title = self.title_at_1
         elif self.k is not None:
             title = f"{self.title} @{self.k}"
         return {

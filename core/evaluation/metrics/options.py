@@ -1,4 +1,7 @@
-"""Chosen and correct options of multiple-choice questions in QuALITY's format."""
+"""Options of multiple-choice questions in QuALITY's format: the chosen one and the correct one.
+
+Options have the letters A, B, C and so on, in their order.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from string import ascii_uppercase
 from core.languages.spelling import normalize
 from core.types import Question
 
+# A letter alone, a letter in or before brackets or punctuation, a letter after “the answer is”.
 LONE_LETTER = re.compile(r"^\W*([A-Z])\W*$")
 BRACKETED_LETTER = re.compile(r"^\W*([A-Z])\s*[).:\]]|\(([A-Z])\)")
 NAMED_LETTER = re.compile(
@@ -47,6 +51,7 @@ def chosen_option(reply: str, options: Sequence[str]) -> int | None:
     named_options = _option_indices(capital_letters, options)
     if named_options:
         return named_options[-1]
+    # Of the two groups of a match, one is empty: `B)` fills the first, `(B)` the second.
     marked_letters = (before or inside for before, inside in BRACKETED_LETTER.findall(reply))
     marked_options = set(_option_indices(marked_letters, options))
     if marked_options:
@@ -55,7 +60,7 @@ def chosen_option(reply: str, options: Sequence[str]) -> int | None:
 
 
 def _option_indices(letters: Iterable[str], options: Sequence[str]) -> list[int]:
-    """Return the indices of the options that letters stand for, in the order of the letters."""
+    """Return the index of the option of each letter, without letters that stand for none."""
     indices = (_option_index(letter, options) for letter in letters)
     return [index for index in indices if index is not None]
 
@@ -79,9 +84,9 @@ def _option_by_words(reply: str, options: Sequence[str]) -> int | None:
 
 
 def right_option(question: Question) -> int | None:
-    """Return the index of the correct option, or None if there is none.
+    """Return the index of the correct option, or None if it is unknown.
 
-    The known answer is either the text of an option or its letter.
+    A known answer of the question is either the text of the option or its letter.
 
     >>> from core.evaluation.metrics.options import right_option
     >>> from core.types import Question
@@ -120,5 +125,6 @@ def is_choice_right(reply: str, question: Question) -> bool | None:
 
 
 def _option_index(letter: str, options: Sequence[str]) -> int | None:
+    """Return the index of a letter's option; None if there are fewer options."""
     index = ascii_uppercase.find(letter.upper())
     return index if 0 <= index < len(options) else None

@@ -1,6 +1,7 @@
 """Outcome of one method on one question.
 
-An outcome holds the facts from which every metric is computed, and is small enough to be saved.
+An outcome holds the facts from which every metric is computed, and is small enough to be saved. The
+field names of its classes are those of saved runs.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from core.operators.retrieve.own_retriever import NAMED_DOCUMENTS, UNMATCHED_DOC
 from core.sources import AnswerSource, GraphSource
 from core.types import Ranking, State, Step
 
-UNNAMED_GRAPH = GraphSource("")
+UNNAMED_GRAPH = GraphSource("")  # a graph of triples that has no name
 # Operators that only read results from a file and compute nothing.
 FILE_OPERATORS = (FileDocuments.__name__, FilePaths.__name__, FileAnswer.__name__)
 
@@ -60,9 +61,9 @@ class SubgraphSizes:
 
 @dataclass(frozen=True)
 class JudgeVerdict:
-    """A judging model's verdict, and its cost.
+    """A judging model's verdict on an answer, and its cost.
 
-    The verdict is None if the reply could not be used; the note gives the reason.
+    `right` is None if the model's reply could not be used; `note` gives the reason.
     """
 
     right: bool | None
@@ -74,9 +75,10 @@ class JudgeVerdict:
 
 @dataclass(frozen=True)
 class OperatorCost:
-    """Cost of one operator of a method.
+    """Cost of one operator of a method on one question.
 
-    The seconds of an operator that lanes share are those of the run that computed it.
+    If several methods share an operator's result, each is charged the seconds of the run that
+    computed it. `texts` is the number of texts that encoders and rerankers scored.
     """
 
     operator: str
@@ -87,7 +89,7 @@ class OperatorCost:
     tokens_out: int = 0
     texts: int = 0
     notes: tuple[str, ...] = ()
-    fault: str = ""  # reason why a reply is blank or cut
+    fault: str = ""  # reason why a model's reply is blank or cut; empty if it is complete
 
 
 @dataclass(frozen=True)
@@ -105,18 +107,20 @@ class NamedDocumentCounts:
 class Outcome:
     """Facts about one method's result on one question.
 
-    `golds` is the number of known answers. A field is None if the method has no such stage.
+    `golds` is the number of known answers. A field is None if the method has no such stage, or if
+    the measurement was not requested. `paths` and `reader` hold the ranks of the known answers
+    among the paths and among the names that the graph reader found.
     """
 
     golds: int
-    extracted: SubgraphSizes | None = None
+    extracted: SubgraphSizes | None = None  # sizes of the extracted subgraph
     paths: GoldRanks | None = None
     reader: GoldRanks | None = None
     answer: ScoredAnswer | None = None
-    judged: JudgeVerdict | None = None
+    judged: JudgeVerdict | None = None  # verdict of the first judge
     second: JudgeVerdict | None = None  # verdict of a second judge
     costs: tuple[OperatorCost, ...] = ()
-    # Known answers left at each stage of the survival funnel.
+    # Number of known answers that survive each stage, by the name of the stage.
     alive: Mapping[str, int] | None = None
     # Ranks of the gold passages among the chunks; `first` has one entry per gold passage.
     passages: GoldRanks | None = None
@@ -126,7 +130,7 @@ class Outcome:
     built: ReportedBuildCost | None = None  # cost of building the method's graph
     # Ranks of the gold nodes among the nodes; `first` has one entry per gold node.
     nodes: GoldRanks | None = None
-    # Distances of the gold passages or gold nodes from the retrieved nodes.
+    # Uncertainty of the paths from the retrieved nodes to the gold passages or gold nodes.
     nearing: UncertaintyByRank | None = None
     given: NamedDocumentCounts | None = None  # documents named by an external program or a file
     budgets: BudgetResults | None = None  # results at smaller reading budgets
@@ -197,15 +201,15 @@ def observe(
 ) -> Outcome:
     """Return the outcome of a method from its last state.
 
-    The state is compared with the known answers of its question and with the gold passages of its
-    source.
+    The state is compared with the known answers and the gold passages of its question. `judged`,
+    `second`, `supported` and `built` are measured by the caller and passed through.
 
     Parameters
     ----------
     graph : the graph that the method ran on.
     state : the last state of the method, with its trace.
     judged, second : verdicts of one or two judges.
-    source : source of the question; its funnel has the gold passages. A graph of triples has none.
+    source : source of the question; decides the stages at which survival is counted.
     supported : support of the answer's sentences.
     built : cost of building the graph.
 
@@ -257,6 +261,7 @@ def observe(
 
 
 def _named_document_counts(trace: Sequence[Step]) -> NamedDocumentCounts | None:
+    """Return the counts of the first step that names documents, None if no step does."""
     for step in trace:
         if NAMED_DOCUMENTS in step.sizes:
             return NamedDocumentCounts(step.sizes[NAMED_DOCUMENTS], step.sizes[UNMATCHED_DOCUMENTS])
@@ -294,14 +299,14 @@ def subgraph_sizes(graph, subgraph, nodes_by_answer: Sequence[Sequence[int]]) ->
 def ranked_texts(graph, paths: Ranking, names_by_answer: Sequence[Sequence[str]]) -> GoldRanks:
     """Return the ranks of the known answers in the texts of paths, compared by `contains_answer`.
 
-    Node and relation names are normalised once each and then joined, which gives the same text as
-    normalising the whole.
+    For speed, each node name, relation name and step is normalised once. The joined parts are the
+    same text as a normalised path.
 
     Parameters
     ----------
     graph : the graph of the paths.
-    paths : paths, best first.
-    names_by_answer : for each known answer, all its names.
+    paths : ranking of paths, best first.
+    names_by_answer : for each known answer, all its names (aliases included).
 
     Returns
     -------
@@ -340,6 +345,7 @@ def ranked_texts(graph, paths: Ranking, names_by_answer: Sequence[Sequence[str]]
     def has_answer(path, text: str, name: str, normal_name: str) -> bool:
         if normal_name:
             return contains_text(text, normal_name)
+        # A name of articles and punctuation alone is compared in its original form.
         return contains_answer(graph.text(path), name)
 
     def answers_in(path) -> list[int]:
@@ -401,7 +407,10 @@ def operator_cost(step: Step) -> OperatorCost:
 
 
 def _runs(ranks: Sequence[int]) -> list[list[int]]:
-    """Return ascending ranks as runs (first rank, length) of consecutive ones."""
+    """Return ascending ranks as runs of consecutive ranks: [first rank, length].
+
+    A run ends before the rank that is the sum of its two numbers.
+    """
     runs: list[list[int]] = []
     for rank in ranks:
         if runs and rank == sum(runs[-1]):

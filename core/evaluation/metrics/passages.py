@@ -1,4 +1,7 @@
-"""Retrieved chunks and chunks in the prompt, compared with the gold passages of a question."""
+"""Retrieved chunks and chunks in the prompt, compared with the gold passages of a question.
+
+A gold passage is a document, or a quotation from one, that contains evidence for the answer.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ from core.types import State
 class PassageSurvival:
     """Survival of the gold passages of a question.
 
-    `golds` is the number of gold passages, `alive` the number of those left at each stage of the
-    funnel. `shown` is the number of chunks in the prompt and `right` the number of those from gold
-    passages. Both are None if there is no prompt or no chunks were retrieved.
+    `golds` is the number of gold passages. `alive` gives, for each stage from the corpus to the
+    prompt, the number of gold passages that are still present. `shown` is the number of chunks in
+    the prompt, and `right` the number of them that come from gold passages. Both are None if there
+    is no prompt or if the method retrieves no chunks. The field names are those of saved runs.
     """
 
     golds: int
@@ -38,7 +42,7 @@ def passage_survival(source: AnswerSource, graph, state: State) -> PassageSurviv
 
     Returns
     -------
-    The number of gold passages alive at each stage; None if none are known.
+    The number of gold passages alive at each stage; None if the question has no gold passages.
 
     Examples
     --------
@@ -76,8 +80,8 @@ def passage_survival(source: AnswerSource, graph, state: State) -> PassageSurviv
 def ranked_passages(graph, state: State) -> GoldRanks | None:
     """Return the ranks of the gold passages among the retrieved chunks.
 
-    If the order before the cut is known, ranks beyond the cut are included, while `count` is the
-    number of chunks before it.
+    `count` is the number of chunks that the method selected. If the trace also has the order of the
+    chunks that were not selected, their ranks follow.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Ranks of the correct answers in a ranking."""
+"""Ranks of known answers or gold items in a ranking, the facts behind all ranking metrics."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from dataclasses import dataclass
 class GoldRanks:
     """Positions of the known answers in a ranking, counted from 1.
 
-    `count` is the length of the ranking. `relevant` holds the ranks of the items that contain at
-    least one known answer. `first` holds, for each known answer, the rank of the first item that
-    contains it, or None.
+    `count` is the length of the ranking. `relevant` holds the ascending ranks of the items that
+    contain at least one known answer. `first` holds, for each known answer, the rank of the first
+    item that contains it, or None. In rankings of chunks and nodes, both may have ranks beyond
+    `count`: those of items that the method ranked but did not select. Such ranks are not scored.
+    The field names are those of saved runs.
     """
 
     count: int
@@ -20,10 +22,7 @@ class GoldRanks:
     first: tuple[int | None, ...]
 
     def last_counted_rank(self, k: int | None) -> int:
-        """Return the last rank that counts at cut-off k.
-
-        Ranks beyond `count` never do.
-        """
+        """Return the last rank that counts at cut-off k; None stands for no cut-off."""
         return self.count if k is None else min(k, self.count)
 
     def count_found(self, k: int | None) -> int:

@@ -18,7 +18,10 @@ MAX_RESAMPLED_NUMBERS = 4_000_000  # numbers held in memory at once while resamp
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over `n` questions with its 95 % interval; None if no question has a value."""
+    """A mean over `n` questions with its 95 % interval from `low` to `high`.
+
+    The numbers are None if no question has a value.
+    """
 
     mean: float | None
     low: float | None
@@ -47,18 +50,18 @@ class Estimate:
         return "–" if self.mean is None else f"{form(self.mean)} {self.interval(form)}"
 
     def interval(self, form: Callable[[float], str]) -> str:
-        """Return the interval alone, in brackets."""
+        """Return the interval of an estimate that has values, in brackets."""
         _, low, high = self.numbers()
         return f"[{form(low)}, {form(high)}]"
 
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Difference a - b of two methods on the questions where both have a value.
+    """Mean difference a - b of two methods on the `n` questions where both have a value.
 
-    It holds the mean difference, its 95 % interval and the p-value of the hypothesis that there is
-    no difference. `p_holm` is the p-value after Holm's step-down correction over the comparisons
-    that were made together.
+    `low` and `high` are its 95 % interval, and `p` is the p-value of the hypothesis that there is
+    no difference. `p_holm` is the p-value after Holm's step-down correction over the tests that
+    were made together; None if no correction was made.
     """
 
     metric: str
@@ -151,7 +154,7 @@ def estimates(
     for start in range(0, resamples, chunk):
         size = min(chunk, resamples - start)
         weights = rng.multinomial(n, np.full(n, 1 / n), size).astype(np.float64)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore"):  # 0 / 0 if a sample has no value of a column
             means[start : start + size] = (weights @ filled) / (weights @ presence)
     column_estimates = []
     for column in range(columns):
@@ -264,7 +267,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def holm_corrected(tests: Iterable[PairedTest | None]) -> list[PairedTest]:
-    """Return tests with Holm's correction over all of them, without those that are None."""
+    """Return tests with Holm's correction over all of them; None entries are dropped."""
     made_tests = [test for test in tests if test is not None]
     p_values = holm([test.p for test in made_tests])
     return [replace(test, p_holm=p) for test, p in zip(made_tests, p_values, strict=True)]
@@ -300,7 +303,7 @@ def correlation(x: np.ndarray, y: np.ndarray) -> Estimate:
     if n < 4 or np.ptp(x[mask]) == 0 or np.ptp(y[mask]) == 0:
         return Estimate(None, None, None, n)
     r = float(np.clip(np.corrcoef(x[mask], y[mask])[0, 1], -1, 1))
-    if abs(r) > 1 - 1e-12:
+    if abs(r) > 1 - 1e-12:  # atanh would be infinite
         return Estimate(r, r, r, n)
     middle = math.atanh(r)
     half = NORMAL_QUANTILE / math.sqrt(n - 3)

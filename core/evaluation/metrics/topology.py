@@ -1,4 +1,9 @@
-"""Distance in the graph from retrieved nodes to the gold documents or gold nodes of a question."""
+"""Distance in the graph from retrieved nodes to the gold documents or gold nodes of a question.
+
+FastInsight's Topological Recall is computed from these distances, which the paper calls
+uncertainties. The uncertainty of a path is the sum of ln(1 + degree) over its nodes, without the
+gold node at its end.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_nodes, chunks_of, has_chunk_nodes, n_chunks
 from core.types import State
 
-# The lanes of a comparison ask the same question, so the last uncertainties are cached.
+# Several methods are asked the same question, so the uncertainties of recent questions are cached.
 MAX_CACHED_QUESTIONS = 8
 MAX_CACHED_UNCERTAINTIES = 4_000_000  # gold nodes of a question times nodes of the graph
 # With more gold nodes, searches start at the retrieved nodes if these are fewer.
@@ -30,13 +35,14 @@ UNCERTAINTY_DIGITS = 6
 class UncertaintyByRank:
     """Decrease of the uncertainty of each gold document or gold node as more nodes are retrieved.
 
-    `golds` is the number of gold items. Entry i: from rank `places[i]` (counted from 1) on, gold
-    item number `of[i]` has uncertainty `costs[i]`, until its next entry. Before its first entry no
-    path leads to the item. The field names are those of saved runs.
+    `golds` is the number of gold items. The last three fields are aligned. Entry i says: with the
+    first `places[i]` retrieved items (a rank from 1), gold item number `of[i]` (from 0) has
+    uncertainty `costs[i]`. This holds until the next entry of the same gold item. Before its first
+    entry no path leads to the item. The field names are those of saved runs.
     """
 
     golds: int
-    count: int  # number of retrieved items, without those beyond the cut
+    count: int  # number of retrieved items that the method selected
     of: tuple[int, ...]
     places: tuple[int, ...]
     costs: tuple[float, ...]
@@ -44,7 +50,8 @@ class UncertaintyByRank:
     def uncertainties_at(self, k: int | None) -> list[float]:
         """Return the uncertainty of each gold item from the first k retrieved items.
 
-        Without k, all of them are used. The uncertainty is infinite if no path leads to the item.
+        Without k, all retrieved items are used. The uncertainty is infinite if no path leads to the
+        gold item.
         """
         uncertainties = [math.inf] * self.golds
         for gold, rank, cost in zip(self.of, self.places, self.costs):
@@ -65,9 +72,9 @@ def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRan
 
     Returns
     -------
-    The uncertainty of each gold item at the ranks where it falls. None if the graph has no links
-        or records no sources of its nodes, if the state has no ranking, or if no gold document is
-        known. With an empty ranking the uncertainty falls at no rank.
+    The uncertainty of each gold item at the ranks where it falls. None if the graph has no links or
+        does not record the chunks of its nodes, if the state has no ranking, or if the question has
+        no gold documents. With an empty ranking there are no entries.
 
     Notes
     -----
@@ -98,8 +105,8 @@ def uncertainty_by_rank(graph: KnowledgeGraph, state: State) -> UncertaintyByRan
 def gold_node_ranks(graph: KnowledgeGraph, state: State) -> GoldRanks | None:
     """Return the ranks of the gold nodes (`nodes_of_gold_documents`) among the retrieved nodes.
 
-    If the order before the cut is known, ranks beyond the cut are included, while `count` is the
-    number of nodes before it.
+    `count` is the number of nodes that the method selected. If the trace also has the order of the
+    nodes that were not selected, their ranks follow.
 
     Parameters
     ----------
@@ -193,8 +200,8 @@ def uncertainties_to_gold(
 
     Returns
     -------
-    float64 [gold nodes, retrieved], infinite if there is no path and for a document that is no
-        node. It has no rows if the graph has no links or no gold node is known.
+    float64 [gold nodes, retrieved]; infinite if there is no path, or if the gold document is no
+        node. There are no rows if the graph has no links or no gold nodes.
 
     Notes
     -----
@@ -229,9 +236,9 @@ def _costs_from_retrieved(
 ) -> np.ndarray:
     """Return the same as `uncertainties_to_gold`, by searches that start at the retrieved nodes.
 
-    The result is float64 [golds, retrieved]. A search sums the weights of a path's nodes without
-    its start, the retrieved node. Subtracting the gold node's weight and adding the retrieved
-    node's gives the sum without the gold end.
+    The result is float64 [golds, retrieved]. A search sums the weights ln(1 + degree) of a path's
+    nodes without its start, which here is the retrieved node. The definition leaves out the gold
+    node instead, so the gold node's weight is subtracted and the retrieved node's weight added.
     """
     uncertainties = np.empty((len(golds), len(retrieved)))
     gold_weights = np.log1p(links.degrees(golds))
@@ -253,7 +260,7 @@ def uncertainty_drops(costs: np.ndarray, count: int) -> UncertaintyByRank:
     Parameters
     ----------
     costs : uncertainty of each gold node from each retrieved node, float64 [gold nodes, retrieved].
-    count : number of retrieved nodes, without those beyond the cut.
+    count : number of retrieved nodes that the method selected.
 
     Returns
     -------
@@ -289,10 +296,10 @@ def nodes_by_chunk(graph: KnowledgeGraph) -> IdLists:
 
 
 def _retrieved_nodes(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
-    """Return the retrieved nodes, best first, and the number of them before the cut.
+    """Return the retrieved nodes, best first, and how many of them the method selected.
 
-    Nodes beyond the cut follow if they are known. The result is None if the state has no ranking of
-    nodes.
+    The nodes that were not selected follow the selected ones, if a step of the trace recorded their
+    order. The result is None if the state has no ranking of nodes.
     """
     if state.nodes is None:
         return None

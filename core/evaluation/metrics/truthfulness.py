@@ -1,4 +1,7 @@
-"""Correct, wrong and withheld answers: CRAG's three-way scoring as Walk&Retrieve reports it."""
+"""Correct, wrong and withheld answers: CRAG's three-way scoring as Walk&Retrieve reports it.
+
+An answer is withheld if it is empty or says that the answer is not known.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,9 @@ TRUTHFULNESS_CONVENTION = (
 
 
 def accurate(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 if the answer is correct, else 0; with judges, the share of them that accept it.
+    """Return 1 if the answer is correct, else 0; with judges, the share of judges that accept it.
+
+    An exact match is correct and a withheld answer is not, whatever the judges say.
 
     Returns
     -------
@@ -57,7 +62,7 @@ def accurate(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def missing(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 if the question is not answered, else 0.
+    """Return 1 if the answer is withheld (empty or a refusal) and not correct, else 0.
 
     Returns
     -------
@@ -86,7 +91,9 @@ def missing(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 if the answer is wrong, else 0; with judges, the share of them that reject it.
+    """Return 1 if the answer is wrong, else 0; with judges, the share of judges that reject it.
+
+    A withheld answer is not wrong.
 
     Returns
     -------
@@ -110,7 +117,7 @@ def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
-    """Return 1 for a correct answer, 0 for none and -1 for a wrong one.
+    """Return 1 for a correct answer, 0 for a withheld one and -1 for a wrong one.
 
     Over a question set this is accuracy minus hallucination.
 
@@ -138,12 +145,13 @@ def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
 def _is_refusal(text: str) -> bool:
     """Return whether an answer is the refusal and nothing else.
 
-    A short known answer may be part of the refusal's words.
+    A short known answer, such as “no”, may match words of the refusal.
     """
     return normalize(text) == normalize(REFUSAL)
 
 
 def _is_withheld(text: str) -> bool:
+    """Return whether an answer is empty or contains the refusal."""
     return not text.strip() or normalize(REFUSAL) in normalize(text)
 
 
@@ -164,7 +172,7 @@ TRUTHFULNESS_METRICS = (
         missing,
         better="lower",
         source=WALK_RETRIEVE_SOURCE,
-        failed=1.0,
+        failed_value=1.0,
     ),
     Metric(
         "hallucination",
@@ -174,7 +182,7 @@ TRUTHFULNESS_METRICS = (
         hallucination,
         better="lower",
         source=WALK_RETRIEVE_SOURCE,
-        failed=0.0,
+        failed_value=0.0,
     ),
     Metric(
         "truthfulness",
@@ -184,6 +192,6 @@ TRUTHFULNESS_METRICS = (
         truthfulness,
         "balance",
         source=WALK_RETRIEVE_SOURCE,
-        failed=0.0,
+        failed_value=0.0,
     ),
 )

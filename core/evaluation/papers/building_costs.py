@@ -17,12 +17,23 @@ BUILD_PART_NAMES = {GRAPH_STEPS: "graph", INDEX_STEPS: "index"}
 
 @dataclass(frozen=True)
 class BuildingCosts:
-    """A paper's figure of the cost of building graphs.
+    """A figure of a paper on the cost of building graphs, as its TOML file describes it.
 
-    `builds` holds the builds by the paper's name of the graph: first those that take no tokens,
-    then the others in the paper's order of tokens. `small_builds` holds the builds of a small run,
-    on the first `documents` documents of the corpus `small`. `levels` are the names of the graphs
-    in the paper's order. `index` names the graph whose index the paper compares with the graph.
+    Parameters
+    ----------
+    id : name of the figure in the command `reproduce`.
+    paper : title of the paper.
+    place : number of the figure in the paper.
+    title : title of the figure.
+    builds : build of each graph, by the paper's name of the graph: first those that take no tokens,
+        then the others in the paper's order of tokens.
+    small_builds : the same for a small run.
+    small : corpus of a small run.
+    documents : number of the corpus's first documents that a small run takes.
+    levels : names of the graphs, in ascending order of the tokens that the paper reports.
+    index : name of the graph whose index the paper compares with the graph itself.
+    hours : estimated hours of the whole experiment.
+    differs : sentences on differences from the paper.
     """
 
     id: str
@@ -43,7 +54,9 @@ class BuildingCosts:
 class GraphCost:
     """Cost of one graph by its steps.
 
-    `whole` is False if an earlier build had read chunks, so that the tokens are unknown.
+    `name` is the paper's name of the graph, `build` the id of its build, and `chunks` the number of
+    chunks that were read. `whole` is False if the tokens of the build are unknown, because an
+    earlier build had read chunks. The field names are those of the command's JSON.
     """
 
     name: str
@@ -53,11 +66,11 @@ class GraphCost:
     whole: bool = True
 
     def usage(self, part: str = "") -> Usage:
-        """Return the calls and tokens of language models, of all steps or those of a part."""
+        """Return the calls and tokens of language models, of all steps or of a part's steps."""
         return sum((step.usage for step in self.steps if part in ("", step.part)), Usage())
 
     def seconds(self, part: str = "") -> float:
-        """Return wall-clock seconds, of all steps or those of a part."""
+        """Return wall-clock seconds, of all steps or of a part's steps."""
         return sum(step.seconds for step in self.steps if part in ("", step.part))
 
 
@@ -73,7 +86,8 @@ def graph_cost(name: str, build: str, report: Mapping[str, Any], asks_model: boo
 
     Returns
     -------
-    The cost by step. It is not whole if chunks had been read before or if the graph was shipped.
+    The cost by step. `whole` is False if the report has no steps, if an earlier build had read
+        chunks, or if the graph was shipped with its corpus.
     """
     steps = step_costs(report)
     has_tokens = read_build_cost(report, asks_model).tokens is not None
@@ -94,7 +108,7 @@ def cost_rows(costs: Sequence[GraphCost]) -> list[list[str]]:
 
 
 def check_claims(published: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
-    """Return the paper's statements on the costs of building, each with the measured figures.
+    """Compare the paper's statements on the costs of building with the measured figures.
 
     Parameters
     ----------
@@ -103,28 +117,28 @@ def check_claims(published: BuildingCosts, costs: Sequence[GraphCost]) -> list[s
 
     Returns
     -------
-    Sentences.
+    One sentence per statement, preceded by sentences on graphs with incomplete or no tokens.
     """
-    by_name = {cost.name: cost for cost in costs}
+    cost_by_name = {cost.name: cost for cost in costs}
     sentences = [
         f"{cost.name}: chunks had been read before, so that its tokens are not whole."
         for cost in costs
         if not cost.whole
     ]
-    asking = [cost for cost in costs if cost.usage().calls]
-    free = [cost.name for cost in costs if not cost.usage().calls]
-    if free:
-        sentences.append(f"No language model was asked for {', '.join(free)}: 0 tokens.")
-    ordered = [by_name[name] for name in published.levels if name in by_name]
+    names_without_model = [cost.name for cost in costs if not cost.usage().calls]
+    if names_without_model:
+        names = ", ".join(names_without_model)
+        sentences.append(f"No language model was asked for {names}: 0 tokens.")
+    ordered = [cost_by_name[name] for name in published.levels if name in cost_by_name]
     sentences += _check_order([cost for cost in ordered if cost.usage().calls])
-    sentences += _check_prompts(asking)
-    if published.index in by_name:
-        sentences += _check_index(by_name[published.index])
+    sentences += _check_prompts([cost for cost in costs if cost.usage().calls])
+    if published.index in cost_by_name:
+        sentences += _check_index(cost_by_name[published.index])
     return sentences
 
 
 def _check_order(costs: Sequence[GraphCost]) -> list[str]:
-    """Return the statements on the graphs in the paper's order of tokens."""
+    """Return the statements on the tokens of graphs, which are given in the paper's order."""
     if len(costs) < 2:
         return []
     tokens = [_total_tokens(cost.usage(GRAPH_STEPS)) for cost in costs]
@@ -142,13 +156,13 @@ def _check_order(costs: Sequence[GraphCost]) -> list[str]:
     return sentences
 
 
-def _check_prompts(asking: Sequence[GraphCost]) -> list[str]:
-    """Return the statement on the tokens of prompts, if a graph asked a language model."""
-    if not asking:
+def _check_prompts(costs: Sequence[GraphCost]) -> list[str]:
+    """Return the statement on the tokens of prompts, for graphs that a language model built."""
+    if not costs:
         return []
-    count = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in asking)
+    count = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in costs)
     return [
-        f"Prompts have more tokens than completions in {count} of {len(asking)} graphs; in the "
+        f"Prompts have more tokens than completions in {count} of {len(costs)} graphs; in the "
         "paper in all."
     ]
 
@@ -194,7 +208,7 @@ def building_markdown(
 
 
 def markdown_row(cells: Sequence[str]) -> str:
-    """Return a row of a table in Markdown."""
+    """Return a row of a table in Markdown, with vertical bars in its cells escaped."""
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

@@ -1,6 +1,8 @@
 """Domains that question sets ask about (Figure 1 of LEGO-GraphRAG's report).
 
-A domain is the first part of a relation's name in Freebase.
+A domain is the first part of a relation's name in Freebase: “film” for the relation
+“film.film.directed_by”. The command `reproduce` measures this figure through
+`core.evaluation.papers.measures`.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from core.types import Path, Question, Subgraph
 from core.watch import NO_WATCH, Watch
 
 MAX_PATH_HOPS = 4
-MAX_ENTITY_PATHS = 1000  # per entity of a question
+MAX_ENTITY_PATHS = 1000  # number of paths per entity of a question
 # Domains that say nothing about the question if another one is on the path.
 GENERAL_DOMAINS = ("common", "type", "freebase", "kg", "base", "user")
 NO_DOMAIN = "no domain"
@@ -34,18 +36,19 @@ def domain_tables(
     sets: Mapping[str, str],
     rows: Mapping[str, str],
     size: int | None,
-    graph: Callable[[str], str],
+    graph_of_set: Callable[[str], str],
     watch: Watch = NO_WATCH,
 ) -> list[TextTable]:
-    """Return the shares of questions by domain as one table of all sets.
+    """Return the share of each domain in each question set, as one table.
 
     Parameters
     ----------
     engine : opens the graphs.
     sets : names of question sets, by the paper's name of each.
-    rows : not used; all measurements have it.
+    rows : not used; part of the common signature of measurements (`Measure`).
     size : number of questions of each set; None for all.
-    graph : returns the graph that is asked instead of a set's own; empty for its own.
+    graph_of_set : returns, for the paper's name of a set, the name of the graph to ask; an empty
+        name stands for the set's own graph.
     watch : receives the progress and may raise RunCancelled.
 
     Returns
@@ -60,11 +63,11 @@ def domain_tables(
     counts = []
     for name, set_id in sets.items():
         plan = make_plan(
-            [published_methods()["lego-1"]],
+            [published_methods()["lego-1"]],  # a plan needs a method, which is not run
             set_id,
             size,
             lambda graph_name: engine.graph(graph_name, watch=watch),
-            graph=graph(name),
+            graph=graph_of_set(name),
         )
         adjacencies: dict[str, LocalAdjacency] = {}
         total: Counter[str] = Counter()
@@ -79,7 +82,7 @@ def domain_tables(
             if adjacency is None:
                 everything = Subgraph(np.arange(open_graph.n_nodes), np.arange(open_graph.n_edges))
                 adjacency = LocalAdjacency(open_graph, everything, "both")
-            if drawn.source.name:  # a graph of all questions, not that of one
+            if drawn.source.name:  # all questions share the graph, so it is worth caching
                 adjacencies[key] = adjacency
             total.update(domain_shares(adjacency, drawn.question))
         shares[name] = total
@@ -102,7 +105,8 @@ def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]
 
     Returns
     -------
-    Shares by domain; empty if no path leads to an answer.
+    Shares by domain. General domains such as `common` are left out if there are others. If no path
+        leads to an answer, the only key is `NO_PATH_FOUND`.
 
     Examples
     --------
@@ -135,6 +139,7 @@ def domain_shares(local: LocalAdjacency, question: Question) -> dict[str, float]
 
 
 def _relation_domains(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[str]:
+    """Yield the domain of every relation on some paths, repeated as often as it occurs."""
     edges = list(chain.from_iterable(path.edges for path in paths))
     for relation in graph.triples(np.asarray(edges, np.int64))[1]:
         domain, dot, _ = graph.relation_names[int(relation)].partition(".")
@@ -142,7 +147,11 @@ def _relation_domains(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[
 
 
 def _domain_rows(totals: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]]:
-    """Yield a row per domain, most frequent first; questions without a domain come last."""
+    """Yield a row per domain, most frequent first; questions without a domain come last.
+
+    The cells are the domain and, for each set, the share of its questions in per cent.
+    """
+    # The shares of one question add up to 1, so the sum over a set is its number of questions.
     question_counts = [max(1.0, sum(total.values())) for total in totals.values()]
     counts_by_domain = {
         domain: [total[domain] for total in totals.values()]
@@ -151,6 +160,7 @@ def _domain_rows(totals: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]
 
     def sort_key(domain: str) -> tuple[bool, float, str]:
         shares = map(truediv, counts_by_domain[domain], question_counts)
+        # Rounded, so that equal shares with different rounding errors are ordered by name.
         return domain in (NO_DOMAIN, NO_PATH_FOUND), -round(sum(shares), 9), domain
 
     for domain in sorted(counts_by_domain, key=sort_key):

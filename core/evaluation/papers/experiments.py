@@ -1,4 +1,9 @@
-"""The papers' experiments as data: rows of a table, question sets and printed values."""
+"""The papers' experiments as data: rows of a table, question sets and printed values.
+
+Each paper has a TOML file in this folder, whose keys are the fields of the classes below. A row of
+a printed table stands for a method of the catalogue. The command `reproduce` runs these methods and
+compares their values with the printed ones.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from typing import Any
 from core.errors import BadInput, suggest_name
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.papers.building_costs import BuildingCosts
-from core.evaluation.papers.graphs import on_builds
+from core.evaluation.papers.graphs import replace_build
 from core.evaluation.papers.printed_values import PrintedTable, UpperBound, build_table
 from core.evaluation.reports.sensitivity import variant, vary_parameter
 from core.lines.text import split_at_commas
@@ -36,15 +41,17 @@ class PublishedSet:
 
     Parameters
     ----------
-    fetch : source of the published set.
+    name : the paper's name of the set.
+    fetch : words on where the published set is found.
     files : patterns of the names of its published files.
-    set : its name if all of it ships with the project.
-    small : the shipped set of a small run.
-    small_is : a sentence on the difference if the small set is another one.
-    build : build of its graph, if it is not that of the rows.
-    methods : methods that replace those of some rows on this set.
-    only : a field that must be true in a row of its file.
-    vary : the value of an operator's parameter that the paper uses for this set.
+    set : its name in this project, if the complete set ships with it.
+    small : the shipped set that a small run uses.
+    small_is : a sentence on the difference, if `small` is not a part of the published set.
+    build : build of its graph; empty for the builds of the rows' methods.
+    methods : methods that replace those of some rows on this set, by row id.
+    only : a field that must be true in the rows of its file that are used; empty uses all.
+    vary : the value of an operator's parameter that the paper uses for this set, as
+        `Operator.parameter=value`.
     """
 
     name: str
@@ -61,14 +68,15 @@ class PublishedSet:
 
 @dataclass
 class VariedRows:
-    """Rows for the values of operators' parameters.
+    """Rows of an experiment that varies parameters of operators: one row per value.
 
     Parameters
     ----------
     rows : the name of each row, by method id.
     methods : the methods of the rows.
-    first_ids : id of the method with the first value, by the id of the row that was varied.
-    firsts : the same by the id of each method, if rows have builds of their own.
+    first_ids : id of the method with the first value, by the id of the original row.
+    firsts : id of the method with the first value, by the id of each method; filled only if the
+        rows have different builds.
     """
 
     rows: dict[str, str] = field(default_factory=dict)
@@ -77,7 +85,7 @@ class VariedRows:
     firsts: dict[str, str] = field(default_factory=dict)
 
     def add(self, method: Method, name: str, label: str) -> None:
-        """Add the row of a value with its label."""
+        """Add the row of a method, named by its original row and the label of its value."""
         if method.id in self.rows:  # two parameters at their defaults give the same line
             self.rows[method.id] += f", {label}"
         else:
@@ -91,35 +99,46 @@ class Experiment:
 
     Parameters
     ----------
+    id : its name in the command `reproduce`.
+    paper : title of the paper.
+    place : its number in the paper, such as “Table 3”.
+    title : its title.
     rows : the paper's name of each row, by method id.
     printed : one value per row, by set and metric, in the metric's unit (shares in [0, 1],
         seconds). A value is None if the paper prints none. A figure prints no values at all.
+    sets : the paper's question sets, by its name of each.
+    answers : the language models that answer in the paper, in words.
+    differs : sentences on differences from the paper.
     hours : estimated hours of the whole experiment on one graphics card.
     model : True if language models answer.
     judge : True if a language model judges the answers.
-    cold : True if methods share nothing.
-    small_rows : methods of a small run.
-    after : method whose first ten results the others begin with. The gains over it are correlated
-        with their starting point (`core.evaluation.papers.gains`).
-    against : baseline method, whose answers a language model compares with those of each other one.
-    wins : for each set, the printed win rates of the others over `against`
+    cold : True if methods share no results and no caches, so that each is timed alone.
+    small_rows : ids of the rows of a small run; empty for all rows.
+    after : method with whose first ten results the other methods begin; empty if there is none. The
+        gains over it are correlated with their starting point (`core.evaluation.papers.gains`).
+    against : baseline method; a language model compares its answers with those of every other one.
+    wins : for each set, the printed win rates of the other methods over `against`
         (`core.evaluation.papers.win_rates`).
     duels : for each set and criterion, the printed win rates of one method over another. The
         answers of all pairs are compared, or with `against` only the pairs with that method.
-    vary : variations that turn a row into one row per value of an operator's parameter. A printed
-        column holds the values of the first row, then of the next. If it is shorter, the remaining
-        rows have no printed values.
-    small_vary : the same for a small run.
+    vary : for each row, variations (`Operator.parameter=value,value`) that replace the row by one
+        row per value. A printed column then holds all values of the first row, followed by those of
+        the next row. If it is shorter, the remaining rows have no printed values.
+    small_vary : `vary` of a small run.
     label : template of the name of a value; empty for the parameter's name.
-    builds : build of each row if an operator of the build varies.
-    small_builds : the same for a small run.
-    firsts : method from which each one's differences are taken, if it is not the first.
+    builds : build of each row, if a parameter of the build varies.
+    small_builds : `builds` of a small run.
+    firsts : for each method, the method from which its differences are taken; by default the first
+        method.
     abstract : True to ask all questions as abstract ones.
     retrieval : True if the methods retrieve without answering.
     wide : True if the metrics of a set are columns of one table.
     extractor : extractor of the paper's graphs, for all rows but those of a small run
         (`core.evaluation.papers.graphs`).
-    measures : measurement that replaces the evaluation (`core.evaluation.papers.measures`).
+    measures : name of a measurement that replaces the evaluation
+        (`core.evaluation.papers.measures`); empty for an evaluation.
+    metric_unknown : a sentence on why the printed values may be of another metric; empty if the
+        metric is known.
     """
 
     id: str
@@ -166,18 +185,19 @@ class Experiment:
         ----------
         methods : the methods by id.
         name : the paper's name of the question set.
-        small : True for the rows of a small run alone.
+        small : True to return only the rows of a small run.
         builds : builds and extractors that replace the paper's
-            (`core.evaluation.papers.graphs.on_builds`).
+            (`core.evaluation.papers.graphs.replace_build`).
 
         Returns
         -------
-        The experiment with these rows, and their methods.
+        The experiment with these rows, and their methods. If the experiment has an `after` method,
+            that method comes first and has no row.
         """
-        graphs = builds
+        replacing_builds = builds
         if not builds and self.extractor and not small:
-            graphs = (self.extractor,)
-        methods_by_row = self._methods_by_row(methods, self.sets[name], graphs)
+            replacing_builds = (self.extractor,)
+        methods_by_row = self._methods_by_row(methods, self.sets[name], replacing_builds)
         row_ids = list(self.rows)
         if small and self.small_rows:
             row_ids = [id for id in self.rows if id in self.small_rows]
@@ -197,13 +217,13 @@ class Experiment:
         return experiment, (*first_methods, *varied.methods)
 
     def _methods_by_row(
-        self, methods: Mapping[str, Method], published: PublishedSet, graphs: Sequence[str]
+        self, methods: Mapping[str, Method], published: PublishedSet, builds: Sequence[str]
     ) -> dict[str, Method]:
         """Return the method of `after` and of each row on a set, by row id."""
         methods_by_row = {}
         for id in (*filter(None, [self.after]), *self.rows):
             method = _method_on_set(methods[published.methods.get(id, id)], published)
-            method = on_builds(method, graphs)
+            method = replace_build(method, builds)
             methods_by_row[id] = _without_answer(method) if self.retrieval else method
         return methods_by_row
 
@@ -219,20 +239,21 @@ class Experiment:
         )
 
     def _vary_rows(
-        self, row_methods: Mapping[str, Method], small: bool, names: Sequence[str]
+        self, row_methods: Mapping[str, Method], small: bool, builds: Sequence[str]
     ) -> VariedRows:
         """Return one row per value of the parameters that vary, on the build of each row."""
-        builds = self.small_builds if small and self.small_builds else self.builds
+        row_builds = self.small_builds if small and self.small_builds else self.builds
         vary = self.small_vary if small and self.small_vary else self.vary
         varied = VariedRows()
         for id, row_method in row_methods.items():
-            if builds:
-                row_method = on_builds(variant(row_method, BuiltGraph, "build", builds[id]), names)
+            if row_builds:
+                row_method = variant(row_method, BuiltGraph, "build", row_builds[id])
+                row_method = replace_build(row_method, builds)
             for variation in vary[id]:
                 parameter, _, values = variation.partition("=")
                 variants = vary_parameter((row_method,), variation)
                 varied.first_ids[id] = variants[0].id
-                if builds:
+                if row_builds:
                     varied.firsts |= {method.id: variants[0].id for method in variants}
                 for method, value in zip(variants, split_at_commas(values), strict=True):
                     varied.add(method, self.rows[id], self._value_label(parameter, value))
@@ -245,9 +266,9 @@ class Experiment:
         return f"{parameter.rpartition('.')[2]} {value.strip()}"
 
     def _printed_of_values(self, row_ids: Sequence[str], count: int) -> dict[str, PrintedValues]:
-        """Return the printed values of `count` rows that stand for values of these rows.
+        """Return the printed values of `count` rows: all values of the given original rows.
 
-        A column that does not hold all of them has no printed values.
+        A printed column that is too short to hold all of them becomes a column of None.
         """
         values_per_row = count // len(row_ids)
         all_ids = list(self.rows)
@@ -311,8 +332,9 @@ def _without_answer(method: Method) -> Method:
 
     The remaining steps may still ask language models.
     """
-    operators = (one for one in method.line if one.stage != "generate")
-    line = Line(tuple(one for one in operators if tuple(one.writes) != ("tables",)))
+    operators = (operator for operator in method.line if operator.stage != "generate")
+    # Operators that only write the prompt's tables.
+    line = Line(tuple(each for each in operators if tuple(each.writes) != ("tables",)))
     return replace(method, id=repr(line), line=line)
 
 
@@ -320,7 +342,8 @@ def _without_answer(method: Method) -> Method:
 class Paper:
     """A paper's experiments, figures of building costs, and tables shown as printed.
 
-    `elsewhere` holds, by place, the command that makes another table or figure.
+    `elsewhere` holds further tables and figures: by their number in the paper, the command that
+    makes each.
     """
 
     title: str
@@ -332,7 +355,7 @@ class Paper:
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """Return the papers, each with its experiments."""
+    """Return the papers, each read from its TOML file, in the order of the file names."""
     return tuple(
         _read_paper(tomllib.loads(file.read_text("utf-8")))
         for file in sorted(PAPERS_FOLDER.glob("*.toml"))
@@ -342,7 +365,7 @@ def papers() -> tuple[Paper, ...]:
 def find_experiment(id: str) -> Experiment:
     """Return the experiment with an id.
 
-    Raises BadInput, which names the nearest one.
+    Raises BadInput for an unknown id; its message suggests the nearest one.
     """
     experiments = chain.from_iterable(paper.experiments for paper in papers())
     experiments_by_id = {experiment.id: experiment for experiment in experiments}
@@ -367,6 +390,10 @@ def printed_tables() -> dict[str, PrintedTable]:
 
 
 def _read_paper(file: dict[str, Any]) -> Paper:
+    """Return a paper from the content of its TOML file.
+
+    `scale` is the factor from printed shares to shares in [0, 1], such as 0.01 for per cent.
+    """
     paper = file["paper"]
     sets = {
         name: PublishedSet(name, **values | {"files": tuple(values.get("files", ()))})
@@ -400,6 +427,10 @@ def _read_experiment(
     scale: float,
     shared_fields: dict[str, Any],
 ) -> Experiment:
+    """Return an experiment from its table in a paper's TOML file.
+
+    Printed shares are multiplied by `scale`, and lists become tuples.
+    """
     row_ids = values["rows"]
     small_sets = {
         name: replace(sets[name], **changes)
@@ -407,6 +438,7 @@ def _read_experiment(
     }
 
     def scale_column(column: list, unit: str = "share") -> tuple[float | None, ...]:
+        # An empty column means that the paper draws the metric without numbers.
         factor = scale if unit in PER_CENT_UNITS else 1.0
         return tuple(_number(value, factor) for value in column or (math.nan,) * len(row_ids))
 
@@ -433,9 +465,9 @@ def _read_experiment(
 
 
 def _number(value: float | str, scale: float) -> float | None:
-    """Return a printed number, None for nan.
+    """Return a printed number in the metric's unit; None for nan, which marks a missing value.
 
-    A text is a bound, which is not scaled.
+    A text such as “<0.01” is an upper bound, which is not scaled.
     """
     if isinstance(value, str):
         return UpperBound.parse(value)
@@ -471,10 +503,10 @@ def _win_rates(row_ids: Iterable[str], rates: Mapping[str, list[float]]) -> WinR
 def _by_row(
     row_ids: Iterable[str], vary: str | list[str] | Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the variations of each row.
+    """Return the variations of each row, from a value of the TOML file.
 
-    A text is the variation of all rows, a list holds several for all rows, and a table has one per
-    row.
+    A text is one variation of all rows, a list holds several variations of all rows, and a table
+    holds one variation per row.
     """
     if isinstance(vary, str):
         return dict.fromkeys(row_ids, (vary,))

@@ -40,26 +40,29 @@ def gain_correlations(
     Notes
     -----
     FastInsight, section 4.3.1. The paper's table has a column Recall; MissTR is the difference
-    between Topological Recall and it (corollary 1), so that column is recall without a cap.
+    between Topological Recall and that column (corollary 1), so the column is recall without a cap.
     """
-    columns = summary.values(experiment.after, [*experiment.printed[name], START_RECALL_METRIC])
+    # One column per printed metric, and the recall of the starting point as the last one.
+    start_values = summary.values(
+        experiment.after, [*experiment.printed[name], START_RECALL_METRIC]
+    )
     comparisons = []
     for column, (metric, printed) in enumerate(experiment.printed[name].items()):
         rows = []
         for method, value in zip(experiment.rows, printed, strict=True):
-            gains = summary.values(method, [END_RECALL_METRIC])[:, 0] - columns[:, -1]
-            estimate = correlation(columns[:, column], gains)
+            gains = summary.values(method, [END_RECALL_METRIC])[:, 0] - start_values[:, -1]
+            estimate = correlation(start_values[:, column], gains)
             rows.append(MethodValues(method, experiment.rows[method], value, estimate))
         title = f"gain with {metric}"
-        comparisons.append(MetricComparison.of(name, summary.run.spec["set"], title, rows))
+        comparisons.append(MetricComparison.from_rows(name, summary.run.spec["set"], title, rows))
     return comparisons
 
 
 def quartiles(summary: RunSummary, start: str, method: str) -> list[tuple[float, float, int]]:
-    """Return figures of four parts of the questions by Topological Recall (Figure 5).
+    """Return figures of the four quartiles of the questions by Topological Recall (Figure 5).
 
-    The questions are sorted by the Topological Recall of the first ten results. Ties keep the order
-    of the questions.
+    The questions are sorted by the Topological Recall of the first ten results of `start`. Ties
+    keep the order of the questions.
 
     Parameters
     ----------
@@ -69,7 +72,8 @@ def quartiles(summary: RunSummary, start: str, method: str) -> list[tuple[float,
 
     Returns
     -------
-    For each part: mean Topological Recall, mean recall at 10 of the method, number of questions.
+    For each quartile, lowest first: mean Topological Recall, mean capped recall at 10 of the
+        method, number of questions. Empty quartiles are left out.
     """
     nearness = summary.values(start, [START_NEARNESS_METRIC])[:, 0]
     recall = summary.values(method, [START_RECALL_METRIC])[:, 0]

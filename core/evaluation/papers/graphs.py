@@ -1,4 +1,8 @@
-"""Builds of each kind of graph that a paper's rows use."""
+"""Builds of each kind of graph that a paper's rows use.
+
+A build is a way to make a graph of a corpus. Its kind says what the graph is, such as a tree or a
+knowledge graph, and its extractor says which model finds entities and relations in the texts.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from core.operators.texts.built_graph import BuiltGraph
 
 
 def kind_of_graph(method: Method) -> str:
-    """Return the kind of graph of a method's line, or an empty text if it names none."""
+    """Return the kind of graph that a method's line names, or an empty text if it names none."""
     for operator in method.line.parts():
         if isinstance(operator, BuiltGraph):
             is_kind = operator.build in GRAPH_KIND_WORDS
@@ -22,17 +26,17 @@ def kind_of_graph(method: Method) -> str:
     return ""
 
 
-def on_builds(method: Method, builds: Sequence[str]) -> Method:
+def replace_build(method: Method, builds: Sequence[str]) -> Method:
     """Return the method on the requested build of its kind of graph.
 
-    Without a matching build, the method stays the same.
+    If no requested build has that kind, the method stays the same.
 
     Parameters
     ----------
     method : a method.
-    builds : builds (ids or lines) and extractors. The last one that matches is used. An extractor
-        stands for its build of each kind; for a kind without one, such as plain chunks, it stands
-        for the build without an extractor.
+    builds : builds (ids or lines) and extractors; the last that matches is used. An extractor
+        stands for its build of each kind. For a kind that needs no extractor, such as plain chunks,
+        it stands for the build without an extractor.
 
     Returns
     -------
@@ -40,11 +44,11 @@ def on_builds(method: Method, builds: Sequence[str]) -> Method:
 
     Examples
     --------
-    >>> from core.evaluation.papers.graphs import on_builds
+    >>> from core.evaluation.papers.graphs import replace_build
     >>> from core.methods.catalogue import published_methods
     >>> wanted = ("paper", "kg-names")
     >>> [
-    ...     repr(on_builds(published_methods()[id], wanted).line.operators[0])
+    ...     repr(replace_build(published_methods()[id], wanted).line.operators[0])
     ...     for id in ("dalk", "vanilla-rag")
     ... ]
     ["BuiltGraph(build='kg-names')", "BuiltGraph(build='chunks-paper')"]
@@ -60,7 +64,7 @@ def on_builds(method: Method, builds: Sequence[str]) -> Method:
 def _build_of_extractor(kind: str, extractor: str) -> str:
     """Return the id of a kind's build with an extractor, else of its build without any.
 
-    It is empty if there is neither.
+    The id is empty if the kind has neither.
     """
     ids_by_extractor = {build.extractor: build.id for build in builds_of_kind(kind)}
     return ids_by_extractor.get(extractor) or ids_by_extractor.get("", "")
@@ -76,7 +80,7 @@ def check_builds(builds: Iterable[str], kinds: Iterable[str]) -> None:
 
     Raises
     ------
-    BadInput : a name is neither, or a build of another kind.
+    BadInput : a name is neither an extractor nor a build, or it is a build of another kind.
     """
     graph_kinds = set(kinds)
     for name in builds:
@@ -100,7 +104,7 @@ def graphs_sentence(corpus: Corpus, methods: Sequence[Method], names: Mapping[st
     ----------
     corpus : the corpus of the graphs.
     methods : the methods.
-    names : the paper's row names by method id; methods without one are left out.
+    names : the paper's row names by method id; methods without a row name are left out.
 
     Returns
     -------

@@ -11,7 +11,8 @@ from core.evaluation.papers.walk_updates import update_cost_tables
 Measure = Callable[..., list[TextTable]]
 """Function that measures a figure of a paper and returns its tables.
 
-It takes the engine, the question sets by the paper's name, the rows, the number of questions of
-each set, a function that names the graph of a set, and a watch.
+It takes the engine, the names of the question sets by the paper's name of each, the paper's row
+names by method id, the number of questions of each set (None for all), a function that names the
+graph to ask for a set (empty for the set's own), and a watch.
 """
 MEASURES: dict[str, Measure] = {"domains": domain_tables, "updates": update_cost_tables}

@@ -1,4 +1,7 @@
-"""Comparison of measured values with a paper's: values, order of methods, and differences."""
+"""Comparison of a run's values with a paper's: values, order of methods, and differences.
+
+“Here” stands for this project's measurement, in tables and field names.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +35,18 @@ DIFFERENCES_HEADING = "What differs from the paper"
 class MethodValues:
     """Printed and measured value of a method, and their differences from the first method.
 
-    If rows vary one method, the differences are from the first row of that method. The field names
-    are those of the command's JSON.
+    If several rows vary a parameter of one method, the differences are from the first of these
+    rows. The field names are those of the JSON that the command `reproduce` prints.
 
     Attributes
     ----------
     method : id of the method.
     name : its title in the paper.
-    printed : the paper's value.
+    printed : the paper's value; None if it prints none.
     here : the measured value.
-    printed_difference : difference of the paper's values.
-    difference : measured mean difference, and the lower and upper end of its interval.
+    printed_difference : difference of the paper's values; None if there is none to compare.
+    difference : measured mean difference, and the lower and upper end of its 95 % interval; None if
+        there is none to compare.
     """
 
     method: str
@@ -56,8 +60,8 @@ class MethodValues:
     def agrees(self) -> bool | None:
         """True if the paper's difference lies in the interval of the measured difference.
 
-        It is None if one of them is missing or if there are fewer than `MIN_COMPARED_QUESTIONS`
-        questions.
+        It is None if one of the differences is missing, or if there are fewer than
+        `MIN_COMPARED_QUESTIONS` questions.
         """
         if self.printed_difference is None or self.difference is None:
             return None
@@ -71,11 +75,11 @@ class MethodValues:
 class MetricComparison:
     """A metric on a question set: one row per method.
 
-    `tau` is Kendall's tau-b of the two orders over the methods that have both values. It is None if
-    there are fewer than three of these, or if all values of one side are equal. `set` is the
-    paper's name of the question set, and `asked` its name in the run. `metric_unknown` says why the
-    paper's values may be of another metric. Then no agreement of differences is reported. The field
-    names are those of the command's JSON.
+    `set` is the paper's name of the question set, and `asked` its name in the run. `tau` is
+    Kendall's tau-b between the paper's order and the measured order of the methods that have both
+    values. It is None for fewer than three such methods, or if all values of one side are equal.
+    `metric_unknown` says why the paper's values may be of another metric; if it is not empty, no
+    agreement of differences is reported. The field names are those of the command's JSON.
     """
 
     set: str
@@ -86,7 +90,7 @@ class MetricComparison:
     metric_unknown: str = ""
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         set: str,
         asked: str,
@@ -94,7 +98,7 @@ class MetricComparison:
         rows: Sequence[MethodValues],
         metric_unknown: str = "",
     ) -> MetricComparison:
-        """Return the rows with Kendall's tau-b of their two orders.
+        """Return a comparison of some rows, with Kendall's tau-b computed from them.
 
         Parameters
         ----------
@@ -102,7 +106,8 @@ class MetricComparison:
         asked : name of the question set of the run.
         metric : name of the metric.
         rows : one row for each method.
-        metric_unknown : why the paper's values may be of another metric; empty if they are not.
+        metric_unknown : why the paper's values may be of another metric; empty if the metric is
+            known.
 
         Returns
         -------
@@ -148,6 +153,7 @@ def compare_with_paper(
     comparisons = []
     names = tuple(experiment.printed[name])
     table = summary.table(names) if names else {}
+    # The method from which each method's differences are taken.
     firsts = {
         method: experiment.firsts.get(method, summary.methods[0]) for method in summary.methods
     }
@@ -168,13 +174,13 @@ def compare_with_paper(
             rows.append(row)
         set_id = summary.run.spec["set"]
         comparisons.append(
-            MetricComparison.of(name, set_id, metric, rows, experiment.metric_unknown)
+            MetricComparison.from_rows(name, set_id, metric, rows, experiment.metric_unknown)
         )
     return comparisons
 
 
 def _difference(value: float | None, base: float | None) -> float | None:
-    """Return the difference of two printed values, None if one is missing or a bound."""
+    """Return the difference of two printed values, None if one is missing or an upper bound."""
     if value is None or base is None:
         return None
     is_bounded = isinstance(value, UpperBound) or isinstance(base, UpperBound)
@@ -182,9 +188,10 @@ def _difference(value: float | None, base: float | None) -> float | None:
 
 
 def set_order_sentences(tables: Sequence[MetricComparison | TextTable]) -> list[str]:
-    """Return a sentence per row on how the paper's order of the sets agrees with the measured one.
+    """Return a sentence per row on the agreement of the printed and the measured order of sets.
 
-    There is none for a row with fewer than three sets that have both values.
+    Each table is of one set. Rows of different tables belong together if they have the same name
+    and metric. A row is left out if fewer than three sets have both values.
     """
     value_pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for table in tables:
@@ -244,7 +251,7 @@ def table_texts(
 def wide_table(tables: Sequence[MetricComparison]) -> TextTable:
     """Return the measured figures of one set as one table, with a column per metric.
 
-    It is for a figure that the paper draws without numbers.
+    It is used for a figure that the paper draws without numbers. All tables have the same rows.
     """
     first = tables[0]
     columns = [[_measured_text(table.metric, row) for row in table.rows] for table in tables]
@@ -258,9 +265,7 @@ def wide_table(tables: Sequence[MetricComparison]) -> TextTable:
 
 
 def value_texts(metric: str, row: MethodValues) -> list[str]:
-    """Return a row of a table as texts.
-
-    The cells are those of `COMPARISON_HEAD`.
+    """Return the cells of a row under `COMPARISON_HEAD` as texts.
 
     Parameters
     ----------
@@ -289,6 +294,7 @@ def value_texts(metric: str, row: MethodValues) -> list[str]:
 
 
 def _format_number(metric: str, number: float | None, plus: str = "") -> str:
+    """Return a number with the digits of its metric, after `plus` unless it is negative."""
     if number is None:
         return "–"
     if metric.startswith(WIN_RATE_PREFIX):
@@ -331,9 +337,9 @@ def agreement_text(comparison: MetricComparison) -> str:
 
 
 def _is_first_row(row: MethodValues) -> bool:
-    """Return whether differences are from this row.
+    """Return whether other rows' differences are from this row.
 
-    It has neither difference itself. Another row may lack the printed one, if its printed value or
-    that of its first row is a bound.
+    Such a row has no differences itself. Lacking only the printed difference is not enough: the row
+    may have an upper bound as its printed value, or the first row may.
     """
     return row.printed is not None and row.printed_difference is None and row.difference is None

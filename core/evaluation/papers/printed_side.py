@@ -1,4 +1,7 @@
-"""The paper's values of an experiment, and the data and models that measuring them needs."""
+"""The paper's values of an experiment, and the data and models that measuring them needs.
+
+The command `reproduce` shows them without running anything.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,14 @@ NO_VALUE_CELL = "–"
 NO_VALUES_SENTENCE = "The paper prints no values of it."
 
 
-def printed_side(
+def printed_values_and_needs(
     item: Experiment | BuildingCosts | PrintedTable,
 ) -> tuple[list[TextTable], list[str]]:
-    """Return the printed values as tables, and sentences on what measuring them needs."""
+    """Return the printed values as tables, and sentences on what measuring them needs.
+
+    For a table that is only shown, the sentence names the command that computes such values, or the
+    reason why none does.
+    """
     if isinstance(item, BuildingCosts):
         return [], [NO_VALUES_SENTENCE, *item.differs]
     if isinstance(item, PrintedTable):
@@ -29,7 +36,7 @@ def printed_side(
 
 
 def _tables(experiment: Experiment, name: str) -> Iterator[TextTable]:
-    """Yield the tables of one question set."""
+    """Yield the tables of one question set: metrics, win rates over the baseline, and of pairs."""
     set_experiment = (
         experiment if experiment.measures else experiment.for_question_set(catalogue(), name)[0]
     )
@@ -62,12 +69,12 @@ def _win_rate_table(title: str, experiment: Experiment, rates: WinRates) -> Text
 
 def _needs(experiment: Experiment) -> list[str]:
     """Return sentences on the question sets, their shipped parts, and the answering model."""
-    small = experiment.shipped_sets()
+    small_sets = experiment.shipped_sets()
     sentences = []
     for name in experiment.printed:
         published = experiment.sets[name]
-        ships = small.get(name) or published.set
-        small_note = f"In small: {ships}" if ships else "Nothing of it ships"
+        shipped_set = small_sets.get(name) or published.set
+        small_note = f"In small: {shipped_set}" if shipped_set else "Nothing of it ships"
         sentences.append(f"{name}: {published.fetch}. {small_note}.")
     if experiment.model:
         sentences.append(f"Answers in the paper: {experiment.answers}.")
@@ -75,7 +82,7 @@ def _needs(experiment: Experiment) -> list[str]:
 
 
 def _exact_text(value: float | None) -> str:
-    """Return a value with all digits that are printed."""
+    """Return a value with all digits that the paper prints, a dash for None."""
     if value is None:
         return NO_VALUE_CELL
     return str(value) if isinstance(value, UpperBound) else f"{value:.6g}"

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class UpperBound(float):
-    """Printed upper bound, such as “<0.01”.
+    """Printed upper bound, such as “<0.01”, used in place of an exact value.
 
     As a number it is the largest float below the bound.
 
@@ -34,13 +34,13 @@ class UpperBound(float):
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """Table of a paper that is only shown, not compared with an experiment here.
+    """Table of a paper that is only shown, not compared with measured values.
 
     Parameters
     ----------
     id : its name in the command `reproduce`.
     paper : title of the paper.
-    place : where the paper prints it, such as “Table 3”.
+    place : its number in the paper, such as “Table 3”.
     title : title of the table.
     head : name of each column.
     rows : the cells of each row, as printed.
@@ -59,12 +59,12 @@ class PrintedTable:
 
     @property
     def source(self) -> str:
-        """Sentence on what computes such values, or why nothing does."""
+        """Sentence on the command that computes such values, or on why there is none."""
         return f"Made here by: {self.made_by}" if self.made_by else f"Not made here: {self.missing}"
 
 
 def build_table(id: str, paper: str, values: Mapping[str, Any]) -> PrintedTable:
-    """Build a table from its fields in a paper's TOML file.
+    """Return a printed table from its fields in a paper's TOML file.
 
     Parameters
     ----------

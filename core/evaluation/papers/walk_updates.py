@@ -1,6 +1,8 @@
 """Encoding of walks for a paper's rows, and the cost of updating them when the graph changes.
 
-See section 2.1 of Walk&Retrieve, with its footnote 2.
+Walk&Retrieve draws walks from every node, verbalises them as sentences and encodes the sentences.
+After a change of the graph, only nodes with affected walks are encoded again (section 2.1, footnote
+2).
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from core.methods.catalogue import published_methods
 from core.operators.retrieve.walks import TEMPLATE_VERBALISER, NodesThenWalks
 from core.watch import NO_WATCH, Watch
 
-CHANGED_TRIPLE_COUNTS = (1, 10, 100, 1000)
+CHANGED_TRIPLE_COUNTS = (1, 10, 100, 1000)  # triples that an update adds or removes
 UPDATE_COST_HEAD = (
     "change of the graph",
     "nodes encoded anew",
@@ -39,9 +41,11 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class UpdateCost:
-    """Cost of adding `triples` to the graph, or of removing them if negative.
+    """Cost of adding `triples` to the graph, or of removing them if the number is negative.
 
-    Of the `nodes` with walks, `encoded` were encoded again. `seconds` include drawing all walks.
+    For the cost from scratch, `triples` is the number of all triples of the graph. Of the `nodes`
+    with walks, `encoded` were encoded again. `seconds` are wall-clock seconds and include drawing
+    all walks.
     """
 
     triples: int
@@ -51,9 +55,9 @@ class UpdateCost:
 
 
 def prepare_walks(plan: Plan, engine, watch: Watch = NO_WATCH) -> None:
-    """Encode the missing walks that a plan's methods read.
+    """Encode the walks that a plan's methods read and that are not encoded yet.
 
-    Only graphs that all questions share are prepared.
+    Only named graphs are prepared, not those of single questions.
 
     Parameters
     ----------
@@ -65,7 +69,7 @@ def prepare_walks(plan: Plan, engine, watch: Watch = NO_WATCH) -> None:
     ------
     BadInput : no step leads from any node of a graph.
     """
-    for name in filter(None, dict.fromkeys(one.source.graph_name for one in plan.drawn)):
+    for name in filter(None, dict.fromkeys(drawn.source.graph_name for drawn in plan.drawn)):
         for operator in chain.from_iterable(method.line.parts() for method in plan.methods):
             if isinstance(operator, NodesThenWalks) and operator.verbaliser == TEMPLATE_VERBALISER:
                 graph = engine.graph(name)
@@ -88,7 +92,7 @@ def measure_updates(
 
     The encodings of an update are deleted before the next one, so that none is reused. A node is
     encoded again if one of its walks passes a changed triple, because its sentences then change.
-    Every update begins with the same graph: all triples except those drawn to be added.
+    Every update begins with the same graph, which lacks the triples that updates add.
 
     Parameters
     ----------
@@ -103,15 +107,15 @@ def measure_updates(
 
     Returns
     -------
-    The cost from scratch, and of each update.
+    The cost from scratch, and the cost of each update: first the additions, then the removals.
     """
     max_size = min(max(sizes), len(triples) // 2)
     order = rng.permutation(len(triples))
     added_triples = [triples[i] for i in order[:max_size]]
     base_triples = [triples[i] for i in order[max_size:]]
 
-    def measure_cost(content: Sequence[Triple], size: int, keep: bool = False) -> UpdateCost:
-        graph = build(content, folder, folder.name, "both")
+    def measure_cost(graph_triples: Sequence[Triple], size: int, keep: bool = False) -> UpdateCost:
+        graph = build(graph_triples, folder, folder.name, "both")
         walks.walk_folder(graph, encoder, plan)  # loads the encoder before the clock starts
         start = time.monotonic()
         facts = walks.build_walk_corpus(graph, encoder, plan, watch=watch).index.facts
@@ -135,7 +139,7 @@ def update_cost_tables(
     sets: dict[str, str],
     rows: dict[str, str],
     size: int | None,
-    graph: Callable[[str], str],
+    graph_of_set: Callable[[str], str],
     watch: Watch = NO_WATCH,
 ) -> list[TextTable]:
     """Return for each row the cost of its walks from scratch and of updates.
@@ -147,8 +151,9 @@ def update_cost_tables(
     engine : opens the graphs and the encoders.
     sets : names of question sets, by the paper's name of each.
     rows : the paper's name of each row, by method id.
-    size : not used; all measurements have it.
-    graph : returns the graph that is asked instead of a set's own; empty for its own.
+    size : not used; part of the common signature of measurements (`Measure`).
+    graph_of_set : returns, for the paper's name of a set, the name of the graph to measure; an
+        empty name stands for the set's own graph.
     watch : receives the progress and may raise RunCancelled.
 
     Returns
@@ -157,12 +162,12 @@ def update_cost_tables(
     """
     tables = []
     for set_name, set_id in sets.items():
-        graph_name = graph(set_name) or dataset_of_set(set_id.split(",")[0]).name
+        graph_name = graph_of_set(set_name) or dataset_of_set(set_id.split(",")[0]).name
         source_graph = engine.graph(graph_name, watch=watch)
         triples = list(_triples(source_graph))
         for id, name in rows.items():
             line = published_methods()[id].line
-            operator = next(one for one in line if isinstance(one, NodesThenWalks))
+            operator = next(each for each in line if isinstance(each, NodesThenWalks))
             with tempfile.TemporaryDirectory() as folder:
                 encoder = engine.models.encoder(operator.encoder)
                 rng = np.random.default_rng(0)

@@ -1,6 +1,7 @@
 """Win rates of methods over a baseline, and their correlation with recall.
 
-See Table 4 and Figure 3 of FastInsight.
+A language model judges pairs of answers; the win rate of a method over another one is the share of
+its answers that are preferred. See Table 4 and Figure 3 of FastInsight.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from core.evaluation.reports.summary import RunSummary
 
 WIN_RECALL_METRIC = "capped_node_recall@10"
 WIN_CRITERION = "overall"
-SELF_WIN_RATE = 0.5  # win rate of a method against itself
+SELF_WIN_RATE = 0.5  # win rate of a method against itself, used for the baseline
 NO_ESTIMATE = Estimate(None, None, None, 0)
 
 
@@ -52,7 +53,7 @@ def compare_win_rates(
                 )
             )
     title = f"{WIN_RATE_PREFIX} over {experiment.rows[baseline]}"
-    return MetricComparison.of(name, summary.run.spec["set"], title, rows)
+    return MetricComparison.from_rows(name, summary.run.spec["set"], title, rows)
 
 
 def compare_pairwise_rates(
@@ -65,11 +66,11 @@ def compare_pairwise_rates(
     experiment : the experiment for the set (`Experiment.for_question_set`).
     name : the paper's name of the set.
     summary : figures of the run.
-    tally : the judged pairs of its answers.
+    tally : the judged pairs of the run's answers.
 
     Returns
     -------
-    One table per criterion, with a row for each method over another one.
+    One comparison per criterion, with a row for each ordered pair of methods.
     """
     comparisons = []
     for criterion, paper_rates in experiment.duels.get(name, {}).items():
@@ -85,7 +86,7 @@ def compare_pairwise_rates(
                     MethodValues(f"{winner} over {loser}", title, printed=paper_rate, here=rate)
                 )
         title = f"{WIN_RATE_PREFIX}, {criterion}"
-        comparisons.append(MetricComparison.of(name, summary.run.spec["set"], title, rows))
+        comparisons.append(MetricComparison.from_rows(name, summary.run.spec["set"], title, rows))
     return comparisons
 
 
@@ -94,13 +95,14 @@ def recall_correlations(
 ) -> list[str]:
     """Return sentences on the correlation of win rates with recall over the methods of a set.
 
-    They give Pearson's r of the measured values and of the printed ones. The baseline enters with a
-    win rate of 0.5. The first sentence warns if the judge's verdicts are not informative.
+    One sentence gives Pearson's r of the measured values, the other that of the printed values. The
+    baseline enters with a win rate of 0.5. The first sentence warns if the judge's verdicts are not
+    informative.
 
     Parameters
     ----------
     comparisons : the comparisons of metrics on the set.
-    rates : the comparison of win rates on the set.
+    rates : the comparison of win rates over the baseline on the set.
     tally : the judged pairs of that run.
 
     Returns

@@ -1,4 +1,7 @@
-"""Figures of a run by reading budget: one curve per method, from the traces of one run."""
+"""Figures of a run by reading budget: one curve per method, for the plots of a report.
+
+The figures come from the traces of one run (`core.evaluation.metrics.budgets`).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ BUDGET_METRICS = ("budget_recall", "budget_topological_recall")
 def budget_curves(summary: RunSummary, name: str) -> dict[str, list[tuple[int, Estimate]]]:
     """Return the curve of each method over the reading budget.
 
-    Methods without a budget to vary are left out.
+    Methods with figures at fewer than two budgets are left out.
 
     Parameters
     ----------
@@ -21,8 +24,8 @@ def budget_curves(summary: RunSummary, name: str) -> dict[str, list[tuple[int, E
 
     Returns
     -------
-    Budgets in documents and figures by method, lowest budget first. Empty if no curve changes
-        with the budget.
+    For each method, the budgets (in documents) with their figures, lowest budget first. Empty if no
+        curve changes with the budget.
     """
     if not any(row.outcome is not None and row.outcome.budgets is not None for row in summary.rows):
         return {}
@@ -33,5 +36,5 @@ def budget_curves(summary: RunSummary, name: str) -> dict[str, list[tuple[int, E
         curve = [(budget, estimate) for budget, estimate in points if estimate.n]
         if len(curve) > 1:
             curves[method] = curve
-    is_flat = all(len({one.mean for _, one in curve}) == 1 for curve in curves.values())
+    is_flat = all(len({estimate.mean for _, estimate in curve}) == 1 for curve in curves.values())
     return {} if is_flat else curves

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 BAR_NAME_LETTERS = 18  # letters per line of a name
-COMPLETION_OPACITY = 0.45  # opacity of completion tokens, next to prompt tokens at 1
+COMPLETION_OPACITY = 0.45  # of the bars of completion tokens; those of prompt tokens have 1
 BUILD_PARTS = ((GRAPH_STEPS, "graph"), (INDEX_STEPS, "index"))  # parts of a build, with titles
-Costs = Mapping[str, Sequence[StepCost]]  # costs of the steps of a build, by graph
+Costs = Mapping[str, Sequence[StepCost]]  # costs of the steps of a build, by the graph's name
 
 
 def token_plot(costs: Costs) -> Figure:
@@ -77,13 +77,13 @@ def cost_page(costs: Costs, title: str, sentences: Sequence[str]) -> str:
 
     Parameters
     ----------
-    costs : cost of each graph.
+    costs : costs of the steps of each graph's build.
     title : title of the page.
     sentences : statements below the plots.
 
     Returns
     -------
-    A whole HTML document.
+    An HTML document.
     """
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
     plot_cards = cards([token_plot(costs), seconds_plot(costs)])

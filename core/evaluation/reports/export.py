@@ -1,4 +1,4 @@
-"""Export of a summary as tables: CSV, LaTeX and plain text."""
+"""Export of a run's summary as CSV and LaTeX, and the number formats that all reports share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.method_names import MethodName, method_names
 from core.evaluation.reports.summary import RunSummary
 
-# The id of a method, its name, and the paper's own name.
+# The id of a method, its name in plain words, and the paper's own name (`MethodName.number`).
 METHOD_COLUMNS = ("instance", "method", "number")
 QUESTION_COLUMNS = ("question_id", "hops", "question", "entities", "known_answers")
 ANSWER_COLUMNS = ("answer", "answered_by", "answer_fault")
@@ -32,7 +32,8 @@ _LATEX_ESCAPES = {
 def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """Return CSV with one row per question and method.
 
-    A row has the question, its known answers, the answer given, every metric and the error.
+    A row has the question, its known answers, the method's answer, every metric and the error.
+    A cell is empty if there is no value.
 
     Parameters
     ----------
@@ -58,6 +59,7 @@ def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
         ]
         values = [""] * len(names)
         if outcome:
+            # A method that never returns k passages has no figure at cut-off k.
             known_names = [
                 name for name in names if not summary.max_passages_below_cutoff(row.method, name)
             ]
@@ -75,8 +77,9 @@ def rows_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
 def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """Return CSV with one row per method, hop count and metric.
 
-    The rows of all hop counts together come first. A row has the mean, its interval, the number of
-    its questions, and the numbers of answered, failed and asked questions.
+    The rows over all hop counts come first. A row has the mean, its interval, the number n of
+    questions with a value, and the numbers of answered, failed and asked questions. The number of
+    asked questions is empty in rows of a single hop count.
 
     Parameters
     ----------
@@ -99,9 +102,9 @@ def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
         for method, figures in part.table(names).items():
             counts = part.counts(method)
             name = names_by_id[method]
-            for metric_name, one in figures.items():
-                numbers = map(_number, (one.mean, one.low, one.high))
-                cells = [method, name.plain, name.number, hop, metric_name, *numbers, one.n]
+            for metric_name, figure in figures.items():
+                numbers = map(_number, (figure.mean, figure.low, figure.high))
+                cells = [method, name.plain, name.number, hop, metric_name, *numbers, figure.n]
                 rows.append([*cells, counts["scored"], counts["failed"], asked])
     return _csv(rows)
 
@@ -109,7 +112,7 @@ def summary_csv(summary: RunSummary, names: Sequence[str] = ()) -> str:
 def latex_table(summary: RunSummary, names: Sequence[str] = ()) -> str:
     """Return a LaTeX table (package booktabs) with one row per method.
 
-    The best value of each column is bold.
+    The best value of each column is bold. If the run is unfinished, a column counts its questions.
 
     Parameters
     ----------
@@ -159,8 +162,8 @@ def format_figure(name: str, value: float | None) -> str:
 
     Returns
     -------
-    Three decimals for shares, three digits for seconds, else whole numbers from 10 on. A dash for
-        None.
+    Three decimals for shares and three significant digits for seconds. Other figures have one
+        decimal below 10 and none from 10 on. None becomes a dash.
     """
     if value is None:
         return "–"
@@ -182,7 +185,7 @@ def with_interval(name: str, estimate: Estimate) -> str:
 
     Returns
     -------
-    A dash without a mean.
+    The text; a dash if the estimate has no mean.
     """
     return estimate.format_with_interval(lambda value: format_figure(name, value))
 
@@ -234,7 +237,7 @@ def _caption(summary: RunSummary, names: Sequence[str]) -> str:
 
 
 def _latex_name(name: MethodName) -> str:
-    """Return a method's name in LaTeX, followed by the paper's own in small print."""
+    """Return a method's name in LaTeX, followed by the paper's own name in small print."""
     if not name.number:
         return escape_latex(name.plain)
     return rf"{escape_latex(name.plain)} {{\footnotesize ({escape_latex(name.number)})}}"
@@ -250,6 +253,7 @@ def _cell(name: str, estimate: Estimate, best: float | None) -> str:
 
 
 def _best_mean(name: str, means: Sequence[float | None]) -> float | None:
+    """Return the best mean of a metric; None if there is no direction or nothing to compare."""
     known_means = [mean for mean in means if mean is not None]
     better = metric(name).better
     if len(known_means) < 2 or better == "neither" or len(set(known_means)) == 1:
@@ -281,6 +285,7 @@ def _safe_cell(cell):
 
 
 def _is_number(cell: str) -> bool:
+    """Return whether a text is a number, so that “-1” is not taken for a formula."""
     try:
         float(cell)
     except ValueError:

@@ -1,6 +1,7 @@
-"""Flow of a run's questions from one method to another, by the stage that each ends at.
+"""Flow of a run's questions from one method to another, by the stage at which each ends.
 
-Questions with the same two stages form a band.
+A question ends at the stage that lost its correct answer (or its gold passages), or it is right, or
+it failed. Questions with the same end in both methods form a band of the diagram.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from core.evaluation.runs.store import StoredRow
 
 END_RIGHT = "right"
 END_FAILED = "failed"
-# Stages from top to bottom.
+# End stages in the order in which the diagram shows them, from top to bottom.
 END_STAGES = (
     END_RIGHT,
     "answer",
@@ -28,6 +29,8 @@ END_STAGES = (
     "corpus",
     END_FAILED,
 )
+# Measures of correctness besides the metrics of answers: the graph reader's first name is correct
+# (a metric), and all gold passages survive (no metric).
 READER_MEASURE = "reader_hit@1"
 PASSAGE_MEASURE = "passages"
 STAGE_LABELS = {
@@ -41,12 +44,12 @@ STAGE_LABELS = {
     "corpus": "not in the documents",
     END_FAILED: "failed",
 }
-# Labels that replace those of `STAGE_LABELS` for a measure.
+# Labels that replace those of `STAGE_LABELS`, by measure of correctness.
 LABELS_BY_MEASURE = {
     PASSAGE_MEASURE: {END_RIGHT: "all evidence found"},
     READER_MEASURE: {"answer": "wrong first answer"},
 }
-FLOW_HEIGHT_PIXELS = 280.0  # height of all questions
+FLOW_HEIGHT_PIXELS = 280.0  # height of all questions together
 STAGE_GAP_PIXELS = 34.0  # between two stages
 LABEL_HEIGHT_PIXELS = 22.0  # of a label on a band
 
@@ -71,7 +74,7 @@ class Band:
 
     @property
     def label(self) -> str:
-        """Word for the effect on a screen: won questions are gained."""
+        """Word for the effect on a screen: “gained” for won questions, else the kind."""
         return "gained" if self.kind == "won" else self.kind
 
 
@@ -79,13 +82,13 @@ class Band:
 class Flow:
     """Bands of questions from method `a` to method `b`, correct questions first.
 
-    `by` is the measure of correctness. `left_out` is the number of questions without a known stage
-    in one of the two methods.
+    `measure` decides which questions are correct (`correctness_measure`). `left_out` is the number
+    of questions whose end stage is unknown in one of the two methods.
     """
 
     a: str
     b: str
-    by: str
+    measure: str
     bands: tuple[Band, ...]
     left_out: int = 0
 
@@ -104,7 +107,7 @@ class Flow:
 
     def stage_label(self, stage: str) -> str:
         """Return the label of a stage."""
-        return LABELS_BY_MEASURE.get(self.by, {}).get(stage) or STAGE_LABELS[stage]
+        return LABELS_BY_MEASURE.get(self.measure, {}).get(stage) or STAGE_LABELS[stage]
 
 
 def flow(summary: RunSummary, a: str, b: str) -> Flow | None:
@@ -137,10 +140,11 @@ def flow(summary: RunSummary, a: str, b: str) -> Flow | None:
 
 
 def correctness_measure(summary: RunSummary, methods: Sequence[str]) -> str:
-    """Return the measure that decides whether a question is correct, the same for these methods.
+    """Return the measure that decides if a question is correct, the same for some methods.
 
-    It is the metric of answers if a language model gave them. Else it is the hit of the graph
-    reader's first name, or on documents the survival of all gold passages.
+    It is the first of these for which every method has values: the metric of answers if a language
+    model gave them, the hit of the graph reader's first name, the survival of all gold passages (on
+    documents), and accuracy. Methods without outcomes are ignored.
 
     Parameters
     ----------
@@ -149,60 +153,63 @@ def correctness_measure(summary: RunSummary, methods: Sequence[str]) -> str:
 
     Returns
     -------
-    Name of a metric or measure; empty if none is known.
+    Name of a metric, or `PASSAGE_MEASURE`; empty if there is none.
     """
     outcomes_by_method = [summary.outcomes(method) for method in methods]
     answered = [outcomes for outcomes in outcomes_by_method if outcomes]
     by_model = summary.defaults.answer_metrics[:1] if summary.run.spec["model"] else ()
-    for by in (*by_model, READER_MEASURE, PASSAGE_MEASURE, "accuracy"):
-        is_known = (any(outcome_end_stage(one, by) for one in outcomes) for outcomes in answered)
+    for measure in (*by_model, READER_MEASURE, PASSAGE_MEASURE, "accuracy"):
+        is_known = (
+            any(outcome_end_stage(outcome, measure) for outcome in outcomes)
+            for outcomes in answered
+        )
         if answered and all(is_known):
-            return by
+            return measure
     return ""
 
 
-def end_stages(summary: RunSummary, method: str, by: str) -> dict[str, str]:
+def end_stages(summary: RunSummary, method: str, measure: str) -> dict[str, str]:
     """Return the end stage of each question of a method.
 
     Parameters
     ----------
     summary : figures of a run.
     method : id of the method.
-    by : the result of `correctness_measure`.
+    measure : the result of `correctness_measure`.
 
     Returns
     -------
     Stages by question id, without the unknown ones.
     """
-    stages = {row.question.id: row_end_stage(row, by) for row in summary.rows_of(method)}
+    stages = {row.question.id: row_end_stage(row, measure) for row in summary.rows_of(method)}
     return {question: end for question, end in stages.items() if end is not None}
 
 
-def row_end_stage(row: StoredRow, by: str) -> str | None:
-    """Return the end stage of a question: right, failed, or the stage that lost it.
+def row_end_stage(row: StoredRow, measure: str) -> str | None:
+    """Return the end stage of a question: right, failed, or the stage that lost the answer.
 
     Parameters
     ----------
     row : a row of a run.
-    by : the result of `correctness_measure`.
+    measure : the result of `correctness_measure`.
 
     Returns
     -------
     A stage; None if no correct answer is known.
     """
     if row.outcome is not None:
-        return outcome_end_stage(row.outcome, by)
-    targets = row.question.gold if by == PASSAGE_MEASURE else row.question.answers
+        return outcome_end_stage(row.outcome, measure)
+    targets = row.question.gold if measure == PASSAGE_MEASURE else row.question.answers
     return END_FAILED if targets else None
 
 
-def outcome_end_stage(outcome: Outcome, by: str) -> str | None:
+def outcome_end_stage(outcome: Outcome, measure: str) -> str | None:
     """Return the end stage of an answered question.
 
     Parameters
     ----------
     outcome : the outcome of one question.
-    by : the result of `correctness_measure`.
+    measure : the result of `correctness_measure`.
 
     Returns
     -------
@@ -220,28 +227,28 @@ def outcome_end_stage(outcome: Outcome, by: str) -> str | None:
     ... )
     ('prompt', 'right')
     """
-    if by == PASSAGE_MEASURE:
-        return None if outcome.fates is None else lost_stage(outcome, by) or END_RIGHT
-    value = metric(by)(outcome)
+    if measure == PASSAGE_MEASURE:
+        return None if outcome.fates is None else lost_stage(outcome, measure) or END_RIGHT
+    value = metric(measure)(outcome)
     if value is None:
         return None
-    return END_RIGHT if value == 1 else lost_stage(outcome, by) or "answer"
+    return END_RIGHT if value == 1 else lost_stage(outcome, measure) or "answer"
 
 
-def lost_stage(outcome: Outcome, by: str) -> str:
+def lost_stage(outcome: Outcome, measure: str) -> str:
     """Return the first stage before the answer that lost a gold passage.
 
-    If no gold passages are known, it is the first stage that lost all known answers. For the graph
-    reader, which reads all paths, the prompt is not considered.
+    If the question has no gold passages, return the first stage that lost all known answers. For
+    the graph reader, which reads all paths and no prompt, the prompt is not considered.
 
     Parameters
     ----------
     outcome : the outcome of one question.
-    by : the result of `correctness_measure`.
+    measure : the result of `correctness_measure`.
 
     Returns
     -------
-    A stage; empty if they survive.
+    A stage; empty if no stage lost them.
     """
     if outcome.fates is not None:
         alive: Mapping[str, int] = outcome.fates.alive
@@ -249,24 +256,26 @@ def lost_stage(outcome: Outcome, by: str) -> str:
     else:
         alive = outcome.alive or {}
         required = min(1, outcome.golds)
-    excluded = ("answer", "prompt") if by == READER_MEASURE else ("answer",)
+    excluded = ("answer", "prompt") if measure == READER_MEASURE else ("answer",)
     for stage, count in alive.items():
         if stage not in excluded and count < required:
             return stage
+    # A method without that stage retrieves no passages, so the gold passages are lost there.
     return "retrieved" if outcome.fates is not None and "retrieved" not in alive else ""
 
 
 def flow_layout(run_flow: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, Any]:
-    """Return the positions of stages, bands and labels in pixels from the top.
+    """Return the layout of the diagram: stages, bands and labels, in pixels from the top.
 
     Parameters
     ----------
     run_flow : the flow.
-    labels : texts of bands by (before, after).
+    labels : label of each band, by its stages (before, after); other bands have no label.
 
     Returns
     -------
-    Plain data for the drawing.
+    Plain data: the stages of the `left` and `right` side, the `bands` and the total `height`. A
+        band has its top and bottom on each side, and `at`, the height of its label.
 
     Examples
     --------
@@ -289,7 +298,7 @@ def flow_layout(run_flow: Flow, labels: Mapping[tuple[str, str], str]) -> dict[s
     ([174.0, 314.0], [140.0, 280.0], 314.0)
     """
     scale = FLOW_HEIGHT_PIXELS / run_flow.n
-    starts = {}
+    next_top_by_stage = {}  # top of the next band at a stage of a side
     sides: dict[str, list[dict[str, Any]]] = {"left": [], "right": []}
     counts_by_side = {"left": run_flow.count_ends("before"), "right": run_flow.count_ends("after")}
     for side, counts in counts_by_side.items():
@@ -304,15 +313,16 @@ def flow_layout(run_flow: Flow, labels: Mapping[tuple[str, str], str]) -> dict[s
                     "height": count * scale,
                 }
             )
-            starts[side, stage] = top
+            next_top_by_stage[side, stage] = top
             top += count * scale + STAGE_GAP_PIXELS
     bands = []
     for band in run_flow.bands:
         size = len(band.questions) * scale
         edges = []
         for side, stage in (("left", band.before), ("right", band.after)):
-            edges.append([starts[side, stage], starts[side, stage] + size])
-            starts[side, stage] += size
+            band_top = next_top_by_stage[side, stage]
+            next_top_by_stage[side, stage] = band_top + size
+            edges.append([band_top, band_top + size])
         key = (band.before, band.after)
         bands.append(
             {
@@ -329,10 +339,10 @@ def flow_layout(run_flow: Flow, labels: Mapping[tuple[str, str], str]) -> dict[s
 
 
 def _place_labels(bands: Sequence[dict[str, Any]], height: float) -> None:
-    """Set the height of each band's label.
+    """Set the position `at` of each band's label: the middle of the label, in pixels from the top.
 
-    A label is at the height of its band's right end, but at least one row below the previous label.
-    Labels that would be below the plot are moved up together.
+    A label is at the middle of its band's right end, but at least one row below the previous label.
+    Labels that would be below the diagram are moved up.
     """
     labelled_bands = sorted(
         (band for band in bands if band["label"]), key=lambda band: sum(band["right"])

@@ -15,14 +15,14 @@ from core.evaluation.reports.summary import RunSummary
 
 @dataclass(frozen=True)
 class Gate:
-    """Minimum mean of a metric that every method must reach."""
+    """Minimum mean `least` of a metric, which every method must reach."""
 
     metric: str
     least: float
 
 
 def parse_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
-    """Return the gates in texts such as `accuracy=.7,hits@1=.5`.
+    """Return the gates that texts such as `accuracy=.7,hits@1=.5` describe.
 
     Raises BadParameter for an unknown metric, and BadInput for a value that is no number or a
     metric whose higher values are not better.
@@ -53,7 +53,8 @@ def gate_failures(summary: RunSummary, gates: Sequence[Gate]) -> Iterator[str]:
     """Yield a sentence for each gate that a method does not pass.
 
     If the run is not finished, the first sentence says so. Means are compared unrounded. A failed
-    question counts as 0 in a share, and as missing in other metrics.
+    question counts as 0 in a quality. Other metrics leave failed questions out, so a method with
+    failures does not pass them.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def gate_failures(summary: RunSummary, gates: Sequence[Gate]) -> Iterator[str]:
 
     Yields
     ------
-    A sentence.
+    A sentence; none if every method passes every gate.
     """
     if not gates:
         return
@@ -96,6 +97,6 @@ def gate_failures(summary: RunSummary, gates: Sequence[Gate]) -> Iterator[str]:
 
 
 def _value_below(gate: Gate, mean: float) -> str:
-    """Return a mean below the minimum, with more digits if both would look the same."""
+    """Return a mean below the gate's minimum, with more digits if both would look the same."""
     value = format_figure(gate.metric, mean)
     return f"{mean:.6g}" if value == format_figure(gate.metric, gate.least) else value

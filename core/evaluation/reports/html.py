@@ -79,7 +79,7 @@ def plotly_script() -> str:
 
 
 def cards(figures: Iterable[Figure]) -> str:
-    """Return plots as HTML elements for a page with `plotly_script`."""
+    """Return plots as HTML elements (“cards”), for a page with `plotly_script`."""
     plots_html = (plot_html(figure, f"picture-{i}") for i, figure in enumerate(figures))
     return "".join(f"<div class='card'>{html}</div>" for html in plots_html)
 
@@ -98,7 +98,8 @@ def plot_html(figure: Figure, id: str) -> str:
 def report_html(summary: RunSummary) -> str:
     """Return the whole report of a run as HTML.
 
-    It has figures, plots, operators, paired tests, failures, and the definitions of the metrics.
+    It has figures, plots, costs of operators, paired tests, changed questions, effects of steps,
+    failures, and the definitions of the metrics.
     """
     run = summary.run
     table = summary.table()
@@ -174,8 +175,8 @@ def _figure_table(
         definition = escape(texts["definition"], quote=True)
         row = [f"<span title='{definition}'>{escape(texts['title'])}</span>"]
         for figures in table.values():
-            one = figures[name]
-            row.append(_figure_html(name, one, f" n {one.n:,}") if one.n else "–")
+            figure = figures[name]
+            row.append(_figure_html(name, figure, f" n {figure.n:,}") if figure.n else "–")
         rows.append(row)
     return _table(["", *titles], rows)
 
@@ -242,7 +243,7 @@ def _test_table(summary: RunSummary) -> str:
 
 
 def _flow_tables(summary: RunSummary) -> str:
-    """Return a table of the flow of questions from the first method to each other one.
+    """Return a table of the flow of questions from the first method to each other method.
 
     The result is empty if no correct answers are known.
     """
@@ -252,7 +253,8 @@ def _flow_tables(summary: RunSummary) -> str:
         question_flow = flow(summary, summary.methods[0], other)
         if question_flow is None:
             continue
-        head = [f"With {_name_html(names[one])}" for one in (question_flow.a, question_flow.b)]
+        methods = (question_flow.a, question_flow.b)
+        head = [f"With {_name_html(names[method])}" for method in methods]
         head += ["", f"Questions, n = {question_flow.n:,}"]
         rows = []
         for band in question_flow.bands:
@@ -273,7 +275,7 @@ def _failure_table(summary: RunSummary) -> str:
 
 
 def _name_html(name: MethodName) -> str:
-    """Return a method's name, followed by the paper's own in small print."""
+    """Return a method's name, followed by the paper's own name in small print."""
     number = f" <small>{escape(name.number)}</small>" if name.number else ""
     return f"{escape(name.plain)}{number}"
 
@@ -294,7 +296,7 @@ def _metric_html(name: str) -> str:
 def _table(head: list[str], rows: list[list[str]], n_text_columns: int = 1) -> str:
     """Return a table of cells that are already HTML.
 
-    The first columns are texts, the others figures.
+    The first `n_text_columns` columns are texts, the others figures.
     """
 
     def row_html(tag: str, row: list[str]) -> str:

@@ -13,18 +13,19 @@ LABEL_ROWS = ("top", "bottom", "middle")
 
 
 def label_positions(
-    points: Mapping[str, PlotPoint], ratios: bool, axis_ends: PlotPoint | None = None
+    points: Mapping[str, PlotPoint], is_log: bool, axis_ends: PlotPoint | None = None
 ) -> dict[str, str]:
     """Return the positions of labels that do not overlap.
 
-    A label is above its point on the side with more room. If another label is near, the label is
-    below the point or beside it, else on the other side, else centred above or below the point.
+    A label is above its point, on the side (left or right) with more room. If that would overlap
+    with another label, these positions are tried in turn: below the point, level with it, the same
+    on the other side, and centred above or below. If all overlap, the first one is taken.
 
     Parameters
     ----------
     points : (x, y) by name.
-    ratios : True if the x axis is logarithmic, from its least value on. Other axes begin at 0.
-    axis_ends : ends of the axes; None for the greatest values.
+    is_log : True if the x axis is logarithmic and begins at the least value. Other axes begin at 0.
+    axis_ends : upper ends of both axes; None for the greatest values.
 
     Returns
     -------
@@ -33,17 +34,17 @@ def label_positions(
     Examples
     --------
     >>> from core.evaluation.reports.labels import label_positions
-    >>> label_positions({"a": (1.0, 0.5), "b": (1.05, 0.5), "c": (9.0, 0.5)}, ratios=False)
+    >>> label_positions({"a": (1.0, 0.5), "b": (1.05, 0.5), "c": (9.0, 0.5)}, is_log=False)
     {'a': 'top right', 'b': 'bottom right', 'c': 'top left'}
     """
     if not points:
         return {}
     centres: dict[str, PlotPoint] = {}
     position_by_name: dict[str, str] = {}
-    for name, share in _shares_of_axes(points, ratios, axis_ends).items():
+    for name, share in _shares_of_axes(points, is_log, axis_ends).items():
         options = _label_options(share[0])
         row, side = next(
-            (option for option in options if not _is_taken(_centre(share, *option), centres)),
+            (option for option in options if not _overlaps_label(_centre(share, *option), centres)),
             options[0],
         )
         centres[name] = _centre(share, row, side)
@@ -52,25 +53,25 @@ def label_positions(
 
 
 def _shares_of_axes(
-    points: Mapping[str, PlotPoint], ratios: bool, axis_ends: PlotPoint | None
+    points: Mapping[str, PlotPoint], is_log: bool, axis_ends: PlotPoint | None
 ) -> dict[str, PlotPoint]:
-    """Return the points as shares of the axes, by name."""
-    costs = [math.log(x) if ratios else x for x, _ in points.values()]
+    """Return each point's position on the axes, from 0 (begin) to 1 (end), by name."""
+    scaled_xs = [math.log(x) if is_log else x for x, _ in points.values()]
     max_x, max_y = axis_ends or (
         max(x for x, _ in points.values()),
         max(y for _, y in points.values()) or 1.0,
     )
-    low = min(costs) if ratios else 0.0
-    high = max(costs) if ratios else max_x
+    low = min(scaled_xs) if is_log else 0.0
+    high = max(scaled_xs) if is_log else max_x
     x_range = (high - low) or 1.0
     return {
-        name: ((cost - low) / x_range, y / max_y)
-        for (name, (_, y)), cost in zip(points.items(), costs)
+        name: ((scaled_x - low) / x_range, y / max_y)
+        for (name, (_, y)), scaled_x in zip(points.items(), scaled_xs)
     }
 
 
 def _label_options(x_share: float) -> list[tuple[str, str]]:
-    """Return the possible rows and sides of a label, best first."""
+    """Return the possible positions (row, side) of a label, best first."""
     side, other_side = ("left", "right") if x_share > 0.5 else ("right", "left")
     other_room = 1 - x_share if side == "left" else x_share
     sides = [side, other_side] if other_room >= LABEL_SIZE[0] else [side]
@@ -83,7 +84,7 @@ def _label_options(x_share: float) -> list[tuple[str, str]]:
 
 
 def _centre(point: PlotPoint, row: str, side: str) -> PlotPoint:
-    """Return the approximate middle of a label."""
+    """Return the approximate middle of a label, as shares of the axes."""
     direction_x = {"left": -1, "center": 0, "right": 1}[side]
     direction_y = {"top": 1, "bottom": -1, "middle": 0}[row]
     return (
@@ -92,7 +93,7 @@ def _centre(point: PlotPoint, row: str, side: str) -> PlotPoint:
     )
 
 
-def _is_taken(centre: PlotPoint, centres: Mapping[str, PlotPoint]) -> bool:
+def _overlaps_label(centre: PlotPoint, centres: Mapping[str, PlotPoint]) -> bool:
     return any(
         abs(centre[0] - x) < LABEL_SIZE[0] and abs(centre[1] - y) < LABEL_SIZE[1]
         for x, y in centres.values()

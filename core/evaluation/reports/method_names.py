@@ -1,4 +1,4 @@
-"""Names of the methods of a run: plain words, with the paper's own name after them."""
+"""Names of a run's methods for screens and reports: plain words, then the paper's own name."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from core.operators.text import parse_line
 
 @dataclass(frozen=True)
 class MethodName:
-    """A method's name: plain words, and the paper's own name if it has another one.
+    """A method's name in plain words, and the paper's own name or number if it differs.
 
-    As a text it is `Shortest paths (No. 10)`.
+    As a text it is, for example, `Shortest paths (No. 10)`.
     """
 
     plain: str
@@ -29,9 +29,9 @@ class MethodName:
 def method_names(run: Run) -> dict[str, MethodName]:
     """Return the names of a run's methods, by method id.
 
-    A method that is in the catalogue as it was run has the catalogue's name, others the name that
-    the run saved. If two methods would have the same name, all get their saved names, and equal
-    saved names are numbered.
+    A method whose catalogue entry has not changed since the run has the catalogue's name. Others
+    have the name that the run saved. If two methods would have the same name, all get their saved
+    names, and equal saved names are numbered.
     """
     methods = catalogue()
     names_by_id = {spec["id"]: _method_name(spec, methods) for spec in run.spec["instances"]}
@@ -52,7 +52,7 @@ def _saved_names(run: Run) -> dict[str, MethodName]:
 
 
 def method_titles(run: Run) -> dict[str, str]:
-    """Return the names of `method_names` as texts."""
+    """Return the names of a run's methods as texts, by method id (see `method_names`)."""
     return {method: str(name) for method, name in method_names(run).items()}
 
 
@@ -62,6 +62,7 @@ def method_name(method: Method) -> MethodName:
 
 
 def _method_name(spec: dict[str, Any], methods: dict[str, Method]) -> MethodName:
+    """Return the name of a method from its saved specification and the catalogue's methods."""
     try:
         catalogue_method = methods.get(spec["id"]) or method_of_line(
             parse_line(spec["line"]), methods

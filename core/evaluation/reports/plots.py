@@ -1,6 +1,6 @@
-"""Plotly plots of a run's figures.
+"""Plotly plots of a run's figures, for screens and the HTML report.
 
-Names are plain text: plotly's own mark-up in them is escaped.
+Plotly reads mark-up in texts, so names of methods and parameters are escaped.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 EstimateTable = Mapping[str, Mapping[str, Estimate]]
-Drawn = TypeVar("Drawn")
-NAME_SEPARATOR = " =<br>"  # separator of the names of methods that are drawn as one
+Drawing = TypeVar("Drawing")
+NAME_SEPARATOR = " =<br>"  # between the names of methods that are drawn as one
 COLOURS = (
     "#2f6f9f",
     "#d9822b",
@@ -58,12 +58,12 @@ LINE_COLOUR = "#6b7785"
 class PlotLayout:
     """Sizes in plots of an evaluation."""
 
-    note_letters: int = 62  # in the line below a title
-    point_name_letters: int = 20  # per line of a name next to a point
+    note_letters: int = 62  # at most, in the line below a title
+    point_name_letters: int = 20  # at most, per line of a name next to a point
     legend_row_pixels: int = 20
     legend_rows: int = 3  # that fit without enlarging the plot
     legend_below_title: float = -0.3  # position of a legend below an axis that has a title
-    head_room_share: float = 0.25  # of the axis, above the best point
+    head_room_share: float = 0.25  # free space above the highest interval, as a share of it
 
 
 PLOT_LAYOUT = PlotLayout()
@@ -102,8 +102,8 @@ def front_plot(summary: RunSummary, table: EstimateTable, cost: str, quality: st
         figure.add_scatter(
             x=[c.mean],
             y=[q.mean],
-            error_x=_bar(c, i),
-            error_y=_bar(q, i),
+            error_x=_method_error_bars(c, i),
+            error_y=_method_error_bars(q, i),
             mode="markers+text",
             marker={**_marker(i), "size": 12 if method in best else 9},
             text=[NAME_SEPARATOR.join(point_label(names[each]) for each in equal)],
@@ -133,7 +133,7 @@ def _complete_points(
 
 
 def _is_spread(costs: Sequence[float]) -> bool:
-    """Return whether costs differ so much that their axis is logarithmic."""
+    """Return whether costs differ so much (20 times) that their axis is logarithmic."""
     return bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
 
 
@@ -214,7 +214,7 @@ def _survival_plot(
 
 
 def hops_plot(summary: RunSummary, name: str) -> Figure:
-    """Plot one metric by the hop count of the question, one bar per method.
+    """Plot one metric by the hop count of the question, with one bar per method.
 
     Parameters
     ----------
@@ -241,14 +241,14 @@ def hops_plot(summary: RunSummary, name: str) -> Figure:
         }
         figure.add_bar(
             x=list(estimates),
-            y=[one.mean for one in estimates.values()],
+            y=[estimate.mean for estimate in estimates.values()],
             error_y=error_bars(estimates.values()),
             marker={
                 "color": COLOURS[i % len(COLOURS)],
                 "pattern": {"shape": ("", "/", ".")[i // len(COLOURS) % 3]},
             },
             name=_legend_name(title),
-            customdata=[[_figure_text(name, one)] for one in estimates.values()],
+            customdata=[[_figure_text(name, each)] for each in estimates.values()],
             hovertemplate=(
                 f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>"
             ),
@@ -264,8 +264,8 @@ def sensitivity_plot(
 
     Parameters
     ----------
-    points : values and figures by group (`core.evaluation.reports.sensitivity.curves`); each is a
-        line.
+    points : the result of `core.evaluation.reports.sensitivity.curves`: values of the parameter
+        with their figures, by group of methods. Each group is a line.
     parameter : name of the parameter.
     name : name of the metric.
 
@@ -296,7 +296,7 @@ def sensitivity_plot(
 
 
 def _axis_value(value: Any) -> Any:
-    """Return a number as it is, and any other value as a category's name."""
+    """Return a number unchanged, and any other value as the name of a category."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number else escape(str(value))
 
@@ -341,7 +341,7 @@ def budget_plot(
 def _curve(
     number: int, name: str, estimates: Sequence[Estimate], hover_text: str
 ) -> dict[str, Any]:
-    """Return the drawing arguments of a line of estimates."""
+    """Return the drawing arguments of line number `number`, through estimates of a metric."""
     return {
         "y": [estimate.mean for estimate in estimates],
         **_line_style(number),
@@ -350,14 +350,16 @@ def _curve(
     }
 
 
-def group_equal(drawings: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
-    """Group the methods that are drawn identically; alone, each would hide those before it.
+def group_equal(drawings: Mapping[str, Drawing]) -> dict[tuple[str, ...], Drawing]:
+    """Group the methods that are drawn identically, because one would hide the other.
+
+    The result has the drawing of each group, by the group's methods.
 
     >>> from core.evaluation.reports.plots import group_equal
     >>> group_equal({"a": [1.0, 0.5], "b": [1.0, 0.7], "c": [1.0, 0.5]})
     {('a', 'c'): [1.0, 0.5], ('b',): [1.0, 0.7]}
     """
-    groups: list[tuple[list[str], Drawn]] = []
+    groups: list[tuple[list[str], Drawing]] = []
     for method, data in drawings.items():
         equal_methods = next((methods for methods, other in groups if other == data), None)
         if equal_methods is None:
@@ -368,7 +370,7 @@ def group_equal(drawings: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
 
 
 def _legend_names(names: Mapping[str, MethodName], equal: Sequence[str]) -> str:
-    """Return `A = B` for the legend."""
+    """Return the names of methods that are drawn as one for the legend, such as `A = B`."""
     return NAME_SEPARATOR.join(_legend_name(names[method]) for method in equal)
 
 
@@ -377,7 +379,7 @@ def _hover_names(names: Mapping[str, MethodName], equal: Sequence[str]) -> str:
 
 
 def _line_style(number: int) -> dict[str, Any]:
-    """Return the drawing arguments of a method's line.
+    """Return the drawing arguments of line number `number`.
 
     Lines differ in colour, dashes and markers, because they may partly overlap.
     """
@@ -390,46 +392,48 @@ def _line_style(number: int) -> dict[str, Any]:
 
 
 def _legend_name(name: MethodName) -> str:
-    """Return a method's name on one line, followed by the paper's own in small print."""
-    return " ".join(filter(None, (escape(name.plain), _number(name))))
+    """Return a method's name on one line, followed by the paper's own name in small print."""
+    return " ".join(filter(None, (escape(name.plain), _paper_name(name))))
 
 
 def point_label(name: MethodName) -> str:
     """Return a method's name in short lines for a point, with the paper's own name below."""
     plain = wrapped_name(name.plain, PLOT_LAYOUT.point_name_letters)
-    return "<br>".join(filter(None, (plain, _number(name))))
+    return "<br>".join(filter(None, (plain, _paper_name(name))))
 
 
 def wrapped_name(name: str, letters: int) -> str:
-    """Return a name in lines of at most so many letters."""
+    """Return a name in lines of at most `letters` letters, joined by HTML line breaks."""
     return "<br>".join(map(escape, wrap(name, letters, break_on_hyphens=False)))
 
 
-def _number(name: MethodName) -> str:
+def _paper_name(name: MethodName) -> str:
+    """Return the paper's own name in small print; empty if the method has no other name."""
     return f"<span style='font-size:10px'>{escape(name.number)}</span>" if name.number else ""
 
 
-def roomier_side(cost: float, costs: Sequence[float], ratios: bool) -> str:
+def roomier_side(cost: float, costs: Sequence[float], is_log: bool) -> str:
     """Return the side of a point with more room in the plot.
 
     Parameters
     ----------
     cost : the cost of the point.
     costs : costs of all points.
-    ratios : True if the axis is logarithmic, False if it begins at 0.
+    is_log : True if the axis is logarithmic, False if it begins at 0.
 
     Returns
     -------
-    left or right.
+    `left` or `right`.
     """
-    middle = math.sqrt(min(costs) * max(costs)) if ratios else max(costs) / 2
+    middle = math.sqrt(min(costs) * max(costs)) if is_log else max(costs) / 2
     return "left" if cost > middle else "right"
 
 
 def _axis_range(estimates: Sequence[Estimate]) -> list[float] | None:
     """Return the range of an axis from 0, with space for names above the highest interval.
 
-    It is None if no interval is above 0.
+    It begins a little below 0, so that points at 0 are not cut off. It is None, which lets plotly
+    choose, if no interval is above 0.
     """
     high = max((estimate.numbers()[2] for estimate in estimates), default=0.0)
     return [-0.03 * high, (1 + PLOT_LAYOUT.head_room_share) * high] if high > 0 else None
@@ -440,18 +444,24 @@ def _title(name: str) -> str:
 
 
 def _figure_text(name: str, estimate: Estimate) -> str:
+    """Return a metric's title, its estimate with the interval, and the number of questions."""
     count_text = "" if estimate.mean is None else f", n = {estimate.n:,}"
     return f"{_title(name)}: {with_interval(name, estimate)}{count_text}"
 
 
 def _marker(i: int) -> dict[str, Any]:
+    """Return the marker of method number `i`.
+
+    The symbol shifts when the colours repeat, so that up to 100 methods look different.
+    """
     return {
         "color": COLOURS[i % len(COLOURS)],
         "symbol": SYMBOLS[(i + i // len(COLOURS)) % len(SYMBOLS)],
     }
 
 
-def _bar(estimate: Estimate, i: int) -> dict[str, Any]:
+def _method_error_bars(estimate: Estimate, i: int) -> dict[str, Any]:
+    """Return the drawing arguments of a point's interval, in the colour of method number `i`."""
     return {
         **error_bars([estimate]),
         "color": COLOURS[i % len(COLOURS)],
@@ -474,7 +484,7 @@ def error_bars(estimates: Iterable[Estimate]) -> dict[str, Any]:
 
 
 def add_note(figure: Figure, summary: RunSummary) -> Figure:
-    """Return the figure with a note below its title if the run is unfinished.
+    """Add a note below a plot's title if the run is unfinished.
 
     Parameters
     ----------

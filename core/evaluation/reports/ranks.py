@@ -1,7 +1,8 @@
-"""Ranks of a run's methods by paired tests; methods without a significant difference share one.
+"""Ranks of a run's methods by paired tests, on which the recommendation of a method is based.
 
 A method is ahead of another only if a test is significant: a sign-flip permutation test on the
-questions that both have, with Holm's correction over all pairs.
+questions for which both have a value, with Holm's correction over all pairs. Methods that no other
+method is ahead of share rank 1.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from core.evaluation.metrics.statistics import (
 from core.evaluation.reports.method_names import method_names
 from core.evaluation.reports.summary import RunSummary
 
+# Metrics to rank by if no metric of answers can be used, best first.
 RETRIEVAL_METRICS = (
     "reader_hit@1",
     "passage_recall@4",
@@ -31,20 +33,22 @@ RETRIEVAL_METRICS = (
     "path_hit@32",
     "token_recall",
 )
-# Difference, in standard errors, that is significant at the level of .05 in 80 of 100 samples.
+# True difference, in standard errors, that a test at the level of .05 finds with a power of .8.
 DETECTABLE_STANDARD_ERRORS = NORMAL_QUANTILE + 0.841621
 DEARER_COST_RATIO = 1.2  # ratio of costs from which a method counts as more expensive
 # Costs below these count as equal to them, because they are too small to matter.
 NOTICEABLE_COSTS = {"tokens": 1.0, "seconds": 0.1}
 MIN_RANKED_QUESTIONS = 8  # minimum number of questions for a statement
-RETRIEVAL_FACTS = attrgetter("extracted", "paths", "reader", "passages", "fates")  # of an outcome
+# Reads the fields of an outcome that retrieval alone determines.
+RETRIEVAL_FACTS = attrgetter("extracted", "paths", "reader", "passages", "fates")
 
 
 def ranking_metric(summary: RunSummary) -> str:
     """Return the metric of quality to rank by, empty if there is none.
 
-    It is the first metric for which two methods have values that are not all 0, else the first one
-    for which they have values. Metrics of answers come first if a language model gave the answers.
+    It is the first metric for which at least two methods (or the only one) have values, and some
+    value is not 0. Failing that, it is the first metric with values. Metrics of answers come first
+    if a language model gave the answers.
     """
     answer_names = summary.defaults.answer_metrics if summary.run.spec["model"] else ()
     names = (*answer_names, *map(summary.fitting_metric, RETRIEVAL_METRICS))
@@ -60,19 +64,21 @@ def ranking_metric(summary: RunSummary) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranking of a run's methods by one metric of quality, without adaptations."""
+    """Ranking of a run's methods by one metric of quality.
+
+    Adaptations are left out, because their results say nothing about the published method.
+    """
 
     summary: RunSummary
     metric: str
 
     @cached_property
     def values(self) -> dict[str, np.ndarray]:
-        """Values of each compared method, one per question, NaN if there is none."""
+        """Values of each ranked method: one per question, NaN if there is none."""
         values_by_method = {}
-        compared = (one for one in self.summary.methods if one not in self.summary.adapted_names)
-        for method in compared:
+        for method in self.summary.methods:
             values = self.summary.values(method, (self.metric,))[:, 0]
-            if not np.isnan(values).all():
+            if method not in self.summary.adapted_names and not np.isnan(values).all():
                 values_by_method[method] = values
         return values_by_method
 
@@ -90,51 +96,51 @@ class Ranks:
 
     @cached_property
     def costs(self) -> dict[str, float]:
-        """Mean cost of each method: tokens if a language model answers, else seconds."""
+        """Mean cost per question of each method, in the unit of `cost_metric`."""
         costs = {}
         for method in self.values:
-            values = self.summary.values(method, (self.cost,))
+            values = self.summary.values(method, (self.cost_metric,))
             if not np.isnan(values).all():
                 costs[method] = float(np.nanmean(values))
         return costs
 
-    def noticeable_cost_ratio(self, dear: str, cheap: str) -> float:
-        """Return the ratio of two costs, each at least the noticeable minimum.
+    def noticeable_cost_ratio(self, method: str, other: str) -> float:
+        """Return the ratio of two costs, each raised to the noticeable minimum if it is below.
 
         Parameters
         ----------
-        dear, cheap : ids of methods.
+        method, other : ids of methods.
 
         Returns
         -------
-        A ratio; 1 if one of the costs is unknown.
+        The cost of `method` over the cost of `other`; 1 if one of the costs is unknown.
         """
-        if dear not in self.costs or cheap not in self.costs:
+        if method not in self.costs or other not in self.costs:
             return 1.0
-        return self.noticeable_cost(dear) / self.noticeable_cost(cheap)
+        return self.noticeable_cost(method) / self.noticeable_cost(other)
 
-    def cost_ratio(self, dear: str, cheap: str) -> float:
+    def cost_ratio(self, method: str, other: str) -> float:
         """Return the ratio of two known costs.
 
         Parameters
         ----------
-        dear, cheap : ids of methods.
+        method, other : ids of methods.
 
         Returns
         -------
-        A ratio; infinite if the lower cost is 0.
+        The cost of `method` over the cost of `other`; infinite if the latter is 0.
         """
-        if not self.costs[cheap]:
+        if not self.costs[other]:
             return math.inf
-        return self.costs[dear] / self.costs[cheap]
+        return self.costs[method] / self.costs[other]
 
     def noticeable_cost(self, method: str) -> float:
-        """Return the mean cost, at least the noticeable minimum; infinite if unknown."""
-        return max(NOTICEABLE_COSTS[self.cost], self.costs.get(method, math.inf))
+        """Return a method's mean cost, at least the noticeable minimum; infinite if unknown."""
+        return max(NOTICEABLE_COSTS[self.cost_metric], self.costs.get(method, math.inf))
 
     @cached_property
-    def cost(self) -> str:
-        """The metric of cost."""
+    def cost_metric(self) -> str:
+        """Metric of cost: tokens if a language model answers and any were counted, else seconds."""
         if not self.summary.run.spec["model"]:
             return "seconds"
         tokens = (self.summary.values(method, ("tokens",)) for method in self.values)
@@ -142,12 +148,12 @@ class Ranks:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Name of each method."""
+        """Name of each method in plain words."""
         return {method: name.plain for method, name in method_names(self.summary.run).items()}
 
     @cached_property
     def tests(self) -> dict[tuple[str, str], PairedTest]:
-        """Test of every pair, with Holm's correction over all pairs."""
+        """Paired test of every pair of methods, with Holm's correction over all pairs."""
         tests = self.summary.paired_tests(list(combinations(self.values, 2)), (self.metric,))
         return {(test.a, test.b): test for test in tests}
 
@@ -176,27 +182,28 @@ class Ranks:
     def first_ranked(self) -> list[str]:
         """Methods of rank 1, the recommended one first.
 
-        Those that cost about as little as the cheapest come first, ordered by mean value.
+        Methods that cost about as little as the cheapest come first. Within these, and within the
+        others, the highest mean comes first.
         """
         tied = [method for method, rank in self.ranks.items() if rank == 1]
-        min_price = min(map(self.noticeable_cost, tied))
+        min_cost = min(map(self.noticeable_cost, tied))
 
         def sort_key(method: str) -> tuple[bool, float, float]:
-            price = self.noticeable_cost(method)
-            return price >= DEARER_COST_RATIO * min_price, -self.means[method], price
+            cost = self.noticeable_cost(method)
+            return cost >= DEARER_COST_RATIO * min_cost, -self.means[method], cost
 
         return sorted(tied, key=sort_key)
 
     @cached_property
     def n(self) -> int:
-        """Number of common questions."""
+        """Number of questions for which all methods have a value."""
         return int(self.common_mask.sum())
 
     def retrieval_facts(self, method: str) -> tuple:
-        """Return what an outcome records of a method's retrieval, for each question.
+        """Return the retrieval fields of a method's outcomes as texts, one per question.
 
-        The tuple is empty for a method that retrieves nothing. Methods with equal tuples have equal
-        retrieval figures.
+        Methods with equal tuples have equal retrieval figures. The tuple is empty for a method that
+        retrieves nothing.
         """
         outcomes = {row.question.id: row.outcome for row in self.summary.rows_of(method)}
         facts = []
@@ -208,12 +215,14 @@ class Ranks:
         return ()
 
     def leads_by_hops(self, pick: str) -> Iterator[tuple[int, PairedTest]]:
-        """Yield the hop counts at which another method of rank 1 is ahead of `pick`.
+        """Yield the hop counts at which another method of rank 1 is ahead of method `pick`.
 
-        Each comes with the test on the questions of that hop count, with Holm's correction over
-        these tests. Hop counts with fewer than `MIN_RANKED_QUESTIONS` questions are left out.
+        Each hop count comes with the test on its questions, with Holm's correction over all these
+        tests. A hop count is left out if it has fewer than `MIN_RANKED_QUESTIONS` common questions,
+        or all of them.
         """
         hops_by_id = {row.question.id: row.question.hops for row in self.summary.rows}
+        # 0 stands for an unknown hop count.
         question_hops = np.array([hops_by_id[id] or 0 for id in self.summary.questions])
         tested_hops: list[int] = []
         tests: list[PairedTest] = []
@@ -232,7 +241,7 @@ class Ranks:
                 yield hops, test
 
     def difference_deviation(self, a: str, b: str) -> float:
-        """Return the standard deviation of the differences of two methods.
+        """Return the standard deviation of the difference of two methods over common questions.
 
         Parameters
         ----------
@@ -240,7 +249,7 @@ class Ranks:
 
         Returns
         -------
-        The unit of the metric; 0 for a single question.
+        A number in the unit of the metric; 0 for a single question.
         """
         if self.n > 1:
             return float(np.std((self.values[a] - self.values[b])[self.common_mask], ddof=1))
@@ -248,7 +257,10 @@ class Ranks:
 
     @cached_property
     def top_two(self) -> tuple[str, str]:
-        """The two methods with the highest means."""
+        """The two methods with the highest means; of equal means the cheaper one first.
+
+        There must be at least two methods.
+        """
         first, second, *_ = sorted(
             self.values, key=lambda method: (-self.means[method], self.costs.get(method, math.inf))
         )
@@ -258,8 +270,8 @@ class Ranks:
     def needed_questions(self) -> int:
         """Number of questions that would make the difference of the two highest means significant.
 
-        It assumes a difference as large as the observed one. It is 0 if the difference is
-        significant already or if the means are equal.
+        The number assumes that the difference stays as large as observed. It is 0 if the difference
+        is significant already, if the means are equal, or if there is a single question.
         """
         first, second = self.top_two
         gap = self.means[first] - self.means[second]

@@ -1,8 +1,8 @@
 """Recommendation of a method after an evaluation, with its evidence and its cost.
 
-The sentences are made from the rows alone. Ranks are those of `core.evaluation.reports.ranks`. The
-cheapest method of rank 1 is recommended, and among those that cost about as little, the one with
-the highest mean.
+The sentences are made from the rows of the run alone. Ranks are those of
+`core.evaluation.reports.ranks`. Among the methods of rank 1 that cost about as little as the
+cheapest of them, the one with the highest mean is recommended.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ SHARE_MEANINGS = {
     "context_recall": "of the answers in the prompt",
     "path_hit@32": "of the questions with an answer in the first 32 paths",
 }
-MAX_REQUESTED_QUESTIONS = 10_000  # maximum number of questions to ask for
+MAX_REQUESTED_QUESTIONS = 10_000  # larger samples are not proposed
 
 
 @dataclass(frozen=True)
 class Recommendation:
     """Recommended method with its reasons.
+
+    The field names are those of the JSON that the command `evaluate` prints.
 
     Parameters
     ----------
@@ -53,9 +55,9 @@ class Recommendation:
     ranks : rank of each compared method: 1 plus the number of methods significantly ahead of it.
     headline : the recommendation as one sentence.
     details : further sentences: evidence, cost, and what the rows leave open.
-    more : number of further questions to ask, to distinguish the two highest means. These are the
-        questions needed for that, at most those left in the set. It is 0 if more questions would
-        not help, if none are left, or if several sets were asked.
+    more : number of further questions to ask in order to distinguish the two highest means, at most
+        the number left in the set. It is 0 if more questions would not help, if none are left, or
+        if several sets were asked.
     """
 
     metric: str
@@ -69,7 +71,7 @@ class Recommendation:
 def recommendation(summary: RunSummary) -> Recommendation | None:
     """Return the recommendation of a run, based on the rows so far.
 
-    It is None if no method has a figure of quality.
+    It is None if no method has a figure of quality, or if no question has one for all methods.
     """
     metric = ranking_metric(summary)
     if not metric:
@@ -129,7 +131,7 @@ def _headline(ranked: Ranks, pick: str) -> str:
 
 
 def _reason_among_equals(ranked: Ranks, pick: str) -> str:
-    """Return why a method is recommended among those that share the first rank."""
+    """Return why a method is recommended among those that share rank 1, as a predicate."""
     if pick not in ranked.costs:
         return "has the highest mean"
     for method in ranked.first_ranked[1:]:
@@ -139,10 +141,10 @@ def _reason_among_equals(ranked: Ranks, pick: str) -> str:
 
 
 def _evidence_sentences(ranked: Ranks, pick: str) -> str:
-    """Return the figure and the cost of the recommended method.
+    """Return sentences on the figure and the cost of the recommended method.
 
-    The costliest other method is compared with it, and the methods that it is significantly ahead
-    of are listed.
+    Its cost is compared with that of the costliest method, if that is noticeably higher. The
+    methods of lower rank that it is significantly ahead of are listed.
     """
     text = f"{_share_text(ranked, pick)}{_cost_text(ranked, pick)}."
     costliest = max(ranked.values, key=lambda method: ranked.noticeable_cost_ratio(method, pick))
@@ -163,7 +165,7 @@ def _evidence_sentences(ranked: Ranks, pick: str) -> str:
 
 
 def _highest_mean_sentence(ranked: Ranks, pick: str) -> str:
-    """Return a sentence on the method with the highest mean, if it is another one."""
+    """Return a sentence on the method with the highest mean; empty if that is recommended."""
     best = max(ranked.values, key=lambda method: ranked.means[method])
     if ranked.means[best] <= ranked.means[pick]:
         return ""
@@ -174,7 +176,7 @@ def _highest_mean_sentence(ranked: Ranks, pick: str) -> str:
 
 
 def _equal_results_sentences(ranked: Ranks) -> Iterator[str]:
-    """Yield sentences on methods with equal retrieval figures on every question."""
+    """Yield a sentence for each group of methods with equal retrieval figures on every question."""
     groups: dict[tuple, list[str]] = {}
     for method in ranked.values:
         facts = ranked.retrieval_facts(method)
@@ -206,7 +208,9 @@ def _lead_by_hops_sentences(ranked: Ranks, pick: str) -> Iterator[str]:
 def _full_depth_sentence(ranked: Ranks, pick: str) -> str:
     """Return a sentence on a method that finds all gold passages more often at its full depth.
 
-    It is empty unless passages are compared at a cut-off and the depths differ.
+    The full depth of a method is the number of passages that it returns. The sentence is empty
+    unless passages are compared at a cut-off, the depths differ, and the recommended method is not
+    the best at full depth.
     """
     depths = ranked.summary.max_passages
     has_cutoff = ranked.metric.startswith("passage_recall@")
@@ -231,9 +235,10 @@ def _full_depth_sentence(ranked: Ranks, pick: str) -> str:
 
 
 def _power_sentence(ranked: Ranks) -> str:
-    """Return a sentence on the smallest distinguishable difference.
+    """Return a sentence on the smallest difference that this number of questions can show.
 
-    It also says how many questions would settle the open comparison.
+    It also says how many questions would distinguish the two highest means, if these are not
+    distinguished yet. It is empty if that difference does not vary over the questions.
     """
     first, second = ranked.top_two
     deviation = ranked.difference_deviation(first, second)
@@ -257,7 +262,7 @@ def _power_sentence(ranked: Ranks) -> str:
 
 
 def _made_questions_note(ranked: Ranks) -> str:
-    """Return the note on questions made from the texts, if all questions are such."""
+    """Return the note on questions made from the corpus; empty if any question is not."""
     sets = [name.strip() for name in ranked.summary.run.spec["set"].split(",")]
     kinds = {kind_of(row.question) for row in ranked.summary.rows}
     if all(name.endswith(MADE_SET_SUFFIX) for name in sets) and kinds <= KIND_WORDS.keys():
@@ -266,7 +271,7 @@ def _made_questions_note(ranked: Ranks) -> str:
 
 
 def _further_questions(ranked: Ranks) -> int:
-    """Return how many further questions to ask, 0 if that does not help or there are none."""
+    """Return the value of `Recommendation.more`."""
     spec = ranked.summary.run.spec
     is_reachable = ranked.n < ranked.needed_questions <= MAX_REQUESTED_QUESTIONS
     if "," in spec["set"] or not is_reachable:
@@ -278,7 +283,7 @@ def _share_text(ranked: Ranks, method: str) -> str:
     """Return the mean of a method with its meaning in words, and the number of questions."""
     meaning = SHARE_MEANINGS.get(ranked.metric)
     if meaning is None:
-        base, _, k = ranked.metric.partition("@")
+        base, _, k = ranked.metric.partition("@")  # passage_recall@4, or at a lower cut-off
         meaning = SHARE_MEANINGS[base].format(k=number_words(int(k)))
     return f"{format_share(ranked.means[method])} {meaning}, n = {ranked.n:,}"
 
@@ -288,7 +293,7 @@ def _cost_text(ranked: Ranks, method: str) -> str:
     if method not in ranked.costs:
         return ""
     cost = ranked.costs[method]
-    if ranked.cost == "tokens":
+    if ranked.cost_metric == "tokens":
         return f" ({cost:,.0f} tokens a question)"
     return f" ({cost:.2g} s a question)"
 
@@ -306,7 +311,8 @@ def format_interval(test: PairedTest) -> str:
 def _cost_ratio_words(ratio: float, other: str) -> str:
     """Return a ratio of costs in words, such as “costs 1.5 times as much as A”.
 
-    It is “costs more than A” if the ratio is infinite. Without another method “than A” is left out.
+    It is “costs more than A” if the ratio is infinite. If `other` is empty, “as A” or “than A” is
+    left out.
     """
     if math.isinf(ratio):
         return f"costs more than {other}" if other else "costs more"

@@ -1,4 +1,7 @@
-"""Sensitivity of figures to one parameter: variants of a method, and their curves."""
+"""Sensitivity of figures to one parameter: variants of a method, and their curves.
+
+A method's line is its sequence of operators, whose parameters can be replaced.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ from core.parameters import OperatorBase, check_names, parameter_values, paramet
 def vary_parameter(methods: Sequence[Method], variation: str) -> tuple[Method, ...]:
     """Return a variant of each method for every value of a parameter.
 
-    Methods without the operator stay as they are. The parameter is changed in every such operator,
-    also inside loops, unions and branches. A building operator (such as `TokenChunks`) is changed
-    in the build that `BuiltGraph` names.
+    Methods without the operator stay the same. The parameter is changed in every operator of that
+    name, also inside loops, unions and branches. An operator that builds graphs (such as
+    `TokenChunks`) is changed in the build that the line's `BuiltGraph` names.
 
     Parameters
     ----------
@@ -37,7 +40,7 @@ def vary_parameter(methods: Sequence[Method], variation: str) -> tuple[Method, .
 
     Returns
     -------
-    The variants, each line once.
+    The variants and the unchanged methods; of equal lines only the first.
 
     Raises
     ------
@@ -55,7 +58,8 @@ def vary_parameter(methods: Sequence[Method], variation: str) -> tuple[Method, .
         if any(isinstance(operator, cls) for operator in _operators(method.line, cls)):
             has_operator = True
             variants = [
-                variant(method, cls, parameter, _value(text)) for text in split_at_commas(right)
+                variant(method, cls, parameter, _parse_value(text))
+                for text in split_at_commas(right)
             ]
         for varied_method in variants:
             methods_by_line.setdefault(repr(varied_method.line), varied_method)
@@ -67,8 +71,8 @@ def vary_parameter(methods: Sequence[Method], variation: str) -> tuple[Method, .
 def variant(method: Method, cls: type[OperatorBase], parameter: str, value: Any) -> Method:
     """Return the method with one parameter changed in every operator of a class.
 
-    The name of the variant gives the parameter, the value and, if there is more than one, the
-    number of operators changed.
+    The variant's name states the parameter and the value, and the number of changed operators if
+    there are several. Its id is the text of its line.
 
     Parameters
     ----------
@@ -109,8 +113,8 @@ def curves(
 ) -> dict[str, list[tuple[Any, Estimate]]]:
     """Return the curve of each group of methods that differ only in a parameter.
 
-    Groups with a single value are left out. So are methods whose operators of that name have
-    several values of the parameter.
+    Groups with a single method are left out. So are methods without the operator, and those whose
+    operators of that name differ in the parameter.
 
     Parameters
     ----------
@@ -121,7 +125,8 @@ def curves(
 
     Returns
     -------
-    Values and figures, by the name of a group's first method; values ascend.
+    For each group, by the name of its first method: values of the parameter with their figures,
+        lowest value first.
     """
     groups: dict[str, list[tuple[Any, Estimate]]] = {}
     titles: dict[str, str] = {}
@@ -129,11 +134,12 @@ def curves(
     cls = operator_class(operator)
     for spec in summary.run.spec["instances"]:
         line = parse_line(spec["line"])
-        operators = [one for one in line.iter_operators() if isinstance(one, cls)]
-        values = {getattr(one, _checked_parameter(cls, parameter)) for one in operators}
+        operators = [each for each in line.iter_operators() if isinstance(each, cls)]
+        values = {getattr(each, _checked_parameter(cls, parameter)) for each in operators}
         if len(values) != 1:
             continue
         default = next(p.default for p in parameters(cls) if p.name == parameter)
+        # Lines that differ only in the parameter are equal once it has its default.
         key = repr(_set_parameter(line, cls, parameter, default))
         titles.setdefault(key, str(names[spec["id"]]))
         groups.setdefault(key, []).append((values.pop(), table[spec["id"]][name]))
@@ -145,9 +151,9 @@ def curves(
 
 
 def varied_parameters(summary: RunSummary) -> list[tuple[str, str]]:
-    """Return (operator, parameter) for each number that varies over the methods of the run.
+    """Return (operator, parameter) for each numeric parameter that varies over a run's methods.
 
-    A parameter varies if not all operators of that name have the same value.
+    A parameter varies if the operators of that name do not all have the same value.
     """
     values_by_parameter: dict[tuple[str, str], set[Any]] = {}
     for spec in summary.run.spec["instances"]:
@@ -162,9 +168,10 @@ def varied_parameters(summary: RunSummary) -> list[tuple[str, str]]:
 
 
 def _operators(line: Line, cls: type[OperatorBase]) -> list[Any]:
-    """Return the operators of a line.
+    """Return the operators of a line among which those of a class are found.
 
-    For a class of building operators, return those of the builds that the line names.
+    For a class of operators that build graphs, these are the operators of the builds that the line
+    names.
     """
     operators = list(line.iter_operators())
     if cls.__name__ not in BUILDING:
@@ -174,10 +181,10 @@ def _operators(line: Line, cls: type[OperatorBase]) -> list[Any]:
 
 
 def _build(spec: str) -> BuildLine:
-    """Return the build that a line names.
+    """Return the operators of the build that a line's `BuiltGraph` names.
 
-    Raises BadParameter for a kind of graph, because a kind stands for the best built graph and
-    names no single build.
+    Raises BadParameter if it names a kind of graph, because a kind stands for the best built graph
+    of that kind and not for one build.
     """
     catalogue = builds.catalogue()
     build_ids = [id for id, build in catalogue.items() if build.graph == spec]
@@ -192,7 +199,7 @@ def _build(spec: str) -> BuildLine:
 def _set_parameter(line: Line, cls: type[OperatorBase], parameter: str, value: Any) -> Line:
     """Return the line with a parameter of every operator of a class set to a value.
 
-    Raises BadParameter.
+    Raises BadParameter if there is no such parameter or build, or if the value is not valid.
     """
     values = {_checked_parameter(cls, parameter): value}
 
@@ -219,8 +226,8 @@ def _checked_parameter(cls: type[OperatorBase], parameter: str) -> str:
     return parameter
 
 
-def _value(text: str) -> Any:
-    """Return a value as an operator takes it: a number, True, False, or the text itself."""
+def _parse_value(text: str) -> Any:
+    """Return the value that a text stands for: a Python literal, or else the text itself."""
     try:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError):

@@ -1,6 +1,7 @@
 """Effect of each step: paired differences of lines that differ in one step.
 
-Both lines of a pair ran on the same questions of the same run.
+A line is the sequence of a method's operators; a step is an operator that is added, removed or
+replaced. Both lines of a pair ran on the same questions of the same run.
 """
 
 from __future__ import annotations
@@ -31,19 +32,21 @@ from core.operators.retrieve.own_retriever import OwnDocuments, OwnRetriever
 from core.operators.text import parse_line
 from core.parameters import parameter_values, parameters
 
-# An operator and its replacement. The first is None for an added operator, the second for a removed.
+# An operator and its replacement; (None, operator) adds an operator, (operator, None) removes it.
 StepChange = tuple[Operator | None, Operator | None]
-# By the key of each step: the step, and pairs of methods (without, with).
+# By the key of each step (`_key`): the step, and the pairs of methods (without it, with it).
 StepPairs = dict[tuple[str, str], tuple[StepChange, list[tuple[str, str]]]]
 
 
 @dataclass(frozen=True)
 class StepEffect:
-    """Effect of a step.
+    """Effect of a step, described by `words`.
 
-    `test` is the difference in the share of correct questions with and without the step. It is
-    averaged, question by question, over `pairs` of methods (without, with) that differ only in
-    this step. `cost` is the mean difference in tokens or seconds.
+    `test` is the paired test of the share of correct questions with the step minus the share
+    without it. Both are averaged, question by question, over `pairs` of methods (without, with)
+    that differ only in this step. `cost` is the mean difference per question in tokens or seconds
+    (`cost_metric`), None if it is unknown. The field names are those of the JSON that the command
+    `evaluate` prints.
     """
 
     words: str
@@ -55,22 +58,22 @@ class StepEffect:
 def step_effects(summary: RunSummary) -> list[StepEffect]:
     """Return the effect of each step in which any two lines differ, largest first.
 
-    Holm's correction covers all steps. The result is empty if no two lines differ in one step or if
-    no correct answers are known. Adaptations, programs of the user and runs from files are left
-    out.
+    Holm's correction covers all steps. The result is empty if no two lines differ in one step, or
+    if no correct answers are known. Adaptations, and methods whose results come from a program or
+    file of the user, are left out.
     """
     lines = _compared_lines(summary)
     pairs_by_step = _pairs_by_step(lines)
-    by = correctness_measure(summary, list(lines)) if pairs_by_step else ""
-    if not by:
+    measure = correctness_measure(summary, list(lines)) if pairs_by_step else ""
+    if not measure:
         return []
-    values = {method: _right_values(summary, method, by) for method in lines}
-    name = cost_metric(summary)
-    costs = {method: summary.values(method, (name,))[:, 0] for method in lines}
+    values = {method: _right_values(summary, method, measure) for method in lines}
+    cost_name = cost_metric(summary)
+    costs = {method: summary.values(method, (cost_name,))[:, 0] for method in lines}
     effects = []
     for step, pairs in pairs_by_step.values():
-        without, added = _average(values, pairs)
-        test = paired_test(by, "with", "without", added, without)
+        values_without, values_with = _average(values, pairs)
+        test = paired_test(measure, "with", "without", values_with, values_without)
         if test is not None:
             cost = _mean_gap(*_average(costs, pairs))
             effects.append(StepEffect(step_words(step), tuple(pairs), test, cost))
@@ -80,7 +83,7 @@ def step_effects(summary: RunSummary) -> list[StepEffect]:
 
 
 def _compared_lines(summary: RunSummary) -> dict[str, Line]:
-    """Return the lines by method, without adaptations, programs of the user and files."""
+    """Return the lines by method, without adaptations and results of a user's program or file."""
     lines = {}
     for spec in summary.run.spec["instances"]:
         line = line_of(spec["line"])
@@ -92,7 +95,7 @@ def _compared_lines(summary: RunSummary) -> dict[str, Line]:
 
 
 def _pairs_by_step(lines: Mapping[str, Line]) -> StepPairs:
-    """Return the pairs of methods (without, with) that differ in one step, by this step."""
+    """Return the pairs of methods (without, with) that differ in one step, grouped by the step."""
     pairs_by_step: StepPairs = {}
     for a, b in combinations(lines, 2):
         step = one_step(lines[a], lines[b])
@@ -106,16 +109,16 @@ def _pairs_by_step(lines: Mapping[str, Line]) -> StepPairs:
     return pairs_by_step
 
 
-def _mean_gap(without: np.ndarray, added: np.ndarray) -> float | None:
+def _mean_gap(costs_without: np.ndarray, costs_with: np.ndarray) -> float | None:
     """Return the mean difference of costs per question, None if no cost is known."""
-    gap = added - without
+    gap = costs_with - costs_without
     return None if np.isnan(gap).all() else float(np.nanmean(gap))
 
 
 def is_external(operator: Operator) -> bool:
     """Return whether an operator returns results of a user's program or file.
 
-    The steps behind such results are unknown.
+    The steps that led to such results are unknown.
     """
     return isinstance(
         operator, OwnRetriever | OwnDocuments | FileDocuments | FilePaths | FileAnswer
@@ -127,18 +130,18 @@ def cost_metric(summary: RunSummary) -> str:
     return "tokens" if summary.run.spec["model"] else "seconds"
 
 
-def counted_questions(by: str) -> str:
-    """Return a description of the questions that the shares count."""
-    if by == PASSAGE_MEASURE:
+def counted_questions(measure: str) -> str:
+    """Return a description of the questions that count as correct by a measure."""
+    if measure == PASSAGE_MEASURE:
         return "questions with all evidence found"
-    return f"questions that are right ({metric(by).name})"
+    return f"questions that are right ({metric(measure).name})"
 
 
 def one_step(line: Line, other: Line) -> StepChange | None:
     """Return the one step in which two lines differ.
 
     The step is replaced, added or removed, possibly inside unions and loops. Embedding the question
-    (`EmbedQuery`) is not a step of its own.
+    (`EmbedQuery`) does not count as a step if another operator differs too.
 
     Parameters
     ----------
@@ -146,8 +149,8 @@ def one_step(line: Line, other: Line) -> StepChange | None:
 
     Returns
     -------
-    The operator in each line, None in the line that lacks it. None as a whole if the lines differ
-        in no step or in several.
+    The operator of each line, with None for the line that lacks it. None instead of a pair if the
+        lines differ in no step or in several.
 
     Examples
     --------
@@ -167,6 +170,7 @@ def _without_embedding(operators: Arm) -> Arm:
 
 
 def _single_difference(a: Arm, b: Arm) -> StepChange | None:
+    """Return the one step in which two sequences of operators differ, None if there is not one."""
     _, left, right = differing_parts(a, b)
     if max(len(left), len(right)) != 1:
         return None
@@ -207,10 +211,10 @@ def step_words(step: StepChange) -> str:
         if settings:
             return f"{new_words}, {' and '.join(settings)}"
         return f"{new_operator!r} in place of {old_operator!r}"
-    old_number, _, old_rest = old_words.partition(" ")
+    old_first_word, _, old_rest = old_words.partition(" ")
     _, _, new_rest = new_words.partition(" ")
-    # If only the first word differs, it is enough to name the old one.
-    return f"{new_words} in place of {old_number if old_rest == new_rest else old_words}"
+    # If only the first word differs, usually a number, it is enough to name the old one.
+    return f"{new_words} in place of {old_first_word if old_rest == new_rest else old_words}"
 
 
 def _operator_words(operator: Operator | None) -> str:
@@ -231,10 +235,10 @@ def _key(step: StepChange) -> tuple[str, str]:
 
 
 def _must_reverse(step: StepChange, pairs_by_step: dict) -> bool:
-    """Return whether a step must be reversed.
+    """Return whether a step must be reversed, so that each step has one direction.
 
-    A step adds an operator or raises a number. Any other step has the direction of the first pair
-    that differs in it.
+    A step adds an operator, or raises a number if the operators differ only in one number. Any
+    other step has the direction of the first pair that differs in it.
     """
     old_operator, new_operator = step
     if new_operator is None or _key((new_operator, old_operator)) in pairs_by_step:
@@ -248,12 +252,9 @@ def _must_reverse(step: StepChange, pairs_by_step: dict) -> bool:
     return old_value > new_value
 
 
-def _right_values(summary: RunSummary, method: str, by: str) -> np.ndarray:
-    """Return 1 for each correct question, 0 for a wrong one and NaN if it is unknown.
-
-    The result is float64 [questions].
-    """
-    stages = end_stages(summary, method, by)
+def _right_values(summary: RunSummary, method: str, measure: str) -> np.ndarray:
+    """Return float64 [questions]: 1 if correct, 0 if wrong or failed, NaN if unknown."""
+    stages = end_stages(summary, method, measure)
     if not set(stages.values()) - {END_FAILED}:
         # A method that answered no question has no figures.
         return np.full(len(summary.questions), np.nan)
@@ -266,8 +267,8 @@ def _average(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the values of the first and of the second members of pairs, averaged over pairs.
 
-    Each result has one value per question. A pair counts at a question if both members have a
-    value.
+    Each result is float64 [questions]. A pair counts for a question if both members have a value;
+    the result is NaN for a question without such a pair.
     """
     # Shape [pairs, 2, questions].
     pair_values = np.array([[values[a], values[b]] for a, b in pairs])

@@ -1,6 +1,6 @@
 """HTML table with bars of the effect of each step.
 
-It is readable on light and dark backgrounds, in a report and on a screen.
+The HTML report of a run and its screen show it. Its colours are readable on light and dark backgrounds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RED = "#c2574b"
 CELL_STYLE = "padding:.35rem .7rem;font-weight:inherit;border-bottom:1px solid rgba(128,140,152,.3)"
 TEXT_CELL_STYLE = f"{CELL_STYLE};text-align:left;white-space:normal"
 NUMBER_CELL_STYLE = f"{CELL_STYLE};text-align:right;white-space:nowrap"
-# Styles of the columns.
+# Styles of the columns: step, bar, difference, cost, pairs of methods, questions.
 COLUMN_STYLES = (
     f"{TEXT_CELL_STYLE};min-width:11rem",
     TEXT_CELL_STYLE,
@@ -29,13 +29,14 @@ COLUMN_STYLES = (
 
 
 def step_effects_html(summary: RunSummary) -> str:
-    """Return the table and its explanation; empty if no two lines differ in one step."""
+    """Return the table and its explanation; empty if no two methods differ in one step."""
     effects = step_effects(summary)
     if not effects:
         return ""
     bounds = [0.0]
     for effect in effects:
         bounds += [effect.test.low, effect.test.high, effect.test.difference]
+    # The range of differences that the width of a bar's cell shows.
     scale = (min(bounds), max(bounds)) if any(bounds) else (-1.0, 1.0)
     name = cost_metric(summary)
     cost_title = f"{name.capitalize()} more"
@@ -100,9 +101,10 @@ def _row(tag: str, cells: tuple[str, ...]) -> str:
 
 
 def _bar(test: PairedTest, scale: tuple[float, float]) -> str:
-    """Return the difference as a bar from 0 and its interval as a thin line.
+    """Return the difference as a bar from 0, with its interval as a thin line.
 
-    The bar is paler if the difference is not significant.
+    `scale` holds the differences at the left and right end. The bar is paler if the difference is
+    not significant.
     """
     zero, difference, low, high = (
         100 * (value - scale[0]) / (scale[1] - scale[0])

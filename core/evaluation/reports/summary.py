@@ -1,10 +1,12 @@
 """Summary of a run: metrics with intervals, hop counts, funnel, operators, paired tests and fronts.
 
+All reports, plots and screens of an evaluation read their figures from a `RunSummary`.
+
 A failed question counts as 0 in every quality (see `Metric.value_if_failed`), like a wrong answer,
 so that no method gains by failing. Costs and sizes are means over the answered questions. A method
 that answered no question has no figures. `RunSummary.failure_text` gives the number of failures and
-their reasons. A method that never returns k passages has no figure at cut-off k (see
-`max_passages_below_cutoff`), because its figure would not be comparable.
+their reasons. A method that never returns k passages has no figure at cut-off k
+(`RunSummary.max_passages_below_cutoff`), because it would not be comparable.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ from core.sources import CorpusSource, GraphSource
 
 SUMMARY_SETTINGS = ("set", "of", "sample", "seed", "model", "judge", "cold")
 COST_FIELDS = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
-PASSAGE_RECALL_CUTOFF = 4  # cut-off of gold passages if every method returns that many
+PASSAGE_RECALL_CUTOFF = 4  # default cut-off of passage recall
+# Precision and recall of each F1 of means (`RunSummary.f1_of_means`).
 F1_OF_MEANS = {
     "subgraph": ("subgraph_precision", "subgraph_recall"),
     "path@32": ("path_precision@32", "path_recall@32"),
@@ -52,23 +55,23 @@ F1_OF_MEANS = {
 
 @dataclass(frozen=True, eq=False)
 class RunSummary:
-    """Figures of the rows of a run, or of a part of its questions."""
+    """Figures of a run, computed from its rows or from those of a part of its questions."""
 
     run: Run
     rows: Sequence[StoredRow]
-    whole: RunSummary | None = None  # summary of all questions, if this is a part of them
+    full_summary: RunSummary | None = None  # summary of all questions, if this covers only a part
 
     @cached_property
     def methods(self) -> tuple[str, ...]:
-        """Ids of the methods, in the order in which they were named."""
+        """Ids of the methods, in the order of the plan."""
         return tuple(method["id"] for method in self.run.spec["instances"])
 
     @cached_property
     def defaults(self) -> EvaluationDefaults:
         """Default metrics for the sources of the run.
 
-        The cut-off of gold-passage recall is at most the number of passages that every method can
-        return.
+        The cut-off of passage recall is lowered if a method never returns so many passages
+        (`fitting_metric`).
         """
         base = defaults_for(sources_of(self.run.spec))
         return dataclasses.replace(
@@ -82,14 +85,14 @@ class RunSummary:
         )
 
     def _usable_metrics(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the fitting names of the metrics that some method has."""
+        """Return metrics with fitting cut-offs, without those for which no method has a figure."""
         return tuple(
-            name for name in map(self.fitting_metric, names) if not self._lacked_by_all(name)
+            name for name in map(self.fitting_metric, names) if not self._is_too_deep_for_all(name)
         )
 
     @cached_property
     def reported_metrics(self) -> tuple[str, ...]:
-        """Metrics to choose from, including those of `defaults`."""
+        """Names of the metrics that a report shows by default, including those of `defaults`."""
         names: list[str] = []
         for name in REPORTED_METRICS:
             names += (self.fitting_metric(name), name)
@@ -102,7 +105,7 @@ class RunSummary:
         Methods that returned none are left out.
         """
         counts: dict[str, int] = {}
-        for row in (self.whole or self).rows:
+        for row in (self.full_summary or self).rows:
             passages = row.outcome.passages if row.outcome is not None else None
             if passages is not None and passages.count:
                 counts[row.method] = max(counts.get(row.method, 0), passages.count)
@@ -111,7 +114,8 @@ class RunSummary:
     def fitting_metric(self, name: str) -> str:
         """Return the name of a metric with a cut-off that fits the run.
 
-        `passage_recall@4` becomes @3 if a method returns at most 3. Other names stay the same.
+        `passage_recall@4` becomes @3 if a method never returns more than 3 passages. Other names
+        stay the same.
         """
         fewest = min(self.max_passages.values(), default=PASSAGE_RECALL_CUTOFF)
         if name == f"passage_recall@{PASSAGE_RECALL_CUTOFF}":
@@ -119,7 +123,7 @@ class RunSummary:
         return name
 
     def max_passages_below_cutoff(self, method: str, name: str) -> int:
-        """Return the most passages that a method returns, if a metric's cut-off exceeds it.
+        """Return the most passages that a method returns, if the metric's cut-off is higher.
 
         Parameters
         ----------
@@ -128,21 +132,23 @@ class RunSummary:
 
         Returns
         -------
-        A number of passages; 0 if the cut-off is reached.
+        A number of passages. 0 if the method reaches the cut-off, if it returns no passages at all,
+            or if the metric has no cut-off over passages.
         """
         target = metric(name)
         count = self.max_passages.get(method, 0)
         return count if target.over_passages and target.k is not None and target.k > count else 0
 
-    def _lacked_by_all(self, name: str) -> bool:
+    def _is_too_deep_for_all(self, name: str) -> bool:
+        """Return whether no method ever returns as many passages as a metric's cut-off."""
         return bool(self.max_passages) and all(
             self.max_passages_below_cutoff(method, name) for method in self.max_passages
         )
 
     def missing_depth_sentences(self, names: Sequence[str]) -> list[str]:
-        """Return sentences on methods without a figure in some metrics.
+        """Return sentences on methods that never return as many passages as a metric's cut-off.
 
-        These methods never return as many passages as the metric's cut-off.
+        They have no figures of such a metric. Methods with the same limit share a sentence.
         """
         names_by_id = method_names(self.run)
         groups: dict[tuple[int, str], list[str]] = {}
@@ -166,8 +172,8 @@ class RunSummary:
     def fronts(self) -> tuple[tuple[str, str], ...]:
         """Pairs of cost and quality for the Pareto fronts.
 
-        Without a language model, accuracy comes last, because the retrieved passages say more than
-        the nearest sentence.
+        Without a language model, accuracy comes last: the answer is then only the sentence nearest
+        to the question, and the retrieved passages say more.
         """
         if self.run.spec["model"]:
             return self.defaults.front_metrics
@@ -189,35 +195,37 @@ class RunSummary:
     def values(self, method: str, names: Sequence[str], with_context: bool = False) -> np.ndarray:
         """Return the values of metrics for a method.
 
-        A failed question has a value if the metric gives one for failures and an answered question
-        has one.
+        A failed question has the value that the metric gives to failures, provided that at least
+        one answered question has a value.
 
         Parameters
         ----------
         method : id of the method.
         names : names of metrics.
-        with_context : leaves out failed questions and questions without a triple.
+        with_context : True to leave out failed questions, and questions whose subgraph is empty.
 
         Returns
         -------
-        float64 [questions, names]; NaN marks a missing value.
+        float64 [questions, names], with the questions in the order of `questions`. NaN marks a
+            missing value.
         """
         row_by_question = {question: i for i, question in enumerate(self.questions)}
         chosen_metrics = list(map(metric, names))
         matrix = np.full((len(row_by_question), len(chosen_metrics)), np.nan)
         for row in self.rows_of(method):
             if row.outcome is not None and not (with_context and row.outcome.has_empty_subgraph):
-                values = [one(row.outcome) for one in chosen_metrics]
+                values = [each(row.outcome) for each in chosen_metrics]
                 matrix[row_by_question[row.question.id]] = _with_nan(values)
         if not with_context:
             has_values = ~np.isnan(matrix).all(0)
             for row in self.rows_of(method):
                 if row.error is not None:
                     values = [
-                        one.value_if_failed(row.question) if has_value else None
-                        for one, has_value in zip(chosen_metrics, has_values, strict=True)
+                        each.value_if_failed(row.question) if has_value else None
+                        for each, has_value in zip(chosen_metrics, has_values, strict=True)
                     ]
                     matrix[row_by_question[row.question.id]] = _with_nan(values)
+        # No figures at cut-offs that the method never reaches.
         matrix[:, [bool(self.max_passages_below_cutoff(method, name)) for name in names]] = np.nan
         return matrix
 
@@ -226,12 +234,12 @@ class RunSummary:
     ) -> dict[str, dict[str, Estimate]]:
         """Return every metric's estimate for each method.
 
-        The same questions are resampled for all methods.
+        For the intervals, the same bootstrap samples of questions are drawn for all methods.
 
         Parameters
         ----------
         names : names of metrics; by default those that are reported.
-        with_context : leaves out failed questions and questions without a triple.
+        with_context : True to leave out failed questions, and questions whose subgraph is empty.
 
         Returns
         -------
@@ -254,13 +262,13 @@ class RunSummary:
         summaries = {}
         for hops in sorted(hop_counts, key=lambda hops: (hops is None, hops or 0)):
             rows = [row for row in self.rows if row.question.hops == hops]
-            summaries[hops] = RunSummary(self.run, rows, self.whole or self)
+            summaries[hops] = RunSummary(self.run, rows, self.full_summary or self)
         return summaries
 
     def funnel(self, method: str) -> dict[str, float | None]:
         """Return the mean share of known answers left at each stage, over the answered questions.
 
-        It is None for a stage that the method does not have.
+        The share is None for a stage that the method does not have.
         """
         outcomes = [outcome for outcome in self.outcomes(method) if outcome.golds]
         shares_alive: dict[str, float | None] = {}
@@ -272,12 +280,13 @@ class RunSummary:
     def passage_funnel(self, method: str) -> dict[str, float]:
         """Return the mean share of gold passages left at each stage.
 
-        The mean is over the answered questions that have gold passages.
+        The mean is over the answered questions that have gold passages. Stages that the method does
+        not have are left out.
         """
         outcomes = self.outcomes(method)
         survivals = [outcome.fates for outcome in outcomes if outcome.fates is not None]
         shares = {
-            stage: [one.alive[stage] / one.golds for one in survivals if stage in one.alive]
+            stage: [each.alive[stage] / each.golds for each in survivals if stage in each.alive]
             for stage in CorpusSource.stages
         }
         return {stage: sum(values) / len(values) for stage, values in shares.items() if values}
@@ -285,8 +294,9 @@ class RunSummary:
     def operators(self, method: str) -> list[dict[str, Any]]:
         """Return the mean seconds, calls, tokens and texts of each operator of a method.
 
-        The means are over the scored questions. `share` is the fraction of questions in which the
-        operator ran, below 1 in a branch.
+        The means are over the answered questions. `share` is the share of questions for which the
+        operator ran; it is below 1 inside a branch. If an operator occurs several times in a line,
+        each occurrence has its own row.
         """
         outcomes = self.outcomes(method)
         costs_by_operator: dict[tuple[str, str, int], list[OperatorCost]] = {}
@@ -306,9 +316,10 @@ class RunSummary:
         return rows
 
     def counts(self, method: str) -> dict[str, int]:
-        """Return the numbers of asked, scored and failed questions.
+        """Return the numbers of asked, scored (answered) and failed questions.
 
-        Of the scored ones, it also counts those without a triple and without a known answer.
+        `without_context` counts the scored questions whose subgraph is empty, and `without_answers`
+        those without known answers.
         """
         outcomes = self.outcomes(method)
         return {
@@ -320,13 +331,13 @@ class RunSummary:
         }
 
     def answered_by(self, method: str) -> dict[str, int]:
-        """Return the number of scored answers by source: a language model or the graph reader."""
+        """Return the number of scored answers by their source (`ScoredAnswer.by`)."""
         answers = [outcome.answer for outcome in self.outcomes(method)]
         return dict(Counter(answer.by for answer in answers if answer is not None))
 
     @property
     def unfinished_row_counts(self) -> dict[str, int]:
-        """Number of rows of each method, if some method lacks questions; else empty.
+        """Number of rows of each method if the run is unfinished, else empty.
 
         Rows of failed questions count too.
         """
@@ -354,14 +365,11 @@ class RunSummary:
         return f"not finished: {', '.join(parts)}"
 
     def errors(self, method: str) -> dict[str, int]:
-        """Return the reasons of failures by pattern with their counts, most frequent first."""
+        """Return the counts of a method's failures by the pattern of the reason, highest first."""
         return failure_patterns(row.error for row in self.rows_of(method) if row.error is not None)
 
     def failure_text(self, method: str) -> str:
-        """Return `2 of 40 answered, 38 failed: ...` with the reasons, or an empty text.
-
-        It is empty if no question failed.
-        """
+        """Return `2 of 40 answered, 38 failed: ...` with the reasons; empty without failures."""
         counts = self.counts(method)
         return answered_text(counts["scored"], counts["failed"], join_reasons(self.errors(method)))
 
@@ -389,10 +397,10 @@ class RunSummary:
         return sentences
 
     def external_result_sentences(self) -> list[str]:
-        """Return sentences on methods that use documents of a user's program or file.
+        """Return sentences on methods whose results come from a user's program or file.
 
-        They say how many of these documents are not in the corpus, and which methods brought their
-        own answers.
+        They say how many documents that these name are not in the corpus, which methods brought
+        their own answers, and for which methods the cost is unknown.
         """
         names = method_names(self.run)
         sentences = list[str]()
@@ -408,7 +416,7 @@ class RunSummary:
                     f"the corpus, in {lacking_count:,} of {len(counts):,} questions."
                 )
         answering = self._names_of_any(_is_answered_by_method)
-        from_file = self._names_of_any(_is_looked_up)
+        from_file = self._names_of_any(_is_from_file)
         if answering:
             sentences.append(
                 f"{join_words(answering)} brought {'its' if len(answering) == 1 else 'their'} own "
@@ -421,15 +429,16 @@ class RunSummary:
             )
         return sentences
 
-    def _names_of_any(self, is_such: Callable[[Outcome], bool]) -> list[str]:
-        """Return the names of the methods that have an outcome of a kind."""
+    def _names_of_any(self, predicate: Callable[[Outcome], bool]) -> list[str]:
+        """Return the names of the methods with an outcome for which a predicate is true."""
         names = method_names(self.run)
-        return [str(names[one]) for one in self.methods if any(map(is_such, self.outcomes(one)))]
+        return [str(names[id]) for id in self.methods if any(map(predicate, self.outcomes(id)))]
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
-        """Return the F1 of mean precision and mean recall.
+        """Return the F1 of mean precision and mean recall, by the keys of `F1_OF_MEANS`.
 
-        The text of the first version of LEGO-GraphRAG defines F1 in this way.
+        The text of the first version of LEGO-GraphRAG defines F1 in this way. `table` holds the
+        estimates of one method by metric.
         """
         return {
             part: f1(table[p].mean, table[r].mean)
@@ -439,16 +448,16 @@ class RunSummary:
 
     @property
     def adapted_names(self) -> dict[str, str]:
-        """Names by id of the methods that are adaptations.
+        """Names by id of the methods that are adaptations of a published method to other data.
 
-        They are not tested, because an adaptation's failures say nothing about the published
+        They are not tested, because the results of an adaptation say nothing about the published
         method.
         """
-        specs = self.run.spec["instances"]
-        return {one["id"]: one["name"] for one in specs if one["name"].endswith(ADAPTED_SUFFIX)}
+        names_by_id = {spec["id"]: spec["name"] for spec in self.run.spec["instances"]}
+        return {id: name for id, name in names_by_id.items() if name.endswith(ADAPTED_SUFFIX)}
 
     def untested_sentence(self) -> str:
-        """Return a sentence that names the adaptations, empty without any."""
+        """Return a sentence that names the adaptations, empty if there are none."""
         names = " and ".join(self.adapted_names.values())
         if not names:
             return ""
@@ -465,7 +474,7 @@ class RunSummary:
 
         Parameters
         ----------
-        pairs : ids of the methods to compare; None compares every one with the first.
+        pairs : ids of the methods a and b to compare; None compares every method with the first.
         names : names of metrics; by default those that are tested.
 
         Returns
@@ -504,9 +513,9 @@ class RunSummary:
 
 
 def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a summary as plain data.
+    """Return a summary as plain data for JSON.
 
-    It holds the run, each method's figures, paired tests, fronts, and the metrics' conventions.
+    The data are the run, each method's figures, paired tests, fronts, and the metrics' conventions.
 
     Parameters
     ----------
@@ -515,7 +524,7 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
 
     Returns
     -------
-    Numbers, texts, lists and dicts alone.
+    A dict of numbers, texts, lists and dicts.
     """
     names = names or summary.reported_metrics
     run = summary.run
@@ -545,7 +554,7 @@ def summary_dict(summary: RunSummary, names: Sequence[str] = ()) -> dict[str, An
         **_without_empty("unfinished", summary.progress_text()),
         **_without_empty("shallow", summary.missing_depth_sentences(names)),
         "fronts": [
-            {"cost": c, "quality": q, "instances": list(summary.front(tables.whole, c, q))}
+            {"cost": c, "quality": q, "instances": list(summary.front(tables.all_questions, c, q))}
             for c, q in summary.fronts
             if {c, q} <= set(names)
         ],
@@ -559,12 +568,12 @@ class FigureTables:
 
     Parameters
     ----------
-    whole : over all questions.
-    with_context : over the questions that were answered with a context.
-    by_hops : over the questions of each hop count. The key is None if it is unknown.
+    all_questions : over all questions.
+    with_context : over the answered questions whose subgraph is not empty.
+    by_hops : over the questions of each hop count; the key None is for an unknown hop count.
     """
 
-    whole: Mapping[str, dict[str, Estimate]]
+    all_questions: Mapping[str, dict[str, Estimate]]
     with_context: Mapping[str, dict[str, Estimate]]
     by_hops: Mapping[int | None, Mapping[str, dict[str, Estimate]]]
 
@@ -574,9 +583,9 @@ def _figures_dict(summary: RunSummary, method: str, tables: FigureTables) -> dic
     return {
         "questions": summary.counts(method),
         "answered_by": summary.answered_by(method),
-        "metrics": _to_dicts(tables.whole[method]),
+        "metrics": _to_dicts(tables.all_questions[method]),
         "metrics_with_context": _to_dicts(tables.with_context[method]),
-        "f1_of_means": summary.f1_of_means(tables.whole[method]),
+        "f1_of_means": summary.f1_of_means(tables.all_questions[method]),
         "by_hops": {
             "unknown" if hop is None else str(hop): _to_dicts(part[method])
             for hop, part in tables.by_hops.items()
@@ -593,7 +602,7 @@ def _without_empty(key: str, value: Any) -> dict[str, Any]:
     return {key: value} if value else {}
 
 
-def _is_looked_up(outcome: Outcome) -> bool:
+def _is_from_file(outcome: Outcome) -> bool:
     return outcome.is_from_file
 
 
@@ -611,9 +620,9 @@ def _to_dicts(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
 
 
 def stages_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
-    """Return the stages of the funnel.
+    """Return the names of the stages at which known answers are counted, first to last.
 
-    They are those of documents if any outcome has them, else those of triples.
+    They are the stages of corpora if any outcome has them, else the stages of graphs of triples.
     """
     if any("retrieved" in (outcome.alive or ()) for outcome in outcomes):
         return CorpusSource.stages

@@ -1,4 +1,8 @@
-"""Judgements of an answered question: correctness, support and the cost of its graph."""
+"""Judgements of an answered question: correctness, support and the cost of its graph.
+
+They are measured after a method has run and become part of its outcome. A lane is one method's run
+on one question.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,9 @@ from core.watch import NO_WATCH, Watch
 def judge_lane(
     plan: Plan, models: Models, lane: LaneRun, watch: Watch = NO_WATCH
 ) -> list[JudgeVerdict | None]:
-    """Return the verdicts of the judge and of the second judge.
+    """Return the verdicts of the judge and of the second judge on a lane's answer.
 
-    The first judge is the model of the role “judge”.
+    The first judge is the model of the role “judge”, the second the plan's `second_judge`.
 
     Parameters
     ----------
@@ -34,11 +38,12 @@ def judge_lane(
 
     Returns
     -------
-    Two verdicts. One is None if it was not requested or if there is nothing to judge.
+    Two verdicts. A verdict is None if it was not requested, or if there is no answer or no known
+        answer to judge by.
 
     Raises
     ------
-    ModelUnavailable, ModelFailed : as a judge raises.
+    ModelUnavailable, ModelFailed : a judge cannot be used.
     """
     question, answer = lane.state.question, lane.state.answer
     if answer is None or not question.answers:
@@ -61,7 +66,7 @@ def measure_support(
 ) -> AnswerSupport | None:
     """Return the support of the answer's sentences by the text in the prompt.
 
-    The plan says if the encoder, the model of the role “judge”, or both measure it.
+    The plan's `support` says if the encoder, the model of the role “judge”, or both measure it.
 
     Parameters
     ----------
@@ -72,11 +77,11 @@ def measure_support(
 
     Returns
     -------
-    None if it is not measured, or the answer has no sentences or no context.
+    The support; None if it is not measured, or if the answer has no sentences or no context.
 
     Raises
     ------
-    ModelUnavailable, ModelFailed : as a model raises.
+    ModelUnavailable, ModelFailed : a model cannot be used.
     """
     encoder_support = model_support = None
     if SUPPORT_BY_ENCODER in plan.support:
@@ -89,9 +94,9 @@ def measure_support(
 
 
 def lane_build_cost(lane: LaneRun) -> ReportedBuildCost | None:
-    """Return the cost of a lane's own graph.
+    """Return the cost of building the graph that a lane's line names.
 
-    It is None if the lane has no graph of its own or if the build left no report.
+    It is None if the line names no build, if the source is no corpus, or if the graph is not built.
     """
     build = build_of(lane.line)
     corpus = lane.ask.source.corpus
@@ -103,10 +108,9 @@ def lane_build_cost(lane: LaneRun) -> ReportedBuildCost | None:
             status = build_status(corpus, build_for(corpus, build))
         except HopscopeError:
             return None
-        return (
-            read_build_cost(status.report, status.build.line.uses_chat_model)
-            if status.is_built
-            else None
-        )
+        if not status.is_built:
+            return None
+        return read_build_cost(status.report, status.build.line.uses_chat_model)
 
+    # Read once per graph, because every question has the same cost.
     return lane.graph.derived.get_or_make("what it cost", build, read_cost)

@@ -1,4 +1,7 @@
-"""Start of an evaluation: a plan becomes a job of the engine."""
+"""Start of an evaluation: a plan becomes a run in the store and a job of the engine.
+
+A run is resumed, not repeated, if nothing has changed that its results depend on.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def evaluate(
     workers: Workers | None = None,
     max_concurrent: int = 0,
     cap: Cap | None = None,
-    first: int = 0,
+    max_questions: int = 0,
 ) -> Job:
     """Start a job that runs a plan and saves every row as soon as it is done.
 
@@ -39,11 +42,12 @@ def evaluate(
     store : receives the rows.
     plan : the plan.
     again : True to begin a new run; False resumes an unfinished run of the same plan.
-    workers : processes that share the questions, without a cap, an estimate and a cold plan.
+    workers : processes that share the questions; None for this process alone. They cannot be
+        combined with a cap, an estimate or a cold plan.
     max_concurrent : concurrent requests to a server; 0 finds a number automatically.
-    cap : the job stops with an error before it would exceed this amount.
-    first : number of remaining questions to run; `job.evaluation` then has an estimate of the rest.
-        0 runs all.
+    cap : the job stops with an error before it would exceed this amount; None for no limit.
+    max_questions : number of remaining questions to run; `job.evaluation` then has an estimate of
+        the cost of the rest. 0 runs all.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def evaluate(
         the plan cannot be used.
     StoreError : the store cannot be used.
     """
-    if workers and (cap or first):
+    if workers and (cap or max_questions):
         raise BadInput(
             "What is spent is counted in one process; leave out either the workers, or the cap "
             "and the estimate."
@@ -67,8 +71,8 @@ def evaluate(
         )
     evaluation = begin_evaluation(engine, store, plan, again, workers, max_concurrent)
     evaluation.cap = cap
-    evaluation.first = first
-    evaluation.spending()  # raises BadInput if the prices do not fit the cap
+    evaluation.max_questions = max_questions
+    evaluation.spending()  # raises BadInput at once if the prices do not fit the cap
 
     def make_job() -> Job:
         job = Job(f"evaluation-{evaluation.run}", evaluation)
@@ -87,7 +91,7 @@ def begin_evaluation(
     workers: Workers | None = None,
     max_concurrent: int = 0,
 ) -> EvaluationRunner:
-    """Return the evaluation of a plan, which is called with a job.
+    """Begin or resume a run of a plan, and return its runner, which a job calls.
 
     Parameters
     ----------
@@ -95,12 +99,12 @@ def begin_evaluation(
     store : receives the rows.
     plan : the plan.
     again : True to begin a new run; False resumes an unfinished run of the same plan.
-    workers : processes that share the questions.
+    workers : processes that share the questions; None for this process alone.
     max_concurrent : concurrent requests to a server; 0 finds a number automatically.
 
     Returns
     -------
-    The work of a job.
+    The runner, which runs the remaining rows when it is called with its job.
 
     Raises
     ------
@@ -116,8 +120,8 @@ def begin_evaluation(
 def add_methods(engine, store: Store, run: Run, methods: Sequence[Method]) -> Job:
     """Start a job that runs further methods on the questions of a run.
 
-    The result is a run of its own. It takes over the existing rows if models, prompts and graphs
-    have not changed.
+    The further methods make a new run, which has the earlier methods too. Their rows are copied
+    from the earlier run if models, prompts and graphs have not changed, and run again otherwise.
 
     Parameters
     ----------
@@ -139,14 +143,15 @@ def add_methods(engine, store: Store, run: Run, methods: Sequence[Method]) -> Jo
     plan = replace(earlier_plan, methods=(*earlier_plan.methods, *methods))
     if evaluation_key(earlier_plan.spec(dependency_text(engine, earlier_plan))) == run.key:
         new_run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn)
-        store.take_over(run.id, new_run.id, [method.id for method in earlier_plan.methods])
+        store.copy_rows(run.id, new_run.id, [method.id for method in earlier_plan.methods])
     return evaluate(engine, store, plan)
 
 
 def dependency_text(engine, plan: Plan) -> str:
-    """Return a text of all that the results of a plan depend on besides the plan.
+    """Return a text of everything that the results of a plan depend on besides the plan itself.
 
-    These are its models with their settings, what its operators need, and the graphs of its lines.
+    These are the models with their settings, the prompts, resources of the operators (`_stamps`),
+    and the graphs that the methods' lines name.
 
     Parameters
     ----------
@@ -155,7 +160,7 @@ def dependency_text(engine, plan: Plan) -> str:
 
     Returns
     -------
-    Lines of text that are equal for equal results.
+    Lines of text; they change if the results may change.
     """
     lines = [_signature(engine.models, name) for name in plan.models]
     lines += model_facts(engine.models, plan.models, plan.model)
@@ -167,7 +172,7 @@ def dependency_text(engine, plan: Plan) -> str:
 def model_facts(models, names: Iterable[str], answers: bool) -> list[str]:
     """Return the digest of the prompts if a language model is used.
 
-    A language model is used if answers are requested or if one of the named models is one.
+    A language model is used if answers are requested, or if a named model is a language model.
 
     Parameters
     ----------
@@ -177,7 +182,7 @@ def model_facts(models, names: Iterable[str], answers: bool) -> list[str]:
 
     Returns
     -------
-    One digest, or nothing.
+    A list of the digest; empty if no language model is used.
     """
     return [prompts_digest()] if answers or any(_is_chat(models, name) for name in names) else []
 
@@ -216,9 +221,9 @@ def _build_digests(engine, plan: Plan) -> list[str]:
 
 
 def _stamps(engine, plan: Plan) -> list[str]:
-    """Return the stamps of what the plan's operators depend on besides graph and models.
+    """Return the stamps (versions) of resources of the operators, besides graph and models.
 
-    Examples are a user's own solved questions and retrievers.
+    Such resources are, for example, a user's own solved questions and retrievers.
     """
     operators = [operator for method in plan.methods for operator in method.line]
     if plan.drawn[0].source.is_corpus:

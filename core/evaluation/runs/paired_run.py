@@ -1,4 +1,7 @@
-"""Comparison of two methods over the same questions without saving anything."""
+"""Comparison of two methods over the same questions, without saving anything.
+
+It shows, for example, what a change of a method or of a graph does to a sample of questions.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ from core.watch import Watch
 class MetricDifference:
     """Difference of one metric between two methods.
 
-    The means are over the questions where both methods have a value. `test` is the paired test of
-    the difference.
+    `before` and `now` are the means of the plan's first and second method, over the questions for
+    which both have a value. `test` is the paired test of `now` minus `before`.
     """
 
     metric: str
@@ -38,9 +41,10 @@ class MetricDifference:
 class PairedRun:
     """Run of a plan with two methods; calling it with its job asks both every question.
 
-    The methods share the states of common prefixes, and their order alternates. `outcomes` holds
-    the results so far in the order of the questions, with None for a failed one. `errors` holds the
-    reasons of failures.
+    The methods share the states after common leading operators, and their order alternates. `ask`
+    prepares a question (`core.evaluation.runs.row.make_ask`). `outcomes` holds the results so far:
+    per question, the outcomes of the first and second method, with None for a failure. `errors`
+    holds the reasons of failures as sentences.
     """
 
     plan: Plan
@@ -74,12 +78,12 @@ class PairedRun:
         return join_reasons(failure_patterns(self.errors))
 
     def differences(self) -> tuple[MetricDifference, ...]:
-        """Return the differences so far, for each metric that both methods have.
+        """Return the differences so far, for each change metric for which both methods have values.
 
         A failed question has the value that the metric gives to failures.
         """
-        outcomes = list(self.outcomes)
-        questions = [item.question for item in self.plan.drawn[: len(outcomes)]]
+        outcomes = list(self.outcomes)  # a copy, because the job may still be running
+        questions = [drawn.question for drawn in self.plan.drawn[: len(outcomes)]]
         differences = []
         for name in defaults_for(self.plan.drawn[0].source).change_metrics:
             if name == "hits@1" and not self.plan.model:

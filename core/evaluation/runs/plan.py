@@ -1,4 +1,7 @@
-"""Plan of an evaluation: methods, questions drawn with a seed, and settings."""
+"""Plan of an evaluation: methods, questions drawn with a seed, and settings.
+
+All evaluations start from a `Plan`, which `make_plan` builds from the names of question sets.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +25,20 @@ from core.retrievers.runs.saved_runs import find_run
 from core.sources import AnswerSource, GraphSource, corpus_of_set
 from core.types import Question
 
-OWN_GRAPHS = "a graph for each question"
+OWN_GRAPHS = "a graph for each question"  # name, in a plan, of the graphs of such a question set
 # Name, questions and source of a question set, the source's digest, and a note on the set.
 OpenedSet = tuple[str, Sequence[Question], AnswerSource, str, str]
-# Models that decide whether an answer is supported.
+# Models that can measure the support of an answer, as `Plan.support` names them.
 SUPPORT_BY_ENCODER = "encoder"
 SUPPORT_BY_MODEL = "model"
 
 
 @dataclass(frozen=True)
 class DrawnQuestion:
-    """A drawn question, its question set (name or file), and its source.
+    """A question of the sample, the name or file of its question set, and its source.
 
-    A source without a name stands for the graph in the question's own row.
+    The source is the graph or corpus that is asked. A source without a name stands for the graph in
+    the question's own row of the file.
     """
 
     question: Question
@@ -43,7 +47,7 @@ class DrawnQuestion:
 
     @property
     def address(self) -> AnswerSource:
-        """The source as an address (URL) names it."""
+        """The source with a name of its own, by which an address (URL) can refer to it."""
         return self.source if self.source.name else GraphSource(f"{self.set}:{self.question.id}")
 
     def open(self, engine: Any) -> AnswerSource:
@@ -62,15 +66,20 @@ class Plan:
 
     Parameters
     ----------
-    set : names of the question sets, which hold `of` questions in all.
+    methods : the methods.
+    drawn : the questions of the sample, in the order in which they are asked.
+    set : names of the question sets, separated by commas.
+    of : number of all questions of these sets.
     graphs : name and digest of each source.
+    seed : seed of the sample and of the methods.
     model : True if language models are asked for answers.
     judge : True if a language model judges the answers.
     second_judge : role or name of a second judge, empty for none.
     cold : True if methods share nothing and models forget their caches. The seconds are then those
         of each method alone.
-    support : models that check if the text in the prompt supports the answer's sentences: the
-        encoder, the judging model, or both.
+    support : models that check if the text in the prompt supports the answer's sentences:
+        `SUPPORT_BY_ENCODER`, `SUPPORT_BY_MODEL`, or both.
+    notes : sentences on rows that were skipped in the question files.
     """
 
     methods: tuple[Method, ...]
@@ -84,7 +93,7 @@ class Plan:
     cold: bool = False
     support: tuple[str, ...] = ()
     second_judge: str = ""
-    notes: tuple[str, ...] = ()  # sentences on what was skipped in the question files
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.methods:
@@ -104,7 +113,7 @@ class Plan:
                 )
         if len({method.id for method in self.methods}) < len(self.methods):
             raise BadInput("A method was named twice.")
-        if len({one.question.id for one in self.drawn}) < len(self.drawn):
+        if len({drawn.question.id for drawn in self.drawn}) < len(self.drawn):
             raise BadInput("A question set was named twice, or two questions share an id.")
 
     def rotated_methods(self, index: int) -> list[Method]:
@@ -117,7 +126,11 @@ class Plan:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Models and roles that operators use, that answer if requested, and that judge."""
+        """Models and roles that the evaluation uses.
+
+        They are those of the operators (answering ones only if answers are requested), of the
+        judges, and of the measurement of support.
+        """
         names: list[str] = []
         for operator in self._operators():
             if self.model or operator.stage != "generate":
@@ -129,14 +142,14 @@ class Plan:
 
     @property
     def chats(self) -> frozenset[str]:
-        """Names in `models` that are declared to be language models.
+        """Names in `models` that can only be language models: those that judge, answer or write.
 
-        An operator that ranks may use further ones.
+        A model that ranks may be a language model or another scorer, so it is not included.
         """
         names = self._judging_chats()
         for operator in self._operators():
             values = parameter_values(operator)
-            names += [values[one.name] for one in parameters(type(operator)) if one.chat]
+            names += [values[each.name] for each in parameters(type(operator)) if each.chat]
         return frozenset(names)
 
     @property
@@ -156,13 +169,14 @@ class Plan:
         """Return everything that the results depend on, as values for JSON.
 
         `models` is the text of `core.evaluation.runs.evaluation_jobs.dependency_text`: the
-        signatures of the models and all else that the operators depend on.
+        signatures of the models and everything else that the operators depend on. Questions and
+        models enter by their digests.
         """
-        question_keys = [_question_key(one.question) for one in self.drawn]
+        question_keys = [_question_key(drawn.question) for drawn in self.drawn]
         return {
             "instances": [
-                {"id": one.id, "name": one.name, "title": one.title, "line": repr(one.line)}
-                for one in self.methods
+                {"id": each.id, "name": each.name, "title": each.title, "line": repr(each.line)}
+                for each in self.methods
             ],
             "graphs": [list(graph) for graph in self.graphs],
             "set": self.set,
@@ -174,6 +188,7 @@ class Plan:
             "judge": self.judge,
             "cold": self.cold,
             "models": _digest(models),
+            # Only if set, so that the keys of runs saved without these settings stay the same.
             **({"support": list(self.support)} if self.support else {}),
             **({"second_judge": self.second_judge} if self.second_judge else {}),
         }
@@ -182,7 +197,8 @@ class Plan:
 def _question_key(question: Question) -> list[Any]:
     """Return the part of a run's key that depends on a question.
 
-    Gold passages, options and aliases are included if the question has any.
+    Gold passages, options, aliases and abstractness are included only if the question has them, so
+    that the keys of runs saved without these fields stay the same.
     """
     parts = [question.id, question.text, question.entities, question.answers, question.hops]
     optional = (question.gold, question.options, question.aliases, question.abstract)
@@ -190,9 +206,9 @@ def _question_key(question: Question) -> list[Any]:
 
 
 def evaluation_key(spec: dict[str, Any]) -> str:
-    """Return the key of a run.
+    """Return the key of a run from its specification.
 
-    It is the same for the same methods, questions, graphs, models and settings.
+    Runs with equal methods, questions, graphs, models and settings have equal keys.
     """
     return _digest(spec)[:16]
 
@@ -201,7 +217,7 @@ def make_plan(
     methods: Sequence[Method],
     sets: str,
     size: int | None,
-    by_name: Callable[[str], Any],
+    open_graph: Callable[[str], Any],
     *,
     graph: str = "",
     seed: int = 0,
@@ -213,7 +229,7 @@ def make_plan(
     """Return a plan over a sample of questions from one or several question sets.
 
     A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions.
-    The set of a corpus is asked on its documents. `run-NAME` stands for the questions of a finished
+    The set of a corpus is asked on the corpus. `run-NAME` stands for the questions of a finished
     run, on the source of that run.
 
     Parameters
@@ -221,14 +237,14 @@ def make_plan(
     methods : methods of the plan.
     sets : names of the sets, separated by commas.
     size : sample size for each set; None takes all questions.
-    by_name : opens a graph by its name.
+    open_graph : opens a graph by its name.
     graph : name of the graph to ask. By default it is the set's own: one for all questions, or one
         per question if any row of the file has a graph. A row without a graph then fails. A file
         without any graph is asked on `metaqa`.
     seed : seed of the sample and of the methods.
-    columns : column names for files of columns.
-    abstract : True to ask all questions as abstract ones, whatever their set says.
-    only : a field that must be true in a row of the file.
+    columns : names of the columns, for question files in the form of tables.
+    abstract : True to ask all questions as abstract questions, whatever their set says.
+    only : a field that must be true in the rows of the file that are used; empty uses all rows.
     options : the plan's `model`, `judge`, `second_judge`, `cold` and `support`.
 
     Returns
@@ -247,9 +263,9 @@ def make_plan(
     question_count = 0
     for text in filter(None, map(str.strip, sets.split(","))):
         name, questions, source, digest, note = (
-            _open_run(text, by_name)
-            or _open_corpus_set(text, by_name)
-            or _open_set(text, graph, by_name, columns, only)
+            _open_run(text, open_graph)
+            or _open_corpus_set(text, open_graph)
+            or _open_set(text, graph, open_graph, columns, only)
         )
         for question in draw_sample(questions, size, seed):
             drawn = replace(question, abstract=question.abstract or abstract)
@@ -271,22 +287,25 @@ def make_plan(
 
 
 def source_of(sets: str) -> AnswerSource:
-    """Return the source of the first of some comma-separated sets: its corpus, or a graph."""
+    """Return the source of the first of some comma-separated sets: its corpus, or a graph.
+
+    The graph has no name, because only its kind is of interest.
+    """
     first = sets.split(",")[0].strip()
     if first.startswith(RUN_PREFIX):
         return find_run(first.removeprefix(RUN_PREFIX)).source
     return corpus_of_set(first) or GraphSource("")
 
 
-def misfits(questions: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -> list[str]:
+def misfits(questions: Iterable[DrawnQuestion], open_graph: Callable[[str], Any]) -> list[str]:
     """Return a sentence for each set that does not fit its graph.
 
-    It names entities or answers that the graph lacks, and answers that are not given.
+    A sentence counts the questions whose entities or answers the graph lacks, or that have none.
 
     Parameters
     ----------
     questions : the drawn questions.
-    by_name : opens a graph by its name.
+    open_graph : opens a graph by its name.
 
     Returns
     -------
@@ -300,7 +319,7 @@ def misfits(questions: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -
     sentences = []
     for (name, graph), group in questions_by_source.items():
         if graph:
-            fit = measure_fit(by_name(graph), group)
+            fit = measure_fit(open_graph(graph), group)
         else:
             fit = measure_own_graphs_fit(question_set(name), group)
         sentences.append(fit.words(graph or "graphs of their own"))
@@ -310,7 +329,8 @@ def misfits(questions: Iterable[DrawnQuestion], by_name: Callable[[str], Any]) -
 def draw_sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[Question, ...]:
     """Draw a sample of questions.
 
-    The order depends on the seed alone. A smaller sample is the beginning of a larger one.
+    The order depends on the seed and the number of questions alone, so a smaller sample is the
+    beginning of a larger one.
 
     Parameters
     ----------
@@ -333,12 +353,12 @@ def draw_sample(questions: Sequence[Question], size: int | None, seed: int) -> t
 
 
 def models_used(operator: Operator) -> list[str]:
-    """Return the models and roles that an operator names."""
+    """Return the models and roles that an operator's parameters name."""
     names: list[str] = []
     for parameter, value in zip(
         parameters(type(operator)), parameter_values(operator).values(), strict=True
     ):
-        if value in parameter.also:
+        if value in parameter.also:  # a special value that is no model's name
             continue
         if parameter.chat:
             names.append(value)
@@ -347,8 +367,8 @@ def models_used(operator: Operator) -> list[str]:
     return names
 
 
-def _open_run(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
-    """Return the same as `_open_set` for the questions of a finished run, None for another name."""
+def _open_run(name: str, open_graph: Callable[[str], Any]) -> OpenedSet | None:
+    """Return the questions of a finished run as `_open_set` does, None if the name is no run's."""
     if not name.startswith(RUN_PREFIX):
         return None
     run = find_run(name.removeprefix(RUN_PREFIX))
@@ -358,18 +378,18 @@ def _open_run(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
             f"The finished run “{run.title}” has no question whose text is known; bring its "
             f"questions to “{run.source_name}”."
         )
-    return name, run_questions, run.source, run.source.digest(by_name), ""
+    return name, run_questions, run.source, run.source.digest(open_graph), ""
 
 
-def _open_corpus_set(name: str, by_name: Callable[[str], Any]) -> OpenedSet | None:
-    """Return the same as `_open_set` for a set of a corpus, None if no corpus has that set."""
+def _open_corpus_set(name: str, open_graph: Callable[[str], Any]) -> OpenedSet | None:
+    """Return a set of a corpus as `_open_set` does, None if no corpus has that set."""
     source = corpus_of_set(name)
     if source is None:
         return None
-    return name, source.questions(name), source, source.digest(by_name), ""
+    return name, source.questions(name), source, source.digest(open_graph), ""
 
 
-def _open_set(name: str, graph: str, by_name, columns: str, only: str) -> OpenedSet:
+def _open_set(name: str, graph: str, open_graph, columns: str, only: str) -> OpenedSet:
     """Open a question set by its name or file.
 
     The source has no name if each question has its own graph.
@@ -388,7 +408,7 @@ def _open_set(name: str, graph: str, by_name, columns: str, only: str) -> Opened
         return full_name, opened_set.questions(), GraphSource(""), digest, note
     graph_name = graph or ("metaqa" if is_file else dataset_of_set(name).name)
     source = GraphSource(graph_name)
-    return full_name, opened_set.questions(), source, source.digest(by_name), note
+    return full_name, opened_set.questions(), source, source.digest(open_graph), note
 
 
 def _digest(value: Any) -> str:

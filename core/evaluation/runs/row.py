@@ -1,4 +1,7 @@
-"""Rows of an evaluation: methods run on one question, after the models are loaded."""
+"""Rows of an evaluation: methods run on one question, after the models are loaded.
+
+A row is the result of one method on one question.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +34,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class FinishedRow:
-    """Result of a method on a question, in the form in which it is saved.
+    """Result of a method (id) on a question (id), in the form in which it is saved.
 
-    A failed row has an error sentence instead of an outcome.
+    A failed row has an error sentence instead of an outcome. `states` are the frozen states of the
+    method (`core.snapshot`). `seconds` is the wall-clock time of the row, including judging.
     """
 
     method: str
@@ -47,7 +51,8 @@ class FinishedRow:
 def make_ask(engine, plan: Plan) -> Callable[[DrawnQuestion], SourceQuestion]:
     """Return a function that prepares a drawn question for the methods of a plan.
 
-    It opens the question's source, links its entities and applies the settings of the plan.
+    The function opens the question's source, links the question's entities to its nodes and applies
+    the settings of the plan.
 
     Parameters
     ----------
@@ -56,7 +61,7 @@ def make_ask(engine, plan: Plan) -> Callable[[DrawnQuestion], SourceQuestion]:
 
     Returns
     -------
-    A function of a drawn question. It raises the errors of opening and asking.
+    The function, which raises the errors of opening and asking.
     """
     return lambda drawn: drawn.open(engine).ask(drawn.question, plan.seed, uses_model=plan.model)
 
@@ -84,7 +89,7 @@ def run_methods(
     methods : the methods; by default all of the plan, in an order that rotates with the
         question.
     watch : checked before each method and while it runs.
-    seconds : time limit for one method; one that exceeds it has no outcome.
+    seconds : time limit for one method, None for no limit; a method that exceeds it has no outcome.
     with_states : True if the rows have states and are sent as spans
         (`core.comparison.lane_traces`).
 
@@ -92,9 +97,9 @@ def run_methods(
     ------
     A row for each method, as soon as it has run.
     """
-    turn_methods = plan.rotated_methods(index) if methods is None else methods
-    prefixes = PrefixCache() if len(turn_methods) > 1 else NoPrefixCache()
-    for method in turn_methods:
+    methods = plan.rotated_methods(index) if methods is None else methods
+    prefixes = PrefixCache() if len(methods) > 1 else NoPrefixCache()
+    for method in methods:
         watch.check()
         limited = watch if seconds is None else watch_until(watch, time.monotonic() + seconds)
         yield run_method(plan, environment, ask, index, method, prefixes, limited, with_states)
@@ -121,7 +126,7 @@ def run_method(
     ask : the result of `make_ask`.
     index : index of the question in the plan.
     method : the method.
-    prefixes : states of common beginnings of lines, which methods share.
+    prefixes : cache of the states after common leading operators, which methods share.
     watch : may raise RunCancelled, which ends the run.
     with_states : True if the row has states and is sent as a span.
 
@@ -131,7 +136,7 @@ def run_method(
 
     Raises
     ------
-    RunCancelled : as `watch` raises.
+    RunCancelled : `watch` cancelled the run.
     """
     start = time.perf_counter()
     models = environment.models
@@ -175,7 +180,7 @@ def _observe_lane(plan: Plan, models: Models, lane: LaneRun, watch: Watch) -> Ou
 def without_caches(state: State) -> State:
     """Return a state whose steps have the seconds that they would have taken without caches.
 
-    A reply that was cached on disk counts with the seconds of the request that produced it.
+    A cached reply or vector counts with the seconds of the request that produced it.
     """
     steps = (replace(step, seconds=step.seconds + step.saved, saved=0.0) for step in state.trace)
     return replace(state, trace=tuple(steps))
@@ -198,8 +203,8 @@ def load_models(
 
     Raises
     ------
-    ModelUnavailable : a model that answers or judges is missing. The rows report other missing
-        models.
+    ModelUnavailable : a model that answers or judges is missing. Other missing models raise nothing
+        here; the rows report them.
     """
     watch.report("Loading the models")
     needed_roles = [*_answering_models(plan), *plan.judges]
@@ -226,7 +231,7 @@ def _answering_models(plan: Plan) -> list[str]:
 
 
 def _load_weights(models, roles: Sequence[str]) -> None:
-    """Load language models that run on this computer."""
+    """Load the language models of some roles, if they run in this process."""
     for role in dict.fromkeys(roles):
         load_weights = getattr(models.chat(role), "load", None)
         if load_weights:
@@ -237,7 +242,7 @@ def _load_weights(models, roles: Sequence[str]) -> None:
 def _failures_left_to_rows(watch: Watch) -> Iterator[None]:
     """Log a failure within the context and go on, because the affected rows report it.
 
-    A cancelled run is noticed before and within the context.
+    RunCancelled is raised before and within the context if the run was cancelled.
     """
     watch.check()
     try:
@@ -269,9 +274,9 @@ def _warm_up_scorer(models, name: str) -> None:
 
 
 def needs_warm_up(operator: Operator) -> bool:
-    """Return whether an operator reads only the question, and may load things at its first call.
+    """Return whether an operator can run first in a line, and may load things at its first call.
 
-    Operators that call a program of the user are excluded.
+    It then reads only the question. Operators that call a program of the user are excluded.
     """
     is_first_stage = operator.stage in ("convert", "extract", "retrieve")
     return operator.is_reusable and is_first_stage and set(operator.reads) <= set(INITIAL_FIELDS)

@@ -15,7 +15,12 @@ from core.environment import Environment
 from core.errors import RunCancelled
 from core.evaluation.runs.plan import DrawnQuestion, Plan
 from core.evaluation.runs.row import FinishedRow, load_models, run_methods
-from core.evaluation.runs.servers import as_fast_as_one, fix_concurrency, question_slots, servers
+from core.evaluation.runs.servers import (
+    fix_concurrency,
+    limit_to_single_speed,
+    question_slots,
+    servers,
+)
 from core.evaluation.runs.spending import SpendingEstimate, cap_error, estimate_rest, spending
 from core.evaluation.runs.store import RUN_CANCELLED, RUN_DONE, RUN_RUNNING, Store
 from core.evaluation.runs.worker_runs import spread_turns
@@ -33,9 +38,10 @@ from core.watch import Watch
 class Pace:
     """Progress of a run and an estimate of the remaining time.
 
-    The estimate uses the time that each method has taken so far, with `concurrency` of them running
-    at a time on average. There is none until every method with remaining rows has run once, because
-    the times of methods differ too much.
+    `total` is the number of all rows, and `rows_left` the number of remaining rows of each method.
+    The estimate uses the seconds that each method has taken so far, with `concurrency` rows running
+    at a time on average. There is no estimate until every method with remaining rows has run once,
+    because the times of methods differ too much.
     """
 
     total: int
@@ -50,7 +56,7 @@ class Pace:
         Parameters
         ----------
         method : id of its method.
-        seconds : time that it took.
+        seconds : wall-clock seconds that it took.
         failed : True if the row has an error.
         """
         self.rows_left[method] -= 1
@@ -68,9 +74,9 @@ class Pace:
         return self.total - sum(self.rows_left.values())
 
     def seconds_left(self) -> tuple[float, float] | None:
-        """Return an interval of the seconds until the end.
+        """Return the least and most estimated seconds until the end.
 
-        It is None if a method with remaining rows has not run yet.
+        The result is None if nothing remains, or if a method with remaining rows has not run yet.
         """
         rows_left = {method: count for method, count in self.rows_left.items() if count}
         if not rows_left or not rows_left.keys() <= self.seconds_by_method.keys():
@@ -99,11 +105,11 @@ class Pace:
 
 
 def mean_interval(seconds: Sequence[float]) -> tuple[float, float]:
-    """Return a rough interval of the mean duration after `n` measurements.
+    """Return a rough interval of the mean duration, from n measurements in seconds.
 
     The interval runs from mean / factor to mean * factor, with factor = 1 + d / sqrt(n). d is twice
     the standard deviation over the mean, and at least 1, because few measurements say little about
-    the spread. After one measurement it is half to twice the mean.
+    the spread. One measurement thus gives an interval from half to twice its value.
     """
     mean = fmean(seconds)
     deviation = 2 * stdev(seconds) / mean if len(seconds) > 1 and mean else 0.0
@@ -118,12 +124,13 @@ class EvaluationRunner:
     With model servers, many questions run concurrently: one computes while the others wait for
     replies. Their number is `max_concurrent`, or is determined during the run
     (`core.models.chat.window`). Cold runs, and runs whose models are all in this process, have one
-    question at a time. With `as_fast_as_one` a cold run sends a server as many concurrent requests
-    as it answers as fast as a single one.
+    question at a time. If `limits_to_single_speed` is set, a cold run too may ask several questions
+    at a time, with only so many requests to a server that each is as fast as a single one.
 
-    Rows are saved as they come. The run stops before it would exceed the cap, and after `first` of
-    the remaining questions if that is not 0. With `workers` the questions are spread over
-    processes, and only this process writes to the store. `ask` is the result of `make_ask`.
+    Rows are saved as they come. The run stops before it would exceed the cap, and after
+    `max_questions` of the remaining questions if that is not 0. With `workers` the questions are
+    spread over processes, and only this process writes to the store. `ask` prepares a question
+    (`core.evaluation.runs.row.make_ask`), and `run` is the number of the run in the store.
     """
 
     plan: Plan
@@ -134,15 +141,16 @@ class EvaluationRunner:
     workers: Workers | None = None
     max_concurrent: int = 0
     cap: Cap | None = None
-    first: int = 0
-    as_fast_as_one: bool = False
+    max_questions: int = 0
+    limits_to_single_speed: bool = False
     # Estimated cost of the remaining rows, set when the run has ended.
     estimate: SpendingEstimate | None = field(default=None, init=False)
 
     def __call__(self, watch: Watch) -> int:
         """Run everything that is not finished, and return the number of the run.
 
-        A failed row is saved with its error and tried again by the next run. Raises CapReached.
+        A failed row is saved with its error and tried again when the run is resumed. Raises
+        RunCancelled, and CapReached if the cap stopped the run.
         """
         done = self.store.finished_pairs(self.run)
         rows_left = {method.id: 0 for method in self.plan.methods}
@@ -158,7 +166,7 @@ class EvaluationRunner:
             if self.workers:
                 self._run_on_workers(watch, done, pace, self.workers)
             else:
-                self._run_here(watch, done, pace)
+                self._run_in_process(watch, done, pace)
         except RunCancelled:
             self.store.set_status(self.run, RUN_CANCELLED)
             raise
@@ -168,7 +176,10 @@ class EvaluationRunner:
         return self.run
 
     def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Method]]]:
-        """Yield each question's index with the methods left for it."""
+        """Yield a turn per question: its index, and the methods that are not in `done` for it.
+
+        `done` holds pairs of a method's and a question's id. Finished questions are left out.
+        """
         for index, drawn_question in enumerate(self.plan.drawn):
             methods_left = [
                 method
@@ -181,12 +192,13 @@ class EvaluationRunner:
     def _save_row(self, row: FinishedRow) -> None:
         self.store.save_row(self.run, row.method, row.question, row.outcome, row.error, row.states)
 
-    def _run_here(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
+    def _run_in_process(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
         """Run the remaining rows in this process.
 
-        The methods of a question run one after the other; several questions may run at a time.
+        The methods of a question run one after the other; several questions may run at a time. One
+        of them computes (`ProcessorLock`) while the others wait for model servers.
         """
-        server_list = servers(self.plan, self.environment.models, self.as_fast_as_one)
+        server_list = servers(self.plan, self.environment.models, self.limits_to_single_speed)
         clock = self.environment.clock
         run_spending = self.spending()
         processor = ProcessorLock()
@@ -195,13 +207,14 @@ class EvaluationRunner:
         open_questions = 0
 
         def free_slots() -> int:
+            # No further question begins if it might exceed the cap.
             return question_slots(server_list) if run_spending.can_begin(open_questions) else 0
 
-        flight = ConcurrentWork(free_slots, watch)
+        concurrent_work = ConcurrentWork(free_slots, watch)
 
         def turns() -> Iterator[tuple[int, list[Method]]]:
             nonlocal open_questions
-            for turn in islice(self._turns(done), self.first or None):
+            for turn in islice(self._turns(done), self.max_questions or None):
                 with lock:
                     open_questions += 1
                 yield turn
@@ -223,11 +236,12 @@ class EvaluationRunner:
         def run_question(turn: tuple[int, list[Method]]) -> None:
             nonlocal open_questions
             account = Account()
-            rows = run_methods(self.plan, self.environment, self.ask, *turn, flight)
+            # A generator: each `next` below runs one more method.
+            rows = run_methods(self.plan, self.environment, self.ask, *turn, concurrent_work)
             try:
                 with processor.hold(), charged_to(account, run_spending.account):
                     for method in turn[1]:
-                        flight.check()
+                        concurrent_work.check()
                         report_progress(method)
                         row_start = clock()
                         save_row(next(rows), row_start)
@@ -239,10 +253,10 @@ class EvaluationRunner:
         try:
             with (
                 fix_concurrency(server_list, self.max_concurrent),
-                as_fast_as_one(server_list if self.as_fast_as_one else ()),
+                limit_to_single_speed(server_list if self.limits_to_single_speed else ()),
             ):
-                for _ in flight.run_each(run_question, turns()):
-                    continue
+                for _ in concurrent_work.run_each(run_question, turns()):
+                    continue  # the rows are saved by `run_question`
         finally:
             self.store.save_usage(self.run, run_spending.account.usage)
         self.estimate = estimate_rest(run_spending, pace.done, pace.total, pace.seconds_left())

@@ -24,7 +24,10 @@ from core.types import State
 
 @dataclass(frozen=True)
 class ReopenedRow:
-    """A saved row with its thawed states, and the graph that its line names, if any."""
+    """A saved row with its states, and the graph that its line names, None if it names none.
+
+    `states` is empty if none were saved. `error` is the sentence of a failed row.
+    """
 
     method: Method
     states: tuple[State, ...]
@@ -40,7 +43,9 @@ def reopen_comparison(
     methods: tuple[str, ...] = (),
     open_build: Callable[[Line], Any] = lambda line: None,
 ) -> MethodComparison:
-    """Return the rows of one question as a finished comparison on an opened source.
+    """Return the saved rows of one question as a finished comparison on an opened source.
+
+    A comparison shows several methods on one question; each method is a lane.
 
     Parameters
     ----------
@@ -48,16 +53,16 @@ def reopen_comparison(
     run : the run.
     question : id of the question.
     source : the source, already opened.
-    methods : ids of the methods, all if empty.
+    methods : ids of the methods; empty for all.
     open_build : opens the graph that a line names; None if the line names no graph.
 
     Returns
     -------
-    One lane for each method with saved states.
+    One lane for each method with a row, also for failed rows without states.
 
     Raises
     ------
-    BadInput : the run has no such question or no saved state of it, or a graph has changed.
+    BadInput : the run has no such question or no saved states of it, or a graph has changed.
     """
     specs = [spec for spec in run.spec["instances"] if not methods or spec["id"] in methods]
     errors = {row.method: row.error for row in store.rows(run.id) if row.question.id == question}
@@ -101,7 +106,7 @@ def _finished_lane(ask: SourceQuestion, row: ReopenedRow) -> MethodLane:
         error=row.error,
         answer=answer or "",
         model=answer_role(row.method.line) if ask.uses_model else None,
-        tried=True,
+        tried=True,  # no repairs are tried on a saved row
     )
 
 
@@ -125,15 +130,17 @@ def load_plan(store: Store, run: Run) -> Plan:
     return from_plain(Plan, run.spec, methods=methods, drawn=tuple(store.drawn_questions(run.id)))
 
 
-def enlarge_plan(store: Store, run: Run, count: int, by_name: Callable[[str], Any]) -> Plan:
-    """Return the plan of a run with further questions of its set.
+def enlarge_plan(store: Store, run: Run, count: int, open_graph: Callable[[str], Any]) -> Plan:
+    """Return the plan of a run, enlarged by further questions of its set.
+
+    The sample of the enlarged plan begins with the questions of the run.
 
     Parameters
     ----------
     store : the store with the run.
     run : the run.
     count : number of further questions.
-    by_name : opens a graph by its name.
+    open_graph : opens a graph by its name.
 
     Returns
     -------
@@ -153,7 +160,7 @@ def enlarge_plan(store: Store, run: Run, count: int, by_name: Callable[[str], An
         saved_plan.methods,
         saved_plan.set,
         len(saved_plan.drawn) + count,
-        by_name,
+        open_graph,
         graph=first.source.graph_name,
         abstract=first.question.abstract,
         **settings,
@@ -161,9 +168,9 @@ def enlarge_plan(store: Store, run: Run, count: int, by_name: Callable[[str], An
 
 
 def _method(spec: dict[str, str]) -> Method:
-    """Return the catalogue's method if it still has the line that was run.
+    """Return the catalogue's method if its line is still the saved one.
 
-    Else return a method with the saved line and name.
+    Otherwise return a method with the saved line and name.
     """
     method = catalogue().get(spec["id"])
     if method is not None and repr(method.line) == spec["line"]:

@@ -1,4 +1,4 @@
-"""Sources in the specifications of saved evaluations."""
+"""Sources (graphs and corpora) in the specifications of saved evaluations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Model servers of an evaluation, and the number of questions that keep them busy."""
+"""Model servers of an evaluation, and the number of questions that keep them busy.
+
+A server answers several requests at a time; a model in this process answers one.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,14 @@ from core.models.chat.window import Window
 
 
 def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
-    """Return the models of a plan that take several requests at a time.
+    """Return the models of a plan that take several requests at a time (servers).
 
     Parameters
     ----------
     plan : the plan.
     models : the registry of models.
-    cold : True to include the servers of a cold plan, which by default has none.
+    cold : True to return the servers of a cold plan too. By default a cold plan has none, so that
+        it asks one question at a time.
 
     Returns
     -------
@@ -37,7 +41,7 @@ def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
 
 
 def request_slots(model: Any) -> int:
-    """Return how many requests a model takes at a time."""
+    """Return how many requests a model takes at a time; 1 unless it is a server."""
     return getattr(model, "max_concurrent", 1)
 
 
@@ -62,7 +66,7 @@ def fix_concurrency(models: Sequence[Any], number: int) -> Iterator[None]:
 
 
 @contextmanager
-def as_fast_as_one(models: Sequence[Any]) -> Iterator[None]:
+def limit_to_single_speed(models: Sequence[Any]) -> Iterator[None]:
     """Limit each server to the concurrency at which a request is as fast as a single one."""
     with ExitStack() as stack:
         for window in _windows(models):
@@ -71,5 +75,6 @@ def as_fast_as_one(models: Sequence[Any]) -> Iterator[None]:
 
 
 def _windows(models: Sequence[Any]) -> list[Window]:
+    """Return the windows (slots for concurrent requests) of the models that have one."""
     windows = (getattr(model, "window", None) for model in models)
     return [window for window in windows if window]

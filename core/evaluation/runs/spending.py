@@ -23,16 +23,16 @@ def spending(
     models : the registry of models, with their prices.
     usage : usage of each model so far, by name.
     cap : the limit, None for no limit.
-    done : number of rows that are done.
+    done : number of rows that are done, on which the estimate of a question's cost is based.
 
     Returns
     -------
-    The account, with an estimate of a question's cost.
+    The spending so far, with an estimate of a question's cost.
 
     Raises
     ------
-    BadInput : the cap is in money, and no model of the plan has a price or prices differ in
-        currency.
+    BadInput : the cap is in money, and no model of the plan has a price, or the prices are in
+        several currencies.
     """
     prices = find_prices(models, plan.models, cap, "this evaluation")
     return Spending(prices, usage, cap, done / len(plan.methods))
@@ -43,8 +43,8 @@ def cap_error(run_spending: Spending, done: int, total: int) -> CapReached:
 
     Parameters
     ----------
-    run_spending : the account of the run.
-    done, total : numbers of rows.
+    run_spending : the spending of the run.
+    done, total : numbers of rows that are done, and of all rows.
 
     Returns
     -------
@@ -61,19 +61,19 @@ def cap_error(run_spending: Spending, done: int, total: int) -> CapReached:
 class SpendingEstimate:
     """Estimated cost of the remaining rows of a run, based on the rows that are done."""
 
-    rows: int  # rows done so far, on which the estimate is based
-    left: int
-    usage: Usage
-    money: float
+    rows_done: int
+    rows_left: int
+    usage: Usage  # of language models, in the remaining rows
+    money: float  # 0 without prices
     currency: str
-    priced: bool
-    seconds: tuple[float, float] | None = None
+    has_price: bool  # a model of the plan has a price
+    seconds: tuple[float, float] | None = None  # least and most, None if unknown
 
     def words(self) -> str:
         """Return the estimate as a sentence."""
-        if not self.left:
+        if not self.rows_left:
             return "Nothing is left to be asked."
-        if not self.rows:
+        if not self.rows_done:
             return "Nothing can be said before the first answers are done."
         calls_text = "no calls of language models"
         if self.usage.calls:
@@ -84,13 +84,13 @@ class SpendingEstimate:
         parts = [calls_text]
         if self.seconds:
             parts.append(range_text(*self.seconds))
-        if self.priced:
+        if self.has_price:
             parts.append(format_money(self.money, self.currency))
         elif self.usage.calls:
             parts.append("no money, as no price is given in models.toml")
         return (
-            f"Estimate from the {self.rows:,} answers that are done, for the {self.left:,} "
-            f"that are left: {', '.join(parts)}."
+            f"Estimate from the {self.rows_done:,} answers that are done, for the "
+            f"{self.rows_left:,} that are left: {', '.join(parts)}."
         )
 
 
@@ -99,32 +99,32 @@ def estimate_rest(
 ) -> SpendingEstimate:
     """Return the estimated cost of the remaining rows.
 
-    It is based on the mean over the finished rows of all methods.
+    The estimate is based on the mean over the finished rows of all methods.
 
     Parameters
     ----------
-    run_spending : the account of the run.
-    done, total : numbers of rows.
-    seconds : least and most remaining time, if it is known.
+    run_spending : the spending of the run.
+    done, total : numbers of rows that are done, and of all rows.
+    seconds : least and most remaining seconds; None if unknown.
 
     Returns
     -------
-    Tokens, money and time.
+    Calls, tokens, money and time; zeros if no row is done.
     """
     usage = run_spending.account.usage
     total_usage = sum(usage.values(), Usage())
-    share = (total - done) / done if done else 0.0
+    ratio = (total - done) / done if done else 0.0  # remaining rows per finished row
     expected_usage = Usage(
-        round(total_usage.calls * share),
-        round(total_usage.tokens_in * share),
-        round(total_usage.tokens_out * share),
+        round(total_usage.calls * ratio),
+        round(total_usage.tokens_in * ratio),
+        round(total_usage.tokens_out * ratio),
     )
     has_price = any(price.is_known for price in run_spending.prices.values())
     return SpendingEstimate(
         done,
         total - done,
         expected_usage,
-        total_price(run_spending.prices, usage) * share,
+        total_price(run_spending.prices, usage) * ratio,
         run_spending.currency,
         has_price,
         seconds,

@@ -1,4 +1,7 @@
-"""Store of evaluations in SQLite: runs, their questions, and a row per method and question."""
+"""Store of evaluations in SQLite: runs, their questions, and a row per method and question.
+
+Saved specifications, questions and outcomes are JSON texts with a digest, which reveals damage.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ SPENT_STATEMENT = (
 EVALUATION_SCHEMA = Schema(
     "the evaluations", EVALUATION_STATEMENTS, application=0x486F7053, version=1
 )
-ROW_ADDRESS_KEY = "of"  # key in a saved outcome for its method and question
+ROW_ADDRESS_KEY = "of"  # key, in a saved outcome, of the ids of its method and question
 EVALUATION_OWNER_KIND = "evaluation"
 MAX_SQLITE_INTEGER = (1 << 63) - 1
 RUN_RUNNING = "running"
@@ -58,9 +61,10 @@ RUN_CANCELLED = "cancelled"
 
 @dataclass(frozen=True)
 class Run:
-    """A saved evaluation: its specification, creation time and progress.
+    """A saved evaluation: its specification (`Plan.spec`), creation time and progress.
 
-    `created` is in seconds since 1970.
+    `key` is the specification's key (`evaluation_key`). `created` is in seconds since 1970.
+    `status` is one of the `RUN_...` constants.
     """
 
     id: int
@@ -68,12 +72,12 @@ class Run:
     spec: dict[str, Any]
     created: float
     status: str
-    done: int  # rows without an error
-    failed: int
+    done: int  # number of rows without an error
+    failed: int  # number of rows with an error
 
     @property
     def total(self) -> int:
-        """Number of rows of the finished run."""
+        """Number of rows that the run has when it is finished."""
         return self.spec["sample"] * len(self.spec["instances"])
 
 
@@ -90,8 +94,8 @@ class StoredRow:
 class Store:
     """Evaluations in one SQLite file, which is created at the first write.
 
-    Every row is a transaction of its own. The store is thread-safe. Raises StoreError, and writes
-    nothing, if the file is damaged, belongs to another program, or has a newer version.
+    Every row is a transaction of its own. The store is thread-safe. Opening it raises StoreError,
+    and writes nothing, if the file is damaged, belongs to another program, or has a newer version.
     """
 
     def __init__(self, file: Path):
@@ -107,14 +111,14 @@ class Store:
     ) -> Run:
         """Return the newest run with this specification, to be resumed, or a new run.
 
-        A new run is created if there is none, if the run is unfinished and belongs to another user,
-        or if `again` is set. Runs that differ only in the names of their methods count as the same,
-        because a name may change when the catalogue gets a similar row.
+        A new run is created if there is none, if that run is unfinished and belongs to another
+        user, or if `again` is set. Specifications that differ only in the names of methods count as
+        the same, because a name may change when the catalogue gets a similar method.
 
         Parameters
         ----------
         spec : the specification of the plan.
-        questions : its questions in order.
+        questions : the plan's questions, in order.
         again : True to create a new run in any case.
 
         Returns
@@ -131,7 +135,7 @@ class Store:
             same_run = self._db.execute(query, (spec_key,)).fetchone()[0]
             run_number: Any = same_run or self._find_renamed(spec)
             if run_number is None or again or self._is_another_users(run_number):
-                values = (spec_key, _marked_text(spec), time.time(), RUN_RUNNING)
+                values = (spec_key, _json_with_digest(spec), time.time(), RUN_RUNNING)
                 run_number = self._db.execute(
                     "INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values
                 ).lastrowid
@@ -149,7 +153,7 @@ class Store:
         Parameters
         ----------
         run : number of the run.
-        status : the status.
+        status : one of the `RUN_...` constants.
 
         Raises
         ------
@@ -167,7 +171,7 @@ class Store:
         error: str | None,
         states: dict | None,
     ) -> None:
-        """Save one row, replacing an earlier one.
+        """Save one row, replacing an earlier row of the same method and question.
 
         Parameters
         ----------
@@ -175,7 +179,7 @@ class Store:
         method : id of the method.
         question : id of the question.
         outcome : the outcome; None for a failed question.
-        error : why it failed, as a sentence.
+        error : why the question failed, as a sentence; None for an answered question.
         states : frozen states of the lane (`core.snapshot`); None to save none.
 
         Raises
@@ -184,7 +188,7 @@ class Store:
         """
         facts = blob = None
         if outcome is not None:
-            facts = _marked_text({**outcome.to_dict(), ROW_ADDRESS_KEY: [method, question]})
+            facts = _json_with_digest({**outcome.to_dict(), ROW_ADDRESS_KEY: [method, question]})
         if states is not None:
             blob = zlib.compress(_json(states).encode(), 6)
         with self._write():
@@ -206,7 +210,7 @@ class Store:
         StoreError : the file cannot be used.
         """
         rows = [
-            (run, name, used.calls, used.tokens_in, used.tokens_out) for name, used in usage.items()
+            (run, name, each.calls, each.tokens_in, each.tokens_out) for name, each in usage.items()
         ]
         if not rows:
             return
@@ -217,7 +221,7 @@ class Store:
     def usage(self, run: int) -> dict[str, Usage]:
         """Return a run's usage of each language model, by name.
 
-        It is empty for runs from before usage was recorded.
+        The result is empty for runs from before usage was recorded.
         """
         if not self._all("SELECT name FROM sqlite_master WHERE name = 'spent'"):
             return {}
@@ -227,7 +231,7 @@ class Store:
         return {name: Usage(*counts) for name, *counts in usage_rows}
 
     def finished_pairs(self, run: int) -> set[tuple[str, str]]:
-        """Return the (method, question id) pairs without an error.
+        """Return the (method id, question id) pairs of a run that have a row without an error.
 
         These need not be run again.
         """
@@ -252,13 +256,13 @@ class Store:
         number, spec_key, spec, created, status = run_rows[0]
         query = "SELECT error IS NULL, count(*) FROM rows WHERE run = ? GROUP BY 1"
         counts = dict(self._all(query, (run,)))
-        with self._as_damage():
-            saved_spec = _read_marked(spec)
+        with self._report_damage():
+            saved_spec = _read_json_with_digest(spec)
         done, failed = counts.get(1, 0), counts.get(0, 0)
         return Run(number, spec_key, saved_spec, created, status, done, failed)
 
     def rows(self, run: int) -> list[StoredRow]:
-        """Return all rows of a run, ordered by question, then by method."""
+        """Return all rows of a run, ordered by question, then by method, as in the plan."""
         questions = {drawn.question.id: drawn.question for drawn in self.drawn_questions(run)}
         question_order = {id: index for index, id in enumerate(questions)}
         specs = self.run(run).spec["instances"]
@@ -266,7 +270,7 @@ class Store:
         query = "SELECT instance, question, outcome, error FROM rows WHERE run = ?"
         saved_rows = self._all(query, (run,))
         rows = []
-        with self._as_damage():
+        with self._report_damage():
             saved_rows.sort(key=lambda row: (question_order[row[1]], method_order[row[0]]))
             for method, question, facts, error in saved_rows:
                 outcome = None if facts is None else _read_outcome(facts, method, question)
@@ -277,7 +281,7 @@ class Store:
         """Return the questions of a run, in the order in which they are asked."""
         query = "SELECT told FROM questions WHERE run = ? ORDER BY place"
         saved_questions = self._all(query, (run,))
-        with self._as_damage():
+        with self._report_damage():
             return [_read_drawn(text) for (text,) in saved_questions]
 
     def states(self, run: int, method: str, question: str) -> dict | None:
@@ -291,7 +295,7 @@ class Store:
 
         Returns
         -------
-        None if there is no such row or it has no states.
+        The states; None if there is no such row or it has no states.
 
         Raises
         ------
@@ -299,19 +303,19 @@ class Store:
         """
         query = "SELECT states FROM rows WHERE run = ? AND instance = ? AND question = ?"
         saved_states = self._all(query, (run, method, question))
-        with self._as_damage():
+        with self._report_damage():
             if saved_states and saved_states[0][0] is not None:
                 return json.loads(zlib.decompress(saved_states[0][0]))
             return None
 
-    def take_over(self, source_run: int, run: int, methods: Sequence[str]) -> None:
+    def copy_rows(self, source_run: int, run: int, methods: Sequence[str]) -> None:
         """Copy finished rows from another run of the same questions.
 
         Parameters
         ----------
         source_run : number of the other run.
         run : number of the run that receives them; its own rows are not replaced.
-        methods : ids of the methods.
+        methods : ids of the methods whose rows are copied.
 
         Raises
         ------
@@ -343,7 +347,7 @@ class Store:
         target = _without_names(json.loads(_json(spec)))
         for run, text in self._db.execute("SELECT id, spec FROM runs ORDER BY id DESC").fetchall():
             with suppress(ValueError, KeyError, TypeError):
-                if _without_names(_read_marked(text)) == target:
+                if _without_names(_read_json_with_digest(text)) == target:
                     return run
         return None
 
@@ -360,7 +364,7 @@ class Store:
             self._db.close()
 
     @contextmanager
-    def _as_damage(self) -> Iterator[None]:
+    def _report_damage(self) -> Iterator[None]:
         """Turn errors of reading a damaged row into StoreError."""
         try:
             yield
@@ -373,10 +377,12 @@ class Store:
 
     @contextmanager
     def _write(self) -> Iterator[None]:
+        """Hold the lock and a transaction, which is committed unless the block raises."""
         with self._lock, self._rows.raise_store_errors(), transaction(self._db):
             yield
 
     def _all(self, query: str, values: tuple = ()) -> list[tuple]:
+        """Return all rows of a query."""
         with self._lock, self._rows.raise_store_errors():
             return self._db.execute(query, values).fetchall()
 
@@ -398,12 +404,12 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _marked_text(value: dict[str, Any]) -> str:
+def _json_with_digest(value: dict[str, Any]) -> str:
     return _json(digests.with_digest(value))
 
 
-def _read_marked(text: str) -> dict[str, Any]:
-    """Read what `_marked_text` wrote, also in the earlier form without a digest.
+def _read_json_with_digest(text: str) -> dict[str, Any]:
+    """Read what `_json_with_digest` wrote, also in the earlier form without a digest.
 
     Raises ValueError if the digest does not match.
     """
@@ -411,7 +417,8 @@ def _read_marked(text: str) -> dict[str, Any]:
 
 
 def _read_outcome(text: str, method: str, question: str) -> Outcome:
-    facts = _read_marked(text)
+    """Return a saved outcome; raises ValueError if it is that of another row."""
+    facts = _read_json_with_digest(text)
     if facts.pop(ROW_ADDRESS_KEY, [method, question]) != [method, question]:
         raise ValueError("a row is of another method or question")
     return Outcome.from_dict(facts)
@@ -420,10 +427,12 @@ def _read_outcome(text: str, method: str, question: str) -> Outcome:
 def _drawn_text(drawn: DrawnQuestion) -> str:
     """Return a drawn question as the text that `_read_drawn` reads."""
     question = to_plain(drawn.question)
-    return _marked_text({"question": question, "set": drawn.set, "graph": drawn.source.saved_name})
+    return _json_with_digest(
+        {"question": question, "set": drawn.set, "graph": drawn.source.saved_name}
+    )
 
 
 def _read_drawn(text: str) -> DrawnQuestion:
-    record = _read_marked(text)
+    record = _read_json_with_digest(text)
     question = from_plain(Question, record["question"])
     return DrawnQuestion(question, record["set"], read_source(record["graph"]))

@@ -1,6 +1,6 @@
 """Evaluation over several worker processes.
 
-Each worker takes one question at a time, with every method that is left for it.
+Each worker process takes one question at a time, with every method that remains for it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from core.runtime.cluster import LostResult, Workers
 from core.runtime.jobs import Job
 from core.watch import NO_WATCH, Watch
 
-Turn = tuple[int, list[Method]]  # index of a question, and the methods left for it
-# Of a worker process: the keys of the plans whose models it has loaded, and its engine.
+Turn = tuple[int, list[Method]]  # index of a question, and the methods that remain for it
+# State of a worker process: the keys of the plans whose models it has loaded, and its engine.
 _warmed_plans: set[tuple] = set()
 _engine = cache(Engine)
 
@@ -27,7 +27,8 @@ def spread_turns(
 ) -> Generator[Sequence[FinishedRow], None, None]:
     """Yield the rows of each turn, in the order of the turns.
 
-    The rows of a worker that died have an error, so that the next run tries them again.
+    If a worker dies, the rows of its turn have an error, so that they run again when the evaluation
+    is resumed.
 
     Parameters
     ----------
@@ -43,15 +44,15 @@ def spread_turns(
     for (index, methods), result in workers.run_each(partial(run_turn, plan), turns, watch):
         if isinstance(result, LostResult):
             question = plan.drawn[index].question.id
-            result = [FinishedRow(one.id, question, error=result.error) for one in methods]
+            result = [FinishedRow(each.id, question, error=result.error) for each in methods]
         yield result
 
 
 def run_turn(plan: Plan, turn: Turn) -> list[FinishedRow]:
     """Run one question with its remaining methods, inside a worker process.
 
-    The methods run one after the other and share their common prefixes. The first call for a plan
-    loads its models.
+    The methods run one after the other and share the states after common leading operators. The
+    first call for a plan in a process loads the plan's models.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.failures import answered_text, failure_patterns, join_reasons
 from core.evaluation.metrics.outcome import observe
 from core.evaluation.runs.plan import DrawnQuestion, Plan
-from core.evaluation.runs.servers import as_fast_as_one, question_slots, servers
+from core.evaluation.runs.servers import limit_to_single_speed, question_slots, servers
 from core.operators.base import Line
 from core.runtime.concurrent_work import ConcurrentWork, ProcessorLock
 from core.runtime.jobs import Job, error_sentence
@@ -185,7 +185,7 @@ class Trial:
             return figures
 
         with (
-            as_fast_as_one(server_list if self.cost == "seconds" else ()),
+            limit_to_single_speed(server_list if self.cost == "seconds" else ()),
             closing(flight.run_each(run_question, indices())) as results,
         ):
             for index, figures in results:
@@ -284,7 +284,7 @@ class Trial:
             request = self.ask(item)
             lane = LaneRun(request, line, self.environment)
             lane.retrieve(LaneListener(watch=Watch(check_budget)))
-            if quality_metric.known == "gold" or quality_metric.base == "context_recall":
+            if quality_metric.required_field == "gold" or quality_metric.base == "context_recall":
                 # The metric needs no generated answer.
                 lane.ask = replace(request, uses_model=False)
             lane.answer(LaneListener(watch=Watch(check_budget)))

@@ -315,7 +315,7 @@ def start_search(engine, store: Store, planned: SearchPlan) -> Job:
         plan = planned.plan(chosen_points)
         run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn)
         runner = EvaluationRunner(
-            plan, store, run.id, engine.environment, planned.search.ask, as_fast_as_one=True
+            plan, store, run.id, engine.environment, planned.search.ask, limits_to_single_speed=True
         )
         runner(_prefixed_watch("On unseen questions: ", job))
         summary = RunSummary(store.run(run.id), store.rows(run.id))

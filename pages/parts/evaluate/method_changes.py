@@ -123,7 +123,7 @@ def _draw_picture(
             "{questions} left out: not asked of both, or without a correct answer.",
             questions=many(flow.left_out, "question"),
         )
-    rule = RIGHT_RULES.get(flow.by, ANSWER_RIGHT_RULE)
+    rule = RIGHT_RULES.get(flow.measure, ANSWER_RIGHT_RULE)
     legend = tr("Each band stands for questions (n = {n:,}); press one to list them.", n=flow.n)
     st.caption(plain(f"{legend} {rule} {note}"))
     component("flow")(key=Session.evaluate_flow.name, data=data, on_opened_change=open_pressed_band)

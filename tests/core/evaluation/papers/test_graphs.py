@@ -8,7 +8,12 @@ from core.builds import build_for, run_build
 from core.corpus import Document, open_corpus, write_corpus
 from core.errors import BadInput
 from core.evaluation.papers.experiments import find_experiment
-from core.evaluation.papers.graphs import check_builds, graphs_sentence, kind_of_graph, on_builds
+from core.evaluation.papers.graphs import (
+    check_builds,
+    graphs_sentence,
+    kind_of_graph,
+    replace_build,
+)
 from core.methods.catalogue import published_methods
 from core.models.registry import Registry
 from core.operators.texts.built_graph import BuiltGraph
@@ -64,7 +69,7 @@ def test_an_id_is_that_build_whatever_is_built(tmp_path, monkeypatch):
     run_build(corpus, "chunks-paper", Registry())
     assert build_for(corpus, "chunks").id == "chunks"
     assert build_for(corpus, "chunks-paper").id == "chunks-paper"
-    row = on_builds(published_methods()["vanilla-rag"], ("paper",))
+    row = replace_build(published_methods()["vanilla-rag"], ("paper",))
     assert (
         graphs_sentence(corpus, [row], {row.id: "VanillaRAG"})
         == "Graphs: chunks-paper for VanillaRAG."

@@ -109,7 +109,7 @@ def test_rows_are_run_anew_where_the_models_are_others_by_now(bench, monkeypatch
         "core.evaluation.runs.evaluation_jobs.dependency_text", lambda engine, plan: "others"
     )
     taken = []
-    monkeypatch.setattr(type(bench.store()), "take_over", lambda *given: taken.append(given))
+    monkeypatch.setattr(type(bench.store()), "copy_rows", lambda *given: taken.append(given))
     assert add_methods(bench.engine, bench.store(), run, [line]).wait(60) and not taken
 
 

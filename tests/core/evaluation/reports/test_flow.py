@@ -89,7 +89,7 @@ def test_questions_flow_from_stage_to_stage():
         "a",
         "b",
     )
-    assert found.by == READER_MEASURE and found.n == 5 and found.left_out == 0
+    assert found.measure == READER_MEASURE and found.n == 5 and found.left_out == 0
     assert [(band.before, band.after, band.questions, band.kind) for band in found.bands] == [
         ("right", "right", ("q0",), "right"),
         ("right", "paths", ("q1",), "lost"),
@@ -130,7 +130,7 @@ def test_on_documents_all_gold_passages_are_to_come_through():
         "a",
         "b",
     )
-    assert found.by == PASSAGE_MEASURE and found.stage_label("right") == "all evidence found"
+    assert found.measure == PASSAGE_MEASURE and found.stage_label("right") == "all evidence found"
     assert [(band.before, band.after) for band in found.bands] == [
         ("right", "retrieved"),
         ("prompt", "right"),
@@ -142,7 +142,7 @@ def test_where_a_language_model_answered_its_answers_count():
     """Right without its passages; all passages in the prompt and a wrong answer."""
     rows = on_documents((1, 1), (2, 2), answers="10")
     found = flow(summed(model=True, documents=True, a=rows, b=rows), "a", "b")
-    assert found.by == "accuracy" and [band.before for band in found.bands] == ["right", "answer"]
+    assert found.measure == "accuracy" and [band.before for band in found.bands] == ["right", "answer"]
 
 
 def test_failed_questions_are_a_stage_and_those_without_a_row_are_left_out_and_counted():

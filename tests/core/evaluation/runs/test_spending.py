@@ -104,7 +104,7 @@ def test_a_cap_stops_before_it_and_a_higher_one_goes_on(far, cap):
 
 
 def test_the_rest_is_estimated_by_the_first_questions_which_are_kept(far):
-    job = ran(far, plan(far, 40), first=5)
+    job = ran(far, plan(far, 40), max_questions=5)
     assert job.status == "done" and far.store().run(job.number).done == 5 == len(far.bodies)
     words = job.evaluation.estimate.words()
     assert words.startswith(

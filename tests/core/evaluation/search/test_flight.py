@@ -116,7 +116,9 @@ def test_unseen_questions_are_asked_many_at_a_time_too(bench):
     plan = bench.plan(bench.method("one", LINE), questions=questions(20), cold=True)
     with server(together=PLACES) as (address, seen):
         asking(bench, address, max_concurrent=PLACES)
-        work = replace(begin_evaluation(bench.engine, bench.store(), plan), as_fast_as_one=True)
+        work = replace(
+            begin_evaluation(bench.engine, bench.store(), plan), limits_to_single_speed=True
+        )
         work(Job("", lambda job: None))
     rows = [row for row in bench.store().rows(work.run) if row.outcome]
     assert seen.most == PLACES and len(rows) == 20
