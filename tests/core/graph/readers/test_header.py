@@ -162,5 +162,5 @@ def test_rows_wider_than_the_header_are_bad_lines_also_in_blocks(tmp_path, name,
         build(TripleFile(tmp_path / name, memory=memory), tmp_path / "g", "g")
     file = TripleFile(tmp_path / name, memory=memory, skips=True)
     graph = build(file, tmp_path / "h", "h")
-    assert graph.triple_texts(range(graph.n_triples)) == ["Ann -> keeps -> Gull"]
+    assert graph.triple_texts(range(graph.n_edges)) == ["Ann -> keeps -> Gull"]
     assert file.tally.sentences() == ["1 line left out, more columns than the header: line 3"]
