@@ -56,7 +56,7 @@ def table(tmp_path, monkeypatch):
         entities = tuple(
             ChunkEntity(name, kinds.get(name.split()[0].lower(), "person")) for name in names
         )
-        return SentenceTable.of(corpus, chunks, [Facts(entities)] * len(chunks))
+        return SentenceTable.from_corpus(corpus, chunks, [Facts(entities)] * len(chunks))
 
     return make
 
