@@ -16,7 +16,7 @@ from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
 from core.watch import NO_WATCH, Watch
 
-# Search by words, by vectors and by both. The order matters: the first two check new questions.
+# Search by words, by vectors and by both. The first two also find the passages near a question.
 METHODS_WITHOUT_GRAPH = ("bm25-passages", "vanilla-rag", "hybrid")
 METHODS_WITH_GRAPH = ("hipporag-2", "lgraphrag", "h-lightrag", "kgp")
 """Methods with a graph, one for each kind of graph.
