@@ -226,6 +226,4 @@ def parse_question(reply: str) -> tuple[str, str]:
 
 def gold_name(chunks: Table, row: int) -> str:
     """Return the name of a chunk as a gold passage, quoting its first long sentence if needed."""
-    return gold_passage_name(
-        chunks, row, lambda sentence: len(sentence) >= MIN_QUOTED_CHARACTERS
-    )
+    return gold_passage_name(chunks, row, lambda sentence: len(sentence) >= MIN_QUOTED_CHARACTERS)

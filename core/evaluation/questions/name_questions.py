@@ -242,9 +242,14 @@ def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str
     reasons: list[str] = []
     for linking_name, other_sentence in _connections(table, sentence):
         other_names = [name for name in other_sentence.names if fold(name) != fold(linking_name)]
-        if _leaks_name(sentence.text, linking_name) or not _is_identified(table, sentence, linking_name):
+        if _leaks_name(sentence.text, linking_name) or not _is_identified(
+            table, sentence, linking_name
+        ):
             reasons.append(NO_RARE_NAME)
-        elif table.rows_with(linking_name) != {sentence.row, other_sentence.row} or len(other_names) != 1:
+        elif (
+            table.rows_with(linking_name) != {sentence.row, other_sentence.row}
+            or len(other_names) != 1
+        ):
             reasons.append(SEVERAL_ANSWERS)
         elif not is_proper_name(other_names[0]) or spans_of(
             table.surrounding_text(sentence), other_names[0]
@@ -351,7 +356,12 @@ def _connections(
 
 
 def _pair_fault(
-    table: SentenceTable, first: NamedSentence, second: NamedSentence, linking_name: str, a: str, b: str
+    table: SentenceTable,
+    first: NamedSentence,
+    second: NamedSentence,
+    linking_name: str,
+    a: str,
+    b: str,
 ) -> str:
     """Return why two names do not determine their linking name, empty if they do.
 
@@ -366,7 +376,11 @@ def _pair_fault(
     for name, sentence in ((a, first), (b, second)):
         if _rows_with_both(table, linking_name, name) != {sentence.row}:
             return SAID_ELSEWHERE
-    return "" if _neighbours(table, a) & _neighbours(table, b) == {fold(linking_name)} else SEVERAL_ANSWERS
+    return (
+        ""
+        if _neighbours(table, a) & _neighbours(table, b) == {fold(linking_name)}
+        else SEVERAL_ANSWERS
+    )
 
 
 def _rows_with_both(table: SentenceTable, a: str, b: str) -> frozenset[int]:

@@ -250,9 +250,7 @@ class RunRepairs:
         changes = explainer_of(lost.lane.ask.source).propose_changes(lost.lane, lost.losses)
         return (change for change in changes if apply_change(lost.lane.line, change) is not None)
 
-    def _run_trials(
-        self, all_trials: Sequence[_MethodTrials], measure_name: str, job: Job
-    ) -> None:
+    def _run_trials(self, all_trials: Sequence[_MethodTrials], measure_name: str, job: Job) -> None:
         """Try each method's changes on its questions, and add the results to the trials.
 
         The changed lines of one method run together on a question, so that common steps run once.

@@ -108,7 +108,9 @@ def test_answers_alone_are_lost_by_their_words(evaluated):
     """Fred answers question 2 alone."""
     engine, store, run, _ = evaluated
     found = explain_losses(engine, store, run, "run-said")
-    assert (found.n_questions, found.n_failed) == (5, 0) and sorted(one.question for one in found.losses) == [
+    assert (found.n_questions, found.n_failed) == (5, 0) and sorted(
+        one.question for one in found.losses
+    ) == [
         "1",
         "3",
         "4",

@@ -168,7 +168,9 @@ def test_every_line_that_asks_can_be_run_too(seed):
 
 def test_every_way_is_begun_with():
     chosen = load_text_space(EncoderModels(), ("published", "llm"))
-    assert len(chosen.first_suggestions) == len(chosen.stages["chunks"]) + len(chosen.complete_lines)
+    assert len(chosen.first_suggestions) == len(chosen.stages["chunks"]) + len(
+        chosen.complete_lines
+    )
     assert {start["way"] for start in chosen.first_suggestions} == {
         "parts put together",
         *(one.name for one in chosen.complete_lines),

@@ -157,7 +157,10 @@ def engine(tmp_path, monkeypatch):
 
 
 def test_unseen_questions_are_unseen_and_tokens_need_a_language_model(engine, films, tmp_path):
-    given = {"published": reference_lines(catalogue(), Registry(), TRIPLES), "graph": str(films.folder)}
+    given = {
+        "published": reference_lines(catalogue(), Registry(), TRIPLES),
+        "graph": str(films.folder),
+    }
     with pytest.raises(
         BadInput,
         match="1 of the unseen questions are tuning questions as well, such as “what genre has One”",
