@@ -45,7 +45,7 @@ class Dataset:
     Parameters
     ----------
     name, title : name of the graph, and its title on screens.
-    direction : directions in which the graph's edges may be followed.
+    direction : whether edges are followed from head to tail, against that, or both.
     triples : file of the triples, from which the graph is built; None for a user's graph.
     folder : folder of the stored graph.
     sets : the question sets by name.
@@ -106,11 +106,8 @@ class Dataset:
 
         It is `webqsp-cwq`, or `webqsp-cwq:WebQTest-1` if each question has a graph of its own.
         """
-        return (
-            self.name
-            if self._set(set_name).graph_scope == "union"
-            else f"{self.name}:{question.id}"
-        )
+        is_shared = self._set(set_name).graph_scope == "union"
+        return self.name if is_shared else f"{self.name}:{question.id}"
 
     def graph_for(self, set_name: str, question: Question) -> KnowledgeGraph:
         """Return the graph that a question of a set is asked on.
@@ -275,11 +272,8 @@ def question_set(set_or_file: str | FilePath, columns: str = "") -> QuestionSet:
     files cannot be named from a browser. Raises BadInput, which names the known sets.
     """
     name, file = str(set_or_file), FilePath(set_or_file)
-    if (
-        current_person() == LOCAL_ADMINISTRATOR
-        and file.is_file()
-        and name not in _datasets_by_set()
-    ):
+    may_name_files = current_person() == LOCAL_ADMINISTRATOR
+    if may_name_files and file.is_file() and name not in _datasets_by_set():
         return QuestionSet(file.name.split(".")[0], file.name, file.absolute(), columns=columns)
     if columns:
         raise BadInput(f"Columns can be named for a file of questions; “{name}” is none.")

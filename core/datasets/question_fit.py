@@ -15,6 +15,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import name_key
 from core.types import Question
 
+NameCheck = Callable[[str], bool]  # tells if a graph has an entity of a name
 OWN_GRAPHS_WORDS = "graphs of their own"  # words for the graphs of questions' own rows
 
 
@@ -80,12 +81,11 @@ def measure_fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> Questio
     if graph.live is not None:
         return _fit([(question, lambda name: True) for question in questions])
     graph_names = name_lookup(graph)
-    return _fit(
-        [
-            (question, lambda name: bool(graph_names.find_exact(name.strip())))
-            for question in questions
-        ]
-    )
+
+    def has_name(name: str) -> bool:
+        return bool(graph_names.find_exact(name.strip()))
+
+    return _fit([(question, has_name) for question in questions])
 
 
 def rows_fit(questions: int, graphs: int) -> QuestionFit:
@@ -119,10 +119,8 @@ def measure_own_graphs_fit(question_set: QuestionSet, questions: Iterable[Questi
     return _fit(questions_with_graph, n_without_graph)
 
 
-def _fit(
-    pairs: Sequence[tuple[Question, Callable[[str], bool]]], n_without_graph: int = 0
-) -> QuestionFit:
-    """Return the fit of questions, each with a function that says if its graph has a name.
+def _fit(pairs: Sequence[tuple[Question, NameCheck]], n_without_graph: int = 0) -> QuestionFit:
+    """Return the fit of questions, each with the check of names in its graph.
 
     `n_without_graph` is the number of further questions, which have no graph.
     """

@@ -117,12 +117,11 @@ class QuestionSet:
 
         The questions are not read if the file does not contain the text, which is quicker.
         """
-        file_text = _file_text(
-            self.file, _stamp(self.file), self.format, self.columns, self.encoding
-        )
+        stamp = _stamp(self.file)
+        file_text = _file_text(self.file, stamp, self.format, self.columns, self.encoding)
         if file_text is not None and text.replace("[", "").replace("]", "") not in file_text:
             return None
-        return _questions_by_text(self, _stamp(self.file)).get(text)
+        return _questions_by_text(self, stamp).get(text)
 
     def question_kinds(self) -> Sequence[str]:
         """Return the kind of each question; empty if the set has no kinds."""

@@ -83,9 +83,8 @@ class AdviceCostEstimate:
             tokens = (
                 ADVICE_DEFAULTS.tokens_read_per_reply + ADVICE_DEFAULTS.tokens_written_per_reply
             )
-            reply_time = ""
-            if self.reply_seconds:
-                reply_time = f", each {duration_text(self.reply_seconds)} here"
+            seconds = self.reply_seconds
+            reply_time = f", each {duration_text(seconds)} here" if seconds else ""
             writer_sentence = (
                 f"{self.writer} writes questions and checks them, for at most {limit:.0f} "
                 f"minutes: up to {replies:,} replies of about {tokens:,} tokens{reply_time}; names in "

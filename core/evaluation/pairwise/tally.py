@@ -79,11 +79,9 @@ class PairwiseTally:
 
     def agreement(self, criterion: str) -> float | None:
         """Return the share of matches with the same result in both orders, None without matches."""
-        return (
-            self._count_same(criterion) / len(self.readable_matches)
-            if self.readable_matches
-            else None
-        )
+        if not self.readable_matches:
+            return None
+        return self._count_same(criterion) / len(self.readable_matches)
 
     def position_counts(self, criterion: str) -> tuple[int, int, int]:
         """Return how many single verdicts prefer the first position, the second, and neither."""

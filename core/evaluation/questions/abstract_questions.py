@@ -115,7 +115,7 @@ class AbstractQuestionWriter:
             self.saved or SavedReplies(),
         )
         self._watch = with_time_left(watch)
-        self._reply_count = 0
+        self._n_replies = 0
         self._unreadable: list[str] = []
         self._lock = threading.Lock()
         about = one_line(self.about) or self._ask("about", passages=sample_passages(self.corpus))
@@ -166,13 +166,11 @@ class AbstractQuestionWriter:
         """
         total = self.recipe.replies
         self._watch.check()
-        self._watch.report(
-            f"Reply {self._reply_count + 1:,} of {total:,}", self._reply_count / total
-        )
+        self._watch.report(f"Reply {self._n_replies + 1:,} of {total:,}", self._n_replies / total)
         messages = make_messages("questions", prompt, **values)
         reply = self._chat.reply(messages, schema=schema, max_tokens=max_tokens, watch=self._watch)
         with self._lock:
-            self._reply_count += 1
+            self._n_replies += 1
         if schema:
             return reply.text
         return one_line(complete_sentences(reply.text) if reply.finish != "stop" else reply.text)
@@ -192,7 +190,7 @@ class AbstractQuestionWriter:
     def _notes(self, count: int, repeats: int, non_questions: int) -> Iterator[str]:
         if self._unreadable:
             yield (
-                f"{len(self._unreadable):,} of {self._reply_count:,} replies could not be read, such as "
+                f"{len(self._unreadable):,} of {self._n_replies:,} replies could not be read, such as "
                 f"“{self._unreadable[0]}”."
             )
         if repeats:

@@ -13,7 +13,7 @@ with “Which other name is mentioned together with it in one sentence of anothe
 
 Each question asks for a name that the texts determine. A sentence with a gap occurs once and
 contains another name that is rare. The other kinds need two passages, which share one name, the
-linking name. No passage and no sentence of the corpus contains the two names that it links, and no
+linking name (`link`). No passage and no sentence of the corpus contains the two names that it links, and no
 other name links them. A bridge question does not contain the linking name, so its words cannot find
 the second passage.
 """
@@ -42,7 +42,7 @@ KIND_SHARES = {CLOZE_KIND: 0.5, SHARED_KIND: 0.25, BRIDGE_KIND: 0.25}
 MIN_ASKED_SENTENCE_WORDS = 6
 MAX_ASKED_SENTENCE_WORDS = 50
 MAX_RARE_SENTENCES = 5  # maximum sentences with a name that still identifies a sentence
-MAX_LINKING_NAME_SENTENCES = 12  # maximum sentences with a linking name
+MAX_LINK_SENTENCES = 12  # maximum sentences with a linking name
 CHECK_EVERY_CANDIDATES = 64  # candidates between two checks for cancellation
 COMPLETE_SENTENCE = re.compile(r"^[\"'“‘(\[«]?[^\W_a-z].*[.!?…。！？][\"'”’)\]»]*$", re.DOTALL)
 
@@ -50,7 +50,7 @@ UNFIT_SENTENCE = "the sentence is cut, too short or too long"
 REPEATED_SENTENCE = "the sentence is in the texts more than once"
 NO_SINGLE_NAME = "each of its names is in it more than once, or is no proper name"
 NO_RARE_NAME = "no other name in it is rare"
-NO_LINKING_NAME = "no name of it joins it to another passage"
+NO_LINK = "no name of it joins it to another passage"
 NAMES_TOGETHER = "a passage holds both names"
 SEVERAL_ANSWERS = "another name would be an answer too"
 SAID_ELSEWHERE = "another passage says it too"
@@ -176,18 +176,16 @@ def make_cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
     """
     if fault := sentence_fault(table, sentence):
         return fault
-    for name in sentence.names_occurring_once:
-        if not is_proper_name(name) or _leaks_name(sentence.text, name):
-            continue
+    names = [
+        name
+        for name in sentence.names_occurring_once
+        if is_proper_name(name) and not _leaks_name(sentence.text, name)
+    ]
+    for name in names:
         if _is_identified(table, sentence, name):
             text = f"Which name is missing in “{_with_gap(sentence.text, name)}”?"
             return Question(text, answers=(name,), hops=1, gold=(table.passage(sentence),))
-    if any(
-        is_proper_name(name) and not _leaks_name(sentence.text, name)
-        for name in sentence.names_occurring_once
-    ):
-        return NO_RARE_NAME
-    return NO_SINGLE_NAME
+    return NO_RARE_NAME if names else NO_SINGLE_NAME
 
 
 def make_shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:
@@ -207,10 +205,10 @@ def make_shared(table: SentenceTable, sentence: NamedSentence) -> Question | str
     if fault := sentence_fault(table, sentence):
         return fault
     reasons: list[str] = []
-    for linking_name, other_sentence in _connections(table, sentence):
-        names = _rare_names(table, sentence, linking_name)
-        for a, b in product(names, _rare_names(table, other_sentence, linking_name)):
-            reason = _pair_fault(table, sentence, other_sentence, linking_name, a, b)
+    for link, other_sentence in _connections(table, sentence):
+        names = _rare_names(table, sentence, link)
+        for a, b in product(names, _rare_names(table, other_sentence, link)):
+            reason = _pair_fault(table, sentence, other_sentence, link, a, b)
             if not reason:
                 first, second = sorted((a, b), key=fold)
                 text = (
@@ -218,9 +216,9 @@ def make_shared(table: SentenceTable, sentence: NamedSentence) -> Question | str
                     f"with “{second}” in another?"
                 )
                 gold = (table.passage(sentence), table.passage(other_sentence))
-                return Question(text, answers=(linking_name,), hops=2, gold=gold)
+                return Question(text, answers=(link,), hops=2, gold=gold)
             reasons.append(reason)
-    return reasons[0] if reasons else NO_LINKING_NAME
+    return reasons[0] if reasons else NO_LINK
 
 
 def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str:
@@ -240,16 +238,11 @@ def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str
     if fault := sentence_fault(table, sentence):
         return fault
     reasons: list[str] = []
-    for linking_name, other_sentence in _connections(table, sentence):
-        other_names = [name for name in other_sentence.names if fold(name) != fold(linking_name)]
-        if _leaks_name(sentence.text, linking_name) or not _is_identified(
-            table, sentence, linking_name
-        ):
+    for link, other_sentence in _connections(table, sentence):
+        other_names = [name for name in other_sentence.names if fold(name) != fold(link)]
+        if _leaks_name(sentence.text, link) or not _is_identified(table, sentence, link):
             reasons.append(NO_RARE_NAME)
-        elif (
-            table.rows_with(linking_name) != {sentence.row, other_sentence.row}
-            or len(other_names) != 1
-        ):
+        elif table.rows_with(link) != {sentence.row, other_sentence.row} or len(other_names) != 1:
             reasons.append(SEVERAL_ANSWERS)
         elif not is_proper_name(other_names[0]) or spans_of(
             table.surrounding_text(sentence), other_names[0]
@@ -257,12 +250,12 @@ def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str
             reasons.append(NAMES_TOGETHER)
         else:
             text = (
-                f"In “{_with_gap(sentence.text, linking_name)}” a name is missing. Which other name is "
+                f"In “{_with_gap(sentence.text, link)}” a name is missing. Which other name is "
                 "mentioned together with it in one sentence of another passage?"
             )
             gold = (table.passage(sentence), table.passage(other_sentence))
             return Question(text, answers=(other_names[0],), hops=2, gold=gold)
-    return reasons[0] if reasons else NO_LINKING_NAME
+    return reasons[0] if reasons else NO_LINK
 
 
 MAKERS_BY_KIND: dict[str, Callable[[SentenceTable, NamedSentence], Question | str]] = {
@@ -344,7 +337,7 @@ def _connections(
     """
     for name in filter(is_proper_name, sentence.names_occurring_once):
         rows = table.rows_with(name)
-        if len(rows) > MAX_LINKING_NAME_SENTENCES:
+        if len(rows) > MAX_LINK_SENTENCES:
             continue
         for row in sorted(rows - {sentence.row}):
             other_sentence = table.named.get(row)
@@ -359,7 +352,7 @@ def _pair_fault(
     table: SentenceTable,
     first: NamedSentence,
     second: NamedSentence,
-    linking_name: str,
+    link: str,
     a: str,
     b: str,
 ) -> str:
@@ -374,13 +367,9 @@ def _pair_fault(
     if spans_of(table.surrounding_text(first), b) or spans_of(table.surrounding_text(second), a):
         return NAMES_TOGETHER
     for name, sentence in ((a, first), (b, second)):
-        if _rows_with_both(table, linking_name, name) != {sentence.row}:
+        if _rows_with_both(table, link, name) != {sentence.row}:
             return SAID_ELSEWHERE
-    return (
-        ""
-        if _neighbours(table, a) & _neighbours(table, b) == {fold(linking_name)}
-        else SEVERAL_ANSWERS
-    )
+    return "" if _neighbours(table, a) & _neighbours(table, b) == {fold(link)} else SEVERAL_ANSWERS
 
 
 def _rows_with_both(table: SentenceTable, a: str, b: str) -> frozenset[int]:

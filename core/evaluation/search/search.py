@@ -111,14 +111,13 @@ class Search:
             return _points(study)
 
     def _is_finished(self, study: optuna.Study) -> bool:
-        is_call_limit_reached = (
-            self.config.may_ask_model and _call_count(study) >= self.config.calls
+        config = self.config
+        if config.may_ask_model and _call_count(study) >= config.calls:
+            return True
+        is_proposal_limit_reached = (
+            len(_finished_trials(study)) >= MAX_PROPOSALS_PER_LINE * config.trials
         )
-        return (
-            is_call_limit_reached
-            or len(_points(study)) >= self.config.trials
-            or len(_finished_trials(study)) >= MAX_PROPOSALS_PER_LINE * self.config.trials
-        )
+        return len(_points(study)) >= config.trials or is_proposal_limit_reached
 
     def _try_next(self, study: optuna.Study, job: Job) -> bool:
         """Draw a line, try it and report its figures to the sampler.

@@ -177,7 +177,7 @@ def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
         for parameter in parameters(alternative.cls):
             if not parameter.model:
                 continue
-            for value in _model_expressions(alternative.allowed_values, parameter):
+            for value in _model_values(alternative.allowed_values, parameter):
                 if value not in parameter.also:
                     names += model_names(value)
     return tuple(dict.fromkeys(names))
@@ -222,7 +222,7 @@ def read_alternative(
             continue
         available_models = tuple(
             value
-            for value in _model_expressions(allowed_values, parameter)
+            for value in _model_values(allowed_values, parameter)
             if value in parameter.also or _is_available(value, models, "llm" in kinds)
         )
         if not available_models:
@@ -243,11 +243,9 @@ def _read_values(
     }
 
 
-def _model_expressions(
-    allowed_values: Mapping[str, AllowedValues], parameter: Parameter
-) -> tuple[str, ...]:
+def _model_values(values: Mapping[str, AllowedValues], parameter: Parameter) -> tuple[str, ...]:
     """Return the allowed values of a parameter that names models, else its default."""
-    expressions = allowed_values.get(parameter.name, (parameter.default,))
+    expressions = values.get(parameter.name, (parameter.default,))
     assert not isinstance(expressions, Range)  # ranges are for numbers
     return expressions
 

@@ -327,11 +327,9 @@ def start_search(engine, store: Store, planned: SearchPlan) -> Job:
     def search_and_compare(job: Job):
         points = planned.search(job)
         chosen_points = pareto_points(points)[:MAX_COMPARED_POINTS]
-        if (
-            planned.unseen is None
-            or not chosen_points
-            or planned.skipped_comparison_reason(chosen_points)
-        ):
+        if planned.unseen is None or not chosen_points:
+            return points, None
+        if planned.skipped_comparison_reason(chosen_points):
             return points, None
         plan = planned.comparison_plan(chosen_points)
         run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn)
