@@ -61,9 +61,9 @@ def save(
 
 
 def cases(text: str = "", tag: str = "") -> list[Case]:
-    """Return the cases that contain all words of `text` and have `tag`, if they are not empty.
+    """Return the cases that contain all words of `text` and have `tag`.
 
-    The user's own come first, newest first; then the examples. A damaged case is listed with the
+    An empty text or tag fits every case. The user's own come first, newest first; then the examples. A damaged case is listed with the
     error as its question.
     """
     query = f"SELECT {CASE_ROW_COLUMNS} FROM cases ORDER BY created DESC, id"

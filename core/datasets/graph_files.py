@@ -1,4 +1,4 @@
-"""Files of a graph that a user imports: one file, several, a zip of files, or CRAG's folder."""
+"""Files of a graph that a user imports: one or several files, a zip, or CRAG's folder."""
 
 from __future__ import annotations
 

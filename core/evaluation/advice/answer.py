@@ -28,7 +28,8 @@ from core.evaluation.reports.recommendation import format_interval, format_share
 from core.evaluation.reports.summary import RunSummary
 
 ADVICE_METRIC = "passage_recall@4"  # share of gold passages among the first four
-# Values of `AdviceAnswer.needed`: a graph is never, for some kinds, or always better; not known.
+# Values of `AdviceAnswer.needed`. Partly: a graph helps with some kinds of questions, but not over
+# all. Open: there are too few questions to tell.
 ANSWER_NO = "no"
 ANSWER_PARTLY = "partly"
 ANSWER_YES = "yes"

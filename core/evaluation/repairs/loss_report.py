@@ -262,7 +262,7 @@ def _missing_passages(lost: LostQuestion) -> list[tuple[str, str]]:
 
 
 def _passage_rank(winner: LostQuestion | None, passage: str) -> int | None:
-    """Return the rank of a passage in another method's result from 1, None if it is not in it."""
+    """Return the rank of a passage (from 1) in another method's result, None if it is missing."""
     order = None if winner is None else chunk_order(winner.lane.graph, winner.lane.state)
     if winner is None or order is None:
         return None

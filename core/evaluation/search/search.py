@@ -1,4 +1,4 @@
-"""Search of a design space with Optuna: draw lines, try them, and save the figures of each.
+"""Search of a design space with Optuna: draw lines, try them and save their figures.
 
 A search can be resumed, because each trial is appended to its file.
 """

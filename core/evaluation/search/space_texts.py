@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 TEXT_SPACE_FILE = Path(__file__).with_name("space_texts.toml")
 FORM_CHOICE = "way"  # name of the suggestion that chooses the form of the line
 COMBINED_PARTS = "parts put together"  # the form of line that combines operators
+# Parts of a prompt that operators retrieve, in the order of these operators in a line.
 PROMPT_PARTS = ("nodes", "relations", "chunks", "communities")
 REQUIRED_PART = "chunks"  # the part that every line retrieves
 ASKING_KIND = "llm"  # kind of the lines that ask a language model
+# The stage of the operators in each section of the file.
 TEXT_STAGES = {
     **dict.fromkeys(PROMPT_PARTS, "retrieve"),
     "refine": "refine",

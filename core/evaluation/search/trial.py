@@ -174,8 +174,7 @@ class Trial:
         BadInput : no question has a known answer.
         """
         running_sum = _RunningSum()
-        # Results by index that came before the result of an earlier question.
-        early_results: dict[int, _QuestionFigures] = {}
+        early_results: dict[int, _QuestionFigures] = {}  # by index, until earlier ones are added
         stopped = ""
         server_list = servers(self.plan, self.environment.models, cold=True)
         processor = ProcessorLock()
@@ -210,9 +209,8 @@ class Trial:
                     stopped = self._stop_reason(running_sum)
                 if stopped:
                     break
-        # `_may_begin` refused a question.
         if running_sum.asked < len(self.plan.drawn) and not stopped:
-            raise CallLimitReached
+            raise CallLimitReached  # `_may_begin` refused a question
         return self._figures(running_sum, stopped)
 
     def _figures(self, sums: _RunningSum, stopped: str) -> TrialFigures:
