@@ -1,6 +1,11 @@
 """Saved comparisons (cases) and ratings of answers.
 
-They are stored in one SQLite file in the user's folder, and exported as one file.
+They are stored in one SQLite file in the user's folder, and exported as one file. The modules:
+
+- `store`, `exchange`: save, find, change, export and import cases.
+- `comparison_data`: a comparison as data for JSON, and back.
+- `examples`: the cases that ship with Hopscope.
+- `feedback`: ratings of answers.
 """
 
 from core.cases.case import Case

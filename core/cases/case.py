@@ -1,4 +1,4 @@
-"""Description of a saved comparison, and the compression of its data."""
+"""Description of a saved comparison (a case), and the compression of its data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.methods.catalogue import published_methods
 class CaseLimits:
     """Bounds of a saved case."""
 
-    max_bytes: int = 16_000_000  # of its JSON
+    max_bytes: int = 16_000_000  # of the comparison as JSON, before compression
     max_tags: int = 20
     max_tag_characters: int = 40
     max_notes_characters: int = 20_000
@@ -36,9 +36,18 @@ CASE_LIMITS = CaseLimits()
 class Case:
     """Description of a saved comparison, which can be read without the comparison.
 
-    `digest` is that of the graph. `created` and `changed` are seconds since 1970. `link` holds the
-    query parameters of the page that asks the same question again. `example` is true for a case
-    that ships with Hopscope.
+    Parameters
+    ----------
+    id : 12 hexadecimal digits, or for an example `example-` with its file and number.
+    question : text of the question.
+    entities : names of the seed entities.
+    answers : the known answers.
+    graph : name of the graph.
+    digest : digest of the graph, for an edited one that of its original.
+    methods : names of the methods, one for each lane.
+    link : query parameters of the page that asks the same question again.
+    created, changed : seconds since 1970.
+    example : True for a case that ships with Hopscope.
     """
 
     id: str
@@ -78,14 +87,15 @@ class Case:
 def _labels() -> dict[str, str]:
     """Return the label of each shipped method by its name.
 
-    If two methods share a name, the first one counts.
+    If two methods share a name, the first one counts: in reversed order it comes last.
     """
-    return {one.name: one.label for one in reversed(published_methods().values())}
+    return {method.name: method.label for method in reversed(published_methods().values())}
 
 
 def describe_case(comparison: MethodComparison) -> Case:
     """Return the description of a comparison, with a new id and the present time."""
-    ask, graph = comparison.ask, comparison.graph
+    ask = comparison.ask
+    graph = comparison.graph
     now_seconds = round(time.time(), 3)
     return Case(
         id=uuid.uuid4().hex[:12],
@@ -102,9 +112,10 @@ def describe_case(comparison: MethodComparison) -> Case:
 
 
 def pack(comparison: Mapping[str, Any]) -> bytes:
-    """Return plain data as compressed JSON.
+    """Return the data of a comparison as compressed JSON.
 
-    Raises BadInput if it is larger than a case may be, or has a lone surrogate (half a character).
+    Raises BadInput if the JSON is larger than `CASE_LIMITS` allows, or if a text has a lone
+    surrogate (half a character).
     """
     try:
         text = json_text(comparison, separators=(",", ":")).encode()
@@ -124,6 +135,7 @@ def unpack(packed: bytes) -> dict[str, Any]:
     """Return the data that `pack` compressed. Raises BadInput if it is damaged."""
     try:
         unpacker = zlib.decompressobj()
+        # Bounded, as a small file may unpack to a huge text.
         text = unpacker.decompress(packed, CASE_LIMITS.max_bytes)
         if unpacker.unconsumed_tail:
             raise ValueError("it is too large")
@@ -133,14 +145,17 @@ def unpack(packed: bytes) -> dict[str, Any]:
 
 
 def check_notes(notes: str) -> str:
-    """Return the notes without surrounding white space. Raises BadInput if they are too long."""
+    """Check the length of notes, and return them without surrounding white space.
+
+    Raises BadInput if they are too long.
+    """
     if len(notes) > CASE_LIMITS.max_notes_characters:
         raise BadInput(f"Notes of at most {CASE_LIMITS.max_notes_characters:,} characters, please.")
     return notes.strip()
 
 
 def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags without duplicates and extra spaces.
+    """Check the tags of a case, and return them without duplicates and extra spaces.
 
     Raises BadInput if there are too many tags, or one is too long.
     """

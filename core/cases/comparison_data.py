@@ -1,6 +1,7 @@
-"""Conversion of comparisons to JSON-serialisable data and back.
+"""Conversion of comparisons to JSON-serialisable data, and back.
 
-They are read without the engine, models or the whole graph.
+The data includes the part of the graph that the comparison refers to. A saved comparison can
+therefore be shown without the engine, the models and the whole graph.
 """
 
 from __future__ import annotations
@@ -28,14 +29,15 @@ COMPARISON_VERSION = 1
 # Fields of a lane's method that are saved.
 SAVED_METHOD_FIELDS = ("id", "title", "short", "method", "paper", "group", "notes")
 MAX_SAVED_LANES = 8  # most lanes of a comparison
-GraphStates = list[tuple[Any, list[State]]]  # each graph with the states of its lanes
+GraphStates = list[tuple[Any, list[State]]]  # each graph with the states of its lanes, in order
 
 
 @dataclass(frozen=True)
 class _SavedAsk:
     """Saved fields of a question, without its states.
 
-    `corpus` is the name of the corpus that was asked; empty for a question to a graph.
+    `seed` is the random seed. `reader` and `model` say whether the graph reader and the language
+    model may answer. `corpus` is the name of the corpus; empty for a question to a graph.
     """
 
     seed: int = 0
@@ -46,18 +48,19 @@ class _SavedAsk:
 
 
 @dataclass(frozen=True)
-class _StatesPlace:
-    """Number of a lane's states, and index of their graph."""
+class _LaneStates:
+    """Saved number of a lane's states, and index of their graph among those of the comparison."""
 
-    states: int
-    graph: int = field(default=0, metadata={"saved": "standing"})
+    n_states: int = field(metadata={"saved": "states"})
+    graph_index: int = field(default=0, metadata={"saved": "standing"})
 
 
 def freeze(comparison: MethodComparison) -> dict[str, Any]:
     """Return a comparison as JSON-serialisable data.
 
     The data includes the part of each graph that the comparison refers to. Lanes that have not
-    ended become cancelled.
+    ended become cancelled. The question's own graph and its states are under `graph` and `run`,
+    those of other graphs that lanes use are under `apart`.
     """
     ask = comparison.ask
     lanes = [_ended_lane(lane) for lane in comparison.snapshot.lanes]
@@ -81,15 +84,15 @@ def freeze(comparison: MethodComparison) -> dict[str, Any]:
 
 
 def thaw(
-    saved: Mapping[str, Any], whole: Any = None, corpus: Corpus | None = None
+    saved: Mapping[str, Any], full_graph: Any = None, corpus: Corpus | None = None
 ) -> MethodComparison:
     """Return the ended comparison that `freeze` saved.
 
     Parameters
     ----------
     saved : the data of `freeze`.
-    whole : the graph to attach, used if the comparison was made on it; else an `ExcerptGraph` is
-        made.
+    full_graph : the graph to attach, used if the comparison was made on it. Else, or if it is
+        None, an `ExcerptGraph` of the saved part is made.
     corpus : the corpus that was asked, if it is available.
 
     Raises
@@ -105,10 +108,10 @@ def thaw(
             f"{shorten(repr(saved['comparison']), 20)}; this one reads {COMPARISON_VERSION})."
         )
     try:
-        is_on_whole = whole is not None and saved["run"]["graph"] == whole.digest
-        graph = whole if is_on_whole else ExcerptGraph.thaw(saved["graph"])
+        is_on_full_graph = full_graph is not None and saved["run"]["graph"] == full_graph.digest
+        graph = full_graph if is_on_full_graph else ExcerptGraph.thaw(saved["graph"])
         first_state, *states = thaw_all(saved["run"], graph)
-        parts: GraphStates = [(None, states)]
+        parts: GraphStates = [(None, states)]  # None is the question's own graph
         for part in saved.get("apart", ()):
             part_graph = ExcerptGraph.thaw(part["graph"])
             parts.append((part_graph, list(thaw_all(part["run"], part_graph))))
@@ -127,8 +130,8 @@ def thaw(
 def _ended_lane(lane: MethodLane) -> MethodLane:
     """Return a lane prepared for saving.
 
-    It gets the facts that need its whole graph or its corpus. A lane that has not ended becomes
-    cancelled.
+    It gets the facts that could not be found again without its whole graph or its corpus. A lane
+    that has not ended becomes cancelled.
     """
     return replace(
         lane,
@@ -176,6 +179,7 @@ def _states(lanes: Sequence[MethodLane], graphs: Sequence[Any], index: int) -> l
 
 
 def _lane_dict(lane: MethodLane, graphs: Sequence[Any]) -> dict[str, Any]:
+    """Return the data of a lane, with its method, its line, and the number of its states."""
     fields = {name: getattr(lane.method, name) for name in SAVED_METHOD_FIELDS}
     fields |= {"line": repr(lane.line), "standing": _graph_number(lane, graphs)}
     return {**fields, **to_plain(lane), "states": len(lane.states)}
@@ -187,20 +191,22 @@ def _lanes(
     """Return the lanes of saved rows.
 
     `parts` are the graphs, each with the states of its lanes; None for the question's own graph.
+    Raises ValueError if the numbers of states in the rows do not fit the states.
     """
     if not 1 <= len(rows) <= MAX_SAVED_LANES:
         raise ValueError(f"{len(rows)} lanes")
-    lanes, n_read = [], [0] * len(parts)  # states of each graph that belong to a lane so far
+    lanes = []
+    n_read = [0] * len(parts)  # by graph, the number of states that earlier lanes have
     for row in rows:
-        place = from_plain(_StatesPlace, row)
-        if not 0 <= place.graph < len(parts):
-            raise ValueError(f"there is no graph {place.graph}")
-        graph, states = parts[place.graph]
-        start = n_read[place.graph]
-        lane_states = tuple(states[start : start + place.states])
-        if place.states < 0 or len(lane_states) != place.states:
+        saved = from_plain(_LaneStates, row)
+        index = saved.graph_index
+        if not 0 <= index < len(parts):
+            raise ValueError(f"there is no graph {index}")
+        graph, states = parts[index]
+        lane_states = tuple(states[n_read[index] : n_read[index] + saved.n_states])
+        if saved.n_states < 0 or len(lane_states) != saved.n_states:
             raise ValueError("states are missing")
-        n_read[place.graph] += place.states
+        n_read[index] += saved.n_states
         for state in lane_states:
             _check_state(state)
         lanes.append(_thaw_lane(row, ask, states=lane_states, own_graph=graph))
@@ -210,7 +216,7 @@ def _lanes(
 
 
 def _thaw_lane(row: Mapping[str, Any], ask: SourceQuestion, **fields: Any) -> MethodLane:
-    """Return a lane from its row, with `fields` that are not read from it."""
+    """Return a lane from its row, with `fields` that are not in the row."""
     method_fields = {name: row[name] for name in SAVED_METHOD_FIELDS if name in row}
     method = from_plain(Method, method_fields, line=parse_line(row["line"]))
     lane = from_plain(MethodLane, row, ask=ask, method=method, tried=True, **fields)

@@ -1,4 +1,4 @@
-"""Saved comparisons that ship with Hopscope."""
+"""Saved comparisons that ship with Hopscope, read from files of exported cases."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ PICTURE_FOLDER = ROOT / "static" / "gallery"
 # Without the lock, several first visitors would each read and check the files.
 _reading_lock = threading.Lock()
 DEMO_NAME = "demo"  # name and tag of the file with the introductory comparisons
-# Files that are listed before the others, which are for readers of a paper.
+# Files that are listed first. Each of the others is for the readers of a paper.
 FIRST_EXAMPLE_FILES = (DEMO_NAME, "documents")
 
 
 def examples() -> tuple[tuple[Case, bytes], ...]:
     """Return each example with its packed comparison, introductory ones first.
 
-    They are sorted by file and by their order in it. Their ids begin with `example-`.
+    They are in the order of the files, and then in that of a file. Their ids begin with `example-`.
     """
     files = sorted(EXAMPLE_FOLDER.glob(f"*{CASES_EXTENSION}"), key=_listing_key)
     return tuple(chain.from_iterable(map(_read_file, files)))
 
 
 def demo(source: AnswerSource | None = None) -> tuple[Case, ...]:
-    """Return the introductory comparisons, best first.
+    """Return the introductory comparisons, best first, or the examples on a corpus.
 
-    If the source is a corpus, they are the examples on that corpus.
+    The examples on a corpus are returned if `source` is one. The result may be empty.
     """
     if source is not None and source.is_corpus:
         return tuple(case for case, _ in examples() if source_in(case.link) == source)

@@ -17,7 +17,7 @@ from core.cases.store import insert_case, packed_case
 class CaseImport:
     """Result of an import: the new cases, and the number of known ones.
 
-    A case is known if a saved one has the same id, comparison, notes and tags.
+    A case is known if a saved one has the same id, comparison, notes and tags. It is not added.
     """
 
     added: tuple[Case, ...]
@@ -25,9 +25,9 @@ class CaseImport:
 
 
 def export(keys: Iterable[str]) -> bytes:
-    """Return the cases of these ids as one file. Raises BadInput for an unknown id.
+    """Return the cases of these ids as the bytes of one file.
 
-    The same cases give the same bytes.
+    The same cases give the same bytes. Raises BadInput for an unknown id.
     """
     cases = map(packed_case, dict.fromkeys(keys))
     return write_cases((case, unpack(packed)) for case, packed in cases)

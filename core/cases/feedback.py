@@ -1,4 +1,8 @@
-"""Ratings of answers (thumbs up or down), which the adviser and the case memory read."""
+"""Ratings of answers (thumbs up or down) by users.
+
+The adviser reads them, and so does the operator of the case memory, which learns from questions
+whose answers are known.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,16 @@ from core.sharing import check_may_change, forget_owner, record_owner
 from core.types import Question, Rating
 
 RATING_KIND = "rating"
-# Columns of the table. The other fields of a rating are in one JSON text, the column `about`.
+# Columns of the table that are fields of a rating. The column `about` has its other fields as JSON.
 RATING_COLUMNS = ("question", "digest", "line", "answer", "up", "time")
 
 
 def answer_text(lane: MethodLane) -> str:
-    """Return the answer of a lane as one text; empty if it gave none."""
+    """Return the answer of a lane as one text; empty if it gave none.
+
+    It is the language model's answer if there is one, else the excerpt, else the graph reader's
+    answers.
+    """
     state = lane.state
     if state.answer is not None:
         return state.answer
@@ -33,8 +41,8 @@ def answer_text(lane: MethodLane) -> str:
 def rating_of(lane: MethodLane, up: bool) -> Rating:
     """Return a rating of the answer that `answer_text` returns for a lane.
 
-    If the question has no known answers, the rating's known answers are the reader's answers that
-    the rated answer names.
+    If the question has no known answers, the rating takes the graph reader's answers that the rated
+    answer names.
     """
     graph, question, state = lane.graph, lane.ask.question, lane.state
     answer = answer_text(lane)
@@ -113,16 +121,17 @@ def ratings(digest: str | None = None) -> list[Rating]:
         rows = database.execute(
             f"SELECT {', '.join(RATING_COLUMNS)}, about FROM feedback WHERE ? IN (digest, '') "
             "ORDER BY time, question, line",
-            (digest or "",),
+            (digest or "",),  # an empty text matches every row
         ).fetchall()
     return list(map(_read_rating, rows))
 
 
 def solved(digest: str) -> list[Question]:
-    """Return the questions on a graph whose answers are known from cases or ratings.
+    """Return the solved questions on a graph: those whose answers cases or ratings tell.
 
-    Only ratings up count. Each text occurs once: cases take precedence over ratings, and newer ones
-    over older. Questions without entities or answers are left out. The result is sorted by text.
+    `digest` is that of the graph. Of the ratings only those up count. Each text occurs once: cases
+    take precedence over ratings, and newer ones over older. Questions without entities or answers
+    are left out. The result is sorted by text.
     """
     by_text: dict[str, Question] = {}
     for case in cases():

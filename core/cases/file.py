@@ -1,4 +1,7 @@
-"""File format of exported cases: gzipped JSON lines, of which the first is a heading."""
+"""File format of exported cases: gzipped JSON lines, a heading and then one line per case.
+
+A file may come from anybody, so it is checked while it is read.
+"""
 
 from __future__ import annotations
 
@@ -24,24 +27,26 @@ from core.cases.comparison_data import thaw
 from core.errors import BadInput, shorten
 from core.io.json_text import json_text
 
-CASES_FILE_KIND, CASES_FILE_VERSION = "hopscope-cases", 1
+CASES_FILE_KIND = "hopscope-cases"
+CASES_FILE_VERSION = 1
 CASES_EXTENSION = ".cases.gz"
-# Most bytes of a file, most cases in it, most bytes of its unpacked text.
-MAX_CASES_FILE_BYTES, MAX_CASES, MAX_UNPACKED_CASES_BYTES = 64_000_000, 1_000, 256_000_000
-MAX_DESCRIPTION_BYTES = 100_000  # bytes of a line besides the comparison, such as notes and link
-MAX_TIME_SECONDS = 1e11  # seconds since 1970; later times are faults
+MAX_CASES_FILE_BYTES = 64_000_000
+MAX_CASES = 1_000
+MAX_UNPACKED_CASES_BYTES = 256_000_000
+MAX_DESCRIPTION_BYTES = 100_000  # of a line without the comparison, such as notes and link
+MAX_TIME_SECONDS = 1e11  # since 1970; later times are faults
 CASE_ID_PATTERN = re.compile(r"[0-9a-f]{12}")
 
 
 def write_cases(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
-    """Return a file of cases, each with its comparison as `freeze` returns it."""
+    """Return the bytes of a file of cases, each with its comparison as `freeze` returns it."""
     out = io.BytesIO()
-    with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
-        file.write(_line({"kind": CASES_FILE_KIND, "version": CASES_FILE_VERSION}))
+    with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:  # no time of day in the file
+        file.write(_json_line({"kind": CASES_FILE_KIND, "version": CASES_FILE_VERSION}))
         for case, comparison in cases:
             names = ("id", "created", "changed", "notes", "tags", "link")
             fields = {name: getattr(case, name) for name in names}
-            file.write(_line({**fields, "comparison": comparison}))
+            file.write(_json_line({**fields, "comparison": comparison}))
     return out.getvalue()
 
 
@@ -80,6 +85,10 @@ def read_cases(data: bytes) -> Iterator[tuple[Case, bytes]]:
 
 
 def _read_case(row: Mapping[str, Any]) -> tuple[Case, bytes]:
+    """Return a case and its packed comparison from a line of a file.
+
+    The description is made anew from the comparison. An invalid id is replaced by a new one.
+    """
     comparison = thaw(row["comparison"])
     created, changed = float(row["created"]), float(row["changed"])
     if not all(math.isfinite(time) and 0 <= time < MAX_TIME_SECONDS for time in (created, changed)):
@@ -119,18 +128,19 @@ def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
 
     Lines are unpacked one at a time, so that no file can fill the memory.
     """
-    is_gzipped = data[:2] == b"\x1f\x8b"
+    is_gzipped = data[:2] == b"\x1f\x8b"  # the first bytes of every gzip file
     stream = gzip.GzipFile(fileobj=io.BytesIO(data)) if is_gzipped else io.BytesIO(data)
     max_line_bytes = CASE_LIMITS.max_bytes + MAX_DESCRIPTION_BYTES
-    number = total = 0
+    number = 0
+    n_bytes = 0
     while True:
         number += 1
         try:
             text = stream.readline(max_line_bytes)
-            total += len(text)
+            n_bytes += len(text)
             if not text:
                 return
-            if len(text) >= max_line_bytes or total > MAX_UNPACKED_CASES_BYTES:
+            if len(text) >= max_line_bytes or n_bytes > MAX_UNPACKED_CASES_BYTES:
                 raise BadInput(f"Line {number} of this file is larger than a case may be.")
             yield number, json.loads(text.decode())
         except (OSError, EOFError, zlib.error) as error:
@@ -141,5 +151,5 @@ def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
             ) from None
 
 
-def _line(row: Mapping[str, Any]) -> bytes:
+def _json_line(row: Mapping[str, Any]) -> bytes:
     return json_text(row, separators=(",", ":")).encode() + b"\n"

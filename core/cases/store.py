@@ -1,6 +1,6 @@
-"""Storage of saved comparisons: save, search, annotate, duplicate and delete.
+"""Storage of saved comparisons: save, search, annotate, duplicate and delete cases.
 
-Shipped examples are listed with them and cannot be changed.
+The examples that ship with Hopscope are listed with the user's own cases and cannot be changed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def save(
 
     Parameters
     ----------
+    comparison : the comparison. Lanes that have not ended are saved as cancelled.
     link : query parameters of the page that asks the same question again.
+    notes, tags : the user's notes and tags.
 
     Raises
     ------
@@ -61,7 +63,8 @@ def save(
 def cases(text: str = "", tag: str = "") -> list[Case]:
     """Return the cases that contain all words of `text` and have `tag`.
 
-    The user's own come first, newest first; then the examples.
+    An empty text or tag fits every case. The user's own come first, newest first; then the examples. A damaged case is listed with the
+    error as its question.
     """
     query = f"SELECT {CASE_ROW_COLUMNS} FROM cases ORDER BY created DESC, id"
     with case_file().open_for_reading() as database:
@@ -75,7 +78,7 @@ def cases(text: str = "", tag: str = "") -> list[Case]:
 
 
 def tags() -> dict[str, int]:
-    """Return every tag with its number of cases, sorted by name."""
+    """Return every tag with its number of cases, sorted by tag."""
     counts = Counter[str]()
     with case_file().open_for_reading() as database:
         for (text,) in database.execute("SELECT tags FROM cases"):
@@ -149,9 +152,9 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
 
 
 def duplicate(key: str) -> Case:
-    """Save a copy of a case with a new id and new times.
+    """Save a copy of a case with a new id and new times, and return it.
 
-    The copy of an example can be changed.
+    The copy of an example can be changed. Raises BadInput if the case does not exist.
     """
     case, packed = packed_case(key)
     now = round(time.time(), 3)
@@ -174,7 +177,7 @@ def delete(key: str) -> None:
 
 
 def insert_case(database, case: Case, packed: bytes) -> None:
-    """Write a case into the database. Its id must be new."""
+    """Write a case into the database, for the current user. Its id must be new."""
     names = ("question", "entities", "answers", "graph")
     description = {name: getattr(case, name) for name in names} | {"instances": case.methods}
     row = (
@@ -236,6 +239,10 @@ def _listed_case(row: tuple) -> Case:
 
 
 def _find_own_case(key: str) -> Case:
+    """Return a case that the current user may change.
+
+    Raises BadInput for an example, and NotAllowed if it is another person's.
+    """
     case = get_case(key)
     if case.example:
         raise BadInput(

@@ -518,18 +518,18 @@ def print_losses(engine, store, summary: RunSummary) -> None:
     """
     names = {key: str(name) for key, name in method_names(summary.run).items()}
     for method in own_methods(summary):
-        losses = explain_losses(engine, store, summary.run, method)
-        print("\n".join(["", *losses.sentences(names)]))
-        for loss in losses.lost[:MAX_PRINTED_LOSSES]:
+        report = explain_losses(engine, store, summary.run, method)
+        print("\n".join(["", *report.sentences(names)]))
+        for loss in report.losses[:MAX_PRINTED_LOSSES]:
             comparison = ""
             if loss.nearest:
                 comparison = (
-                    f"; {names[loss.nearest]} did not lose it, {loss.shared:,} of {loss.of:,} in "
-                    "common"
+                    f"; {names[loss.nearest]} did not lose it, {loss.n_shared:,} of "
+                    f"{loss.n_documents:,} in common"
                 )
             print(f"  {loss.text}\n    {loss.cause}{comparison}. {loss.change}".rstrip())
-        if len(losses.lost) > MAX_PRINTED_LOSSES:
-            print(f"  and {len(losses.lost) - MAX_PRINTED_LOSSES:,} more")
+        if len(report.losses) > MAX_PRINTED_LOSSES:
+            print(f"  and {len(report.losses) - MAX_PRINTED_LOSSES:,} more")
 
 
 def _print_repairs(one: LineRepairs) -> None:

@@ -169,7 +169,7 @@ def _plan_search(options, engine):
             options.sample,
             options.unseen,
             options.unseen_sample,
-            known=tuple(against),
+            published=tuple(against),
             graph=options.graph,
             seed=options.seed,
             columns=options.columns,

@@ -1,4 +1,7 @@
-"""Catalogue of data sets, and functions that open graphs and question sets by name."""
+"""Catalogue of data sets, and functions that open graphs and question sets by name.
+
+A data set is a graph with its question sets. It ships in `data/`, or a user has added it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ from core.watch import NO_WATCH, Watch
 
 SHIPPED_DATA = ROOT / "data"
 DATASET_DESCRIPTION = "dataset.toml"
-_opening = threading.Lock()  # keeps two threads from building the same graph
+_opening_lock = threading.Lock()  # keeps two threads from building the same graph
 _shipped_cache = StampedCache["Dataset"]()
 _own_cache = StampedCache["Dataset | None"]()
 
@@ -39,7 +42,17 @@ _own_cache = StampedCache["Dataset | None"]()
 class Dataset:
     """A graph and its question sets.
 
-    `triples` is None for a graph that a user built.
+    Parameters
+    ----------
+    name, title : name of the graph, and its title on screens.
+    direction : whether edges are followed from head to tail, against that, or both.
+    triples : file of the triples, from which the graph is built; None for a user's graph.
+    folder : folder of the stored graph.
+    sets : the question sets by name.
+    source : origin of the data.
+    examples : example questions.
+    relations : words of relations, along the triple and against it.
+    is_live : True if the graph is a database that is queried live.
     """
 
     name: str
@@ -47,13 +60,12 @@ class Dataset:
     licence: str
     direction: Direction
     triples: FilePath | None
-    folder: FilePath  # folder of the graph store
+    folder: FilePath
     sets: Mapping[str, QuestionSet] = field(default_factory=dict)
     source: str = ""
-    examples: tuple[str, ...] = ()  # example questions
-    # Relations in words, along the triple and against it.
+    examples: tuple[str, ...] = ()
     relations: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    is_live: bool = False  # True if the graph is a database that is queried live
+    is_live: bool = False
 
     def open(self, watch: Watch = NO_WATCH) -> KnowledgeGraph:
         """Open the graph.
@@ -67,11 +79,11 @@ class Dataset:
             return _open_store(self.folder)
         meta_file = self.folder / GRAPH_META_FILE
         mtime = _change_time(meta_file)
-        with _opening:
+        with _opening_lock:
             graph = open_or_build(
                 self.triples, self.folder, self.name, self.direction, watch, wait=True
             )
-        if mtime != _change_time(meta_file):  # it was built meanwhile
+        if mtime != _change_time(meta_file):  # just built, so no other caller has it
             return graph
         return _open_graphs.setdefault((meta_file, mtime), graph)
 
@@ -94,11 +106,8 @@ class Dataset:
 
         It is `webqsp-cwq`, or `webqsp-cwq:WebQTest-1` if each question has a graph of its own.
         """
-        return (
-            self.name
-            if self._set(set_name).graph_scope == "union"
-            else f"{self.name}:{question.id}"
-        )
+        is_shared = self._set(set_name).graph_scope == "union"
+        return self.name if is_shared else f"{self.name}:{question.id}"
 
     def graph_for(self, set_name: str, question: Question) -> KnowledgeGraph:
         """Return the graph that a question of a set is asked on.
@@ -109,21 +118,21 @@ class Dataset:
         if question_set.graph_scope == "union":
             return self.open()
         name = self.graph_name(set_name, question)
-        return question_set.own_graph(question.id, name, self.direction)
+        return question_set.question_graph(question.id, name, self.direction)
 
-    def own_graph(self, question_id: str) -> KnowledgeGraph:
-        """Return the graph of a question's own row.
+    def question_graph(self, question_id: str) -> KnowledgeGraph:
+        """Return the graph of a question's own row, from the set that has the question.
 
-        Raises BadInput if it is in no set with a graph for each question.
+        Raises BadInput if no set with a graph for each question has it.
         """
         name = f"{self.name}:{question_id}"
         for question_set in self.sets.values():
             if question_set.graph_scope == "question" and question_set.has_question(question_id):
-                return question_set.own_graph(question_id, name, self.direction)
+                return question_set.question_graph(question_id, name, self.direction)
         raise BadInput(f"No question “{question_id}” of “{self.name}” has a graph of its own.")
 
     def draw_question(self, set_name: str, seed: int) -> Question:
-        """Return a random question of a set, the same for the same seed."""
+        """Return a random question of a set, always the same for a seed."""
         questions = self.questions(set_name)
         return questions[int(np.random.default_rng(seed).integers(len(questions)))]
 
@@ -153,7 +162,7 @@ def _own_folders() -> list[FilePath]:
 
 
 def _add_user_sets(datasets_by_name: dict[str, Dataset]) -> dict[str, Dataset]:
-    """Add the question sets that users added to their data sets."""
+    """Add the question sets of users to their data sets, and return these."""
     for graph, added in added_sets().values():
         dataset = datasets_by_name.get(graph)
         if dataset is not None and added.name not in dataset.sets:
@@ -199,7 +208,7 @@ def shipped_datasets() -> dict[str, Dataset]:
 def unreadable_graphs(readable: Mapping[str, Dataset]) -> list[str]:
     """Return the names of users' graphs that are not among the `readable` ones.
 
-    The fault of one is reported when it is opened by name.
+    They are damaged. The fault is reported when such a graph is opened by name.
     """
     return [
         folder.name
@@ -210,7 +219,10 @@ def unreadable_graphs(readable: Mapping[str, Dataset]) -> list[str]:
 
 
 def dataset_of(graph_name: str) -> Dataset | None:
-    """Return the data set of a graph, by the graph's name; None if it has none."""
+    """Return the data set of a graph, by the graph's name; None if it has none.
+
+    The name may be that of a question's graph, such as `webqsp-cwq:WebQTest-1`.
+    """
     shipped_by_name = shipped_datasets()
     for name in (graph_name, graph_name.partition(":")[0]):
         dataset = shipped_by_name.get(name)
@@ -241,7 +253,7 @@ def open_graph(name: str | FilePath, watch: Watch = NO_WATCH) -> KnowledgeGraph:
             return open_live(folder)
     base, colon, question_id = str(name).partition(":")
     if colon and base in known_datasets:
-        return known_datasets[base].own_graph(question_id)
+        return known_datasets[base].question_graph(question_id)
     raise BadInput(_unknown_message("graph", str(name), known_datasets))
 
 
@@ -260,7 +272,8 @@ def question_set(set_or_file: str | FilePath, columns: str = "") -> QuestionSet:
     files cannot be named from a browser. Raises BadInput, which names the known sets.
     """
     name, file = str(set_or_file), FilePath(set_or_file)
-    if current_person() == LOCAL_ADMINISTRATOR and file.is_file() and name not in _owners():
+    may_name_files = current_person() == LOCAL_ADMINISTRATOR
+    if may_name_files and file.is_file() and name not in _datasets_by_set():
         return QuestionSet(file.name.split(".")[0], file.name, file.absolute(), columns=columns)
     if columns:
         raise BadInput(f"Columns can be named for a file of questions; “{name}” is none.")
@@ -277,7 +290,7 @@ def add_question_set(
     known_datasets = datasets()
     if graph not in known_datasets:
         raise BadInput(_unknown_message("graph", graph, known_datasets))
-    return save_set(file, name, title, graph, _owners(), **settings)
+    return save_set(file, name, title, graph, _datasets_by_set(), **settings)
 
 
 def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph:
@@ -286,14 +299,15 @@ def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph
     It is the graph of its set's data set, or that of its own row. Raises BadInput for a question of
     a file without a graph of its own, and as `open_graph` does.
     """
-    name, found_set = str(set_or_file), question_set(set_or_file)
-    if FilePath(name).is_file() and name not in _owners():
-        return found_set.own_graph(question.id, f"{found_set.name}:{question.id}", "both")
+    name = str(set_or_file)
+    found_set = question_set(set_or_file)
+    if FilePath(name).is_file() and name not in _datasets_by_set():
+        return found_set.question_graph(question.id, f"{found_set.name}:{question.id}", "both")
     return dataset_of_set(name).graph_for(found_set.name, question)
 
 
 def draw_from_set(set_name: str, seed: int) -> Question:
-    """Return a random question of a set, the same for the same seed.
+    """Return a random question of a set, always the same for a seed.
 
     Raises BadInput, which names the known sets.
     """
@@ -302,27 +316,27 @@ def draw_from_set(set_name: str, seed: int) -> Question:
 
 def dataset_of_set(set_name: str) -> Dataset:
     """Return the data set of a question set. Raises BadInput, which names the known sets."""
-    return _owners()[full_set_name(set_name)]
+    return _datasets_by_set()[full_set_name(set_name)]
 
 
 def full_set_name(set_name: str) -> str:
     """Return the full name of a question set, such as `metaqa-2hop-test` for `metaqa-2hop`.
 
-    A name that is no set stands for its test part. Raises BadInput, which names the known sets.
+    If there is no set of a name, `-test` is added to it. Raises BadInput, which names the known sets.
     """
-    set_owners = _owners()
-    name = set_name if set_name in set_owners else f"{set_name}-test"
-    if name not in set_owners:
+    datasets_by_set = _datasets_by_set()
+    name = set_name if set_name in datasets_by_set else f"{set_name}-test"
+    if name not in datasets_by_set:
         if FilePath(set_name).name == set_name and (sets_folder() / set_name).is_dir():
             graph, _ = added_set(set_name)  # raises if the set is damaged
             raise BadInput(
                 f"The question set “{set_name}” belongs to the graph “{graph}”, which is not here."
             )
-        raise BadInput(_unknown_message("question set", set_name, set_owners))
+        raise BadInput(_unknown_message("question set", set_name, datasets_by_set))
     return name
 
 
-def _owners() -> dict[str, Dataset]:
+def _datasets_by_set() -> dict[str, Dataset]:
     """Return the data set of each question set, by the name of the set."""
     return {name: dataset for dataset in datasets().values() for name in dataset.sets}
 
@@ -360,6 +374,7 @@ def _read_description(path: FilePath) -> Dataset:
         raise BadInput(f"{path.parent.name}/{path.name} cannot be read: {error}.") from None
 
 
+# Graphs in use, by a file of the graph and the file's time of change.
 _open_graphs: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDictionary()
 
 
@@ -368,10 +383,10 @@ def _open_shared(file: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> 
 
     The object is shared while the file is unchanged and the object is in use.
     """
-    state = (file, _change_time(file))
-    graph = _open_graphs.get(state)
+    key = (file, _change_time(file))
+    graph = _open_graphs.get(key)
     if graph is None:
-        graph = _open_graphs[state] = load(file.parent)
+        graph = _open_graphs[key] = load(file.parent)
     return graph
 
 

@@ -1,4 +1,4 @@
-"""The files of a graph to import: one file, several, or a zip of them."""
+"""Files of a graph that a user imports: one or several files, a zip, or CRAG's folder."""
 
 from __future__ import annotations
 
@@ -16,16 +16,25 @@ from core.runtime.subprocess_worker import Worker, WorkerEndedError
 from core.watch import NO_WATCH, Watch
 
 ZIP_SUFFIX = ".zip"
-# Memory and time of the process that reads CRAG's folder.
-MAX_CRAG_MEMORY_BYTES, MAX_CRAG_SECONDS = 1 << 33, 1800.0
+# Limits of the process that reads CRAG's folder.
+MAX_CRAG_MEMORY_BYTES = 1 << 33
+MAX_CRAG_SECONDS = 1800.0
 
 
 def open_graph_files(paths: Sequence[Path], folder: Path, **options: Any) -> TripleFile:
     """Open some files as one graph, and return its reader.
 
-    Zips are unpacked into `folder`, and CRAG's folder “cragkg” is written there as lines of
-    triples. `sort_graph_files` of `core.graph.readers.triple_file` finds the files of nodes and
-    takes the `options`. Raises BadInput for a damaged or empty zip, and if no file holds edges.
+    Parameters
+    ----------
+    paths : files, zips of files, or CRAG's folder “cragkg”.
+    folder : a folder for temporary files. Zips are unpacked there, and CRAG's folder is written
+        there as lines of triples.
+    options : settings of `core.graph.readers.triple_file.sort_graph_files`, which tells files of
+        nodes from files of edges. Its `most`, in bytes, also limits the unpacked files of a zip.
+
+    Raises
+    ------
+    BadInput : a zip is damaged or empty, or no file holds edges.
     """
     notes: list[str] = []
     files: list[Path] = []
@@ -40,7 +49,10 @@ def open_graph_files(paths: Sequence[Path], folder: Path, **options: Any) -> Tri
 
 
 def _inner_files(path: Path, folder: Path, limit: int | None, notes: list[str]) -> list[Path]:
-    """Return the files to read in place of a file, zip or folder."""
+    """Return the files to read for a file, zip or folder, and add to the notes.
+
+    `limit` is the most bytes that a zip may unpack to, None for no limit.
+    """
     if path.suffix.lower() == ZIP_SUFFIX:
         return _unpack(path, folder, limit, notes)
     if not is_crag(path):
@@ -66,6 +78,10 @@ def _convert_crag(path: Path, file: Path) -> list[str]:
 
 
 def _write_crag(path: Path, file: Path, watch: Watch = NO_WATCH) -> list[str]:
+    """Write CRAG's triples, one tab-separated line each, and return notes.
+
+    The worker passes a watch to every function, which is not used here.
+    """
     notes: list[str] = []
     with open(file, "w", encoding="utf-8", errors="replace") as out:
         out.writelines("\t".join(triple) + "\n" for triple in crag_triples(path, notes))
@@ -75,7 +91,8 @@ def _write_crag(path: Path, file: Path, watch: Watch = NO_WATCH) -> list[str]:
 def _unpack(path: Path, folder: Path, limit: int | None, notes: list[str]) -> list[Path]:
     """Unpack a zip into the folder, and return its files.
 
-    Each file keeps the last part of its name, in a folder of its own. Hidden files are left out.
+    Each file keeps the last part of its name, in a folder of its own, as several folders of the
+    zip may have files of one name. Hidden files are left out.
     """
     members, zip_notes = zip_members(path)
     notes += zip_notes

@@ -1,4 +1,7 @@
-"""Graphs that users add."""
+"""Graphs that users add: build, connect and remove them.
+
+A graph of triples is built and stored. Of a live database only the address is saved.
+"""
 
 from __future__ import annotations
 
@@ -54,9 +57,9 @@ def add_graph(
 
 
 def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> KnowledgeGraph:
-    """Save the address of a live database as a graph, by a name of `free_graph_name`.
+    """Save the address of a live database as a graph, under a name that `free_graph_name` returned.
 
-    The database is queried once first. Raises BadInput if the name has been taken since or the
+    The graph belongs to the current user. The database is queried once first. Raises BadInput if the name has been taken since or the
     database does not answer, and StoreError.
     """
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():
@@ -68,7 +71,7 @@ def add_live(settings: LiveSettings, name: str, watch: Watch = NO_WATCH) -> Know
 
 
 def own_folder(name: str) -> Path | None:
-    """Return the folder of a user's graph, even if damaged; None if there is none."""
+    """Return the folder of a user's graph, even if it is damaged; None if there is none."""
     folder = graphs_folder() / name
     if name in shipped_datasets() or folder.name != name or name.startswith("."):
         return None
@@ -76,7 +79,7 @@ def own_folder(name: str) -> Path | None:
 
 
 def remove_graph(name: str) -> None:
-    """Remove a user's graph, even if damaged.
+    """Remove a user's graph, even if it is damaged.
 
     Question sets that were added to it stay. A later graph of the same name has them again.
 

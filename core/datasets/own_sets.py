@@ -1,4 +1,7 @@
-"""Question sets that users added, each with the name of its graph."""
+"""Question sets that users add to a graph: save, read and remove them.
+
+Each set has a folder with its file of questions and a description, `SET_DESCRIPTION`.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ def sets_folder() -> FilePath:
 
 
 def clean_name(text: str) -> str:
-    """Return a name that a folder can have: lower-case letters, digits and dashes."""
+    """Return a text as a name that a folder can have: lower-case letters, digits and dashes.
+
+    The name is empty if no letter or digit is left.
+    """
     name = UNFIT_SET_NAME_CHARACTERS.sub("-", text.casefold()).strip("-")
     return avoid_device_name(name[:MAX_SET_NAME_CHARACTERS].strip("-"))
 
@@ -63,6 +69,7 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
     folder = sets_folder() / name
     try:
         description = read_toml(folder / SET_DESCRIPTION)
+        # Do not read a file outside the folder of the set.
         if FilePath(description["file"]).name != description["file"]:
             raise ValueError("its file lies elsewhere")
         return str(description["graph"]), QuestionSet.from_description(
@@ -78,7 +85,9 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
 def save_set(
     file: FilePath, name: str, title: str, graph: str, used_names: Container[str], **settings: str
 ) -> QuestionSet:
-    """Save a file of questions as a set of a graph. If that fails, nothing is saved.
+    """Save a file of questions as a set of a graph, for the current user.
+
+    If that fails, nothing is saved.
 
     Parameters
     ----------
@@ -104,8 +113,8 @@ def save_set(
         file.open("rb").close()
     except OSError as error:
         raise BadInput(f"{file} cannot be read: {error.strerror or error}.") from None
-    packing = file.suffix.lower() if file.suffix.lower() in PACKED_SUFFIXES else ""
-    file_name = "questions" + bare_suffix(file) + packing
+    packed_suffix = file.suffix.lower() if file.suffix.lower() in PACKED_SUFFIXES else ""
+    file_name = "questions" + bare_suffix(file) + packed_suffix
     title = " ".join(title.split()) or set_name
     description = {"title": title, "graph": graph, "file": file_name, **settings}
     set_folder = sets_folder() / set_name

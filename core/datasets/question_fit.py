@@ -1,4 +1,7 @@
-"""Checks of how questions fit their graph, before any method runs."""
+"""Checks of how questions fit their graph, before any method runs.
+
+A question that names entities or answers which the graph lacks is reported to the user.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import name_key
 from core.types import Question
 
+NameCheck = Callable[[str], bool]  # tells if a graph has an entity of a name
 OWN_GRAPHS_WORDS = "graphs of their own"  # words for the graphs of questions' own rows
 
 
@@ -21,11 +25,11 @@ class QuestionFit:
 
     Parameters
     ----------
-    n_questions : the number of questions.
+    n_questions : number of questions.
     unknown_entities : for each question with an entity that is not in the graph, one such entity.
     unknown_answers : for each question with answers, but none in the graph, one answer.
-    n_without_answer : the number of questions without a known answer.
-    n_without_graph : the number of rows without a graph of their own.
+    n_without_answer : number of questions without a known answer.
+    n_without_graph : number of questions whose row should include a graph, but has none.
     """
 
     n_questions: int
@@ -37,7 +41,7 @@ class QuestionFit:
     def words(self, graphs: str) -> str:
         """Return a sentence on the mismatches; empty if there are none.
 
-        `graphs` names the graph or graphs.
+        `graphs` names the graph or graphs, for example `OWN_GRAPHS_WORDS`.
         """
         clauses = [
             _count_clause(
@@ -77,18 +81,17 @@ def measure_fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> Questio
     if graph.live is not None:
         return _fit([(question, lambda name: True) for question in questions])
     graph_names = name_lookup(graph)
-    return _fit(
-        [
-            (question, lambda name: bool(graph_names.find_exact(name.strip())))
-            for question in questions
-        ]
-    )
+
+    def has_name(name: str) -> bool:
+        return bool(graph_names.find_exact(name.strip()))
+
+    return _fit([(question, has_name) for question in questions])
 
 
 def rows_fit(questions: int, graphs: int) -> QuestionFit:
     """Return the fit of questions that are asked on their rows' graphs, from counts alone.
 
-    `questions` is the number of rows and `graphs` the number of those that have a graph.
+    `questions` is the number of questions and `graphs` the number of those with a graph.
 
     >>> from core.datasets.question_fit import OWN_GRAPHS_WORDS, rows_fit
     >>> rows_fit(3, 2).words(OWN_GRAPHS_WORDS)
@@ -102,37 +105,47 @@ def measure_own_graphs_fit(question_set: QuestionSet, questions: Iterable[Questi
 
     Raises BadInput for a graph that cannot be read.
     """
-    questions_with_graph, alone = [], 0
+    questions_with_graph = []
+    n_without_graph = 0
     for question in questions:
-        triples = question_set.own_triples(question.id)
+        triples = question_set.question_triples(question.id)
         if triples:
             graph_keys = {name_key(name) for head, _, tail in triples for name in (head, tail)}
             questions_with_graph.append(
                 (question, lambda name, keys=graph_keys: name_key(name) in keys)
             )
         else:
-            alone += 1
-    return _fit(questions_with_graph, alone)
+            n_without_graph += 1
+    return _fit(questions_with_graph, n_without_graph)
 
 
-def _fit(pairs: Sequence[tuple[Question, Callable[[str], bool]]], alone: int = 0) -> QuestionFit:
-    """Return the fit of questions, each with the check whether its graph has a name."""
-    astray, unanswerable = [], []
+def _fit(pairs: Sequence[tuple[Question, NameCheck]], n_without_graph: int = 0) -> QuestionFit:
+    """Return the fit of questions, each with the check of names in its graph.
+
+    `n_without_graph` is the number of further questions, which have no graph.
+    """
+    unknown_entities: list[str] = []
+    unknown_answers: list[str] = []
     for question, has_name in pairs:
         missing_entity = next((name for name in question.entities if not has_name(name)), "")
         if missing_entity:
-            astray.append(missing_entity)
+            unknown_entities.append(missing_entity)
         if question.answers and not any(map(has_name, question.answers)):
-            unanswerable.append(question.answers[0])
-    unanswered = sum(not question.answers for question, _ in pairs)
-    return QuestionFit(len(pairs) + alone, tuple(astray), tuple(unanswerable), unanswered, alone)
+            unknown_answers.append(question.answers[0])
+    return QuestionFit(
+        len(pairs) + n_without_graph,
+        tuple(unknown_entities),
+        tuple(unknown_answers),
+        n_without_answer=sum(not question.answers for question, _ in pairs),
+        n_without_graph=n_without_graph,
+    )
 
 
 def _count_clause(
-    count: int, plural: str, singular: str, rest: str, examples: Sequence[str] = ()
+    count: int, plural_verb: str, singular_verb: str, rest: str, examples: Sequence[str] = ()
 ) -> str:
     """Return a clause such as “2 name an entity, such as “Nine””; empty if the count is 0."""
     if not count:
         return ""
     example = f", such as “{shorten(examples[0], 40)}”" if examples else ""
-    return f"{count:,} {singular if count == 1 else plural} {rest}{example}"
+    return f"{count:,} {singular_verb if count == 1 else plural_verb} {rest}{example}"

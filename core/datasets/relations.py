@@ -1,4 +1,7 @@
-"""Words for relation names in both directions, from a data set's table or by general rules."""
+"""Words for relation names in both directions, from a table or by general rules.
+
+`wording.py` finds the table of a graph.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,12 @@ def relation_words(
 ) -> str:
     """Return a relation in words, along its triple (“directed by”) or against it (“directed”).
 
-    `table` has both for some relations. For any other, the last part of a dotted name, as in
-    Freebase, or of an address is used.
+    `table` maps some relations to both texts. The words of another relation are those of its name.
+    Of a dotted name, as in Freebase, or of an address only the last part is used.
+
+    >>> from core.datasets.relations import relation_words
+    >>> relation_words("film.film.directed_by"), relation_words("directedBy", forward=False)
+    ('directed by', 'directed')
     """
     if table and relation in table:
         return table[relation][0 if forward else 1]
@@ -40,14 +47,18 @@ def relation_words(
 def chain_words(
     steps: list[tuple[str, bool]], table: Mapping[str, tuple[str, str]] | None = None
 ) -> str:
-    """Return a chain of relations in words, as in “starred in, then has genre”."""
+    """Return a chain of relations in words, as in “starred in, then has genre”.
+
+    A step is a relation, and True along its triple or False against it.
+    """
     return ", then ".join(relation_words(relation, forward, table) for relation, forward in steps)
 
 
 def read_relation_words(table: Mapping[str, object]) -> dict[str, tuple[str, str]]:
-    """Return the table `relations` of a data set's description, after a check.
+    """Check the table `relations` of a data set's description, and return it.
 
-    Raises BadInput if a relation does not have two texts, one for each direction.
+    It maps a relation to its words along the triple and against it. Raises BadInput if a relation
+    does not have these two texts.
     """
     words_by_relation = {}
     for relation, pair in table.items():

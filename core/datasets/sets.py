@@ -1,4 +1,4 @@
-"""Question sets: their files, and the graphs of their questions."""
+"""Question sets: files of questions, and the graphs that some files hold for each question."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ class QuestionSet:
 
     Parameters
     ----------
-    hops : the number of hops of questions whose row does not have it.
-    kinds : a file with the kind of each question, line by line.
+    hops : number of hops of the questions whose row does not say it; None if unknown.
+    kinds : a file with the kind of each question, line by line; None if the set has no kinds.
+    format : one of `FORMATS`, or "auto" to recognise it.
     graph_scope : "union" if all questions are asked on the data set's graph, "question" if each is
         asked on the `graph` of its own row.
     only : a field that must be true in a row that belongs to the set; empty for all rows.
@@ -68,7 +69,7 @@ class QuestionSet:
     ) -> QuestionSet:
         """Return the set of a row in a description of a data set or an added set.
 
-        Raises KeyError for a missing value, BadInput for an unknown one.
+        Files are relative to `folder`. `own` is True if a user added the set. Raises KeyError for a missing value, BadInput for an unknown one.
         """
         kinds = folder / row["kinds"] if "kinds" in row else None
         graphs = row.get("graphs", "union")
@@ -108,20 +109,19 @@ class QuestionSet:
         return self._read().note(self.name if self.is_own else "")
 
     def _read(self) -> QuestionFile:
-        with _reading:
+        with _reading_lock:
             return _read_file(self, _stamp(self.file))
 
     def find_question(self, text: str) -> Question | None:
-        """Return the question with exactly that text, or the last of several.
+        """Return the question with exactly that text, or the last of several; None without one.
 
-        The questions are not read if the file does not contain the text.
+        The questions are not read if the file does not contain the text, which is quicker.
         """
-        file_text = _file_text(
-            self.file, _stamp(self.file), self.format, self.columns, self.encoding
-        )
+        stamp = _stamp(self.file)
+        file_text = _file_text(self.file, stamp, self.format, self.columns, self.encoding)
         if file_text is not None and text.replace("[", "").replace("]", "") not in file_text:
             return None
-        return _questions_by_text(self, _stamp(self.file)).get(text)
+        return _questions_by_text(self, stamp).get(text)
 
     def question_kinds(self) -> Sequence[str]:
         """Return the kind of each question; empty if the set has no kinds."""
@@ -131,12 +131,12 @@ class QuestionSet:
         """Return whether the set has a question with that id."""
         return question_id in _row_indices(self, _stamp(self.file))
 
-    def own_graph(self, question_id: str, name: str, direction: Direction) -> Graph:
+    def question_graph(self, question_id: str, name: str, direction: Direction) -> Graph:
         """Return the graph of a question's own row, in memory.
 
         Raises BadInput if the question is unknown or has no graph.
         """
-        return _own_graph(self, _stamp(self.file), question_id, name, direction)
+        return _question_graph(self, _stamp(self.file), question_id, name, direction)
 
     def has_graphs(self) -> bool:
         """Return whether any row of the file includes a graph.
@@ -145,7 +145,7 @@ class QuestionSet:
         """
         return _count_graphs(self.file, _stamp(self.file)) > 0
 
-    def own_triples(self, question_id: str) -> list[Triple]:
+    def question_triples(self, question_id: str) -> list[Triple]:
         """Return the triples of a question's own row; empty if it has none.
 
         Raises BadInput for an unknown question.
@@ -169,7 +169,7 @@ def _stamp(file: FilePath) -> tuple[int, int]:
     return stat.st_size, stat.st_mtime_ns
 
 
-_reading = threading.Lock()  # keeps two threads from reading the same file twice
+_reading_lock = threading.Lock()  # keeps two threads from reading the same file twice
 
 
 # The caches below have the stamp of the file in their key, so a changed file is read again.
@@ -215,25 +215,28 @@ def _row_indices(question_set: QuestionSet, stamp: tuple) -> dict[str, int]:
 
 @lru_cache(maxsize=4)
 def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]:
-    """Return the compressed triples of each row of a set, as a file may hold millions of them."""
+    """Return the triples of each question, as compressed JSON because there may be millions.
+
+    The order is that of `QuestionSet.questions`, so rows that are no questions are skipped here too.
+    """
     text = file if is_columnar(file) else decode_if_certain(file, max_bytes=MAX_QUESTION_FILE_BYTES)
     rows = file_rows(text, max_bytes=MAX_QUESTION_FILE_BYTES, longest=MAX_QUESTION_ROW_BYTES)
     graphs = []
-    for where, row in rows:
+    for position, row in rows:
         if only and row.get(only) is not True:
             continue
         for question_row in question_rows(row):
             if question_row.get(ANSWERABLE_KEY) is not False:
-                triples = row_triples(file.name, where, question_row)
+                triples = row_triples(file.name, position, question_row)
                 graphs.append(zlib.compress(json.dumps(triples).encode(), 1))
     return tuple(graphs)
 
 
 @lru_cache(maxsize=32)
-def _own_graph(
+def _question_graph(
     question_set: QuestionSet, stamp: tuple, question_id: str, name: str, direction: Direction
 ) -> Graph:
-    triples = question_set.own_triples(question_id)
+    triples = question_set.question_triples(question_id)
     if not triples:
         raise BadInput(
             f"The question “{question_id}” of “{question_set.name}” comes without a graph of its "

@@ -1,4 +1,7 @@
-"""Words for a graph's relations, from its data set or from a user's file."""
+"""Table of words for a graph's relations, from its data set or from a user's file.
+
+`relations.py` makes phrases with it.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,12 @@ from core.io.toml_file import read_toml
 
 
 def relation_table(graph_name: str) -> Mapping[str, tuple[str, str]]:
-    """Return the relation words of the graph's data set.
+    """Return the words of a graph's relations, along the triple and against it, by relation.
 
-    For a user's graph they come from the `dataset.toml` in its folder. Empty if there is none.
+    They come from the `dataset.toml` of the data set, or from that in the folder of a user's graph.
+    The table is empty if there is no such file.
     """
-    name = graph_name.partition(":")[0]
+    name = graph_name.partition(":")[0]  # without the id of a question that has its own graph
     dataset = shipped_datasets().get(name)
     if dataset is not None:
         return dataset.relations
@@ -30,6 +34,7 @@ def relation_table(graph_name: str) -> Mapping[str, tuple[str, str]]:
 
 @lru_cache(maxsize=64)
 def _read_words(file: FilePath, stamp: int) -> Mapping[str, tuple[str, str]]:
+    # `stamp` is part of the cache's key, so a changed file is read again.
     try:
         return read_relation_words(read_toml(file).get("relations", {}))
     except OSError:

@@ -1,6 +1,7 @@
-"""Saved state of the answer to “do I need a graph?”.
+"""Saved state of the work that answers “do I need a graph?” for a corpus.
 
-It is saved in the folder of the corpus while the work proceeds, so that the work can be resumed.
+It is saved in the folder of the corpus after each step, so that the work can be resumed. The
+sentences of the answer are not saved; `answer.py` makes them from the rows of the evaluation.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ ADVICE_FILE_NAME = "advice.json"  # file name in the folder of a corpus
 ADVICE_VERSION = 1
 QUESTIONS_BY_MODEL = "model"
 QUESTIONS_BY_NAMES = "names"
-MAX_CORPUS_NAME_LETTERS = 34  # letters of a corpus's name in the name of its question set
+# Letters of a corpus's name in the name of its question set, which ends with `MADE_SET_SUFFIX`.
+MAX_CORPUS_NAME_LETTERS = 34
 advice_settings = attrgetter("version", "corpus", "by", "seed", "minutes")
 
 
@@ -34,15 +36,17 @@ class Advice:
     ----------
     corpus : digest of the documents.
     by : source of the questions, `QUESTIONS_BY_MODEL` or `QUESTIONS_BY_NAMES`.
+    seed : seed of the questions and the evaluation.
     minutes : time that the answer may take.
     graphs : by the title of each graph that methods run on, True if its build asks a language
         model.
     set : name of the question set, empty until the questions are made.
     counts : number of questions by kind.
-    left : number of rejected candidates, by kind and reason.
+    left : number of rejected candidates for questions, by kind and reason.
+    notes : sentences on how the questions were made.
     size : number of questions to ask, 0 until it is measured.
     run : number of the evaluation, 0 before it begins.
-    seconds : time taken so far.
+    seconds : time taken so far, over all calls.
     done : True if the answer is finished.
     headline : the finished answer in one sentence.
     """
@@ -64,14 +68,15 @@ class Advice:
     version: int = ADVICE_VERSION
 
     def has_same_settings(self, other: Advice) -> bool:
-        """Return whether another answer has the same documents and settings."""
+        """Return whether another advice has the same documents and settings."""
         return advice_settings(self) == advice_settings(other)
 
 
 def load_advice(corpus: Corpus) -> Advice | None:
-    """Return the last answer of a corpus or its progress, None if nothing readable is saved.
+    """Return the saved advice on a corpus, None if nothing readable is saved.
 
-    It may belong to earlier documents; its field `corpus` is their digest.
+    It may be unfinished. It may also belong to earlier documents; its field `corpus` is their
+    digest.
     """
     try:
         record = json.loads(_advice_path(corpus).read_text("utf-8"))

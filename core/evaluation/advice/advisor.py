@@ -1,6 +1,7 @@
-"""Job that answers “do I need a graph?” in about ten minutes.
+"""Job that answers “do I need a graph?” for a corpus, in about ten minutes.
 
-It builds graphs, makes questions, and evaluates methods with and without a graph.
+It builds graphs, makes questions, and evaluates methods with and without a graph. `answer.py` then
+turns the figures into sentences.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from core.builds import build_for, build_status, find_build, run_build
 from core.builds.base import BuildState
@@ -68,12 +70,21 @@ class GraphAdvisor:
     """Advisor for a corpus; calling it with its job returns the finished advice.
 
     It resumes an earlier call that did not finish. Questions are saved as a set of the corpus, and
-    rows in the store of evaluations. Without a language model, or if `by` is “names”, questions are
-    made from names alone. Raises BadInput if the texts give no question, RunCancelled,
-    ModelUnavailable and StoreError.
+    rows in the store of evaluations. The call raises BadInput if the texts give no question,
+    RunCancelled, ModelUnavailable and StoreError.
+
+    Parameters
+    ----------
+    engine : has the models and the environment, and opens graphs.
+    store : receives the rows of the evaluation.
+    by : source of the questions, `QUESTIONS_BY_MODEL` or `QUESTIONS_BY_NAMES`. Empty for a language
+        model if one is available, else names.
+    minutes : time that the work should take.
+    again : True to begin anew, even if an earlier call finished.
+    clock : returns the time in seconds.
     """
 
-    engine: object
+    engine: Any
     store: Store
     corpus: Corpus
     by: str = ""
@@ -93,6 +104,7 @@ class GraphAdvisor:
             advice = old_advice
         if advice.done and self._has_questions(advice) and self._has_rows(advice):
             return advice
+        # As if the seconds of the earlier call had just passed.
         self._start_time = self.clock() - advice.seconds
         graphs_share = ADVICE_DEFAULTS.graphs_done_share
         questions_share = ADVICE_DEFAULTS.questions_done_share
@@ -117,9 +129,10 @@ class GraphAdvisor:
     @property
     def models(self) -> Models:
         """Models of the engine."""
-        return self.engine.models  # type: ignore[attr-defined]
+        return self.engine.models
 
     def _save(self, advice: Advice) -> Advice:
+        """Save the advice with the time taken so far, and return it."""
         return save_advice(self.corpus, replace(advice, seconds=self.clock() - self._start_time))
 
     def _has_questions(self, advice: Advice) -> bool:
@@ -133,25 +146,26 @@ class GraphAdvisor:
         except BadInput:
             return False
 
-    def _build_graphs(self, part: Watch) -> dict[str, bool]:
+    def _build_graphs(self, watch: Watch) -> dict[str, bool]:
         """Build the missing graphs, and return by title whether the build asks a language model.
 
-        A graph that was shipped with the texts needs no language model. If it does not fit, the
-        next best build is used.
+        The graph of chunks is built too, but is not in the result. A graph that was shipped with
+        the texts needs no language model. If it does not fit, the next best build is used.
         """
         asks_model_by_title = {}
         for number, kind in enumerate(graph_kinds()):
-            part.check()
-            inner = part.part(number / len(graph_kinds()), (number + 1) / len(graph_kinds()))
+            watch.check()
+            part = watch.part(number / len(graph_kinds()), (number + 1) / len(graph_kinds()))
             try:
-                build_spec = self._run_build(build_for(self.corpus, kind), inner)
+                build_spec = self._run_build(build_for(self.corpus, kind), part)
             except RepliesNotShipped:
-                build_spec = self._run_build(build_for(self.corpus, kind, shipped=False), inner)
+                build_spec = self._run_build(build_for(self.corpus, kind, shipped=False), part)
             if kind != CHUNK_GRAPH:
                 asks_model_by_title[build_spec.title] = build_spec.line.uses_chat_model
         return asks_model_by_title
 
     def _run_build(self, spec: GraphBuild, part: Watch) -> GraphBuild:
+        """Build a graph unless it is up to date, and return its build."""
         if not build_status(self.corpus, spec).is_current:
             models = self.models
             if find_shipped_build(self.corpus, spec):
@@ -170,9 +184,9 @@ class GraphAdvisor:
         for operator in find_build("kg-noun-phrases").line:
             if operator.stage in ("chunk", "extract"):
                 build_state = operator.apply(build_state, ctx)
-        # Made by the two stages.
+        # The two stages have made both.
         assert build_state.chunks is not None and build_state.facts is not None
-        table = SentenceTable.of(self.corpus, build_state.chunks, build_state.facts, part)
+        table = SentenceTable.from_corpus(self.corpus, build_state.chunks, build_state.facts, part)
         notes: list[str] = []
         questions = MadeQuestions()
         if advice.by == QUESTIONS_BY_MODEL:
@@ -186,13 +200,13 @@ class GraphAdvisor:
                 self.corpus,
                 build_state.chunks,
                 build_state.facts,
-                chat,
-                self._nearest_chunks,
-                ADVICE_DEFAULTS.max_model_questions,
-                seconds,
-                self.seed,
-                MIN_RANKED_QUESTIONS,
-                self.clock,
+                chat=chat,
+                find_nearest_chunks=self._nearest_chunks,
+                max_questions=ADVICE_DEFAULTS.max_model_questions,
+                seconds=seconds,
+                seed=self.seed,
+                min_expected=MIN_RANKED_QUESTIONS,
+                clock=self.clock,
             )(part)
             count = len(questions.questions[WRITTEN_KIND])
             if count < MIN_RANKED_QUESTIONS:
@@ -240,8 +254,8 @@ class GraphAdvisor:
         return name
 
     def _nearest_chunks(self, text: str) -> list[int]:
-        """Return the chunks that searches by words and by vectors rank first."""
-        source = CorpusSource.of(self.corpus).open(self.engine)  # type: ignore[arg-type]
+        """Return the rows of the chunks that searches by words and by vectors rank first."""
+        source = CorpusSource.of(self.corpus).open(self.engine)
         request = source.ask(Question(text), uses_reader=False, uses_model=False)
         rows: list[int] = []
         for id in METHODS_WITHOUT_GRAPH[:2]:
@@ -253,14 +267,15 @@ class GraphAdvisor:
 
     @property
     def _environment(self):
-        return self.engine.environment  # type: ignore[attr-defined]
+        return self.engine.environment
 
     def _plan(self, advice: Advice, size: int) -> Plan:
+        """Return the plan of all methods on `size` of the questions, without a language model."""
         return make_plan(
             advice_methods(),
             advice.set,
             size,
-            self.engine.graph,  # type: ignore[attr-defined]
+            self.engine.graph,
             seed=self.seed,
             model=False,
         )
@@ -292,8 +307,8 @@ def affordable_questions(budget: float, durations: Sequence[float], total: int) 
 
     Parameters
     ----------
-    budget : remaining seconds.
-    durations : seconds of the first questions.
+    budget : remaining seconds; 0 or less if the time is over.
+    durations : seconds of the first questions, at least one.
     total : number of available questions.
 
     Returns

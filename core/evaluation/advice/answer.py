@@ -1,4 +1,7 @@
-"""Answer to “do I need a graph?” in sentences, from the rows of its evaluation."""
+"""Answer to “do I need a graph?” in sentences, from the rows of its evaluation.
+
+The best methods with and without a graph are compared over all questions and by kind of question.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ from core.evaluation.reports.ranks import MIN_RANKED_QUESTIONS, Ranks
 from core.evaluation.reports.recommendation import format_interval, format_share, recommendation
 from core.evaluation.reports.summary import RunSummary
 
-ADVICE_METRIC = "passage_recall@4"
+ADVICE_METRIC = "passage_recall@4"  # share of gold passages among the first four
+# Values of `AdviceAnswer.needed`. Partly: a graph helps with some kinds of questions, but not over
+# all. Open: there are too few questions to tell.
 ANSWER_NO = "no"
 ANSWER_PARTLY = "partly"
 ANSWER_YES = "yes"
@@ -46,9 +51,14 @@ MADE_QUESTIONS_CAVEAT = "Questions that people ask may give another answer."
 class QuestionKindComparison:
     """One kind of question with the best method without and with a graph.
 
-    `number` is the number of questions and `favours` says which methods the kind favours. The
-    shares are those of gold passages among the first four. `difference` is the result of the test
-    of the two methods.
+    Parameters
+    ----------
+    name : name of the kind.
+    number : number of questions of the kind.
+    favours : which methods the kind favours, and why.
+    plain, graph : names of the best methods without and with a graph.
+    plain_share, graph_share : their mean shares of gold passages among the first four.
+    difference : result of the test of the two methods, in words.
     """
 
     name: str
@@ -75,15 +85,16 @@ class AdviceAnswer:
 
     Parameters
     ----------
-    needed : no, partly, yes or open.
+    needed : whether a graph is needed: no, partly, yes or open.
     headline : the answer in one sentence.
     kinds : the kinds of questions.
     details : sentences of the recommendation.
     caveats : sentences on the limits of what the questions show.
     made : sentences on the numbers of questions made and rejected.
-    shares : share of gold passages among the first four, by method, over the `asked` questions
-        that all methods were asked. Empty if there are too few.
-    names : names of the methods. Empty if there are too few questions.
+    shares : mean share of gold passages among the first four, by method id, over the `asked`
+        questions that all methods were asked. Empty if there are too few.
+    names : names of the methods by id. Empty if there are too few questions.
+    asked : number of questions that all methods were asked. 0 if there are too few.
     """
 
     needed: str
@@ -109,9 +120,8 @@ def answer(summary: RunSummary, advice: Advice) -> AdviceAnswer:
     -------
     Sentences with the recommendation; the answer is open if the rows do not decide.
     """
-    return _GraphComparison(summary, Ranks(summary, summary.fitting_metric(ADVICE_METRIC))).answer(
-        advice
-    )
+    ranks = Ranks(summary, summary.fitting_metric(ADVICE_METRIC))
+    return _GraphComparison(summary, ranks).answer(advice)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +132,7 @@ class _GraphComparison:
     ranks: Ranks
 
     def answer(self, advice: Advice) -> AdviceAnswer:
+        """Return the answer, which is open if there are too few questions or methods."""
         are_all_by_model = bool(advice.graphs) and all(advice.graphs.values())
         caveat = MADE_QUESTIONS_CAVEAT if are_all_by_model else RULE_GRAPH_CAVEAT
         caveats = (MADE_QUESTIONS_NOTE, caveat)
@@ -150,7 +161,7 @@ class _GraphComparison:
         )
 
     def _headline(self) -> tuple[str, str]:
-        """Return the answer and its sentence."""
+        """Return the answer (`ANSWER_YES`, `ANSWER_PARTLY` or `ANSWER_NO`) and its sentence."""
         plain = self._best_method(METHODS_WITHOUT_GRAPH)
         graph = self._best_method(METHODS_WITH_GRAPH)
         test = self.ranks.test(graph, plain)
@@ -185,10 +196,11 @@ class _GraphComparison:
         return ANSWER_NO, f"No graph is needed for questions like these: {overall}."
 
     def _best_method(self, methods: tuple[str, ...]) -> str:
+        """Return the method with the highest mean over all questions."""
         return max(methods, key=lambda method: self.ranks.means[method])
 
     def _best_on(self, mask: np.ndarray) -> tuple[str, str]:
-        """Return the best methods with and without a graph, by their mean on some questions."""
+        """Return the best methods with and without a graph, by their mean on masked questions."""
         means = {method: values[mask].mean() for method, values in self.ranks.values.items()}
         graph = max(METHODS_WITH_GRAPH, key=lambda method: means[method])
         plain = max(METHODS_WITHOUT_GRAPH, key=lambda method: means[method])
@@ -196,7 +208,10 @@ class _GraphComparison:
 
     @cached_property
     def _masks(self) -> dict[str, np.ndarray]:
-        """Mask of the common questions of each kind, bool [questions]."""
+        """Mask of each kind's questions that all methods were asked, bool [questions].
+
+        Kinds without such questions are left out.
+        """
         kind_by_id = {row.question.id: kind_of(row.question) for row in self.summary.rows}
         kinds = np.array([kind_by_id[question] for question in self.summary.questions])
         masks = {kind: (kinds == kind) & self.ranks.common_mask for kind in KIND_WORDS}
@@ -206,8 +221,8 @@ class _GraphComparison:
     def by_kind(self) -> dict[str, PairedTest]:
         """Test of the best method with a graph against the best without, for each kind.
 
-        Kinds with too few questions are left out, and Holm's correction covers the kinds. Both
-        methods are chosen on the same questions that they are tested on.
+        Kinds with too few questions are left out. P-values have Holm's correction over the kinds.
+        Both methods are chosen on the questions that they are tested on.
         """
         tests = {}
         for kind, mask in self._masks.items():

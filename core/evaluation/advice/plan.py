@@ -1,4 +1,4 @@
-"""Plan of the answer to “do I need a graph?”: methods, graphs, limits and expected cost."""
+"""Plan of the work that answers “do I need a graph?”: methods, graphs, limits, expected cost."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
 from core.watch import NO_WATCH, Watch
 
+# Search by words, by vectors and by both. The first two also find the passages near a question.
 METHODS_WITHOUT_GRAPH = ("bm25-passages", "vanilla-rag", "hybrid")
 METHODS_WITH_GRAPH = ("hipporag-2", "lgraphrag", "h-lightrag", "kgp")
 """Methods with a graph, one for each kind of graph.
@@ -34,16 +35,16 @@ class AdviceDefaults:
 
     minutes: float = 10.0
     max_made_questions: int = 120
-    max_model_questions: int = 40  # made by a language model
-    model_time_share: float = 0.4  # of the time, for questions by a language model
-    max_replies_per_question: int = 5  # of those that are accepted
-    tokens_read_per_reply: int = 400
-    tokens_written_per_reply: int = 30
+    max_model_questions: int = 40  # those of the made questions that a language model writes
+    model_time_share: float = 0.4  # share of the time for questions by a language model
+    max_replies_per_question: int = 5  # replies per question that passes the checks, for estimates
+    tokens_read_per_reply: int = 400  # for estimates
+    tokens_written_per_reply: int = 30  # for estimates
     min_questions: int = 24  # asked even if they exceed the time
     pilot_questions: int = 3  # asked first, to measure their time
-    question_time_share: float = 0.85  # of the remaining time, for the questions
+    question_time_share: float = 0.85  # share of the remaining time that the questions may take
     graphs_done_share: float = 0.35  # position of the progress bar once the graphs are built
-    questions_done_share: float = 0.65  # the same once the questions are made
+    questions_done_share: float = 0.65  # position once the questions are made
 
 
 ADVICE_DEFAULTS = AdviceDefaults()
@@ -53,22 +54,26 @@ ADVICE_DEFAULTS = AdviceDefaults()
 class AdviceCostEstimate:
     """Expected cost of an answer.
 
-    `builds` are the titles of the graphs to build, and `seconds` their time, None if it is unknown.
-    `writer` is the language model that writes questions, and `reply` the seconds of one of its
-    replies, if they are known.
+    Parameters
+    ----------
+    builds : titles of the graphs to build.
+    build_seconds : time to build them, None if it is unknown.
+    writer : title of the language model that writes questions, empty if they are made from names.
+    reply_seconds : time of one of its replies, None if it is unknown.
+    minutes : limit of the whole work.
     """
 
     builds: tuple[str, ...]
-    seconds: float | None
+    build_seconds: float | None
     writer: str = ""
-    reply: float | None = None
+    reply_seconds: float | None = None
     minutes: float = ADVICE_DEFAULTS.minutes
 
     def words(self) -> str:
         """Return the cost in sentences."""
         build_time = "; the time is known once one was built"
-        if self.seconds:
-            build_time = f", {rough_range_text(self.seconds)} here"
+        if self.build_seconds:
+            build_time = f", {rough_range_text(self.build_seconds)} here"
         graphs = "All graphs are there already."
         if self.builds:
             graphs = f"{len(self.builds)} of {len(METHODS_WITH_GRAPH) + 1} graphs are to be built{build_time}."
@@ -78,7 +83,8 @@ class AdviceCostEstimate:
             tokens = (
                 ADVICE_DEFAULTS.tokens_read_per_reply + ADVICE_DEFAULTS.tokens_written_per_reply
             )
-            reply_time = f", each {duration_text(self.reply)} here" if self.reply else ""
+            seconds = self.reply_seconds
+            reply_time = f", each {duration_text(seconds)} here" if seconds else ""
             writer_sentence = (
                 f"{self.writer} writes questions and checks them, for at most {limit:.0f} "
                 f"minutes: up to {replies:,} replies of about {tokens:,} tokens{reply_time}; names in "
@@ -92,7 +98,7 @@ class AdviceCostEstimate:
             f"How many of up to {ADVICE_DEFAULTS.max_made_questions} are asked is measured, so "
             f"that all of it takes about {self.minutes:.0f} minutes."
         )
-        if self.seconds is not None and self.seconds > self.minutes * 60:
+        if self.build_seconds is not None and self.build_seconds > self.minutes * 60:
             question_sentence = (
                 f"The graphs alone take longer than {self.minutes:.0f} minutes; then "
                 f"{ADVICE_DEFAULTS.min_questions} questions are asked."
@@ -107,7 +113,7 @@ def advice_methods() -> tuple[Method, ...]:
 
 
 def graph_kinds() -> list[str]:
-    """Return the kinds of graphs that the methods run on, chunks first."""
+    """Return the kinds of graphs that the methods run on, each once, the graph of chunks first."""
     kinds = (build_of(method.line) for method in advice_methods())
     return list(dict.fromkeys(filter(None, kinds)))
 
@@ -135,13 +141,13 @@ def estimate_advice_cost(
     ----------
     corpus : the corpus.
     models : the registry, for the speeds and prices of models.
-    by : source of the questions; empty for the default.
-    minutes : limit of the evaluation.
-    watch : receives the progress; what it raises stops the work.
+    by : source of the questions; empty for `default_writer`.
+    minutes : limit of the whole work.
+    watch : receives the progress and may raise RunCancelled.
 
     Returns
     -------
-    The graphs to build, their seconds, and the language model with its tokens.
+    The graphs to build with their time, and the language model with the time of a reply.
 
     Raises
     ------
@@ -163,5 +169,6 @@ def estimate_advice_cost(
     if (by or default_writer(models)) != QUESTIONS_BY_MODEL:
         return estimate
     reply_figures = SavedReplies().mean_cost(models.weights(ADVICE_WRITER_ROLE))
-    reply = reply_figures[0] if reply_figures else None
-    return replace(estimate, writer=models.title(ADVICE_WRITER_ROLE), reply=reply)
+    reply_seconds = reply_figures[0] if reply_figures else None
+    writer = models.title(ADVICE_WRITER_ROLE)
+    return replace(estimate, writer=writer, reply_seconds=reply_seconds)

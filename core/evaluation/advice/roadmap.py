@@ -1,6 +1,7 @@
 """Roadmap of the In-depth Analysis (Figure 13): the recommended method for a kind of question.
 
-The recommendation is reported with the method's result on the user's own texts.
+The figure is a decision tree. Its questions and leaves are in `roadmap.toml`. A recommendation is
+reported with the method's result on the user's own texts.
 """
 
 from __future__ import annotations
@@ -29,12 +30,18 @@ class RoadmapQuestion:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A recommendation of the roadmap.
+    """A leaf of the roadmap: a recommended method.
 
-    `when` holds the answers that lead to it, in order. `method` is the id of the method and `name`
-    its name in the paper. `said` is the paper's statement and `place` its location. `inferred` says
-    how the choice was made if the figure leaves it open. `also` is the method that the paper itself
-    proposes, and `also_said` its statement on it.
+    Parameters
+    ----------
+    when : the answers that lead to the leaf, by key of the question and in their order.
+    method : id of the recommended method.
+    name : its name in the paper.
+    said : the paper's statement on it.
+    place : location of the statement in the paper, such as a section.
+    inferred : how the choice was made if the figure leaves it open; else empty.
+    also : id of a method that the paper itself proposes for this case; empty if there is none.
+    also_said : the paper's statement on that method.
     """
 
     when: Mapping[str, str]
@@ -47,7 +54,7 @@ class Leaf:
     also_said: str = ""
 
     def words(self) -> list[str]:
-        """Return the recommendation as sentences, with its place in the paper."""
+        """Return the recommendation as sentences, with its location in the paper."""
         sentence = (
             f"The paper recommends {self.name} here ({ROADMAP_SOURCE}): {self.said} ({self.place}.)"
         )
@@ -67,6 +74,7 @@ def roadmap_questions() -> dict[str, RoadmapQuestion]:
 def roadmap_leaves() -> tuple[Leaf, ...]:
     """Return the recommendations, in the order of the figure."""
     return tuple(
+        # `from` is a keyword of Python, so the field has another name than the key.
         Leaf(place=row["from"], **{key: value for key, value in row.items() if key != "from"})
         for row in _load_roadmap()["leaves"]
     )
@@ -98,6 +106,7 @@ def next_roadmap_step(answers: Mapping[str, str]) -> Leaf | RoadmapQuestion:
             )
     leaves = roadmap_leaves()  # those that the answers so far allow
     answered: set[str] = set()
+    # The tree is given by its leaves: those that agree in some answers have the same next question.
     while True:
         key = next((key for key in leaves[0].when if key not in answered), "")
         if not key:
@@ -109,24 +118,21 @@ def next_roadmap_step(answers: Mapping[str, str]) -> Leaf | RoadmapQuestion:
 
 
 def read_answers(text: str) -> dict[str, str]:
-    """Return the answers in a text such as `specific,complex,low,more`, by question.
+    """Return the answers in a text such as “specific,complex,low,more”, by key of the question.
 
     Each word answers the next question. Raises BadInput for a word that is no answer, or if there
     are more words than questions.
     """
     answers: dict[str, str] = {}
+    step = next_roadmap_step(answers)
     for word in filter(None, map(str.strip, text.split(","))):
-        step = next_roadmap_step(answers)
         if isinstance(step, Leaf):
             raise BadInput(
                 f"“{word}” is one answer too many: {', '.join(answers.values())} leads to "
                 f"{step.name} already."
             )
-        if word not in step.options:
-            raise BadInput(
-                f"“{word}” is no answer to “{step.title}”.{suggest_name(word, step.options)}"
-            )
         answers[step.key] = word
+        step = next_roadmap_step(answers)  # refuses a word that is no answer
     return answers
 
 
@@ -140,13 +146,14 @@ def measured_sentence(
     Parameters
     ----------
     leaf : a leaf of the roadmap, with its recommended method.
-    shares : share of gold passages among the first four, by method.
-    names : names of the methods.
-    n : number of made questions.
+    shares : share of gold passages among the first four, by method id. Empty if nothing was
+        measured.
+    names : names of the methods by id.
+    n : number of made questions that all methods were asked.
 
     Returns
     -------
-    A sentence.
+    A sentence. It says so if the method was not among those measured, or nothing was measured.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Export of evaluation results to the files that other tools read."""
+"""Export of evaluations and corpora to the file formats of other evaluation tools."""

@@ -1,4 +1,4 @@
-"""Export of a corpus in BEIR's format: documents, questions and relevance judgements."""
+"""Export of a corpus in the format of the BEIR benchmark: documents, questions and qrels."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from core.io.json_text import json_text
 def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
     """Write a corpus in BEIR's format and return the number of rows of each file.
 
-    The files are `corpus.jsonl`, `queries.jsonl` and one tsv file in `qrels` for each question set
-    with gold documents. A gold passage counts as its document. A question id that occurs twice gets
-    its set's name as a prefix.
+    The files are `corpus.jsonl`, `queries.jsonl` and one tsv file in the folder `qrels` for each
+    question set with gold documents. A gold passage counts as its document, with relevance 1. If a
+    question has the id of one in an earlier set, the name of its own set is put before its id.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
 
     Returns
     -------
-    Number of rows by file.
+    Number of rows by file, without the heading of a tsv file.
 
     Raises
     ------
@@ -52,8 +52,8 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
                         "metadata": {"set": name, "answers": list(question.answers)},
                     }
                     out.write(f"{json_text(query)}\n")
-                    gold = (split_passage_name(passage)[0] for passage in question.gold)
-                    for gold_id in dict.fromkeys(gold):
+                    documents = (split_passage_name(passage)[0] for passage in question.gold)
+                    for gold_id in dict.fromkeys(documents):
                         judgements.append(f"{_cell(id)}\t{_cell(gold_id)}\t1\n")
                 if judgements:
                     text = "".join(("query-id\tcorpus-id\tscore\n", *judgements))
@@ -66,4 +66,5 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
 
 
 def _cell(text: str) -> str:
+    """Return a text that fits into a cell of a tsv file, without tabs and line breaks."""
     return " ".join(text.split())

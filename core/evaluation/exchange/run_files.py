@@ -1,6 +1,6 @@
 """Export of an evaluation for other tools.
 
-The formats are TREC runs and qrels, RAGAS rows and BenchmarkQED answers.
+The formats are TREC runs and qrels (for trec_eval), RAGAS rows and BenchmarkQED answers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ README_TEXT = (
 class _ExportedResult:
     """Result of a method for a question.
 
-    It holds documents with scores, best first, the texts in the prompt, and the answer.
+    `documents` are ids with scores, best first. `contexts` are the texts in the prompt. `answer` is
+    empty if there is none.
     """
 
     question: Question
@@ -147,9 +148,9 @@ def run_zip(engine: Any, store: Store, run: Run) -> bytes:
 
 
 def trec_id(id: str) -> str:
-    """Return an id that fits into TREC's columns.
+    """Return an id that fits into TREC's columns, which blanks separate.
 
-    Blanks and per cent signs are percent-encoded, such as %20.
+    Blanks and per cent signs are percent-encoded, such as %20. An empty id becomes “-”.
 
     >>> from core.evaluation.exchange.run_files import trec_id
     >>> trec_id("Ed Wood (film)"), trec_id("d7")
@@ -158,7 +159,7 @@ def trec_id(id: str) -> str:
     return TREC_UNSAFE.sub(lambda blank: quote(blank.group()), id) or "-"
 
 
-Answers = dict[tuple[str, str], str]  # answers by method and question
+Answers = dict[tuple[str, str], str]  # texts by id of the method and id of the question
 
 
 def _exported_results(
@@ -203,9 +204,10 @@ def _method_files(results: list[_ExportedResult], name: str) -> dict[str, str]:
 
 
 def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], ...]:
-    """Return the documents of the retrieved chunks, each at its first rank.
+    """Return the documents of the retrieved chunks with scores, each at its first rank.
 
-    The scores are the ranking's if they fall strictly from document to document, else 1 / rank.
+    The scores are the ranking's if they fall strictly from document to document, else 1 / rank:
+    trec_eval ranks by score, so equal scores would change the order.
     """
     order = chunk_order(graph, state)
     if order is None or graph.columns.chunks is None:
@@ -213,20 +215,20 @@ def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], 
     scores: dict[int, float] = {}
     if state.chunks is not None and state.chunks.scores is not None:
         scores = dict(zip(state.chunks.items, state.chunks.scores))
-    first_rows: dict[str, int] = {}
+    first_rows: dict[str, int] = {}  # of the best chunk of each document
     for row in order[0]:
         first_rows.setdefault(graph.columns.chunks.text("document", row), row)
-    values = [float(scores[row]) for row in first_rows.values() if row in scores]
-    has_all_scores = len(values) == len(first_rows)
-    if not has_all_scores or not all(a > b for a, b in pairwise(values)):
-        values = [1 / rank for rank in range(1, len(first_rows) + 1)]
-    return tuple(zip(first_rows, values))
+    document_scores = [float(scores[row]) for row in first_rows.values() if row in scores]
+    has_all_scores = len(document_scores) == len(first_rows)
+    if not has_all_scores or not all(a > b for a, b in pairwise(document_scores)):
+        document_scores = [1 / rank for rank in range(1, len(first_rows) + 1)]
+    return tuple(zip(first_rows, document_scores))
 
 
 def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
-    """Return the texts in the prompt, or all retrieved ones if there is no prompt.
+    """Return the texts in the prompt, or all retrieved texts if there is no prompt.
 
-    The texts are passages, or on triples the texts of paths.
+    The texts are passages, or on a graph of triples the texts of paths.
     """
     if graph.columns.chunks is None:
         paths = state.paths.items if state.paths is not None else ()
@@ -239,6 +241,7 @@ def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
 
 
 def _trec(results: list[_ExportedResult], tag: str) -> str:
+    """Return a TREC run: question, Q0, document, rank, score and the tag, one document a line."""
     lines = []
     for result in results:
         question = trec_id(result.question.id)
@@ -248,6 +251,7 @@ def _trec(results: list[_ExportedResult], tag: str) -> str:
 
 
 def _qrels(sample: list[DrawnQuestion]) -> str:
+    """Return TREC qrels: question, 0, gold document and 1, one gold document a line."""
     lines: dict[str, None] = {}  # each once, in order
     for drawn in sample:
         for passage in drawn.question.gold:

@@ -15,10 +15,12 @@ from core.evaluation.reports.method_names import MethodName
 def tally_html(tally: PairwiseTally, names: Mapping[str, MethodName]) -> str:
     """Return a page with the win rates of each criterion, the judge and the doubts.
 
+    The win rates of criteria by which the judge's verdicts are not informative are folded away.
+
     Parameters
     ----------
     tally : the tally of all judgements.
-    names : names of the methods.
+    names : names of the methods by id.
 
     Returns
     -------

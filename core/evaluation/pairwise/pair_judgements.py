@@ -1,4 +1,4 @@
-"""Pairwise judgement of the answers of an evaluation, in both orders.
+"""Job in which a language model judges the answers of an evaluation in pairs, in both orders.
 
 Every reply is saved, so that judging can be resumed.
 """
@@ -32,15 +32,19 @@ from core.runtime.jobs import Job
 from core.watch import NO_WATCH, Watch
 
 JUDGE_ROLE = "judge"
-MAX_JUDGE_FAULTS = 3  # consecutive failures of the judge after which judging ends
+MAX_JUDGE_FAULTS = 3  # consecutive pairs without a reply after which judging ends
 
 
 @dataclass(frozen=True)
 class AnswerPair:
-    """The answers of two methods to a question."""
+    """The answers of two methods to a question.
+
+    `question` is the id of the question, `a` and `b` are those of the methods. `abstract` is true
+    for a question that asks for a long answer.
+    """
 
     question: str
-    text: str
+    question_text: str
     a: str
     b: str
     answer_a: str
@@ -53,13 +57,12 @@ def answer_pairs(
 ) -> tuple[AnswerPair, ...]:
     """Return every two different answers of a language model to the same question.
 
-    Pairs come question by question, in the order in which these were asked. Two answers with the
-    same text are left out.
+    The pairs are in the order of the questions. Two answers with the same text are no pair.
 
     Parameters
     ----------
     summary : figures of the run.
-    sample : number of questions, the first ones; None takes all.
+    sample : number of questions, taken from the first ones with an answer; None takes all.
     against : id of a method whose answer is in each pair; empty for all pairs.
 
     Returns
@@ -97,36 +100,38 @@ def answer_pairs(
 
 @dataclass
 class _JudgingProgress:
-    """Progress of a job of judging.
+    """Progress of a job of judging, shared by its threads.
 
-    The remaining time is estimated from the replies that were not saved before.
+    The remaining time is estimated from the replies that were not saved before. `total` is the
+    number of replies of the job, `done` that of the replies so far, and `new` that of the replies
+    so far that were not saved before.
     """
 
     job: Job
-    replies: int
+    total: int
     done: int = 0
-    waited: int = 0
+    new: int = 0
     start: float = field(default_factory=time.monotonic)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report the progress to the job."""
-        reply_seconds = (time.monotonic() - self.start) / self.waited if self.waited else 0.0
+        reply_seconds = (time.monotonic() - self.start) / self.new if self.new else 0.0
         time_text = "time left not known yet"
         if reply_seconds:
-            time_text = f"{rough_range_text((self.replies - self.done) * reply_seconds)} left"
+            time_text = f"{rough_range_text((self.total - self.done) * reply_seconds)} left"
         self.job.report(
-            f"Reply {self.done + 1:,} of {self.replies:,}, {time_text}", self.done / self.replies
+            f"Reply {self.done + 1:,} of {self.total:,}, {time_text}", self.done / self.total
         )
 
-    def received(self) -> None:
-        """Count a reply that has come."""
+    def count_reply(self) -> None:
+        """Count a new reply."""
         with self.lock:
             self.done += 1
-            self.waited += 1
+            self.new += 1
 
-    def known(self) -> None:
-        """Count both replies of a pair that were saved before."""
+    def count_saved_pair(self) -> None:
+        """Count the two replies of a pair that were saved before."""
         with self.lock:
             self.done += 2
 
@@ -136,6 +141,14 @@ class PairwiseJudge:
     """Judge of pairs of answers; calling it with its job returns the tally.
 
     Saved replies are reused. `tally_saved` returns their tally without asking the judge.
+
+    Parameters
+    ----------
+    methods : ids of the methods.
+    pairs : pairs of answers to judge.
+    role : role or name of the judging model.
+    saved : replies of earlier calls; None for the user's own.
+    missing_reply_count : number of replies that the last call of `tally_saved` did not find.
     """
 
     methods: Sequence[str]
@@ -143,7 +156,7 @@ class PairwiseJudge:
     models: Models
     role: str = JUDGE_ROLE
     saved: SavedReplies | None = None
-    missing_reply_count: int = field(default=0, init=False)  # replies that `known` did not find
+    missing_reply_count: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.chat = CachedChat(
@@ -158,12 +171,13 @@ class PairwiseJudge:
         return self.models.title(self.role)
 
     def tally_saved(self) -> PairwiseTally:
-        """Return the tally of the pairs that were judged before.
+        """Return the tally of the pairs of which both replies are saved.
 
-        `missing_reply_count` then counts the replies that are not saved.
+        Sets `missing_reply_count`.
         """
         replies = self._saved_replies(self.pairs)
         self.missing_reply_count = replies.count(None)
+        # The two replies of a pair follow each other.
         matches = map(_match, self.pairs, replies[::2], replies[1::2])
         return self._tally([match for match in matches if match is not None])
 
@@ -174,25 +188,22 @@ class PairwiseJudge:
         row.
         """
         progress = _JudgingProgress(job, 2 * len(self.pairs))
-        flight = ConcurrentWork(lambda: self.chat.max_concurrent, job)
-        matches: dict[int, Match] = {}
+        work = ConcurrentWork(lambda: self.chat.max_concurrent, job)
+        matches: dict[int, Match] = {}  # by index of the pair
         faults = 0
 
         def judge(index: int) -> Match:
             saved_match = self._saved_match(self.pairs[index])
             if saved_match is None:
-                return self._judge_pair(self.pairs[index], progress, flight)
-            progress.known()
+                return self._judge_pair(self.pairs[index], progress, work)
+            progress.count_saved_pair()
             return saved_match
 
-        with closing(flight.run_each(judge, range(len(self.pairs)))) as results:
+        with closing(work.run_each(judge, range(len(self.pairs)))) as results:
             for index, result in results:
                 matches[index] = result
-                faults = (
-                    faults + 1
-                    if result.verdict_a_first.failed and result.verdict_b_first.failed
-                    else 0
-                )
+                has_failed = result.verdict_a_first.failed and result.verdict_b_first.failed
+                faults = faults + 1 if has_failed else 0
                 if faults >= MAX_JUDGE_FAULTS:
                     raise ModelFailed(
                         f"The judge failed {MAX_JUDGE_FAULTS} times in a row; what was judged is kept. "
@@ -205,9 +216,9 @@ class PairwiseJudge:
     ) -> Match:
         verdicts = []
         for first, second in ((pair.answer_a, pair.answer_b), (pair.answer_b, pair.answer_a)):
-            progress.tell()
-            verdicts.append(ask_judge(self.chat, pair.text, first, second, watch))
-            progress.received()
+            progress.report()
+            verdicts.append(ask_judge(self.chat, pair.question_text, first, second, watch))
+            progress.count_reply()
         return Match(pair.question, pair.a, pair.b, *verdicts)
 
     def _saved_match(self, pair: AnswerPair) -> Match | None:
@@ -222,13 +233,17 @@ class PairwiseJudge:
         requests = []
         for pair in pairs:
             for first, second in ((pair.answer_a, pair.answer_b), (pair.answer_b, pair.answer_a)):
-                requests.append(pair_messages(pair.text, first, second, self.chat.context))
+                requests.append(pair_messages(pair.question_text, first, second, self.chat.context))
         return self.chat.find_saved(requests, PAIR_SCHEMA, PAIR_REPLY_TOKENS)
 
     def _tally(self, matches: Sequence[Match]) -> PairwiseTally:
-        short = {pair.question for pair in self.pairs if not pair.abstract}
+        short_questions = {pair.question for pair in self.pairs if not pair.abstract}
         return PairwiseTally(
-            tuple(self.methods), tuple(matches), len(self.pairs), self.judge, len(short)
+            tuple(self.methods),
+            tuple(matches),
+            pair_count=len(self.pairs),
+            judge=self.judge,
+            short_question_count=len(short_questions),
         )
 
 
@@ -247,7 +262,7 @@ def start_judging(
     role: str = JUDGE_ROLE,
     against: str = "",
 ) -> Job:
-    """Start the job of the engine that judges the answers of a run in pairs.
+    """Start the job that judges the answers of a run in pairs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Win rates as a plotly heat map per criterion: row over column, with intervals."""
+"""Heat map of win rates with plotly: how often each row won over each column."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ MATRIX_HEAD_PIXELS = 120  # above the rows
 
 
 def win_rate_plot(tally: PairwiseTally, criterion: str, names: Mapping[str, MethodName]) -> Figure:
-    """Plot how often the answer of each row was preferred to that of each column.
+    """Plot how often the answer of each row was preferred to that of each column, by a criterion.
 
     Parameters
     ----------
     tally : the tally of all judgements.
     criterion : one of `CRITERIA`.
-    names : names of the methods.
+    names : names of the methods by id.
 
     Returns
     -------
-    A heat map of plotly, from 0 to 1.
+    A heat map of plotly, from 0 to 1. Pairs that were not judged are blank.
     """
     import plotly.graph_objects as go
 

@@ -1,4 +1,8 @@
-"""Tally of pairwise verdicts: win rates, agreement of both orders, doubts about the judge."""
+"""Tally of pairwise verdicts: win rates, agreement of both orders, doubts about the judge.
+
+A judge may prefer a position instead of an answer. Each pair is therefore judged in both orders,
+and the tally tests whether the verdicts depend on the answers.
+"""
 
 from __future__ import annotations
 
@@ -16,22 +20,28 @@ from core.evaluation.pairwise.verdicts import CRITERIA, FIRST_ANSWER, SECOND_ANS
 class JudgeThresholds:
     """Thresholds of shares and p-values for doubts about a judge."""
 
-    blind_share: float = 0.8  # of verdicts for one position, from which they are useless
-    leaning_share: float = 0.65  # the same, from which they need care
+    # From these shares of verdicts for one position, the verdicts are useless, or need care.
+    blind_share: float = 0.8
+    leaning_share: float = 0.65
     position_p_value: float = 0.01  # below it, a preference for a position is not chance
     agreement_p_value: float = 0.05  # below it, the two orders agree beyond chance
-    min_readable_share: float = 0.5  # of pairs, below which the verdicts say little
+    min_readable_share: float = 0.5  # share of pairs below which the verdicts say little
 
 
-JUDGE = JudgeThresholds()
+JUDGE_THRESHOLDS = JudgeThresholds()
 
 
 @dataclass(frozen=True, eq=False)
 class PairwiseTally:
     """Judged matches of a run.
 
-    `pair_count` is the number of pairs to be judged, `judge` the title of the judging model, and
-    `short_question_count` the number of questions that ask for a short answer.
+    Parameters
+    ----------
+    methods : ids of the methods.
+    matches : the judged pairs.
+    pair_count : number of pairs to be judged, of which some may not be judged yet.
+    judge : title of the judging model.
+    short_question_count : number of questions that ask for a short answer.
     """
 
     methods: tuple[str, ...]
@@ -49,7 +59,8 @@ class PairwiseTally:
         """Return the win rate of each method over each other one.
 
         The rate is the mean score over questions, with Wilson's 95 % interval, as there may be few
-        questions. A tie is half a win. The keys are (winner, loser).
+        questions. A tie is half a win. The keys are pairs of method ids: the rate of (a, b) says
+        how often a won over b.
 
         >>> from core.evaluation.pairwise.tally import PairwiseTally
         >>> from core.evaluation.pairwise.verdicts import Match, PairwiseVerdict
@@ -68,11 +79,9 @@ class PairwiseTally:
 
     def agreement(self, criterion: str) -> float | None:
         """Return the share of matches with the same result in both orders, None without matches."""
-        return (
-            self._count_same(criterion) / len(self.readable_matches)
-            if self.readable_matches
-            else None
-        )
+        if not self.readable_matches:
+            return None
+        return self._count_same(criterion) / len(self.readable_matches)
 
     def position_counts(self, criterion: str) -> tuple[int, int, int]:
         """Return how many single verdicts prefer the first position, the second, and neither."""
@@ -85,13 +94,14 @@ class PairwiseTally:
     def chance_agreement(self, criterion: str) -> float:
         """Return the agreement of orders expected from a judge that ignores the answers.
 
-        That judge chooses each position as often as this one does. The value is 0 if no reply could
+        That judge chooses each position as often as this one does. Its orders agree if it names the
+        first position once and the second once, or calls two ties. The value is 0 if no reply could
         be read.
 
         >>> from core.evaluation.pairwise.tally import PairwiseTally
         >>> from core.evaluation.pairwise.verdicts import Match, PairwiseVerdict
         >>> won, lost = PairwiseVerdict({"overall": "first"}), PairwiseVerdict({"overall": "second"})
-        >>> # 1/2 of each place: 2 x 1/4
+        >>> # Each position is chosen in half of the verdicts, so 2 x 1/2 x 1/2.
         >>> PairwiseTally(("a", "b"), (Match("q", "a", "b", won, lost),), 1, "nobody").chance_agreement("overall")
         0.5
         """
@@ -102,12 +112,11 @@ class PairwiseTally:
     def is_informative(self, criterion: str) -> bool:
         """Return whether the win rates of a criterion are informative.
 
-        They are if the two orders agree beyond chance and no position is preferred throughout.
+        They are if the two orders agree beyond chance and no position is preferred too often.
         """
-        return (
-            self._has_agreement(criterion)
-            and self._preferred_position(criterion)[2] < JUDGE.blind_share
-        )
+        _, _, preferred_share = self._preferred_position(criterion)
+        is_blind = preferred_share >= JUDGE_THRESHOLDS.blind_share
+        return self._has_agreement(criterion) and not is_blind
 
     def _has_agreement(self, criterion: str) -> bool:
         """Return whether the two orders agree beyond chance, by a one-sided binomial test."""
@@ -121,7 +130,7 @@ class PairwiseTally:
             self.chance_agreement(criterion),
             "greater",
         )
-        return bool(test.pvalue < JUDGE.agreement_p_value)
+        return bool(test.pvalue < JUDGE_THRESHOLDS.agreement_p_value)
 
     def _count_same(self, criterion: str) -> int:
         """Return the number of matches in which both orders have the same result."""
@@ -140,17 +149,17 @@ class PairwiseTally:
         preferred_count = max(first, second)
         position = FIRST_ANSWER if first >= second else SECOND_ANSWER
         share = 0.0
-        if total and binomtest(preferred_count, total).pvalue < JUDGE.position_p_value:
+        if total and binomtest(preferred_count, total).pvalue < JUDGE_THRESHOLDS.position_p_value:
             share = preferred_count / total
         return position, preferred_count, share
 
     def doubts(self) -> tuple[str, ...]:
-        """Return sentences on doubts about the verdicts, if there are any."""
+        """Return sentences on doubts about the verdicts; empty without doubts."""
         return tuple(self._doubts())
 
     def _doubts(self) -> Iterator[str]:
         asked_count, read_count = len(self.matches), len(self.readable_matches)
-        if asked_count and read_count < JUDGE.min_readable_share * asked_count:
+        if asked_count and read_count < JUDGE_THRESHOLDS.min_readable_share * asked_count:
             verdicts = chain.from_iterable(
                 (match.verdict_a_first, match.verdict_b_first) for match in self.matches
             )
@@ -180,12 +189,13 @@ class PairwiseTally:
         )
         if not total:
             yield f"The judge called all {ties:,} a tie: its verdicts show no difference."
-        elif share >= JUDGE.blind_share:
+        elif share >= JUDGE_THRESHOLDS.blind_share:
             yield f"{sentence}: its verdicts say nothing."
         elif self._has_agreement("overall"):
-            if share >= JUDGE.leaning_share:
+            if share >= JUDGE_THRESHOLDS.leaning_share:
                 yield f"{sentence}: read its verdicts with care."
-        elif self.chance_agreement("overall") ** pairs >= JUDGE.agreement_p_value:
+        # Even if the orders agreed on all pairs, it could be chance.
+        elif self.chance_agreement("overall") ** pairs >= JUDGE_THRESHOLDS.agreement_p_value:
             yield (
                 f"{'One pair is' if pairs == 1 else f'{pairs:,} pairs are'} too few to tell the "
                 "judge's verdicts from chance."
@@ -198,7 +208,7 @@ class PairwiseTally:
             yield f"{agreement_text}, no more than by chance: its verdicts say nothing."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
+        """Return the figures of all criteria and the doubts as data for JSON."""
         criteria = {
             name: {
                 "wins": [

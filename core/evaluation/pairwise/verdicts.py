@@ -1,8 +1,8 @@
 """A judging model's verdict on two answers, asked in both orders.
 
-The judge may call a tie. The prompt that the papers follow (LightRAG's) offers none, and the two
-rates of a pair add up to 98 to 100 % in the papers. Without a tie, a judge that sees no difference
-names the first answer. A tie counts as half a win for both, so the rates of a pair add up to 100 %.
+The judge may call a tie, unlike in LightRAG's prompt, which the papers use. Without a tie, a judge
+that sees no difference names the first answer. A tie counts as half a win for both, so the win
+rates of two methods add up to 100 %. In the papers they add up to 98 to 100 %.
 """
 
 from __future__ import annotations
@@ -30,28 +30,35 @@ PAIR_SCHEMA = {
     "additionalProperties": False,
 }
 PAIR_REPLY_TOKENS = 200  # maximum tokens of a reply
-PROMPT_FRAME_TOKENS = 700  # tokens of the prompt without the answers, and of the reply
-MIN_CHARACTERS_PER_TOKEN = 3  # characters per token, a lower bound
+PROMPT_FRAME_TOKENS = 700  # upper bound of the prompt without the answers, and of the reply
+MIN_CHARACTERS_PER_TOKEN = 3  # lower bound
+MIN_SHOWN_LETTERS = 200  # of an answer, however small the context window is
 
 
 @dataclass(frozen=True)
 class PairwiseVerdict:
-    """Verdict of a reply: first, second or tie for each criterion, and the reason.
+    """Verdict of the judge on two answers in one order.
 
-    `winners` is None if the reply could not be read; `why` then gives the reason.
+    Parameters
+    ----------
+    winners : `FIRST_ANSWER`, `SECOND_ANSWER` or `TIE` by criterion. None if there is no readable
+        reply.
+    why : the judge's reason; without a readable reply, the reason for that.
+    failed : True if there was no reply.
     """
 
     winners: Mapping[str, str] | None
     why: str = ""
-    failed: bool = False  # there was no reply
+    failed: bool = False
 
 
 @dataclass(frozen=True)
 class Match:
     """Two answers to a question, judged in both orders.
 
-    `verdict_a_first` is the verdict with the answer of `a` first, `verdict_b_first` the one with
-    the answer of `b` first.
+    `question` is the id of the question, `a` and `b` are those of the methods. `verdict_a_first` is
+    the verdict with the answer of `a` first, `verdict_b_first` the one with the answer of `b`
+    first.
     """
 
     question: str
@@ -71,8 +78,8 @@ class Match:
         It is the mean over both orders of 1 for a win, 1/2 for a tie and 0 for a loss.
 
         >>> from core.evaluation.pairwise.verdicts import Match, PairwiseVerdict
-        >>> there, back = PairwiseVerdict({"overall": "first"}), PairwiseVerdict({"overall": "tie"})
-        >>> Match("q", "a", "b", there, back).score("overall")  # won, then a tie
+        >>> won, tie = PairwiseVerdict({"overall": "first"}), PairwiseVerdict({"overall": "tie"})
+        >>> Match("q", "a", "b", won, tie).score("overall")
         0.75
         """
         if self.verdict_a_first.winners is None or self.verdict_b_first.winners is None:
@@ -82,7 +89,7 @@ class Match:
         return (score + 1 - first_scores[self.verdict_b_first.winners[criterion]]) / 2
 
     def is_consistent(self, criterion: str) -> bool | None:
-        """Return whether both orders have the same result, None unless both were read."""
+        """Return whether both orders have the same result, None unless both replies were read."""
         if self.verdict_a_first.winners is None or self.verdict_b_first.winners is None:
             return None
         swapped = {FIRST_ANSWER: SECOND_ANSWER, SECOND_ANSWER: FIRST_ANSWER, TIE: TIE}
@@ -108,7 +115,8 @@ def pair_messages(
     -------
     The system and the user message.
     """
-    max_letters = max(200, (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2)
+    answer_letters = (context - PROMPT_FRAME_TOKENS) * MIN_CHARACTERS_PER_TOKEN // 2
+    max_letters = max(MIN_SHOWN_LETTERS, answer_letters)
     return judge_messages(
         "pair",
         question=" ".join(question.split()),
@@ -132,7 +140,7 @@ def ask_judge(
     Returns
     -------
     The winner by each criterion. If the model fails or its reply cannot be read, the verdict gives
-        the reason.
+    the reason.
 
     Examples
     --------
@@ -162,7 +170,7 @@ def ask_judge(
 
 
 def parse_pair_verdict(reply: str) -> PairwiseVerdict:
-    """Return the verdict of a reply.
+    """Return the verdict in a reply, which is a JSON object with a winner for every criterion.
 
     >>> from core.evaluation.pairwise.verdicts import parse_pair_verdict
     >>> parse_pair_verdict("The first.").winners is None, parse_pair_verdict("The first.").why

@@ -1,6 +1,8 @@
-"""Abstract questions about a corpus, by the recipe of users, tasks and questions.
+"""Abstract questions about a corpus, written by a language model.
 
-By default there are five users, five tasks of each user, and five questions on each task.
+They ask for an overview, and no answer to them is known. The recipe is that of GraphRAG: the model
+imagines users of the corpus, tasks of each user, and questions on each task. By default there are
+five of each, so 125 questions.
 """
 
 from __future__ import annotations
@@ -25,11 +27,11 @@ from core.types import Question
 from core.watch import Watch
 
 QUESTION_WRITER_ROLE = "answer"
-SAMPLED_DOCUMENTS = 24  # documents of which passages are read
+SAMPLED_DOCUMENTS = 24  # documents that give a passage to find out what the corpus is about
 PASSAGE_CHARACTERS = 260
 MAX_REPLY_LINE_CHARACTERS = 240  # maximum characters of a line of a reply
 MAX_RECIPE_COUNT = 20  # maximum number of users, of tasks and of questions
-# Question marks of several scripts, one of which a question must have.
+# Question marks: ASCII, full-width (Chinese, Japanese) and Arabic. A question must have one.
 QUESTION_MARK = re.compile("[?\uff1f\u061f]")
 # Beginnings of questions that ask for a single fact.
 FACT_QUESTION = re.compile(
@@ -62,7 +64,7 @@ class Recipe:
 
     @property
     def replies(self) -> int:
-        """Number of replies, including those on the subject of the corpus."""
+        """Number of replies: the subject, the users, each user's tasks, each task's questions."""
         return 2 + self.users * (1 + self.tasks)
 
     def words(self) -> str:
@@ -72,7 +74,11 @@ class Recipe:
 
 @dataclass(frozen=True)
 class WrittenQuestions:
-    """Written questions, the subject of the corpus, and notes on missing questions."""
+    """Questions that a language model wrote.
+
+    `about` is the subject of the corpus in a sentence; empty if it was not asked for. `notes` are
+    sentences on questions that are missing or doubtful.
+    """
 
     questions: tuple[Question, ...]
     about: str
@@ -83,9 +89,15 @@ class WrittenQuestions:
 class AbstractQuestionWriter:
     """Writer of abstract questions by a recipe; calling it with its job returns the questions.
 
-    Replies are saved, so that the work can be resumed. `about` is the subject of the corpus if a
-    person states it. Raises BadInput if no question was written, RunCancelled, ModelUnavailable and
+    The call raises BadInput if no question was written, RunCancelled, ModelUnavailable and
     ModelFailed.
+
+    Parameters
+    ----------
+    about : subject of the corpus; if empty, the model states it from sampled passages.
+    role : role or name of the language model.
+    saved : replies of earlier calls, so that the work can be resumed; None for the user's own.
+    kind : kind of the questions, for the title of their set.
     """
 
     corpus: Corpus
@@ -103,21 +115,22 @@ class AbstractQuestionWriter:
             self.saved or SavedReplies(),
         )
         self._watch = with_time_left(watch)
-        self._done = 0  # replies
+        self._n_replies = 0
         self._unreadable: list[str] = []
         self._lock = threading.Lock()
         about = one_line(self.about) or self._ask("about", passages=sample_passages(self.corpus))
         users = self._ask_list("users", self.recipe.users, about=about)
-        flight = ConcurrentWork(lambda: self._chat.max_concurrent, watch)
-        lists = dict(
-            flight.run_each(lambda i: self._questions_by_task(users[i], about), range(len(users)))
+        work = ConcurrentWork(lambda: self._chat.max_concurrent, watch)
+        # By index of the user, as concurrent replies come in any order.
+        questions_by_user = dict(
+            work.run_each(lambda i: self._questions_by_task(users[i], about), range(len(users)))
         )
         folded_texts: set[str] = set()
         questions: list[Question] = []
         repeated_count = 0
         no_question_count = 0
         for user_number in range(1, len(users) + 1):
-            for task_number, task_questions in enumerate(lists[user_number - 1], 1):
+            for task_number, task_questions in enumerate(questions_by_user[user_number - 1], 1):
                 for number, text in enumerate(task_questions, 1):
                     if not QUESTION_MARK.search(text):
                         no_question_count += 1
@@ -133,7 +146,7 @@ class AbstractQuestionWriter:
         return WrittenQuestions(tuple(questions), about, (*notes, *_fact_question_note(questions)))
 
     def _questions_by_task(self, user: str, about: str) -> list[list[str]]:
-        """Return the questions on each task of a user."""
+        """Return one list of questions for each task of a user."""
         tasks = self._ask_list("tasks", self.recipe.tasks, about=about, user=user)
         return [
             self._ask_list("questions", self.recipe.questions, about=about, user=user, task=task)
@@ -147,13 +160,17 @@ class AbstractQuestionWriter:
         max_tokens: int = 300,
         **values: str,
     ) -> str:
+        """Return the model's reply to a prompt that is filled with `values`.
+
+        A reply without a JSON schema becomes one line, without an incomplete last sentence.
+        """
         total = self.recipe.replies
         self._watch.check()
-        self._watch.report(f"Reply {self._done + 1:,} of {total:,}", self._done / total)
+        self._watch.report(f"Reply {self._n_replies + 1:,} of {total:,}", self._n_replies / total)
         messages = make_messages("questions", prompt, **values)
         reply = self._chat.reply(messages, schema=schema, max_tokens=max_tokens, watch=self._watch)
         with self._lock:
-            self._done += 1
+            self._n_replies += 1
         if schema:
             return reply.text
         return one_line(complete_sentences(reply.text) if reply.finish != "stop" else reply.text)
@@ -163,17 +180,17 @@ class AbstractQuestionWriter:
 
         The list is empty if the reply could not be read; a note reports that.
         """
-        max_tokens = 60 + 70 * count
+        max_tokens = 60 + 70 * count  # a line of the longest length has about 60 tokens
         reply = self._ask(name, list_schema(name, count), max_tokens, count=str(count), **values)
         lines = parse_lines(name, reply)
         if lines is None:
             self._unreadable.append(shorten(reply))
         return list(lines or ())[:count]
 
-    def _notes(self, count: int, repeats: int, others: int) -> Iterator[str]:
+    def _notes(self, count: int, repeats: int, non_questions: int) -> Iterator[str]:
         if self._unreadable:
             yield (
-                f"{len(self._unreadable):,} of {self._done:,} replies could not be read, such as "
+                f"{len(self._unreadable):,} of {self._n_replies:,} replies could not be read, such as "
                 f"“{self._unreadable[0]}”."
             )
         if repeats:
@@ -181,19 +198,19 @@ class AbstractQuestionWriter:
                 f"{repeats:,} {'question was' if repeats == 1 else 'questions were'} asked twice "
                 f"and {'is' if repeats == 1 else 'are'} kept once."
             )
-        if others:
+        if non_questions:
             yield (
-                f"{others:,} {'line was' if others == 1 else 'lines were'} no question and "
-                f"{'is' if others == 1 else 'are'} left out."
+                f"{non_questions:,} {'line was' if non_questions == 1 else 'lines were'} no "
+                f"question and {'is' if non_questions == 1 else 'are'} left out."
             )
         if count < self.recipe.total:
             yield f"{count:,} of {self.recipe.total:,} questions were written."
 
 
 def complete_sentences(text: str) -> str:
-    """Return a cut text up to the end of its last complete sentence.
+    """Return a text without its last sentence, which a token limit has cut.
 
-    A text without a complete sentence is returned unchanged.
+    A text of one sentence is returned unchanged.
 
     >>> from core.evaluation.questions.abstract_questions import complete_sentences
     >>> complete_sentences("It is about a miser. He lea")
@@ -218,7 +235,8 @@ def list_schema(name: str, count: int) -> dict[str, Any]:
 
     Parameters
     ----------
-    name : users, tasks or questions; users have a name and a description.
+    name : users, tasks or questions. A user is an object with `name` and `about`, any other item
+        a text.
     count : number of items.
 
     Returns
@@ -244,7 +262,7 @@ def list_schema(name: str, count: int) -> dict[str, Any]:
 
 
 def parse_lines(name: str, reply: str) -> tuple[str, ...] | None:
-    """Return the lines that a reply lists under a name, each once.
+    """Return the items that a reply lists under a name, as lines and each once.
 
     Parameters
     ----------
@@ -253,7 +271,7 @@ def parse_lines(name: str, reply: str) -> tuple[str, ...] | None:
 
     Returns
     -------
-    The lines; None if the reply is no such list or lists nothing.
+    The lines; None if the reply is no such list or lists nothing. A user becomes “name: about”.
 
     Examples
     --------
@@ -285,13 +303,14 @@ def parse_lines(name: str, reply: str) -> tuple[str, ...] | None:
 def sample_passages(corpus: Corpus, size: int = SAMPLED_DOCUMENTS) -> str:
     """Return evenly spaced passages of a corpus, one per line.
 
-    Each of the sampled documents gives one passage. In a corpus of few documents, each gives
-    several, evenly spaced in its text.
+    The sampled documents are evenly spaced in the corpus. Each gives one passage, from its
+    beginning. In a corpus of fewer documents than `size`, each may give several, evenly spaced in
+    its text.
 
     Parameters
     ----------
-    corpus : the corpus.
-    size : largest number of documents that are sampled.
+    corpus : the corpus, with at least one document.
+    size : largest number of documents, and of passages.
 
     Returns
     -------

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from core.corpus import Corpus
-from core.corpus.quotations import passage_name
-from core.corpus.sentences import sentence_spans
 from core.errors import BadInput
 from core.evaluation.questions.abstract_questions import (
     MAX_REPLY_LINE_CHARACTERS,
@@ -27,6 +25,7 @@ from core.evaluation.questions.model_questions import (
     DUPLICATE_QUESTION,
     UNREADABLE_REPLY,
     VAGUE_REFERENCE,
+    gold_passage_name,
 )
 from core.graph.columns import Table
 from core.graph.store import Graph
@@ -65,8 +64,16 @@ class LinkedQuestionWriter:
     A pair is two linked nodes of a corpus graph that belong to different documents. The choice of
     pairs depends on the seed alone. The result has `count` questions, or fewer if
     `MAX_PAIRS_PER_QUESTION` times as many pairs do not give them. Both passages of a pair are gold.
-    As in the paper, nothing checks that both are needed. Raises BadInput if the graph has no such pair
-    or no question was written, RunCancelled, ModelUnavailable and ModelFailed.
+    As in the paper, nothing checks that both are needed. The call raises BadInput if the graph has
+    no such pair or no question was written, RunCancelled, ModelUnavailable and ModelFailed.
+
+    Parameters
+    ----------
+    graph : a graph of the corpus whose chunks are nodes.
+    count : number of questions to write, from 1 to `MAX_LINKED_QUESTIONS`.
+    role : role or name of the language model.
+    saved : replies of earlier calls, so that the work can be resumed; None for the user's own.
+    kind : kind of the questions, for the title of their set.
     """
 
     corpus: Corpus
@@ -132,11 +139,12 @@ class LinkedQuestionWriter:
         self, chat: CachedChat, pairs: Sequence[tuple[int, int]], watch: Watch
     ) -> list[str]:
         """Return the reply to each pair, with as many concurrent requests as the model takes."""
-        flight = ConcurrentWork(lambda: chat.max_concurrent, watch)
-        replies = dict(flight.run_each(lambda pair: self._ask(chat, pair, flight), pairs))
+        work = ConcurrentWork(lambda: chat.max_concurrent, watch)
+        replies = dict(work.run_each(lambda pair: self._ask(chat, pair, work), pairs))
         return [replies[pair] for pair in pairs]
 
     def _ask(self, chat: CachedChat, pair: tuple[int, int], watch: Watch = NO_WATCH) -> str:
+        """Return the model's reply to the request for a question about a pair of chunks."""
         first, second = (
             one_line(self._chunks.text("text", row))[:MAX_LINKED_PASSAGE_CHARACTERS] for row in pair
         )
@@ -195,9 +203,9 @@ def linked_pairs(graph: Graph, seed: int = 0) -> list[tuple[int, int]]:
 
 
 def parse_question(reply: str) -> tuple[str, str]:
-    """Return the question in a reply, and why it is unusable.
+    """Return the question in a reply, and the reason why it cannot be used.
 
-    The reason is empty if the question can be used.
+    One of the two is empty.
 
     >>> from core.evaluation.questions.linked_questions import parse_question
     >>> (
@@ -217,24 +225,5 @@ def parse_question(reply: str) -> tuple[str, str]:
 
 
 def gold_name(chunks: Table, row: int) -> str:
-    """Return the name of a chunk as a gold passage.
-
-    It is the name of its document. If the document has several chunks, a sentence of the chunk is
-    added.
-
-    Parameters
-    ----------
-    chunks : the chunks of a graph.
-    row : row of the chunk.
-
-    Returns
-    -------
-    A name that `core.corpus.quotations` reads.
-    """
-    document = chunks.text("document", row)
-    if chunks.text("id", row) == document:
-        return document
-    text = chunks.text("text", row)
-    sentences = (text[start:end] for start, end in sentence_spans(text))
-    long_sentences = (one for one in sentences if len(one) >= MIN_QUOTED_CHARACTERS)
-    return passage_name(document, next(long_sentences, text))
+    """Return the name of a chunk as a gold passage, quoting its first long sentence if needed."""
+    return gold_passage_name(chunks, row, lambda sentence: len(sentence) >= MIN_QUOTED_CHARACTERS)

@@ -1,10 +1,10 @@
 """Questions with a gold passage, written and checked by a language model.
 
 A model that is asked for a question about a passage may write one that says “he”, that its passage
-does not answer, or that many passages answer. Therefore the model must answer each question, with
-one passage at a time. From the question's own passage it must give the known answer, and from the
-passages that retrieval ranks nearest it must not. Of these, passages without the words of the answer
-are skipped.
+does not answer, or that many passages answer. Therefore the model must also answer each question,
+from one passage at a time. From the question's own passage it must give the known answer. From the
+other passages that retrieval ranks nearest to the question it must not; only those that contain the
+words of the answer are tried.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ WRITTEN_KIND = "written"
 class ModelQuestionDefaults:
     """Limits of questions that a language model writes from one passage."""
 
-    hopeless_time_share: float = 1 / 3  # of the time, after which the rate is judged
-    near_passages: int = 3  # from each search, that may also answer a question
+    # Share of the time after which too low a rate of questions ends the work.
+    hopeless_time_share: float = 1 / 3
+    near_passages: int = 3  # passages of each search that are checked for the answer
     min_passage_letters: int = 200
     max_answer_words: int = 10
     question_reply_tokens: int = 160
@@ -76,19 +77,23 @@ DUPLICATE_QUESTION = "the question was made already"
 
 @dataclass
 class ModelQuestionWriter:
-    """Writer of questions with a language model; calling it with its job returns the questions.
+    """Writer of questions about single passages; calling it with its job returns the questions.
 
-    The result has at most `max_questions` questions that passed the checks. The work ends after
-    `seconds`. It ends earlier if, at the current rate, fewer than `min_expected` questions can be
-    expected in all. Every reply is saved, so that the work can be resumed. The order of the
-    passages depends on the seed alone. The model is asked about several passages concurrently, and
-    their results are counted in order.
+    Every reply is saved, so that the work can be resumed. The order of the passages depends on the
+    seed alone. The model is asked about several passages concurrently, and their results are
+    counted in order.
 
     Parameters
     ----------
     chunks : the chunks of the corpus.
     facts : the entities of each chunk.
+    chat : the language model, with its saved replies.
     find_nearest_chunks : returns the chunks (rows) that retrieval ranks nearest to a question.
+    max_questions : largest number of questions that pass the checks.
+    seconds : time after which no further passage is begun.
+    min_expected : number of questions that must be expected at the current rate; else the work ends
+        early.
+    clock : returns the time in seconds.
     """
 
     corpus: Corpus
@@ -112,25 +117,23 @@ class ModelQuestionWriter:
         question_texts: set[str] = set()
         rejections: Counter[str] = Counter()
         questions: list[Question] = []
-        early_results: dict[int, Question | str] = {}  # those that an earlier passage precedes
-        begun = 0
-        counted = 0
+        # Results by index that came before the result of an earlier passage.
+        early_results: dict[int, Question | str] = {}
+        n_begun = 0
+        n_counted = 0
         processor = ProcessorLock()
 
         def free_slots() -> int:
             # Each open passage may give a question. Do not begin more than are still needed, so
             # that the result is that of one passage at a time.
-            return (
-                self.chat.max_concurrent
-                if len(questions) + begun - counted < self.max_questions
-                else 0
-            )
+            is_more_needed = len(questions) + n_begun - n_counted < self.max_questions
+            return self.chat.max_concurrent if is_more_needed else 0
 
-        flight = ConcurrentWork(free_slots, watch)
-        self._watch = flight
+        work = ConcurrentWork(free_slots, watch)
+        self._watch = work
 
         def rows() -> Iterator[tuple[int, int]]:
-            nonlocal begun
+            nonlocal n_begun
             for index, row in enumerate(self._order()):
                 elapsed = self.clock() - start
                 if elapsed > self.seconds or self._is_hopeless(len(questions), elapsed):
@@ -140,7 +143,7 @@ class ModelQuestionWriter:
                     f"{len(questions):,} of {self.max_questions:,} questions written and checked",
                     share,
                 )
-                begun += 1
+                n_begun += 1
                 yield index, row
 
         def write_question(indexed_row: tuple[int, int]) -> Question | str:
@@ -148,11 +151,11 @@ class ModelQuestionWriter:
                 return self._write_question(indexed_row[1])
 
         watch.check()
-        for (index, _), passage_result in flight.run_each(write_question, rows()):
+        for (index, _), passage_result in work.run_each(write_question, rows()):
             early_results[index] = passage_result
-            while counted in early_results:
-                result = early_results.pop(counted)
-                counted += 1
+            while n_counted in early_results:
+                result = early_results.pop(n_counted)
+                n_counted += 1
                 if isinstance(result, str):
                     rejections[result] += 1
                 elif fold(result.text) in question_texts:
@@ -169,8 +172,8 @@ class ModelQuestionWriter:
         It is False until the share `MODEL_QUESTION_DEFAULTS.hopeless_time_share` of the time is
         over.
         """
-        is_late = elapsed > MODEL_QUESTION_DEFAULTS.hopeless_time_share * self.seconds
-        return is_late and count * self.seconds < self.min_expected * elapsed
+        is_rate_known = elapsed > MODEL_QUESTION_DEFAULTS.hopeless_time_share * self.seconds
+        return is_rate_known and count * self.seconds < self.min_expected * elapsed
 
     def _order(self) -> list[int]:
         """Return the rows of the chunks that are long enough, in random order."""
@@ -198,7 +201,7 @@ class ModelQuestionWriter:
             has_words = bool(spans_of(other_passage, answer))
             if has_words and contains_answer(self._answer(other_row, text), answer):
                 return OTHER_PASSAGE_ANSWERS
-        return Question(text, answers=(answer,), gold=(self._gold(row, answer),))
+        return Question(text, answers=(answer,), gold=(self._gold_name(row, answer),))
 
     def _reply(
         self,
@@ -220,6 +223,7 @@ class ModelQuestionWriter:
         return reply.text
 
     def _answer(self, row: int, question: str) -> str:
+        """Return the model's answer to a question from one chunk alone."""
         return self._reply(
             "from-passage", row, MODEL_QUESTION_DEFAULTS.answer_reply_tokens, question=question
         )
@@ -237,33 +241,47 @@ class ModelQuestionWriter:
             if abs(other - row) > 1 or self.chunks.text("document", other) != document
         ]
 
-    def _gold(self, row: int, answer: str) -> str:
-        """Return the name of a passage.
+    def _gold_name(self, row: int, answer: str) -> str:
+        """Return the name of a gold passage, with the sentence that has the answer if needed."""
+        return gold_passage_name(
+            self.chunks, row, lambda sentence: bool(spans_of(single_line(sentence), answer))
+        )
 
-        It is the name of its document. If the document has several chunks, the sentence with the
-        answer is added.
-        """
-        document = self.chunks.text("document", row)
-        if self.chunks.text("id", row) == document:
-            return document
-        text = self.chunks.text("text", row)
-        sentences = (text[start:end] for start, end in sentence_spans(text))
-        with_answer = (one for one in sentences if spans_of(single_line(one), answer))
-        return passage_name(document, next(with_answer, text))
+
+def gold_passage_name(chunks: Table, row: int, is_quotable: Callable[[str], bool]) -> str:
+    """Return the name of a chunk as a gold passage.
+
+    Parameters
+    ----------
+    chunks : the chunks of a graph.
+    row : row of the chunk.
+    is_quotable : returns True for a sentence that may identify the chunk.
+
+    Returns
+    -------
+    The id of the document, if it has no other chunk. Else the id with a quotation, which
+    `core.corpus.quotations` reads: the first quotable sentence, or the text if there is none.
+    """
+    document = chunks.text("document", row)
+    if chunks.text("id", row) == document:
+        return document
+    text = chunks.text("text", row)
+    sentences = (text[start:end] for start, end in sentence_spans(text))
+    return passage_name(document, next(filter(is_quotable, sentences), text))
 
 
 def question_fault(question: str, answer: str, passage: str, names: Sequence[str]) -> str:
-    """Return why a question is rejected without asking a model, empty if it is not.
+    """Return why a question is rejected before the model is asked to answer it.
 
     Parameters
     ----------
     question, answer : as the model wrote them.
-    passage : the passage that they are about.
+    passage : the passage that they are about, on one line.
     names : names in the passage; the question must contain one.
 
     Returns
     -------
-    A few words; empty if the question is not rejected.
+    The reason in a few words; empty if the question is not rejected.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Questions with gold passages made from names alone, without a language model.
+"""Questions with answers and gold passages, made from names alone, without a language model.
+
+They are cheap and need no check by a person, so a corpus without questions can be evaluated.
 
 | kind | question | answer | gold passages |
 |---|---|---|---|
@@ -10,9 +12,10 @@ A shared question goes on with “and together with “Tom Reid” in another?�
 with “Which other name is mentioned together with it in one sentence of another passage?”.
 
 Each question asks for a name that the texts determine. A sentence with a gap occurs once and
-contains another name that is rare. In the kinds over two passages, no passage and no sentence of
-the corpus contains both names, and exactly one name connects them. A bridge question does not
-contain the name that connects its passages, so its words cannot find the second passage.
+contains another name that is rare. The other kinds need two passages, which share one name, the
+linking name (`link`). No passage and no sentence of the corpus contains the two names that it links, and no
+other name links them. A bridge question does not contain the linking name, so its words cannot find
+the second passage.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ KIND_SHARES = {CLOZE_KIND: 0.5, SHARED_KIND: 0.25, BRIDGE_KIND: 0.25}
 MIN_ASKED_SENTENCE_WORDS = 6
 MAX_ASKED_SENTENCE_WORDS = 50
 MAX_RARE_SENTENCES = 5  # maximum sentences with a name that still identifies a sentence
-MAX_JOINT_SENTENCES = 12  # maximum sentences with a name that connects two passages
+MAX_LINK_SENTENCES = 12  # maximum sentences with a linking name
 CHECK_EVERY_CANDIDATES = 64  # candidates between two checks for cancellation
 COMPLETE_SENTENCE = re.compile(r"^[\"'“‘(\[«]?[^\W_a-z].*[.!?…。！？][\"'”’)\]»]*$", re.DOTALL)
 
@@ -47,7 +50,7 @@ UNFIT_SENTENCE = "the sentence is cut, too short or too long"
 REPEATED_SENTENCE = "the sentence is in the texts more than once"
 NO_SINGLE_NAME = "each of its names is in it more than once, or is no proper name"
 NO_RARE_NAME = "no other name in it is rare"
-NO_JOINT_NAME = "no name of it joins it to another passage"
+NO_LINK = "no name of it joins it to another passage"
 NAMES_TOGETHER = "a passage holds both names"
 SEVERAL_ANSWERS = "another name would be an answer too"
 SAID_ELSEWHERE = "another passage says it too"
@@ -56,7 +59,10 @@ REPEATED_QUESTION = "the question was made already"
 
 @dataclass
 class MadeQuestions:
-    """Questions by kind, and the number of rejected candidates by kind and reason."""
+    """Questions by kind, and the number of rejected candidates by kind and reason.
+
+    A candidate is a sentence, or for questions of a language model a passage.
+    """
 
     questions: dict[str, list[Question]] = field(default_factory=dict)
     rejections: dict[str, Counter[str]] = field(default_factory=dict)
@@ -76,7 +82,8 @@ def questions_from_names(
     """Return questions made from a table of sentences.
 
     The kinds have the shares of `KIND_SHARES`; if one kind has too few, the others fill its share.
-    The same texts, number and seed give the same questions. A smaller number may give others.
+    The same texts, total and seed give the same questions. With another total, they may differ
+    altogether.
 
     Parameters
     ----------
@@ -149,14 +156,14 @@ def kind_counts(available: dict[str, int], shares: dict[str, float], total: int)
     counts = {
         kind: min(available.get(kind, 0), round(share * total)) for kind, share in shares.items()
     }
-    for kind in reversed(shares):
+    for kind in reversed(shares):  # the last kinds, over two passages, fill a gap first
         further_count = min(available.get(kind, 0) - counts[kind], total - sum(counts.values()))
         counts[kind] += max(0, further_count)
     return counts
 
 
 def make_cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
-    """Make the question for a name left out of a sentence.
+    """Make the question for a name that is left out of a sentence.
 
     Parameters
     ----------
@@ -165,26 +172,24 @@ def make_cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
 
     Returns
     -------
-    The question, or words that say why there is none.
+    The question without an id, or the reason why there is none.
     """
     if fault := sentence_fault(table, sentence):
         return fault
-    for name in sentence.names_occurring_once:
-        if not is_proper_name(name) or _leaks_name(sentence.text, name):
-            continue
+    names = [
+        name
+        for name in sentence.names_occurring_once
+        if is_proper_name(name) and not _leaks_name(sentence.text, name)
+    ]
+    for name in names:
         if _is_identified(table, sentence, name):
             text = f"Which name is missing in “{_with_gap(sentence.text, name)}”?"
             return Question(text, answers=(name,), hops=1, gold=(table.passage(sentence),))
-    if any(
-        is_proper_name(name) and not _leaks_name(sentence.text, name)
-        for name in sentence.names_occurring_once
-    ):
-        return NO_RARE_NAME
-    return NO_SINGLE_NAME
+    return NO_RARE_NAME if names else NO_SINGLE_NAME
 
 
 def make_shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:
-    """Make the question for the name that connects two passages.
+    """Make the question for the linking name of two passages.
 
     The question gives one other name of each passage.
 
@@ -195,15 +200,15 @@ def make_shared(table: SentenceTable, sentence: NamedSentence) -> Question | str
 
     Returns
     -------
-    The question, or words that say why there is none.
+    The question without an id, or the reason why there is none.
     """
     if fault := sentence_fault(table, sentence):
         return fault
     reasons: list[str] = []
-    for joint, other_sentence in _connections(table, sentence):
-        names = _rare_names(table, sentence, joint)
-        for a, b in product(names, _rare_names(table, other_sentence, joint)):
-            reason = _pair_fault(table, sentence, other_sentence, joint, a, b)
+    for link, other_sentence in _connections(table, sentence):
+        names = _rare_names(table, sentence, link)
+        for a, b in product(names, _rare_names(table, other_sentence, link)):
+            reason = _pair_fault(table, sentence, other_sentence, link, a, b)
             if not reason:
                 first, second = sorted((a, b), key=fold)
                 text = (
@@ -211,15 +216,15 @@ def make_shared(table: SentenceTable, sentence: NamedSentence) -> Question | str
                     f"with “{second}” in another?"
                 )
                 gold = (table.passage(sentence), table.passage(other_sentence))
-                return Question(text, answers=(joint,), hops=2, gold=gold)
+                return Question(text, answers=(link,), hops=2, gold=gold)
             reasons.append(reason)
-    return reasons[0] if reasons else NO_JOINT_NAME
+    return reasons[0] if reasons else NO_LINK
 
 
 def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str:
     """Make the question from a gap to a name in another passage.
 
-    The missing name leads to the other passage, which mentions it together with the answer.
+    The missing name is the linking name. The other passage mentions it together with the answer.
 
     Parameters
     ----------
@@ -228,16 +233,16 @@ def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str
 
     Returns
     -------
-    The question, or words that say why there is none.
+    The question without an id, or the reason why there is none.
     """
     if fault := sentence_fault(table, sentence):
         return fault
     reasons: list[str] = []
-    for joint, other_sentence in _connections(table, sentence):
-        other_names = [name for name in other_sentence.names if fold(name) != fold(joint)]
-        if _leaks_name(sentence.text, joint) or not _is_identified(table, sentence, joint):
+    for link, other_sentence in _connections(table, sentence):
+        other_names = [name for name in other_sentence.names if fold(name) != fold(link)]
+        if _leaks_name(sentence.text, link) or not _is_identified(table, sentence, link):
             reasons.append(NO_RARE_NAME)
-        elif table.rows_with(joint) != {sentence.row, other_sentence.row} or len(other_names) != 1:
+        elif table.rows_with(link) != {sentence.row, other_sentence.row} or len(other_names) != 1:
             reasons.append(SEVERAL_ANSWERS)
         elif not is_proper_name(other_names[0]) or spans_of(
             table.surrounding_text(sentence), other_names[0]
@@ -245,12 +250,12 @@ def make_bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str
             reasons.append(NAMES_TOGETHER)
         else:
             text = (
-                f"In “{_with_gap(sentence.text, joint)}” a name is missing. Which other name is "
+                f"In “{_with_gap(sentence.text, link)}” a name is missing. Which other name is "
                 "mentioned together with it in one sentence of another passage?"
             )
             gold = (table.passage(sentence), table.passage(other_sentence))
             return Question(text, answers=(other_names[0],), hops=2, gold=gold)
-    return reasons[0] if reasons else NO_JOINT_NAME
+    return reasons[0] if reasons else NO_LINK
 
 
 MAKERS_BY_KIND: dict[str, Callable[[SentenceTable, NamedSentence], Question | str]] = {
@@ -261,7 +266,7 @@ MAKERS_BY_KIND: dict[str, Callable[[SentenceTable, NamedSentence], Question | st
 
 
 def sentence_fault(table: SentenceTable, sentence: NamedSentence) -> str:
-    """Return why no question is made from a sentence.
+    """Return why no question may be made from a sentence.
 
     Parameters
     ----------
@@ -270,7 +275,7 @@ def sentence_fault(table: SentenceTable, sentence: NamedSentence) -> str:
 
     Returns
     -------
-    A few words; empty if one may be made.
+    The reason in a few words; empty if a question may be made.
     """
     word_count = len(sentence.text.split())
     has_fit_length = MIN_ASKED_SENTENCE_WORDS <= word_count <= MAX_ASKED_SENTENCE_WORDS
@@ -293,7 +298,7 @@ def is_proper_name(name: str) -> bool:
 
 
 def _leaks_name(text: str, name: str) -> bool:
-    """Return whether a sentence also contains a word of the name elsewhere."""
+    """Return whether a sentence contains a word of a name outside the mention of the name."""
     remaining_text = _with_gap(text, name)
     return any(spans_of(remaining_text, word) for word in re.findall(r"\w{3,}", name))
 
@@ -305,7 +310,7 @@ def _with_gap(text: str, name: str) -> str:
 
 
 def _is_identified(table: SentenceTable, sentence: NamedSentence, name: str) -> bool:
-    """Return whether a sentence has another rare name that identifies it."""
+    """Return whether a sentence has a rare name besides `name`, so that a search can find it."""
     return bool(_rare_names(table, sentence, name))
 
 
@@ -326,13 +331,13 @@ def _rare_names(table: SentenceTable, sentence: NamedSentence, excluded: str) ->
 def _connections(
     table: SentenceTable, sentence: NamedSentence
 ) -> Iterator[tuple[str, NamedSentence]]:
-    """Yield the names that connect a sentence with another passage, with that passage's sentence.
+    """Yield each linking name of a sentence, with a sentence of the other passage.
 
-    That sentence is fit for questions as well.
+    Both sentences are fit for questions and contain the linking name once.
     """
     for name in filter(is_proper_name, sentence.names_occurring_once):
         rows = table.rows_with(name)
-        if len(rows) > MAX_JOINT_SENTENCES:
+        if len(rows) > MAX_LINK_SENTENCES:
             continue
         for row in sorted(rows - {sentence.row}):
             other_sentence = table.named.get(row)
@@ -344,21 +349,27 @@ def _connections(
 
 
 def _pair_fault(
-    table: SentenceTable, first: NamedSentence, second: NamedSentence, joint: str, a: str, b: str
+    table: SentenceTable,
+    first: NamedSentence,
+    second: NamedSentence,
+    link: str,
+    a: str,
+    b: str,
 ) -> str:
-    """Return why two names do not determine the name that connects them, empty if they do.
+    """Return why two names do not determine their linking name, empty if they do.
 
-    They do if neither passage contains both, and only the connecting name is mentioned with each of
-    them, once.
+    `a` is a name in the `first` sentence and `b` one in the `second`. They do if neither passage
+    contains both, each occurs with the linking name in its own sentence alone, and no other name
+    occurs with both of them.
     """
     if fold(a) == fold(b) or _rows_with_both(table, a, b):
         return NAMES_TOGETHER
     if spans_of(table.surrounding_text(first), b) or spans_of(table.surrounding_text(second), a):
         return NAMES_TOGETHER
     for name, sentence in ((a, first), (b, second)):
-        if _rows_with_both(table, joint, name) != {sentence.row}:
+        if _rows_with_both(table, link, name) != {sentence.row}:
             return SAID_ELSEWHERE
-    return "" if _neighbours(table, a) & _neighbours(table, b) == {fold(joint)} else SEVERAL_ANSWERS
+    return "" if _neighbours(table, a) & _neighbours(table, b) == {fold(link)} else SEVERAL_ANSWERS
 
 
 def _rows_with_both(table: SentenceTable, a: str, b: str) -> frozenset[int]:
@@ -367,7 +378,7 @@ def _rows_with_both(table: SentenceTable, a: str, b: str) -> frozenset[int]:
 
 
 def _neighbours(table: SentenceTable, name: str) -> set[str]:
-    """Return the names that share a sentence with a name, in lower case."""
+    """Return the names that share a sentence with a name, folded (lower case, plain letters)."""
     rows = table.rows_with(name) & table.named.keys()
     names = chain.from_iterable(table.named[row].names for row in rows)
     return set(map(fold, names)) - {fold(name)}
@@ -389,13 +400,13 @@ MADE_QUESTIONS_NOTE = (
     "answers are right or overviews good."
 )
 MADE_SET_SUFFIX = "-made"  # suffix of the names of sets of made questions
+# Names of the kinds of made questions in sentences.
 KIND_WORDS = {
     "written": "questions by a language model",
     CLOZE_KIND: "fill-in-the-blank questions",
     SHARED_KIND: "two-name questions",
     BRIDGE_KIND: "two-hop questions",
 }
-"""Names of the kinds of made questions in sentences."""
 
 
 def rejection_sentences(rejections: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Sentences of a corpus with their names, from which questions are made without a language model.
 
-Names are those that the noun-phrase graph has for the chunk of a sentence. Their occurrences are
-searched in all sentences of all documents. A name that the parser found once and missed elsewhere
-is therefore not mistaken for a rare one.
+The names of a sentence are those that the noun-phrase graph has for its chunk. Their occurrences
+are searched in all sentences of all documents. A name that the parser found once and missed
+elsewhere is therefore not mistaken for a rare one.
 """
 
 from __future__ import annotations
@@ -26,16 +26,20 @@ from core.watch import NO_WATCH, Watch
 NAME_TYPES = frozenset(TYPE_OF_LABEL.values()) - {"group", "language"}
 WORD_IN_TEXT = re.compile(r"\w+")
 CHECK_EVERY_DOCUMENTS = 200  # documents between two checks for cancellation
-NEXT_CHUNKS = 3  # chunks in which the next sentence is searched
+NEXT_CHUNKS = 3  # chunks in which a sentence is searched, from that of the sentence before
 
 
 @dataclass(frozen=True)
 class NamedSentence:
     """A sentence on one line with its names.
 
-    `row` is the row of the sentence and `document` the row of its document. `chunks` are the rows
-    of the chunks that contain it whole. `names` are in the order of the text, none inside another,
-    and `name_counts` says how often each occurs in the sentence.
+    Parameters
+    ----------
+    row : row of the sentence in its `SentenceTable`.
+    document : row of its document in the corpus.
+    chunks : rows of the chunks that contain all of it, at least one.
+    names : names in the order of the text. None is part of another one.
+    name_counts : how often each name occurs in the sentence.
     """
 
     row: int
@@ -55,18 +59,19 @@ class NamedSentence:
 class SentenceTable:
     """All sentences of a corpus, by row, and the occurrences of names.
 
-    `named` holds the sentences that are whole in a chunk and contain a name.
+    `texts` and `documents` hold the text of each sentence and the row of its document. `named`
+    holds, by row, the sentences that contain a name and are not divided between chunks.
     """
 
     corpus: Corpus
     chunks: Table
     texts: list[str] = field(default_factory=list)
-    documents: list[int] = field(default_factory=list)  # row of the document of each sentence
+    documents: list[int] = field(default_factory=list)
     named: dict[int, NamedSentence] = field(default_factory=dict)
-    _found: dict[str, frozenset[int]] = field(default_factory=dict)
+    _rows_by_name: dict[str, frozenset[int]] = field(default_factory=dict)  # as searched so far
 
     @classmethod
-    def of(
+    def from_corpus(
         cls,
         corpus: Corpus,
         chunks: Table,
@@ -79,7 +84,7 @@ class SentenceTable:
         ----------
         corpus : the corpus.
         chunks : the chunks of the corpus.
-        facts : the noun phrases of each chunk.
+        facts : the entities of each chunk, by its row.
         watch : may raise RunCancelled.
 
         Returns
@@ -98,6 +103,7 @@ class SentenceTable:
         return table
 
     def _add(self, document: int, text: str, rows: list[int], facts: Sequence[Facts]) -> None:
+        """Add the sentences of a document, given its row, its text and the rows of its chunks."""
         chunk_texts = [single_line(self.chunks.text("text", row)) for row in rows]
         first_chunk = 0
         for start, end in sentence_spans(text):
@@ -109,7 +115,7 @@ class SentenceTable:
             indices = [i for i in range(first_chunk, last_chunk) if sentence in chunk_texts[i]]
             if not indices:
                 continue
-            first_chunk = indices[0]
+            first_chunk = indices[0]  # chunks are in text order, so the next sentence is not before
             chunks = tuple(rows[index] for index in indices)
             entities = chain.from_iterable(facts[row].entities for row in chunks)
             names = [entity.name for entity in entities if entity.type in NAME_TYPES]
@@ -131,24 +137,24 @@ class SentenceTable:
         return passage_name(document, sentence.text)
 
     def surrounding_text(self, sentence: NamedSentence) -> str:
-        """Return the texts of all chunks that contain a sentence, without case and typography."""
+        """Return the texts of all chunks that contain a sentence, folded for comparison."""
         texts = (single_line(self.chunks.text("text", row)) for row in sentence.chunks)
         return fold("\n".join(texts))
 
     def rows_with(self, name: str) -> frozenset[int]:
         """Return the rows of all sentences that contain a name as whole words, ignoring case."""
         folded_name = fold(name)
-        if folded_name not in self._found:
+        if folded_name not in self._rows_by_name:
             words = WORD_IN_TEXT.findall(folded_name)
             # Search only the sentences with the name's rarest word.
-            rows = min((self._by_word.get(word, []) for word in words), key=len, default=[])
+            rows = min((self._rows_by_word.get(word, []) for word in words), key=len, default=[])
             matching = (row for row in rows if spans_of(self.texts[row], name))
-            self._found[folded_name] = frozenset(matching)
-        return self._found[folded_name]
+            self._rows_by_name[folded_name] = frozenset(matching)
+        return self._rows_by_name[folded_name]
 
     @cached_property
-    def _by_word(self) -> dict[str, list[int]]:
-        """Rows of the sentences that contain each word, in lower case."""
+    def _rows_by_word(self) -> dict[str, list[int]]:
+        """Rows of the sentences that contain a word, by the folded word."""
         rows_by_word: dict[str, list[int]] = {}
         for row, text in enumerate(self.texts):
             for word in set(WORD_IN_TEXT.findall(fold(text))):
@@ -168,7 +174,7 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
 
     Returns
     -------
-    Numbers of occurrences by name.
+    Numbers of occurrences by name, of those names that occur.
 
     Examples
     --------
@@ -179,17 +185,18 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
     {'Tom Reid': 2, 'Ayr': 1}
     """
     spans_by_name: dict[str, list[tuple[int, int]]] = {}
-    taken_spans: list[tuple[int, int]] = []
+    used_spans: list[tuple[int, int]] = []
     folded_names = {single_line(fold(name)) for name in names}
+    # Longer names first, so that their parts do not count.
     for name in sorted(folded_names, key=lambda name: (-len(name), name)):
         spans = [
             span
             for span in spans_of(text, name)
-            if not any(span[0] < end and start < span[1] for start, end in taken_spans)
+            if not any(span[0] < end and start < span[1] for start, end in used_spans)
         ]
         if spans:
             spans_by_name[name] = spans
-            taken_spans += spans
+            used_spans += spans
     ordered = sorted(spans_by_name.values(), key=lambda spans: spans[0])
     return {text[spans[0][0] : spans[0][1]]: len(spans) for spans in ordered}
 
@@ -225,7 +232,7 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
 
 
 def _is_inside_word(text: str, index: int) -> bool:
-    """Return whether a word continues across a position."""
+    """Return whether an index lies between two characters of one word."""
     return 0 < index < len(text) and _in_word(text[index - 1]) and _in_word(text[index])
 
 

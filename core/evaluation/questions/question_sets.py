@@ -1,4 +1,7 @@
-"""Written questions saved as a question set of their corpus."""
+"""Questions by a language model, saved as a question set of their corpus.
+
+The set can then be evaluated like any other.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ def default_set_name(corpus: str) -> str:
 
 
 def check_set_name(corpus: Corpus, name: str) -> str:
-    """Return a name after checking that a set of written questions may have it.
+    """Check that a set of written questions may have a name, and return the name.
 
     Parameters
     ----------
@@ -43,6 +46,7 @@ def check_set_name(corpus: Corpus, name: str) -> str:
             f"The corpus “{owner}” has a question set “{name}” already; choose another name."
         )
     questions = corpus.questions(name) if name in corpus.sets else ()
+    # Linked questions have gold passages although they are written, so they may be replaced.
     others = (one for one in questions if not one.id.startswith(LINKED_ID_PREFIX))
     if any(question.answers or question.gold for question in others):
         raise BadInput(
@@ -64,7 +68,7 @@ def save_question_set(
     Parameters
     ----------
     corpus : the corpus of the questions.
-    written : the questions.
+    written : the questions, as a writer returns them.
     name : name of the set.
     writer : title of the model that wrote them, for the title of the set.
     kind : kind of the questions, for the title of the set.
@@ -75,7 +79,7 @@ def save_question_set(
 
     Raises
     ------
-    BadInput : as `check_set_name` raises.
+    BadInput : the name is refused by `check_set_name`.
     """
     title = f"{corpus.title}, {kind}, written by {writer}"
     return corpus.with_questions({check_set_name(corpus, name): (title, written.questions)})
@@ -96,7 +100,7 @@ def start_writing(engine, writer: AbstractQuestionWriter | LinkedQuestionWriter,
 
     Raises
     ------
-    BadInput : as `check_set_name` raises.
+    BadInput : the name is refused by `check_set_name`.
     """
     check_set_name(writer.corpus, name)
 

@@ -1,1 +1,4 @@
-"""Reasons why questions of a run are lost, and trials of changes of one step on all questions."""
+"""Reasons why questions of a run are lost, and trials of changes that may recover them.
+
+A question is lost by a method that did not find its evidence or did not answer it correctly.
+"""

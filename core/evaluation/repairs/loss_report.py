@@ -1,7 +1,8 @@
-"""Explanation of the questions lost by a run from a file or by a user's own retriever.
+"""Explanation of the questions that a user's own run or retriever lost.
 
-It gives the stage or cause of each loss, the most similar method that did not lose the question,
-and the smallest sufficient change of the ranking.
+Its steps are unknown, so it is compared with the other methods of the evaluation. The explanation
+names the stage or cause of each loss, the most similar method that did not lose the question, and
+the smallest change of the ranking that would have been enough.
 """
 
 from __future__ import annotations
@@ -37,18 +38,24 @@ MAX_NAMED_PASSAGES = 3  # maximum passages named in a sentence
 class LossExplanation:
     """Explanation of a lost question.
 
-    `nearest` is the most similar method of the run that did not lose it, empty if there is none.
-    `shared` is the number of documents that both returned, and `of` the number that the explained
-    method returned. `missing` holds the gold passages that are missing, with their ranks in
-    `nearest`. `change` is the smallest change that would have been enough.
+    Parameters
+    ----------
+    question, text : id and text of the question.
+    cause : cause or stage of the loss, in words.
+    nearest : id of the most similar method that did not lose the question; empty if there is none.
+    n_shared : number of documents that both methods returned.
+    n_documents : number of documents that the explained method returned.
+    missing : title of each gold passage that is missing, and its rank in `nearest` from 1. The rank
+        is None if that method does not return the passage.
+    change : the smallest change that would have been enough, as a sentence; empty if it is unknown.
     """
 
     question: str
     text: str
     cause: str
     nearest: str = ""
-    shared: int = 0
-    of: int = 0
+    n_shared: int = 0
+    n_documents: int = 0
     missing: tuple[tuple[str, int | None], ...] = ()
     change: str = ""
 
@@ -57,33 +64,37 @@ class LossExplanation:
 class LossReport:
     """All questions that a method lost.
 
-    `of` is the number of questions, and `failed` the number that failed or are not in the run.
+    `method` is its id. `n_questions` is the number of its questions, and `n_failed` the number that
+    failed or are not in the user's run. `losses` explains the other lost ones.
     """
 
     method: str
-    of: int
-    failed: int
-    lost: tuple[LossExplanation, ...]
+    n_questions: int
+    n_failed: int
+    losses: tuple[LossExplanation, ...]
 
     def sentences(self, names: Mapping[str, str]) -> list[str]:
-        """Return sentences on the causes of the losses, and on the methods without them."""
-        causes = Counter(loss.cause for loss in self.lost)
-        causes += Counter({"failed, or not in the run": self.failed})
-        lost_count = self.failed + len(self.lost)
+        """Return sentences on the causes of the losses, and on the methods without them.
+
+        `names` are the names of the methods by id.
+        """
+        causes = Counter(loss.cause for loss in self.losses)
+        causes += Counter({"failed, or not in the run": self.n_failed})
+        n_lost = self.n_failed + len(self.losses)
         name = names[self.method]
-        lines = [loss_sentence(name, self.of, lost_count, causes.most_common())]
-        nearest = Counter(loss.nearest for loss in self.lost if loss.nearest)
+        lines = [loss_sentence(name, self.n_questions, n_lost, causes.most_common())]
+        nearest = Counter(loss.nearest for loss in self.losses if loss.nearest)
         if nearest:
             rows = ", ".join(f"{names[id]} {count:,}" for id, count in nearest.most_common())
             lines.append(f"The closest method that did not lose them: {rows}.")
-        lost_by_all = len(self.lost) - nearest.total()
+        lost_by_all = len(self.losses) - nearest.total()
         if lost_by_all:
             lines.append(f"Lost by every other method too: {lost_by_all:,}.")
         return lines
 
 
 def own_methods(summary: RunSummary) -> list[str]:
-    """Return the methods of a run that are a user's program or file."""
+    """Return the ids of the methods of a run that are a user's program or file."""
     lines = {spec["id"]: line_of(spec["line"]) for spec in summary.run.spec["instances"]}
     return [id for id, line in lines.items() if line is not None and any(map(is_external, line))]
 
@@ -93,9 +104,9 @@ def explain_losses(
 ) -> LossReport:
     """Return why a method of a run lost its questions.
 
-    On documents, a question is lost if not all gold passages survived or, if a language model
-    answered, if the answer is wrong. Everything is read from the saved states, and nothing is run
-    again.
+    If a language model answered, a question is lost if the answer is wrong. Else it is lost if not
+    all gold passages survived the steps. Everything is read from the saved states, and nothing is
+    run again.
 
     Parameters
     ----------
@@ -107,7 +118,7 @@ def explain_losses(
 
     Returns
     -------
-    The lost questions, each with its cause.
+    The lost questions, each with its explanation.
     """
     summary = RunSummary(run, store.rows(run.id))
     measure_name = _measure(summary, method)
@@ -165,10 +176,10 @@ def loss_report_key(run: Run) -> str:
 
 
 def _measure(summary: RunSummary, method: str) -> str:
-    """Return the measure that decides whether a question is correct.
+    """Return the measure that decides whether a question is lost, as `end_stages` takes it.
 
     It is the metric of answers if a language model answered. Else it is the survival of all gold
-    passages, or accuracy for a run without gold passages.
+    passages, or accuracy for questions without gold passages.
     """
     if summary.run.spec["model"]:
         return summary.defaults.answer_metrics[0]
@@ -190,12 +201,17 @@ def _explain_loss(
     lost_question: LostQuestion | None,
     winners: Mapping[str, LostQuestion | None],
     drawn: DrawnQuestion,
-    end: str,
+    end_stage: str,
 ) -> LossExplanation:
+    """Return the explanation of a lost question.
+
+    `lost_question` is None if it cannot be opened. `winners` are the methods that did not lose it,
+    each with its question if that can be opened. `end_stage` is the stage that lost it.
+    """
     question = drawn.question
     if lost_question is None:
         return LossExplanation(
-            question.id, question.text, STAGE_LABELS[end], next(iter(winners), "")
+            question.id, question.text, STAGE_LABELS[end_stage], next(iter(winners), "")
         )
     documents = _documents(lost_question)
     is_not_reached = lost_question.cause is Cause.NOT_REACHED
@@ -204,6 +220,7 @@ def _explain_loss(
         for id, winner in winners.items()
         if winner is not None
     }
+    # Without documents to compare, the first method that did not lose the question is taken.
     nearest = max(overlaps, key=lambda id: overlaps[id], default=next(iter(winners), ""))
     nearest_winner = winners.get(nearest)
     missing = tuple(
@@ -213,10 +230,10 @@ def _explain_loss(
     return LossExplanation(
         question.id,
         question.text,
-        "not found" if is_not_reached else lost_question.words(end),
+        "not found" if is_not_reached else lost_question.words(end_stage),
         nearest,
-        shared=overlaps.get(nearest, 0),
-        of=len(documents),
+        n_shared=overlaps.get(nearest, 0),
+        n_documents=len(documents),
         missing=missing,
         change=_smallest_change(lost_question, missing, documents),
     )
@@ -245,7 +262,7 @@ def _missing_passages(lost: LostQuestion) -> list[tuple[str, str]]:
 
 
 def _passage_rank(winner: LostQuestion | None, passage: str) -> int | None:
-    """Return the rank of a passage in another method's result, None if it is not there."""
+    """Return the rank of a passage (from 1) in another method's result, None if it is missing."""
     order = None if winner is None else chunk_order(winner.lane.graph, winner.lane.state)
     if winner is None or order is None:
         return None
@@ -258,12 +275,14 @@ def _smallest_change(
 ) -> str:
     """Return the smallest change of the ranking that would supply all gold passages.
 
-    The text is empty if no gold passages are known.
+    `missing` and `documents` are as in `LossExplanation`. The text is empty if no gold passages are
+    known.
     """
     if not lost.drawn.question.gold:
         return ""
     if not missing:
         return "It found all the evidence; its answer or the room in its prompt differs."
+    # Ranks of the gold passages that the method ranked, but cut from its result.
     cut_ranks = [
         loss.rank
         for loss in lost.losses

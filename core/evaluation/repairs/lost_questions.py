@@ -1,4 +1,4 @@
-"""A saved question of a run with what one method lost, and the cause."""
+"""A question of a run, opened as a method left it, with the cause of its loss."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from core.snapshot import thaw_all
 
 @dataclass(frozen=True, eq=False)
 class LostQuestion:
-    """A question's lane with its saved states, its losses and their main cause.
+    """A question's lane (the run of one method), with its losses and their main cause.
 
-    The cause is None if it is unknown.
+    The lane has the saved states. `losses` has an element for each target, an answer or a gold
+    passage, that the method lost. The cause is None if it is unknown.
     """
 
     drawn: DrawnQuestion
@@ -30,7 +31,7 @@ class LostQuestion:
     cause: Cause | None = None
 
     def words(self, stage: str) -> str:
-        """Return the cause in a few words, or the stage of the loss if the cause is unknown."""
+        """Return the cause in a few words, or those of the `stage` if the cause is unknown."""
         return CAUSE_LABELS[self.cause] if self.cause is not None else STAGE_LABELS[stage]
 
 

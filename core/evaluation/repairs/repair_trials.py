@@ -1,6 +1,7 @@
-"""Trials of changes of one step on all questions that a method loses.
+"""Trials of changes to one step of a method, on all questions that the method loses.
 
-Each trial counts the questions that a change recovers.
+A change is another value of a parameter, or another step. Each trial counts the questions that the
+change recovers.
 """
 
 from __future__ import annotations
@@ -46,9 +47,13 @@ MAX_CHANGES_PER_STEP = 3  # maximum number of changes of the same step that are 
 class Attempt:
     """A changed line with the questions that it recovers.
 
-    `spec` is the text of the changed line and `words` describes the change. `back` holds the ids of
-    the recovered questions, and `tried` is the number of questions that it was tried on. Questions
-    that took too long or could not be asked are not counted.
+    Parameters
+    ----------
+    spec : the changed line as text.
+    words : the change in words.
+    back : ids of the recovered questions.
+    tried : number of questions that the line was tried on, without those that failed or took too
+        long.
     """
 
     spec: str
@@ -59,12 +64,22 @@ class Attempt:
 
 @dataclass(frozen=True)
 class LineRepairs:
-    """Losses of a method, and the changes that were tried, most effective first.
+    """Losses of a method, and the changes that were tried.
 
-    `of` is the number of questions and `lost` the number lost. `within` is the number of lost
-    questions that a change of retrieval may recover. If a language model answers, these are the
-    questions whose facts are not in the prompt, and recovering one means to bring its facts into
-    the prompt. `note` says why nothing was tried.
+    If a language model answers, a change is not asked to answer. It recovers a question by bringing
+    its facts into the prompt.
+
+    Parameters
+    ----------
+    method : id of the method.
+    of : number of questions.
+    lost : number of lost questions, without those that failed.
+    causes : causes of the losses in words, with their numbers of questions, most frequent first.
+    within : number of lost questions that a change of retrieval may recover: those whose facts are
+        not in the prompt, or all without a language model.
+    attempts : the changes, those that recover most first.
+    by_model : True if a language model answers.
+    note : why nothing was tried; empty if something was, or nothing is lost.
     """
 
     method: str
@@ -77,10 +92,10 @@ class LineRepairs:
     note: str = ""
 
     def sentences(self, name: str) -> list[str]:
-        """Return a sentence on the losses and one on the best change.
+        """Return a sentence on the losses and, if there are any, one on the best change.
 
-        An example of the first is `Of 40 questions No. 12 loses 12: ranked too low 9, never reached
-        3.`
+        `name` is the name of the method. An example of the first sentence is “Of 40 questions No. 12
+        loses 12: ranked too low 9, never reached 3.”
         """
         first = loss_sentence(name, self.of, self.lost, self.causes)
         return [first, self._best_sentence()] if self.lost else [first]
@@ -97,7 +112,7 @@ class LineRepairs:
         return f"{change_count} of one step brought none of them back."
 
     def attempt_text(self, attempt: Attempt) -> str:
-        """Return a text such as `Keep 8 passages: brings 9 of 12 back, tested`."""
+        """Return a text such as “Keep 8 passages: brings 9 of 12 back, tested”."""
         where = "into the prompt" if self.by_model else "back"
         trial_note = "" if attempt.tried == self.within else f" on {attempt.tried:,}"
         return (
@@ -108,38 +123,39 @@ class LineRepairs:
 
 @dataclass
 class _MethodTrials:
-    """A method whose lost questions are read.
+    """Changes to try on the lost questions of a method, and the results so far.
 
-    `plan` holds the changed lines on these questions, None if there is nothing to try.
+    `losses` describes the lost questions, without attempts. `plan` holds the changed lines on these
+    questions, None if there is nothing to try. The other fields are by the text of a changed line:
+    the change, the ids of the questions that it recovered, and the number of those it was tried on.
     """
 
-    known: LineRepairs
-    # Changes by the text of the changed line.
+    losses: LineRepairs
     changes: dict[str, LineChange] = field(default_factory=dict)
     plan: Plan | None = None
-    back: dict[str, list[str]] = field(default_factory=dict)
-    tried: Counter[str] = field(default_factory=Counter)
+    recovered: dict[str, list[str]] = field(default_factory=dict)
+    n_tried: Counter[str] = field(default_factory=Counter)
 
-    def found(self) -> LineRepairs:
+    def repairs(self) -> LineRepairs:
         """Return the losses with the results of the trials."""
-        attempts = [
-            Attempt(spec, change.description, tuple(self.back.get(spec, ())), self.tried[spec])
-            for spec, change in self.changes.items()
-        ]
+        attempts = []
+        for spec, change in self.changes.items():
+            recovered = tuple(self.recovered.get(spec, ()))
+            attempts.append(Attempt(spec, change.description, recovered, self.n_tried[spec]))
 
         def sort_key(attempt: Attempt) -> tuple[int, float]:
             return -len(attempt.back), _parameter_sum(self.changes[attempt.spec])
 
-        return replace(self.known, attempts=tuple(sorted(attempts, key=sort_key)))
+        return replace(self.losses, attempts=tuple(sorted(attempts, key=sort_key)))
 
 
 @dataclass(eq=False)
 class RunRepairs:
     """Trials of changes on the losses of every method of a run.
 
-    The changes proposed for most questions are tried, at most `MAX_TRIED_CHANGES` per line. No
-    language model is asked. A line that asks one during retrieval is not changed. Calling the
-    object with its job returns one result per line.
+    The changes proposed for most questions are tried, at most `MAX_TRIED_CHANGES` per method. No
+    language model is asked, so methods that ask one during retrieval are left out. Calling the
+    object with its job returns one result per method.
     """
 
     engine: Any
@@ -147,7 +163,7 @@ class RunRepairs:
     run: Run
 
     def __call__(self, job: Job) -> tuple[LineRepairs, ...]:
-        """Try the changes.
+        """Try the changes and return the results.
 
         Raises RunCancelled, and BadInput if no correct answers are known.
         """
@@ -164,23 +180,27 @@ class RunRepairs:
             job.report(f"Reading what is lost: {spec['name']}")
             method_trials.append(self._read_trials(summary, spec, measure_name, drawn_by_id, job))
         self._run_trials(method_trials, measure_name, job)
-        return tuple(trials.found() for trials in method_trials)
+        return tuple(trials.repairs() for trials in method_trials)
 
     def _read_trials(
         self,
         summary: RunSummary,
         spec: Mapping[str, Any],
-        by: str,
+        measure_name: str,
         drawn_by_id: Mapping[str, DrawnQuestion],
         watch: Watch = NO_WATCH,
     ) -> _MethodTrials:
-        """Return the losses of a method, their causes, and the changes proposed most often."""
-        stages = end_stages(summary, spec["id"], by)
+        """Return the losses of a method, their causes, and the changes proposed most often.
+
+        `spec` is the method's entry in the specification of the run.
+        """
+        stages = end_stages(summary, spec["id"], measure_name)
         lost = {
             question: end for question, end in stages.items() if end not in (END_RIGHT, END_FAILED)
         }
-        by_model = bool(self.run.spec["model"]) and by == summary.defaults.answer_metrics[0]
-        repairs = LineRepairs(spec["id"], len(stages), len(lost), by_model=by_model)
+        is_answer_measured = measure_name == summary.defaults.answer_metrics[0]
+        by_model = bool(self.run.spec["model"]) and is_answer_measured
+        losses = LineRepairs(spec["id"], len(stages), len(lost), by_model=by_model)
         causes: Counter[str] = Counter()
         counts: Counter[str] = Counter()
         changes: dict[str, LineChange] = {}
@@ -193,32 +213,32 @@ class RunRepairs:
             except HopscopeError as error:
                 causes_text = f"cannot be opened ({error})"
                 return _MethodTrials(
-                    replace(repairs, causes=((causes_text, len(lost)),), note="Nothing was tried.")
+                    replace(losses, causes=((causes_text, len(lost)),), note="Nothing was tried.")
                 )
             if lost_question is None:
                 continue
             causes[lost_question.words(end)] += 1
-            if by_model and end == "answer":
+            if by_model and end == "answer":  # its facts are in the prompt
                 continue
             questions.append(drawn)
             for change in self._proposed_changes(lost_question):
                 text = repr(apply_change(lost_question.lane.line, change))
                 changes.setdefault(text, change)
                 counts[text] += 1
-        repairs = replace(repairs, causes=tuple(causes.most_common()), within=len(questions))
-        if note := self._refusal(spec, repairs):
-            return _MethodTrials(replace(repairs, note=note))
+        losses = replace(losses, causes=tuple(causes.most_common()), within=len(questions))
+        if note := self._refusal(spec, losses):
+            return _MethodTrials(replace(losses, note=note))
         chosen_changes = _most_proposed(changes, counts)
         lines = tuple(Method(text, "", parse_line(text)) for text in chosen_changes)
         seed = self.run.spec["seed"]
         plan = Plan(lines, tuple(questions), seed=seed, model=False) if lines else None
-        return _MethodTrials(repairs, chosen_changes, plan)
+        return _MethodTrials(losses, chosen_changes, plan)
 
-    def _refusal(self, spec: Mapping[str, Any], repairs: LineRepairs) -> str:
+    def _refusal(self, spec: Mapping[str, Any], losses: LineRepairs) -> str:
         """Return why no change can be tried, empty if one can."""
-        if not repairs.lost:
+        if not losses.lost:
             return ""
-        if not repairs.within:
+        if not losses.within:
             return "All their facts are in the prompt, so no change of what is retrieved can help."
         line = parse_line(spec["line"])
         if any(needs_consent(operator, self.engine.models) for operator in line):
@@ -230,15 +250,15 @@ class RunRepairs:
         changes = explainer_of(lost.lane.ask.source).propose_changes(lost.lane, lost.losses)
         return (change for change in changes if apply_change(lost.lane.line, change) is not None)
 
-    def _run_trials(self, all_trials: Sequence[_MethodTrials], by: str, job: Job) -> None:
-        """Try each method's changes on its questions.
+    def _run_trials(self, all_trials: Sequence[_MethodTrials], measure_name: str, job: Job) -> None:
+        """Try each method's changes on its questions, and add the results to the trials.
 
         The changed lines of one method run together on a question, so that common steps run once.
         The methods alternate, so that the time per method is soon known.
         """
         counts = {}
         for trials in all_trials:
-            counts[trials.known.method] = trials.known.within * len(trials.changes)
+            counts[trials.losses.method] = trials.losses.within * len(trials.changes)
         pace = Pace(sum(counts.values()), counts)
         names = {spec["id"]: spec["name"] for spec in self.run.spec["instances"]}
 
@@ -247,9 +267,11 @@ class RunRepairs:
             job.report(f"{pace.words()}: {names[method]}", pace.done / pace.total)
 
         for trials, plan, index in _round_robin(all_trials):
-            ask = self._trial_ask(plan, by, trials.known.by_model)
+            method = trials.losses.method
+            by_model = trials.losses.by_model
+            ask = self._trial_ask(plan, measure_name, by_model)
             question = plan.drawn[index].question
-            report_progress(trials.known.method)
+            report_progress(method)
             rows = run_methods(
                 plan,
                 self.engine.environment,
@@ -261,34 +283,40 @@ class RunRepairs:
                 with_states=False,
             )
             for row in rows:
-                pace.add(trials.known.method, row.seconds, False)
-                report_progress(trials.known.method)
+                pace.add(method, row.seconds, False)
+                report_progress(method)
                 if row.outcome is None:  # the question failed or took too long
                     continue
-                trials.tried[row.method] += 1
-                if _is_recovered(row.outcome, by, trials.known.by_model):
-                    trials.back.setdefault(row.method, []).append(question.id)
+                trials.n_tried[row.method] += 1  # the id of the method is the changed line
+                if _is_recovered(row.outcome, measure_name, by_model):
+                    trials.recovered.setdefault(row.method, []).append(question.id)
 
     def _trial_ask(
-        self, plan: Plan, by: str, by_model: bool
+        self, plan: Plan, measure_name: str, by_model: bool
     ) -> Callable[[DrawnQuestion], SourceQuestion]:
-        """Return the function that asks a lost question again.
+        """Return the function that prepares a lost question to be asked again.
 
-        The graph reader is used if its answers count.
+        The graph reader is used if its answers decide whether a question is recovered.
         """
         ask = make_ask(self.engine, plan)
-        return lambda drawn: replace(ask(drawn), uses_reader=not by_model and by != PASSAGE_MEASURE)
+        uses_reader = not by_model and measure_name != PASSAGE_MEASURE
+        return lambda drawn: replace(ask(drawn), uses_reader=uses_reader)
 
 
-def _is_recovered(outcome: Outcome, by: str, by_model: bool) -> bool:
+def _is_recovered(outcome: Outcome, measure_name: str, by_model: bool) -> bool:
     """Return whether a question is correct, or its facts are in the prompt if a model answers."""
-    return not lost_stage(outcome, by) if by_model else outcome_end_stage(outcome, by) == END_RIGHT
+    if by_model:
+        return not lost_stage(outcome, measure_name)
+    return outcome_end_stage(outcome, measure_name) == END_RIGHT
 
 
 def _most_proposed(
     changes: Mapping[str, LineChange], counts: Counter[str]
 ) -> dict[str, LineChange]:
-    """Return the changes that were proposed most often, with only a few per step."""
+    """Return the changes that were proposed most often, with only a few per step.
+
+    All are by the text of the changed line.
+    """
     chosen_changes: dict[str, LineChange] = {}
     changes_per_step: Counter[tuple[int, type]] = Counter()
     for text, _ in counts.most_common():
@@ -304,14 +332,15 @@ def _most_proposed(
 def _parameter_sum(change: LineChange) -> float:
     """Return the sum of the numbers that a change sets.
 
-    Of two equally effective changes, the one with the smaller sum comes first.
+    Of two equally effective changes, the one with the smaller sum comes first, as it usually keeps
+    less.
     """
     values = parameter_values(change.operator).values()
     return sum(value for value in values if isinstance(value, int | float))
 
 
 def _round_robin(all_trials: Sequence[_MethodTrials]) -> Iterator[tuple[_MethodTrials, Plan, int]]:
-    """Yield every question of every plan by its index.
+    """Yield every question of every plan, as the trials, their plan and the question's index.
 
     The first questions of all plans come before any second one.
     """
@@ -321,7 +350,7 @@ def _round_robin(all_trials: Sequence[_MethodTrials]) -> Iterator[tuple[_MethodT
 
 
 def repaired_method(run: Run, repairs: LineRepairs, attempt: Attempt, name: str) -> Method | None:
-    """Return the method of a changed line.
+    """Return a changed line as a method that can be evaluated with the others.
 
     Parameters
     ----------
@@ -332,7 +361,7 @@ def repaired_method(run: Run, repairs: LineRepairs, attempt: Attempt, name: str)
 
     Returns
     -------
-    The method; None if the run has that line already.
+    The method; None if the run already has a method with that line.
     """
     specs = run.spec["instances"]
     if any(spec["line"] == attempt.spec for spec in specs):

@@ -1,4 +1,8 @@
-"""Configuration of a search: design space, tuning questions and budget."""
+"""Configuration of a search: design space, tuning questions and budget.
+
+A search tries lines (sequences of operators) on the tuning questions. It looks for those with the
+highest quality at their cost.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +27,15 @@ class SearchConfig:
 
     Parameters
     ----------
-    tuning : the tuning questions. The plan has answers of a language model only if lines may ask
-        one.
-    space : the design space.
-    quality : name of a metric that is a share.
-    cost : seconds or tokens.
-    budget : mean cost per question that a line may have, in the unit of `cost`.
-    trials : number of lines to try. It can be raised later.
-    calls : approximate limit of language-model calls in all, if lines may ask one. No line is begun
-        after that. It can be raised later.
+    tuning : plan with the tuning questions. Its `model` is true only if lines may ask a language
+        model.
+    space : the design space from which lines are drawn.
+    quality : name of a metric that is a share, from 0 to 1.
+    cost : metric of the budget, one of `BUDGET_COSTS`.
+    budget : largest mean cost per question of a line, in seconds or tokens.
+    trials : number of lines to try. A search can be continued with a higher number.
+    calls : approximate limit of language-model calls over all trials, used if lines may ask a
+        language model. No trial begins once it is reached. It can be raised as `trials` can.
     """
 
     tuning: Plan
@@ -73,9 +77,11 @@ class SearchConfig:
     def key(self, models) -> str:
         """Return the key of the search: a digest of all that its trials depend on.
 
-        The limits of trials and calls are not part of it.
+        The limits of trials and calls are not part of it, so a search can be continued with higher
+        ones. `models` is the model registry.
         """
         spec = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
+        # The methods of the plan are the published ones, which no trial runs.
         del spec["instances"], spec["models"]
         spec |= {
             "space": self.space.describe(),

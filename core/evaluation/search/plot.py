@@ -1,4 +1,4 @@
-"""Result of a search as a plotly plot."""
+"""Plot of a search's result with plotly: quality against cost."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def search_plot(
 ) -> Figure:
     """Plot quality against cost of the lines that a search tried.
 
-    Abandoned lines are small and hollow, and the front is a line. The plot also has the budget and,
-    from the verdict, the published lines and the chosen points on unseen questions.
+    Abandoned lines are small and hollow, and the Pareto front is a dotted line. The plot also has
+    the budget and, from the verdict, the published lines and the chosen points on unseen questions.
 
     Parameters
     ----------
@@ -84,7 +84,10 @@ def search_plot(
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """Tried lines of one kind and their marker, labelled with their numbers if `numbered`."""
+    """Tried lines that share a marker; they are labelled with their numbers if `numbered`.
+
+    `size` is the marker's diameter in pixels, and `symbol` a name of plotly.
+    """
 
     name: str
     points: Sequence[SearchPoint]
@@ -143,7 +146,10 @@ def _add_budget(figure: Figure, budget: float, cost: str) -> None:
 
 @dataclass(frozen=True)
 class UnseenGroup:
-    """Lines on unseen questions, each with a label and figures by its name, and their marker."""
+    """Lines on unseen questions that share a marker.
+
+    `lines` maps the name of each to its label in the plot and its estimates by metric.
+    """
 
     name: str
     lines: Mapping[str, tuple[str, Mapping[str, Estimate]]]

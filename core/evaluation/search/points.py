@@ -1,4 +1,4 @@
-"""Lines that a search has tried, and their Pareto front."""
+"""Lines that a search has tried, and their Pareto front of quality and cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from core.operators.base import Line
 
 @dataclass(frozen=True)
 class SearchPoint:
-    """A line that was tried; `number` is its position in the order of trials."""
+    """A line that was tried, with its figures.
+
+    `number` is its position in the order of trials, from 1.
+    """
 
     number: int
     line: Line
@@ -20,12 +23,12 @@ class SearchPoint:
 
     @property
     def is_complete(self) -> bool:
-        """True if the line was asked all questions within the budget and answered any."""
+        """True if the trial was not stopped early and the line answered at least one question."""
         return not self.figures.stopped and self.figures.answered > 0
 
     @property
     def method(self) -> Method:
-        """The line as a method, named after its number."""
+        """The line as a method that is named after its number."""
         return Method(
             repr(self.line),
             f"Candidate {self.number} of a search",
@@ -48,5 +51,5 @@ def pareto_points(points: tuple[SearchPoint, ...]) -> tuple[SearchPoint, ...]:
         points_by_figures.setdefault(figures_by_name[name], points_by_name[name])
     front = points_by_figures.values()
     return tuple(
-        sorted(front, key=lambda one: (-one.figures.quality, one.figures.cost, one.number))
+        sorted(front, key=lambda point: (-point.figures.quality, point.figures.cost, point.number))
     )

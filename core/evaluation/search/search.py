@@ -1,4 +1,7 @@
-"""Search of the design space on tuning questions under a budget, saved and resumable."""
+"""Search of a design space with Optuna: draw lines, try them and save their figures.
+
+A search can be resumed, because each trial is appended to its file.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +42,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 RANDOM_LINES = 10  # random lines before the sampler uses earlier results
-# Maximum number of proposals per trial, because the sampler may propose a line again.
+# Maximum number of proposals per line to try, because the sampler may propose a line again.
 MAX_PROPOSALS_PER_LINE = 3
 MAX_TRIED_LINE_LETTERS = 90  # maximum letters shown of the line that is being tried
-# Keys of the attributes of a proposal, and of the study's count of language-model calls.
+# Attributes of an Optuna trial (the figures and the line), and of the study (the calls so far).
 FIGURES_KEY = "tried"
 LINE_KEY = "line"
 CALLS_KEY = "calls"
@@ -54,14 +57,20 @@ class Search:
 
     The sampler is Optuna's multi-objective tree-structured Parzen estimator (Ozaki et al., 2020).
     It receives the quality, the cost and, as a constraint, the excess over the budget. First every
-    way of retrieving is tried once, with the rest of the line drawn at random. Proposals depend on
-    the seed and on earlier results alone, so a resumed search continues as if it had never stopped.
-    For the sampler, seconds are rounded to the nearest power of two. Small differences of the clock
-    then have no influence. Tokens are not rounded.
+    operator that retrieves is tried once, with the rest of the line drawn at random. Proposals
+    depend on the seed and on earlier results alone, so a resumed search continues as if it had
+    never stopped. For the sampler, seconds are rounded to the nearest power of two, so that small
+    differences of the clock have no influence. Tokens are not rounded.
 
     Seconds are those of the operators, measured in this process. Nothing is shared or cached
-    between lines, and models and indexes are loaded before. Questions run one after the other. A
-    server gets as many questions at a time as it answers as fast as a single one (`Trial`).
+    between lines, and models and indexes are loaded before. Questions run one after the other,
+    except for lines that ask a server (see `Trial`).
+
+    Parameters
+    ----------
+    config : design space, tuning questions and budget.
+    environment : the models, stores and settings.
+    ask : prepares a drawn question.
     """
 
     config: SearchConfig
@@ -102,31 +111,31 @@ class Search:
             return _points(study)
 
     def _is_finished(self, study: optuna.Study) -> bool:
-        is_call_limit_reached = (
-            self.config.may_ask_model and _call_count(study) >= self.config.calls
+        config = self.config
+        if config.may_ask_model and _call_count(study) >= config.calls:
+            return True
+        is_proposal_limit_reached = (
+            len(_finished_trials(study)) >= MAX_PROPOSALS_PER_LINE * config.trials
         )
-        return (
-            is_call_limit_reached
-            or len(_points(study)) >= self.config.trials
-            or len(_finished_trials(study)) >= MAX_PROPOSALS_PER_LINE * self.config.trials
-        )
+        return len(_points(study)) >= config.trials or is_proposal_limit_reached
 
     def _try_next(self, study: optuna.Study, job: Job) -> bool:
         """Draw a line, try it and report its figures to the sampler.
 
-        Return whether the line was a new one.
+        Return True if a new line was tried to its end. The figures of a line that was tried before
+        are reported again. If the limit of calls ends the trial, nothing is reported.
         """
         from optuna.samplers import TPESampler
 
         number = len(_finished_trials(study))
-        starts = self.config.space.first_suggestions
+        first_suggestions = self.config.space.first_suggestions
         study.sampler = TPESampler(
             seed=_proposal_seed(self.config.tuning.seed, number),
             n_startup_trials=RANDOM_LINES,
             constant_liar=False,
         )
-        if number < len(starts) and not _trials_in(study, "WAITING"):
-            study.enqueue_trial(starts[number])
+        if number < len(first_suggestions) and not _trials_in(study, "WAITING"):
+            study.enqueue_trial(first_suggestions[number])
         trial = study.ask()
         line = self.config.space.line(trial)
         points = _points(study)
@@ -134,12 +143,14 @@ class Search:
         earlier_figures = figures_by_line.get(repr(line))
         try:
             trial_figures = earlier_figures or self._try_line(line, points, study, job)
-        except CallLimitReached:  # the line is proposed again when more calls are allowed
+        except CallLimitReached:
+            # A failed trial does not count, so the line is proposed again if more calls are allowed.
             study.tell(trial, state=_state("FAIL"))
             return False
         trial.set_user_attr(LINE_KEY, repr(line))
         trial.set_user_attr(FIGURES_KEY, to_plain(trial_figures))
         cost = self._rounded_cost(trial_figures.cost)
+        # Rounding may lift the cost of a line within the budget above it.
         excess = max(0.0, cost - self.config.budget) if trial_figures.stopped else 0.0
         trial.set_constraint("budget", excess)
         study.tell(trial, (trial_figures.quality, cost))
@@ -148,13 +159,15 @@ class Search:
     def _try_line(
         self, line: Line, points: tuple[SearchPoint, ...], study: optuna.Study, job: Job
     ) -> TrialFigures:
-        known_figures = [
+        """Return the figures of a line on the tuning questions, without caches of earlier lines."""
+        complete_figures = [
             (point.figures.quality, point.figures.cost) for point in points if point.is_complete
         ]
 
         def is_dominated(quality: float, cost: float) -> bool:
             return any(
-                q >= quality and c <= cost and (q, c) != (quality, cost) for q, c in known_figures
+                q >= quality and c <= cost and (q, c) != (quality, cost)
+                for q, c in complete_figures
             )
 
         config = self.config
@@ -194,7 +207,7 @@ class Search:
     def _open_graph(self, line: Line, job: Job) -> None:
         """Open the graph of a line on documents.
 
-        An error occurs again in every question, whose trial reports it.
+        An error is only logged. It occurs again in every question of the trial, which reports it.
         """
         progress_text = job.text
 
@@ -227,8 +240,8 @@ class Search:
                 f"{_call_count(study):,} of {self.config.calls:,} calls of language models"
             )
         if len(trial_seconds) > 1 and trials_left:
-            low, high = (trials_left * end(trial_seconds) for end in (min, max))
-            parts.append(f"{range_text(low, high)} left")
+            min_seconds = trials_left * min(trial_seconds)
+            parts.append(f"{range_text(min_seconds, trials_left * max(trial_seconds))} left")
         job.report(", ".join(parts), len(points) / self.config.trials)
 
     def _discard_interrupted(self, study: optuna.Study) -> None:
@@ -238,7 +251,7 @@ class Search:
 
 
 def _points(study: optuna.Study) -> tuple[SearchPoint, ...]:
-    """Return the lines tried, each once."""
+    """Return the lines tried, in the order of their first trials."""
     figures_by_line: dict[str, dict[str, Any]] = {}
     for trial in _finished_trials(study):
         figures_by_line.setdefault(trial.user_attrs[LINE_KEY], trial.user_attrs[FIGURES_KEY])
@@ -249,7 +262,6 @@ def _points(study: optuna.Study) -> tuple[SearchPoint, ...]:
 
 
 def _call_count(study: optuna.Study) -> int:
-    """Return the number of language-model calls."""
     return int(study.user_attrs.get(CALLS_KEY, 0))
 
 
@@ -290,7 +302,7 @@ def _study(file: Path) -> optuna.Study:
 
 
 def _proposal_seed(seed: int, number: int) -> int:
-    """Return a seed for the proposal with this number."""
+    """Return the sampler's seed for the proposal with this number, from the seed of the search."""
     return int.from_bytes(hashlib.sha256(f"{seed}\n{number}".encode()).digest()[:4], "big")
 
 
@@ -298,7 +310,7 @@ def _proposal_seed(seed: int, number: int) -> int:
 def _search_lock(file: Path) -> Iterator[None]:
     """Lock a search against other processes, and remove an incomplete last line of its file."""
 
-    def refuse_to_wait() -> None:
+    def refuse_to_wait() -> None:  # called if another process holds the lock
         raise BadInput(
             "This very search is being run by another process; wait for it, or stop it there."
         )

@@ -1,6 +1,7 @@
-"""Design space of operators as data: allowed positions and values.
+"""Design space of lines on triples, read from `space.toml`.
 
-Every line drawn from the space can run.
+The file lists the operators of each stage and the values that their parameters may have. A search
+draws lines from the space with the help of an Optuna trial. Every line drawn can run.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 SPACE_FILE = Path(__file__).with_name("space.toml")
 SPACE_STAGES = ("extract", "filter", "retrieve", "refine", "generate")
+# Kinds of operators that a search may use, in the words of the screens.
 OPERATOR_KINDS = {
     "published": "steps of the papers",
     "beyond": "steps beyond the papers",
@@ -30,7 +32,7 @@ OPERATOR_KINDS = {
     "llm": "language models that choose",
 }
 DEFAULT_KINDS = ("published", "beyond")
-NO_OPERATOR = "none"
+NO_OPERATOR = "none"  # suggested to leave out an optional stage
 
 
 @dataclass(frozen=True)
@@ -45,23 +47,27 @@ class Range:
     log: bool = False
 
 
+AllowedValues = Range | tuple[Any, ...]  # of one parameter: a range, or the choices
+
+
 @dataclass(frozen=True)
 class Alternative:
-    """An operator of a stage with the possible values of its parameters.
+    """An operator of a stage, and the values that its parameters may have.
 
-    The values of a parameter are a range or a tuple of choices.
+    `name` is unique in the stage. `allowed_values` maps names of parameters to their values; the
+    other parameters have their defaults.
     """
 
     cls: type[Operator]
     name: str
-    free: Mapping[str, Range | tuple[Any, ...]]
+    allowed_values: Mapping[str, AllowedValues]
 
     def draw(self, trial: BaseTrial) -> Operator:
         """Return the operator with the values that a trial suggests."""
         types = {parameter.name: parameter.type for parameter in parameters(self.cls)}
         values = {
-            key: _suggest(trial, f"{self.name}.{key}", types[key], free)
-            for key, free in self.free.items()
+            key: _suggest(trial, f"{self.name}.{key}", types[key], allowed)
+            for key, allowed in self.allowed_values.items()
         }
         return make_operator(self.cls, values)
 
@@ -75,13 +81,13 @@ class Space:
     def line(self, trial: BaseTrial) -> Line:
         """Return a line with the values that a trial suggests.
 
-        It has an operator that retrieves, after those that supply its input, an optional
-        refinement, and the answer.
+        The line retrieves, may refine the result, and answers. If its retrieval reads a subgraph,
+        an extraction and perhaps a filter come first.
         """
         retrieve = self._draw(trial, "retrieve")
         assert retrieve is not None  # `load_space` refuses a space that cannot retrieve
         operators: list[Operator | None] = []
-        if order_fault((), retrieve):
+        if order_fault((), retrieve):  # it cannot be the first operator
             operators.append(self._draw(trial, "extract"))
             operators.append(self._draw(trial, "filter", optional=True))
         operators.append(retrieve)
@@ -91,11 +97,14 @@ class Space:
 
     @property
     def first_suggestions(self) -> tuple[dict[str, str], ...]:
-        """First suggestions: each operator that retrieves."""
-        return tuple({"retrieve": one.name} for one in self.stages["retrieve"])
+        """First suggestions of the search: each operator that retrieves.
+
+        Each maps the stage to the name of an operator. The trial suggests the rest of the line.
+        """
+        return tuple({"retrieve": choice.name} for choice in self.stages["retrieve"])
 
     def describe(self) -> dict[str, list[list[Any]]]:
-        """Return the space as values for JSON."""
+        """Return the space as data for JSON, which is part of the key of a search."""
         return describe_stages(self.stages)
 
     def models(self) -> tuple[str, ...]:
@@ -116,7 +125,8 @@ def load_space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_
     Parameters
     ----------
     models : the model registry.
-    kinds : kinds of operators (`OPERATOR_KINDS`).
+    kinds : kinds of operators that retrieve (`OPERATOR_KINDS`). Other stages may name a language
+        model only if `llm` is among them.
     file : the TOML file of the space.
 
     Returns
@@ -138,7 +148,7 @@ def load_space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_
     for stage in SPACE_STAGES:
         rows = (read_alternative(row, stage, models, kinds) for row in table.get(stage, ()))
         alternatives[stage] = tuple(filter(None, rows))
-    if not alternatives["extract"]:
+    if not alternatives["extract"]:  # then nothing supplies a subgraph
         alternatives["retrieve"] = tuple(
             one for one in alternatives["retrieve"] if "subgraph" not in one.cls.reads
         )
@@ -151,21 +161,23 @@ def load_space(models, kinds: Iterable[str] = DEFAULT_KINDS, file: Path = SPACE_
 
 
 def describe_stages(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, Any]:
-    """Return the alternatives of stages as values for JSON."""
-    return {
-        stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in group]
-        for stage, group in stages.items()
-    }
+    """Return the alternatives of stages as data for JSON."""
+    return {stage: [_alternative_list(one) for one in group] for stage, group in stages.items()}
 
 
 def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
-    """Return the models and roles that operators may name, except for the answer."""
+    """Return the models and roles that operators may name.
+
+    Operators that answer are left out; the evaluation chooses their language model.
+    """
     names: list[str] = []
     for alternative in alternatives:
         if alternative.cls.stage == "generate":
             continue
         for parameter in parameters(alternative.cls):
-            for value in _values(alternative, parameter) if parameter.model else ():
+            if not parameter.model:
+                continue
+            for value in _model_values(alternative.allowed_values, parameter):
                 if value not in parameter.also:
                     names += model_names(value)
     return tuple(dict.fromkeys(names))
@@ -181,12 +193,13 @@ def read_alternative(
     row : a row of the file: an operator, its kind, and the values of its parameters.
     stage : stage of the file's section with the row.
     models : the registry of models.
-    kinds : kinds of operators to include.
+    kinds : kinds of operators to include, as in `load_space`.
     file : name of the file, for errors.
 
     Returns
     -------
-    The alternative; None if its kind is not included or if all its models are missing.
+    The alternative, with the available models only. None if it retrieves and its kind is not
+    included, or if a parameter that names a model has no available one.
 
     Raises
     ------
@@ -200,28 +213,28 @@ def read_alternative(
         )
     if kind not in kinds and cls.stage == "retrieve":
         return None
-    free = _read_values(row, cls, file)
-    alternative = Alternative(cls, row.get("name", cls.__name__), free)
+    allowed_values = _read_values(row, cls, file)
+    name = row.get("name", cls.__name__)
     if cls.stage == "generate":
-        return alternative
+        return Alternative(cls, name, allowed_values)
     for parameter in parameters(cls):
         if not parameter.model:
             continue
         available_models = tuple(
             value
-            for value in _values(alternative, parameter)
+            for value in _model_values(allowed_values, parameter)
             if value in parameter.also or _is_available(value, models, "llm" in kinds)
         )
         if not available_models:
             return None
-        free[parameter.name] = available_models
-    return alternative
+        allowed_values[parameter.name] = available_models
+    return Alternative(cls, name, allowed_values)
 
 
 def _read_values(
     row: Mapping[str, Any], cls: type[Operator], file: str
-) -> dict[str, Range | tuple[Any, ...]]:
-    """Return the values of parameters in a row of the file. Raises BadParameter."""
+) -> dict[str, AllowedValues]:
+    """Return the allowed values in a row of the file, by parameter. Raises BadParameter."""
     parameter_values = {key: row[key] for key in row if key not in ("operator", "name", "kind")}
     check_names(cls, parameter_values, cls.__name__, file)
     return {
@@ -230,31 +243,38 @@ def _read_values(
     }
 
 
-def _values(alternative: Alternative, parameter: Parameter) -> tuple[str, ...]:
-    """Return the possible values of a parameter that names models."""
-    free = alternative.free.get(parameter.name, (parameter.default,))
-    assert not isinstance(free, Range)  # ranges are for numbers
-    return free
+def _model_values(values: Mapping[str, AllowedValues], parameter: Parameter) -> tuple[str, ...]:
+    """Return the allowed values of a parameter that names models, else its default."""
+    expressions = values.get(parameter.name, (parameter.default,))
+    assert not isinstance(expressions, Range)  # ranges are for numbers
+    return expressions
 
 
-def _is_available(expression: str, models, chat: bool) -> bool:
+def _is_available(expression: str, models, allow_chat: bool) -> bool:
     """Return whether all models of an expression are available.
 
-    None of them may be a language model unless `chat` is set.
+    None of them may be a language model unless `allow_chat` is true.
     """
     return all(
-        models.info(name).present and (chat or models.info(name).kind != "chat")
+        models.info(name).present and (allow_chat or models.info(name).kind != "chat")
         for name in model_names(expression)
     )
 
 
-def _suggest(trial: BaseTrial, name: str, value_type: type, free: Range | tuple[Any, ...]) -> Any:
-    if not isinstance(free, Range):
-        return trial.suggest_categorical(name, free)
+def _suggest(trial: BaseTrial, name: str, value_type: type, allowed: AllowedValues) -> Any:
+    if not isinstance(allowed, Range):
+        return trial.suggest_categorical(name, allowed)
     if value_type is int:
-        return trial.suggest_int(name, int(free.low), int(free.high), log=free.log)
-    return trial.suggest_float(name, free.low, free.high, log=free.log)
+        return trial.suggest_int(name, int(allowed.low), int(allowed.high), log=allowed.log)
+    return trial.suggest_float(name, allowed.low, allowed.high, log=allowed.log)
 
 
-def _range_list(free: Range | tuple[Any, ...]) -> list[Any]:
-    return ["range", free.low, free.high, free.log] if isinstance(free, Range) else list(free)
+def _alternative_list(alternative: Alternative) -> list[Any]:
+    values = {key: _plain_values(allowed) for key, allowed in alternative.allowed_values.items()}
+    return [alternative.name, values]
+
+
+def _plain_values(allowed: AllowedValues) -> list[Any]:
+    if isinstance(allowed, Range):
+        return ["range", allowed.low, allowed.high, allowed.log]
+    return list(allowed)

@@ -1,7 +1,7 @@
-"""Design space of lines on documents.
+"""Design space of lines on documents, read from `space_texts.toml`.
 
-It holds the operators that retrieve chunks, entities, relations and reports, in combinations that
-can run.
+A line combines operators that retrieve chunks, entities, relations and community reports, or it is
+one of the complete lines of the file. Every line drawn can run.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from optuna.trial import BaseTrial
 
 TEXT_SPACE_FILE = Path(__file__).with_name("space_texts.toml")
-WAY_CHOICE = "way"  # name of the suggestion of a form of line
-COMBINED_PARTS = "parts put together"  # the form that combines operators
+FORM_CHOICE = "way"  # name of the suggestion that chooses the form of the line
+COMBINED_PARTS = "parts put together"  # the form of line that combines operators
+# Parts of a prompt that operators retrieve, in the order of these operators in a line.
 PROMPT_PARTS = ("nodes", "relations", "chunks", "communities")
 REQUIRED_PART = "chunks"  # the part that every line retrieves
 ASKING_KIND = "llm"  # kind of the lines that ask a language model
+# The stage of the operators in each section of the file.
 TEXT_STAGES = {
     **dict.fromkeys(PROMPT_PARTS, "retrieve"),
     "refine": "refine",
@@ -44,9 +46,9 @@ TEXT_STAGES = {
 
 @dataclass(frozen=True)
 class CompleteLine:
-    """A complete line with the possible values of its operators' parameters.
+    """A line whose operators are fixed, and the values that their parameters may have.
 
-    `builds` are the graphs to choose from.
+    `builds` are the names of the graphs to choose from, at least one.
     """
 
     name: str
@@ -58,21 +60,29 @@ class CompleteLine:
         build = self.builds[0]
         if len(self.builds) > 1:
             build = trial.suggest_categorical(f"{self.name}: graph", self.builds)
-        return Line((BuiltGraph(build), *(one.draw(trial) for one in self.operators)))
+        return Line((BuiltGraph(build), *(operator.draw(trial) for operator in self.operators)))
 
 
 @dataclass(frozen=True)
 class TextSpace:
     """Design space of lines on documents.
 
-    `stages` holds the operators that can retrieve each part of a prompt. `graphs` pairs the parts
-    that graphs hold with the builds of these graphs. `needs` holds the operators that must come
-    before others. `whole` holds complete lines, which are drawn besides the combinations.
+    Parameters
+    ----------
+    stages : the alternatives for each part of a prompt (`PROMPT_PARTS`), and for the stages that
+        refine and generate.
+    graphs : pairs of the parts that a kind of graph holds and the names of such graphs, from
+        few parts to many. The last one holds all parts.
+    suppliers : by input name, the operator that supplies it if no earlier operator does.
+    complete_lines : lines that are drawn besides the combinations of operators.
+    may_ask_model : True if lines may ask a language model.
 
+    Examples
+    --------
     >>> import optuna
     >>> from core.evaluation.search.space_texts import load_text_space
     >>> from core.models.base import NoModels
-    >>> class Here(NoModels):
+    >>> class EncodersOnly(NoModels):
     ...     def info(self, name): return type("Info", (), {"present": True, "kind": "encoder"})
     >>> chosen = {
     ...     "way": "parts put together",
@@ -81,7 +91,7 @@ class TextSpace:
     ...     "chunks": "SparseChunks",
     ...     "communities": "none",
     ... }
-    >>> load_text_space(Here()).line(
+    >>> load_text_space(EncodersOnly()).line(
     ...     optuna.trial.FixedTrial(chosen | {"SparseChunks.keep": 4, "SparseChunks.by": "bm25"})
     ... )
     BuiltGraph() >> SparseChunks() >> ContextTables() >> AnswerFromTables()
@@ -89,22 +99,22 @@ class TextSpace:
 
     stages: Mapping[str, tuple[Alternative, ...]]
     graphs: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
-    needs: Mapping[str, Operator]
-    whole: tuple[CompleteLine, ...] = ()
-    may_ask_model: bool = False  # lines may ask a language model
+    suppliers: Mapping[str, Operator]
+    complete_lines: tuple[CompleteLine, ...] = ()
+    may_ask_model: bool = False
 
     def line(self, trial: BaseTrial) -> Line:
         """Return a line with the values that a trial suggests."""
-        complete_lines = {line.name: line for line in self.whole}
-        forms = [COMBINED_PARTS, *complete_lines]
-        form = trial.suggest_categorical(WAY_CHOICE, forms) if len(forms) > 1 else COMBINED_PARTS
+        lines_by_name = {line.name: line for line in self.complete_lines}
+        forms = [COMBINED_PARTS, *lines_by_name]
+        form = trial.suggest_categorical(FORM_CHOICE, forms) if len(forms) > 1 else COMBINED_PARTS
         if form != COMBINED_PARTS:
-            return complete_lines[form].draw(trial)
+            return lines_by_name[form].draw(trial)
         operators: list[Operator] = []
         for part in PROMPT_PARTS:
             operator = self._draw(trial, part, optional=part != REQUIRED_PART)
             if operator is not None:
-                operators += [*self._suppliers(operators, operator), operator]
+                operators += [*self._missing_suppliers(operators, operator), operator]
         graph = BuiltGraph(self._choose_graph(trial, operators))
         closing_operators = [self._draw(trial, stage) for stage in ("refine", "generate")]
         return Line((graph, *operators, *filter(None, closing_operators)))
@@ -112,23 +122,22 @@ class TextSpace:
     @property
     def first_suggestions(self) -> tuple[dict[str, str], ...]:
         """First suggestions: each operator that retrieves chunks, and each complete line."""
-        starts = [
-            {WAY_CHOICE: COMBINED_PARTS, REQUIRED_PART: alternative.name}
+        combinations = [
+            {FORM_CHOICE: COMBINED_PARTS, REQUIRED_PART: alternative.name}
             for alternative in self.stages[REQUIRED_PART]
         ]
-        return (*starts, *({WAY_CHOICE: line.name} for line in self.whole))
+        return (*combinations, *({FORM_CHOICE: line.name} for line in self.complete_lines))
 
     def describe(self) -> dict[str, Any]:
-        """Return the space as values for JSON."""
-        graphs = [[sorted(holds), list(builds)] for holds, builds in self.graphs]
+        """Return the space as data for JSON, which is part of the key of a search."""
+        graphs = [[sorted(parts), list(builds)] for parts, builds in self.graphs]
         complete_lines = {
-            one.name: [list(one.builds), describe_stages({"line": one.operators})["line"]]
-            for one in self.whole
+            line.name: [list(line.builds), describe_stages({"line": line.operators})["line"]]
+            for line in self.complete_lines
         }
-        needs = {name: repr(one) for name, one in self.needs.items()}
         return describe_stages(self.stages) | {
             "graphs": graphs,
-            "needs": needs,
+            "needs": {name: repr(operator) for name, operator in self.suppliers.items()},
             "whole": complete_lines,
             "asks": self.may_ask_model,
         }
@@ -136,24 +145,34 @@ class TextSpace:
     def models(self) -> tuple[str, ...]:
         """Return the models and roles that lines of the space may name."""
         alternatives = list(chain.from_iterable(self.stages.values()))
-        alternatives += [Alternative(type(one), "", {}) for one in self.needs.values()]
-        alternatives += chain.from_iterable(line.operators for line in self.whole)
+        alternatives += [Alternative(type(one), "", {}) for one in self.suppliers.values()]
+        alternatives += chain.from_iterable(line.operators for line in self.complete_lines)
         names = [*models_of(alternatives), *(("answer",) if self.may_ask_model else ())]
         return tuple(dict.fromkeys(names))
 
-    def _suppliers(self, steps: list[Operator], operator: Operator) -> list[Operator]:
-        """Return the operators that must come before an operator to supply its inputs."""
+    def _missing_suppliers(self, earlier: list[Operator], operator: Operator) -> list[Operator]:
+        """Return the operators to put before an operator, so that it has all its inputs.
+
+        `earlier` are the operators of the line so far. Raises BadParameter if an input has no
+        supplier.
+        """
         added: list[Operator] = []
-        for need in (*operator.reads, *operator.reads_any[:1]):
-            if not any(need in other.writes for other in (*steps, *added)) and need in self.needs:
-                needed_operator = self.needs[need]
-                added += [*self._suppliers([*steps, *added], needed_operator), needed_operator]
-        if reason := order_fault([*steps, *added], operator):
+        for input_name in (*operator.reads, *operator.reads_any[:1]):
+            is_supplied = any(input_name in other.writes for other in (*earlier, *added))
+            if not is_supplied and input_name in self.suppliers:
+                supplier = self.suppliers[input_name]
+                # A supplier may itself need suppliers.
+                added += [*self._missing_suppliers([*earlier, *added], supplier), supplier]
+        if reason := order_fault([*earlier, *added], operator):
             raise BadParameter(f"{TEXT_SPACE_FILE.name}: {reason}")
         return added
 
     def _choose_graph(self, trial: BaseTrial, operators: Iterable[Operator]) -> str:
-        """Return a graph that holds what these operators read and retrieve."""
+        """Return the name of a graph that holds what these operators read and retrieve.
+
+        It is of the first kind with all these parts, so lines without entities use the chunks
+        alone.
+        """
         used_names = set(chain.from_iterable((*one.reads, *one.writes) for one in operators))
         used_parts = used_names & set(PROMPT_PARTS)
         suitable = (
@@ -184,7 +203,7 @@ def load_text_space(
     Parameters
     ----------
     models : the model registry.
-    kinds : kinds of operators to include.
+    kinds : kinds of operators to include, as in `load_space`.
     file : the TOML file of the space.
 
     Returns
@@ -197,7 +216,7 @@ def load_text_space(
     """
     table = tomllib.loads(file.read_text("utf-8"))
     kinds = tuple(kinds)
-    needs = {
+    suppliers = {
         name: make_operator(operator_class(operator, file.name), {})
         for name, operator in table.get("needs", {}).items()
     }
@@ -212,7 +231,7 @@ def load_text_space(
     rows = table.get("line", ())
     complete_lines = (_read_complete_line(row, models, kinds, file.name) for row in rows)
     return TextSpace(
-        stages, graphs, needs, tuple(filter(None, complete_lines)), ASKING_KIND in kinds
+        stages, graphs, suppliers, tuple(filter(None, complete_lines)), ASKING_KIND in kinds
     )
 
 
@@ -229,6 +248,7 @@ def _read_complete_line(
     alternatives = []
     for number, operator_row in enumerate(row["operators"], 1):
         cls = operator_class(operator_row["operator"], file)
+        # The same operator may occur twice in a line, so its name includes its position.
         named_row = {**operator_row, "name": f"{row['name']}: {number} {cls.__name__}"}
         alternative = read_alternative(named_row, cls.stage, models, kinds, file)
         if alternative is None:

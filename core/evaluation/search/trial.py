@@ -23,19 +23,25 @@ from core.runtime.meter import waited_seconds
 from core.sources import SourceQuestion
 from core.watch import Watch
 
+# Reasons why a trial stops early, as shown on screens.
 OVER_BUDGET = "over the budget"
 DOMINATED = "already beaten"
 
 
 @dataclass(frozen=True)
 class TrialFigures:
-    """Figures of a line on the first `asked` questions.
+    """Figures of a line on the first `asked` questions, defined as in an evaluation (`RunSummary`).
 
-    `quality` is the mean quality, with 0 for failed questions. `cost` is the mean cost of the
-    questions that did not fail. `stopped` says why the trial ended early; if it exceeded the
-    budget, the cost is a lower bound. `error` gives the reasons of failures by pattern. The figures
-    are defined as those of an evaluation (`RunSummary`). `calls` is the number of language-model
-    calls.
+    Parameters
+    ----------
+    quality : mean quality, with 0 for failed questions.
+    cost : mean cost of the questions that did not fail, in seconds or tokens. It is a lower bound
+        if the line exceeded the budget.
+    asked : number of questions that were asked.
+    stopped : why the trial ended early, `OVER_BUDGET` or `DOMINATED`; empty if it did not.
+    failed : number of questions that failed.
+    error : reasons of the failures, similar ones counted together.
+    calls : number of language-model calls.
     """
 
     quality: float
@@ -52,24 +58,25 @@ class TrialFigures:
         return self.asked - self.failed
 
     def words(self) -> str:
-        """Return `2 of 40 answered, 38 failed: ...` with the reasons, or an empty text.
-
-        It is empty if no question failed.
-        """
+        """Return `2 of 40 answered, 38 failed: ...` with the reasons, empty if no question failed."""
         return answered_text(self.answered, self.failed, self.error)
 
 
 class BudgetExceeded(Exception):
-    """The line has used the budget of all questions."""
+    """Error of a line that has used the budget of all questions."""
 
 
 class CallLimitReached(Exception):
-    """The limit of language-model calls is reached."""
+    """Error of a trial that would need more language-model calls than are allowed."""
 
 
 @dataclass(frozen=True)
 class _QuestionFigures:
-    """One question of a trial: quality (if it has one), cost, language-model calls and error."""
+    """Figures of one question of a trial.
+
+    `score` is its quality, None if it has none. `cost` is in seconds or tokens. `error` is empty if
+    the question did not fail.
+    """
 
     score: float | None
     cost: float
@@ -79,13 +86,17 @@ class _QuestionFigures:
 
 @dataclass
 class _RunningSum:
-    """Running sum over the first questions of a trial, in their order."""
+    """Running sum over the first questions of a trial, in their order.
+
+    `spent` is the sum of their costs, and `asked` their number.
+    """
 
     scores: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     spent: float = 0.0
     asked: int = 0
-    dearest: _QuestionFigures | None = None  # highest cost and most calls of a question so far
+    # Highest cost and most calls of a question so far, which may be two questions.
+    maxima: _QuestionFigures | None = None
 
     def add(self, question: _QuestionFigures) -> None:
         """Add one more question."""
@@ -95,9 +106,9 @@ class _RunningSum:
             self.errors.append(question.error)
         self.spent += question.cost
         self.asked += 1
-        before = self.dearest or question
-        max_cost = max(before.cost, question.cost)
-        self.dearest = _QuestionFigures(None, max_cost, max(before.calls, question.calls))
+        earlier = self.maxima or question
+        max_cost = max(earlier.cost, question.cost)
+        self.maxima = _QuestionFigures(None, max_cost, max(earlier.calls, question.calls))
 
 
 @dataclass
@@ -105,16 +116,18 @@ class Trial:
     """Trial of lines on the questions of a plan.
 
     A line is abandoned as soon as it has used the budget of all questions, since costs never fall.
-    If the cost is seconds, this happens even within a question; else a question that has begun is
-    finished. A line is also abandoned if it can no longer reach the front. An answer is requested
-    only if the quality depends on it.
+    If the cost is seconds, it is abandoned even within a question; else a question that has begun
+    is finished. A line is also abandoned if it can no longer reach the Pareto front. An answer is
+    requested only if the quality depends on it.
 
     If the line asks a server, many questions run concurrently. Their results are added in the order
-    of the questions, so that the figures are those of one question at a time. If calls are limited,
-    no question is begun that would not have been reached one at a time. Seconds are those of a
-    question's own operators and replies. They exclude waiting for a slot at the server, for a busy
-    server, or for a processor of this computer. A server under load replies more slowly. If seconds
-    are compared, it is therefore sent only as many requests as it answers as fast as a single one.
+    of the questions, so that the figures are the same as for one question at a time. If calls are
+    limited, a question begins only if it would also begin in a run of one question at a time.
+
+    Seconds are those of a question's own operators and replies. They exclude waiting for a slot at
+    the server, for a busy server, or for a processor of this computer. A server under load replies
+    more slowly. If the cost is seconds, a server therefore receives only as many concurrent
+    requests as it answers at the speed of a single one.
 
     Parameters
     ----------
@@ -123,11 +136,11 @@ class Trial:
     budget : largest mean cost of a question, in the unit of the cost.
     environment : the models, stores and settings.
     ask : prepares a drawn question.
-    is_dominated : returns True for quality and cost that cannot reach the front. It is called with the
-        figures that a line would have if all remaining questions were right and free.
+    is_dominated : returns True for a quality and a cost that are not on the front. It is called
+        with the figures that a line would have if all remaining questions were right and free.
     max_calls : largest number of calls of language models, checked before each question; None for
         no limit.
-    calls : number of calls so far.
+    calls : number of calls so far, of all lines that this object has tried.
     """
 
     plan: Plan
@@ -143,7 +156,8 @@ class Trial:
     def __call__(self, line: Line, job: Job) -> TrialFigures:
         """Try a line.
 
-        A line that retrieves nothing to measure, such as no passage, has a quality of 0.
+        The quality is 0 if the metric is undefined for every question, for example because the line
+        retrieves no passages.
 
         Parameters
         ----------
@@ -160,18 +174,18 @@ class Trial:
         BadInput : no question has a known answer.
         """
         running_sum = _RunningSum()
-        early_results: dict[int, _QuestionFigures] = {}  # those that an earlier question precedes
+        early_results: dict[int, _QuestionFigures] = {}  # by index, until earlier ones are added
         stopped = ""
         server_list = servers(self.plan, self.environment.models, cold=True)
         processor = ProcessorLock()
         lock = threading.Lock()
         started = 0
 
-        flight = ConcurrentWork(
+        work = ConcurrentWork(
             lambda: question_slots(server_list) if self._may_begin(running_sum, started) else 0, job
         )
 
-        def indices() -> Iterator[int]:
+        def indices() -> Iterator[int]:  # counts a question as started when its index is taken
             nonlocal started
             for started in range(1, len(self.plan.drawn) + 1):
                 yield started - 1
@@ -179,14 +193,14 @@ class Trial:
         def run_question(index: int) -> _QuestionFigures:
             drawn = self.plan.drawn[index]
             with processor.hold():
-                figures = self._run_question(line, drawn, flight, running_sum.spent)
+                figures = self._run_question(line, drawn, work, running_sum.spent)
             with lock:
                 self.calls += figures.calls
             return figures
 
         with (
             limit_to_single_speed(server_list if self.cost == "seconds" else ()),
-            closing(flight.run_each(run_question, indices())) as results,
+            closing(work.run_each(run_question, indices())) as results,
         ):
             for index, figures in results:
                 early_results[index] = figures
@@ -196,7 +210,7 @@ class Trial:
                 if stopped:
                     break
         if running_sum.asked < len(self.plan.drawn) and not stopped:
-            raise CallLimitReached
+            raise CallLimitReached  # `_may_begin` refused a question
         return self._figures(running_sum, stopped)
 
     def _figures(self, sums: _RunningSum, stopped: str) -> TrialFigures:
@@ -233,15 +247,15 @@ class Trial:
         open_count = started - sums.asked
         if not open_count:
             return self.calls < self.max_calls
-        dearest = sums.dearest
-        if dearest is None or self.calls + open_count * dearest.calls >= self.max_calls:
+        maxima = sums.maxima
+        if maxima is None or self.calls + open_count * maxima.calls >= self.max_calls:
             return False
         scores = [*sums.scores, *[0.0] * open_count]
-        spent = sums.spent + open_count * dearest.cost
+        spent = sums.spent + open_count * maxima.cost
         return not self._stop_reason(replace(sums, scores=scores, spent=spent, asked=started))
 
     def _budget_left(self, spent: float) -> float:
-        """Return the rest of the budget of all questions."""
+        """Return the rest of the budget of all questions; negative if it is exceeded."""
         return self.budget * len(self.plan.drawn) - spent
 
     def _stop_reason(self, sums: _RunningSum) -> str:
@@ -251,24 +265,25 @@ class Trial:
         questions_left = len(self.plan.drawn) - sums.asked
         if not questions_left:
             return ""
+        # At best all other questions have the quality 1 and cost nothing.
         max_quality = (sum(sums.scores) + questions_left) / (len(sums.scores) + questions_left)
         min_cost = sums.spent / len(self.plan.drawn)
         return DOMINATED if self.is_dominated(max_quality, min_cost) else ""
 
     def _run_question(
-        self, line: Line, item: DrawnQuestion, watch: Watch, spent: float
+        self, line: Line, drawn: DrawnQuestion, watch: Watch, spent: float
     ) -> _QuestionFigures:
         """Run one question as if it were the first, without the models' caches.
 
-        If the cost is seconds, it is abandoned as soon as the budget, of which `spent` is used, is
-        exceeded.
+        `spent` is the cost of the questions before. If the cost is seconds, the question is
+        abandoned as soon as the budget of all questions is exceeded.
         """
         self.environment.models.forget()
         lane = None
         start = time.perf_counter()
         quality_metric = metric(self.quality)
 
-        def own_seconds() -> float:
+        def own_seconds() -> float:  # since the start, without waiting for others
             waited = sum(step.waiting for step in lane.state.trace) if lane is not None else 0.0
             return time.perf_counter() - start - waited - waited_seconds()
 
@@ -281,7 +296,7 @@ class Trial:
             return sum(step.usage.calls for step in lane.state.trace) if lane is not None else 0
 
         try:
-            request = self.ask(item)
+            request = self.ask(drawn)
             lane = LaneRun(request, line, self.environment)
             lane.retrieve(LaneListener(watch=Watch(check_budget)))
             if quality_metric.required_field == "gold" or quality_metric.base == "context_recall":
@@ -296,7 +311,7 @@ class Trial:
         except BudgetExceeded:
             return _QuestionFigures(None, own_seconds(), calls())
         except Exception as failure:
-            score = quality_metric.value_if_failed(item.question)
+            score = quality_metric.value_if_failed(drawn.question)
             return _QuestionFigures(score, 0.0, calls(), error_sentence(failure))
         assert cost is not None  # the cost of a question is always known
         return _QuestionFigures(score, cost, calls())

@@ -1,4 +1,8 @@
-"""Comparison of a search's results with published lines on unseen questions."""
+"""Comparison of a search's results with published lines on unseen questions.
+
+This module also plans a search over question sets and starts its job. The search may overfit its
+tuning questions, so its best lines are evaluated on other questions.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ from core.sources import AnswerSource
 from core.watch import NO_WATCH, Watch
 
 MAX_COMPARED_POINTS = 3  # points of the front that are compared with the published lines
-TABLE_1_ID = re.compile(r"lego-\d+")
+TABLE_1_ID = re.compile(r"lego-\d+")  # ids of the methods of LEGO-GraphRAG's Table 1
 IN_DEPTH_PAPER = "In-depth Analysis"
 
 
@@ -40,9 +44,9 @@ def reference_lines(
 ) -> tuple[Method, ...]:
     """Return the published lines that a search is compared with.
 
-    They are the rows of LEGO-GraphRAG's Table 1 that retrieve without a language model and whose
-    models are available. For a corpus they are the rows of the in-depth analysis that retrieve
-    chunks.
+    On triples they are the rows of LEGO-GraphRAG's Table 1, on a corpus the rows of the In-depth
+    Analysis that retrieve chunks. Rows that retrieve with a language model, or whose models are not
+    available, are left out.
 
     Parameters
     ----------
@@ -70,20 +74,18 @@ def reference_lines(
 class PointComparison:
     """A point and its comparison with the best published line on unseen questions.
 
-    The differences are point - published.
+    The differences are those of the point minus those of the published line. A positive difference
+    in `quality` and a negative one in `cost` favour the point.
     """
 
     point: SearchPoint
-    figures: Mapping[str, Estimate]  # estimates of quality and cost
+    figures: Mapping[str, Estimate]  # the point's quality and cost, by metric
     quality: PairedTest
     cost: PairedTest
 
     @property
     def is_better(self) -> bool:
-        """True if the quality is significantly higher at no higher mean cost.
-
-        Significance is by the corrected p-value.
-        """
+        """True if the quality is significantly higher (corrected p) at no higher mean cost."""
         return self.quality.is_significantly_above and self.cost.difference <= 0
 
 
@@ -91,10 +93,17 @@ class PointComparison:
 class SearchVerdict:
     """Result of the comparison on unseen questions.
 
-    `best` is the published line with the highest mean quality, the cheapest of equals.
-    `comparisons` holds the points chosen on the tuning questions, in the order of their quality on
-    these. P-values have Holm's correction over the points. `figures` holds quality and cost of
-    every published line.
+    P-values have Holm's correction over the compared points.
+
+    Parameters
+    ----------
+    run : number of the evaluation on the unseen questions.
+    best : the published line with the highest mean quality, the cheapest of equals.
+    published : the published lines by id.
+    figures : quality and cost of every published line, by id and metric.
+    comparisons : the compared points, in the order of their quality on the tuning questions.
+    questions : number of unseen questions.
+    failed : a sentence for each line with failures, with their number and reasons.
     """
 
     run: int
@@ -103,38 +112,44 @@ class SearchVerdict:
     figures: Mapping[str, Mapping[str, Estimate]]
     comparisons: tuple[PointComparison, ...]
     questions: int
-    failed: tuple[str, ...] = ()  # for each line with failures, their number and reasons
+    failed: tuple[str, ...] = ()
 
-    def words(self, one: PointComparison) -> str:
+    def words(self, comparison: PointComparison) -> str:
         """Return the comparison of a point with the best published line as a sentence.
 
         An example is “Found 7 beats Beam search (No. 14): +0.31 reader_hit@1 [0.24, 0.38] (p =
         0.0002, n = 60) at 0.02 s a question against 1 s”.
         """
-        quality = one.quality.metric
-        cost = one.cost.metric
-        interval = one.quality.estimate.interval("{:.2f}".format)
-        number = f"{one.quality.difference:+.2f} {quality} {interval}"
-        verb = "beats" if one.is_better else "does not beat"
+        quality_test = comparison.quality
+        cost = comparison.cost.metric
+        interval = quality_test.estimate.interval("{:.2f}".format)
+        difference = f"{quality_test.difference:+.2f} {quality_test.metric} {interval}"
+        verb = "beats" if comparison.is_better else "does not beat"
         unit = {"seconds": " s", "tokens": " tokens"}[cost]
-        point_cost = format_figure(cost, one.figures[cost].mean)
+        point_cost = format_figure(cost, comparison.figures[cost].mean)
         published_cost = format_figure(cost, self.figures[self.best.id][cost].mean)
-        p = f"p = {one.quality.p_holm:.2g}, n = {one.quality.n}"
+        p = f"p = {quality_test.p_holm:.2g}, n = {quality_test.n}"
         return (
-            f"{one.point.method.name} {verb} {method_name(self.best)}: {number} ({p}) "
+            f"{comparison.point.method.name} {verb} {method_name(self.best)}: {difference} ({p}) "
             f"at {point_cost}{unit} a question against {published_cost}{unit}"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class SearchPlan:
-    """A search, and the unseen questions with published lines for the comparison, if any."""
+    """A search, and the comparison with published lines that follows it.
+
+    `unseen` is the plan of the published lines on the unseen questions, None without a comparison.
+    """
 
     search: Search
     unseen: Plan | None = None
 
-    def plan(self, points: Sequence[SearchPoint]) -> Plan:
-        """Return the plan of the published lines and these points on the unseen questions."""
+    def comparison_plan(self, points: Sequence[SearchPoint]) -> Plan:
+        """Return the plan of the published lines and these points on the unseen questions.
+
+        A point whose line is a published one is not included twice.
+        """
         published = self.unseen_plan.methods
         published_lines = {repr(method.line) for method in published}
         found_methods = [
@@ -146,7 +161,8 @@ class SearchPlan:
         """Return why a requested comparison with published lines is left out, else an empty text."""
         if self.unseen is None or not self.search.config.may_ask_model:
             return ""
-        calls = len(self.unseen.drawn) * sum(_asking(one.line) for one in self.plan(points).methods)
+        methods = self.comparison_plan(points).methods
+        calls = len(self.unseen.drawn) * sum(_calls_per_question(one.line) for one in methods)
         calls_left = max(0, self.search.config.calls - self.search.count_calls())
         if calls <= calls_left:
             return ""
@@ -158,7 +174,7 @@ class SearchPlan:
 
     @property
     def unseen_plan(self) -> Plan:
-        """Plan of the published lines on the unseen questions."""
+        """Plan of the published lines on the unseen questions, for a search with such questions."""
         assert self.unseen is not None
         return self.unseen
 
@@ -170,19 +186,19 @@ def plan_search(
     unseen: str = "",
     unseen_sample: int | None = None,
     *,
-    known,
+    published: Sequence[Method],
     **options: Any,
 ) -> SearchPlan:
     """Return the plan of a search over question sets.
 
-    Unseen questions of a set that is also searched with are different questions of that set.
+    If a set is both searched with and compared on, the comparison takes other questions of it.
 
     Parameters
     ----------
-    engine : opens the graphs and models.
+    engine : opens the graphs and has the models.
     sets, unseen : names of the sets, as in `make_plan`, to search with and to compare on.
-    sample, unseen_sample : sample sizes, None for all questions.
-    known : the published lines to beat.
+    sample, unseen_sample : number of questions drawn from each set, None for all.
+    published : the published lines to compare with, at least one.
     options : `graph`, `seed`, `columns`, `kinds`, and the settings of `SearchConfig`.
 
     Returns
@@ -206,29 +222,32 @@ def plan_search(
             "Without a language model no method costs a token; let language models choose, or "
             "give a budget of seconds."
         )
-    if not known:
+    if not published:
         raise BadInput("Name at least one published method to beat.")
-    tuning = make_plan(known, sets, sample, engine.graph, **shared)
+    tuning = make_plan(published, sets, sample, engine.graph, **shared)
     tuning = replace(tuning, drawn=_alternate_sets(tuning.drawn))
     unseen_plan = None
     if unseen:
-        unseen_plan = _unseen_plan(known, unseen, unseen_sample, tuning, sample, engine, shared)
+        unseen_plan = _unseen_plan(
+            unseen, unseen_sample, tuning, tuning_size=sample, engine=engine, shared=shared
+        )
     asks_documents = _asks_documents([tuning, unseen_plan] if unseen_plan else [tuning])
     if unseen_plan:
         _check_unseen(unseen_plan, tuning)
-    space = (load_text_space if asks_documents else load_space)(engine.models, kinds)
-    config = SearchConfig(tuning, space, **options)
+    load = load_text_space if asks_documents else load_space
+    config = SearchConfig(tuning, load(engine.models, kinds), **options)
     return SearchPlan(Search(config, engine.environment, make_ask(engine, tuning)), unseen_plan)
 
 
 def _asks_documents(plans: Sequence[Plan]) -> bool:
     """Return whether the questions are those of documents. Raises BadInput if only some are."""
-    kinds_asked = {one.source.is_corpus for plan in plans for one in plan.drawn}
-    if len(kinds_asked) > 1:
+    drawn_questions = chain.from_iterable(plan.drawn for plan in plans)
+    are_corpora = {drawn.source.is_corpus for drawn in drawn_questions}
+    if len(are_corpora) > 1:
         raise BadInput(
             "Search with questions of graphs or with questions of documents, not with both."
         )
-    return kinds_asked == {True}
+    return are_corpora == {True}
 
 
 def _check_unseen(unseen_plan: Plan, tuning: Plan) -> None:
@@ -243,26 +262,27 @@ def _check_unseen(unseen_plan: Plan, tuning: Plan) -> None:
 
 
 def _unseen_plan(
-    known,
     sets: str,
     size: int | None,
     tuning: Plan,
-    extra: int | None,
+    *,
+    tuning_size: int | None,
     engine,
     shared: dict[str, Any],
 ) -> Plan:
-    """Return the plan over the unseen questions.
+    """Return the plan of the methods of `tuning` on unseen questions of some sets.
 
-    A larger sample of a set begins with the smaller one. For a set of tuning questions, the sample
-    is therefore enlarged by the tuning sample, and the tuning questions are removed from it. Raises
-    BadInput if none is left.
+    `size` and `tuning_size` are the sample sizes per set, None for all questions. A larger sample
+    of a set begins with the smaller one. For a set of tuning questions, the sample is therefore
+    enlarged by the tuning sample, and the tuning questions are removed from it. `shared` holds
+    settings for `make_plan`. Raises BadInput if no question is left.
     """
     names = set(filter(None, map(str.strip, sets.split(","))))
     shared_sets = names & {one.set for one in tuning.drawn}
     if not shared_sets:
-        return make_plan(known, sets, size, engine.graph, **shared)
-    enlarged_size = None if size is None or extra is None else size + extra
-    plan = make_plan(known, sets, enlarged_size, engine.graph, **shared)
+        return make_plan(tuning.methods, sets, size, engine.graph, **shared)
+    enlarged_size = None if size is None or tuning_size is None else size + tuning_size
+    plan = make_plan(tuning.methods, sets, enlarged_size, engine.graph, **shared)
     tuning_texts = {one.question.text for one in tuning.drawn}
     drawn_by_set: dict[str, list[DrawnQuestion]] = {}
     for drawn in plan.drawn:
@@ -274,10 +294,10 @@ def _unseen_plan(
     return replace(plan, drawn=questions)
 
 
-def _asking(line: Line) -> int:
-    """Return how many operators of a line may ask a language model.
+def _calls_per_question(line: Line) -> int:
+    """Return how often a line asks a language model per question, at least.
 
-    Each of them asks at least once per question.
+    It is the number of operators that may ask one.
     """
     return sum(operator.without_model or operator.stage == "generate" for operator in line)
 
@@ -300,19 +320,18 @@ def start_search(engine, store: Store, planned: SearchPlan) -> Job:
 
     Returns
     -------
-    The job, whose result is `(points, verdict)`. The verdict is None without unseen questions.
+    The job, whose result is `(points, verdict)`. The verdict is None without unseen questions,
+    without a point within the budget, or if the comparison would exceed the limit of calls.
     """
 
     def search_and_compare(job: Job):
         points = planned.search(job)
         chosen_points = pareto_points(points)[:MAX_COMPARED_POINTS]
-        if (
-            planned.unseen is None
-            or not chosen_points
-            or planned.skipped_comparison_reason(chosen_points)
-        ):
+        if planned.unseen is None or not chosen_points:
             return points, None
-        plan = planned.plan(chosen_points)
+        if planned.skipped_comparison_reason(chosen_points):
+            return points, None
+        plan = planned.comparison_plan(chosen_points)
         run = store.begin_run(plan.spec(dependency_text(engine, plan)), plan.drawn)
         runner = EvaluationRunner(
             plan, store, run.id, engine.environment, planned.search.ask, limits_to_single_speed=True
@@ -332,13 +351,13 @@ def search_verdict(
 
     Parameters
     ----------
-    summary : figures of the run of `planned.plan(chosen)`.
+    summary : figures of the run of `planned.comparison_plan(chosen)`.
     planned : the search and its unseen questions.
     chosen : the points of the front that are compared.
 
     Returns
     -------
-    The best published line, and the comparison of each point with it.
+    The best published line, and the comparison with it of each point that answered any question.
 
     Raises
     ------
@@ -356,6 +375,7 @@ def search_verdict(
     if not ranks:
         raise BadInput("None of the published methods answered any of the unseen questions.")
     best = published_by_id[min(ranks)[2]]
+    # A point whose line is a published one was run under the id of the published method.
     ids = {repr(method.line): id for id, method in published_by_id.items()}
     pairs = [(ids.get(repr(point.line), point.method.id), best.id) for point in chosen]
     tests = {(test.metric, test.a): test for test in summary.paired_tests(pairs, [quality, cost])}
@@ -380,12 +400,12 @@ def _prefixed_watch(prefix: str, watch: Watch = NO_WATCH) -> Watch:
     return Watch(watch.check, lambda text, fraction: watch.report(prefix + text, fraction))
 
 
-def _alternate_sets(questions: Iterable[Any]) -> tuple[Any, ...]:
+def _alternate_sets(questions: Iterable[DrawnQuestion]) -> tuple[DrawnQuestion, ...]:
     """Return the questions of several sets in alternation.
 
     A line that fails on one set is thus abandoned early.
     """
-    questions_by_set: dict[str, list[Any]] = {}
+    questions_by_set: dict[str, list[DrawnQuestion]] = {}
     for question in questions:
         questions_by_set.setdefault(question.set, []).append(question)
     alternating = chain.from_iterable(zip_longest(*questions_by_set.values()))

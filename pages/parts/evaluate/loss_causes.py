@@ -60,7 +60,7 @@ def _draw_method(report: LossReport, names: dict[str, str]) -> None:
         st.markdown(f"**{plain(first)}**")
         for sentence in rest:
             st.caption(plain(sentence))
-        shown_losses = report.lost
+        shown_losses = report.losses
         if len(shown_losses) > MAX_LISTED_LOSSES and not st.toggle(
             tr("Show all {shown:,}", shown=len(shown_losses)), key=f"why-all-{report.method}"
         ):
@@ -72,11 +72,11 @@ def _draw_method(report: LossReport, names: dict[str, str]) -> None:
 def _draw_loss(loss: LossExplanation, names: dict[str, str], key: str) -> None:
     """Draw a lost question with its cause, the nearest method, and a change that would help."""
     common = ""
-    if loss.of:
+    if loss.n_documents:
         common = tr(
             "; it shares {shared:,} of the {documents} that yours found",
-            documents=many(loss.of, "document"),
-            shared=loss.shared,
+            documents=many(loss.n_documents, "document"),
+            shared=loss.n_shared,
         )
     nearest = ""
     if loss.nearest:

@@ -253,7 +253,7 @@ def _make_plan(options: dict[str, Any]) -> SearchPlan:
         settings.pop("sample"),
         unseen,
         settings.pop("unseen_sample"),
-        known=references,
+        published=references,
         **settings,
     )
 

@@ -61,7 +61,7 @@ def draw_judged_pairs(summary: RunSummary) -> None:
         _draw_start(summary, tally, work.missing_reply_count)
         rerun_when_started(judging_job_key(summary))
     if tally.matches:
-        texts = {pair.question: pair.text for pair in work.pairs}
+        texts = {pair.question: pair.question_text for pair in work.pairs}
         _draw_results(tally, method_names(summary.run), texts)
 
 

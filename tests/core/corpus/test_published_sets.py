@@ -951,7 +951,7 @@ def test_rog(tmp_path, form):
         ("Jamaica",),
         ("Jamaican English", "Patois"),
     )
-    assert known.has_graphs() and known.own_triples(second.id) == [
+    assert known.has_graphs() and known.question_triples(second.id) == [
         ("James K. Polk", "government.position", "President")
     ]
     built = build(file, tmp_path / "graph", "rog")
@@ -959,7 +959,7 @@ def test_rog(tmp_path, form):
     kept = save_set(file, "mine", "", "rog", (), graphs="question")
     assert (
         kept.questions()[0].answers == first.answers
-        and kept.own_triples(first.id)[0][2] == "Patois"
+        and kept.question_triples(first.id)[0][2] == "Patois"
     )
 
 

@@ -133,11 +133,13 @@ def test_every_own_graph_holds_the_entities_and_an_answer():
 def test_unknown_own_graphs_are_refused():
     with pytest.raises(BadInput, match="No question “nobody”"):
         open_graph("webqsp-cwq:nobody")
-    bare = next(q for q in questions("cwq-test") if not question_set("cwq-test").own_triples(q.id))
+    bare = next(
+        q for q in questions("cwq-test") if not question_set("cwq-test").question_triples(q.id)
+    )
     with pytest.raises(BadInput, match="without a graph of its own"):
-        question_set("cwq-test").own_graph(bare.id, "x", "both")
+        question_set("cwq-test").question_graph(bare.id, "x", "both")
     with pytest.raises(BadInput, match="has no question “nobody”"):
-        question_set("cwq-test").own_triples("nobody")
+        question_set("cwq-test").question_triples("nobody")
 
 
 def test_a_file_is_a_set_too(tmp_path):

@@ -100,7 +100,7 @@ def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeyp
     work = _pairs(run)
     for pair in work.pairs:
         for first, second in ((pair.answer_a, pair.answer_b), (pair.answer_b, pair.answer_a)):
-            asked = pair_messages(pair.text, first, second, work.chat.context)
+            asked = pair_messages(pair.question_text, first, second, work.chat.context)
             told = ChatReply(json.dumps({"why": "<b>So</b>", **dict.fromkeys(CRITERIA, "first")}))
             work.chat.replies.save(
                 work.chat.key(asked, schema=PAIR_SCHEMA, max_tokens=PAIR_REPLY_TOKENS),

@@ -13,7 +13,7 @@ from core.evaluation.questions.name_questions import (
     BRIDGE_KIND,
     CLOZE_KIND,
     NAMES_TOGETHER,
-    NO_JOINT_NAME,
+    NO_LINK,
     NO_RARE_NAME,
     NO_SINGLE_NAME,
     REPEATED_QUESTION,
@@ -56,7 +56,7 @@ def table(tmp_path, monkeypatch):
         entities = tuple(
             ChunkEntity(name, kinds.get(name.split()[0].lower(), "person")) for name in names
         )
-        return SentenceTable.of(corpus, chunks, [Facts(entities)] * len(chunks))
+        return SentenceTable.from_corpus(corpus, chunks, [Facts(entities)] * len(chunks))
 
     return make
 
@@ -100,8 +100,8 @@ def test_all_kinds_are_made_and_what_was_left_out_is_counted(table):
     assert made.counts() == {CLOZE_KIND: 3, SHARED_KIND: 1, BRIDGE_KIND: 1}
     assert {kind: dict(reasons) for kind, reasons in made.rejections.items()} == {
         CLOZE_KIND: {},
-        SHARED_KIND: {REPEATED_QUESTION: 1, NO_JOINT_NAME: 1},
-        BRIDGE_KIND: {SEVERAL_ANSWERS: 1, NO_JOINT_NAME: 1},
+        SHARED_KIND: {REPEATED_QUESTION: 1, NO_LINK: 1},
+        BRIDGE_KIND: {SEVERAL_ANSWERS: 1, NO_LINK: 1},
     }
     assert sorted(one.id for one in made.all_questions()) == [
         "bridge-1",
@@ -113,7 +113,7 @@ def test_all_kinds_are_made_and_what_was_left_out_is_counted(table):
     assert [kind_of(one) for one in made.questions[SHARED_KIND]] == [SHARED_KIND]
     assert (
         rejection_sentences(made.rejections)[1]
-        == f"Of 2 candidates for two-hop questions no question was made: {SEVERAL_ANSWERS} (1), {NO_JOINT_NAME} (1)."
+        == f"Of 2 candidates for two-hop questions no question was made: {SEVERAL_ANSWERS} (1), {NO_LINK} (1)."
     )
 
 
@@ -197,8 +197,8 @@ def test_two_names_of_which_the_texts_say_more_are_no_pair(table, more, reason):
 def test_two_sentences_of_one_chunk_are_no_two_passages(table):
     one = table({"d": f"{BUILT} {MARRIED}"})
     assert (
-        make_shared(one, of(one, "Ann")) == NO_JOINT_NAME
-        and make_bridge(one, of(one, "Later")) == NO_JOINT_NAME
+        make_shared(one, of(one, "Ann")) == NO_LINK
+        and make_bridge(one, of(one, "Later")) == NO_LINK
     )
 
 

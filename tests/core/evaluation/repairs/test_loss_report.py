@@ -80,9 +80,9 @@ def test_each_lost_question_has_the_nearest_row_and_the_smallest_change(evaluate
     engine, store, run, mine = evaluated
     assert own_methods(RunSummary(run, store.rows(run.id))) == [mine, "run-said"]
     found = explain_losses(engine, store, run, mine)
-    assert (found.of, found.failed) == (5, 1)
-    first, third, fourth = sorted(found.lost, key=lambda one: one.question)
-    assert (first.question, first.nearest, first.shared, first.of) == (
+    assert (found.n_questions, found.n_failed) == (5, 1)
+    first, third, fourth = sorted(found.losses, key=lambda one: one.question)
+    assert (first.question, first.nearest, first.n_shared, first.n_documents) == (
         "1",
         find_method(WIDE).id,
         1,
@@ -108,7 +108,9 @@ def test_answers_alone_are_lost_by_their_words(evaluated):
     """Fred answers question 2 alone."""
     engine, store, run, _ = evaluated
     found = explain_losses(engine, store, run, "run-said")
-    assert (found.of, found.failed) == (5, 0) and sorted(one.question for one in found.lost) == [
+    assert (found.n_questions, found.n_failed) == (5, 0) and sorted(
+        one.question for one in found.losses
+    ) == [
         "1",
         "3",
         "4",

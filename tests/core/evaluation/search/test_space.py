@@ -78,7 +78,7 @@ def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_ope
     seen = {type(operator).__name__ for seed in range(120) for operator in drawn(chosen, seed)}
     assert seen == {one.cls.__name__ for here in chosen.stages.values() for one in here}
     for one in itertools.chain(*chosen.stages.values()):
-        for key, free in one.free.items():
+        for key, free in one.allowed_values.items():
             for value in (free.low, free.high) if isinstance(free, Range) else free:
                 make_operator(one.cls, {key: value})  # raises out of range
 

@@ -57,11 +57,11 @@ def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_ope
     seen = {type(operator).__name__ for seed in range(300) for operator in drawn(chosen, seed)}
     every = [
         *itertools.chain(*chosen.stages.values()),
-        *(one for line in chosen.whole for one in line.operators),
+        *(one for line in chosen.complete_lines for one in line.operators),
     ]
     assert {one.cls.__name__ for one in every} <= seen
     for one in every:
-        for key, free in one.free.items():
+        for key, free in one.allowed_values.items():
             for value in (free.low, free.high) if isinstance(free, Range) else free:
                 make_operator(one.cls, {key: value})  # raises out of range
 
@@ -127,7 +127,7 @@ def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_m
 
 def test_the_operators_of_the_twelve_methods_and_of_corpus_graphs_are_all_in_the_space():
     space = load_text_space(EncoderModels(), ("published", "llm"))
-    here = {one.cls.__name__ for line in space.whole for one in line.operators} | {
+    here = {one.cls.__name__ for line in space.complete_lines for one in line.operators} | {
         one.cls.__name__ for part in space.stages.values() for one in part
     }
     methods = (
@@ -154,7 +154,7 @@ def test_the_operators_of_the_twelve_methods_and_of_corpus_graphs_are_all_in_the
     asked = {type(one).__name__ for name in methods for one in catalogue()[name].line}
     # a line of these ends with the answer from its tables or passages, and Truncate and Answer stand for no search
     assert asked - here <= {"BuiltGraph", "SubgraphTables", "Answer", "Truncate"} | {
-        type(one).__name__ for one in space.needs.values()
+        type(one).__name__ for one in space.suppliers.values()
     }
 
 
@@ -168,8 +168,10 @@ def test_every_line_that_asks_can_be_run_too(seed):
 
 def test_every_way_is_begun_with():
     chosen = load_text_space(EncoderModels(), ("published", "llm"))
-    assert len(chosen.first_suggestions) == len(chosen.stages["chunks"]) + len(chosen.whole)
+    assert len(chosen.first_suggestions) == len(chosen.stages["chunks"]) + len(
+        chosen.complete_lines
+    )
     assert {start["way"] for start in chosen.first_suggestions} == {
         "parts put together",
-        *(one.name for one in chosen.whole),
+        *(one.name for one in chosen.complete_lines),
     }

@@ -78,7 +78,7 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
         Search(SearchConfig(unseen, space), bench.engine.environment, None), unseen
     )
     chosen = points(GOOD, PLAIN)
-    plan = planned.plan(chosen)
+    plan = planned.comparison_plan(chosen)
     # the published line is not run twice
     assert [one.id for one in plan.methods] == ["plain", repr(parse_line(GOOD))]
     job = bench.run(plan)
@@ -157,7 +157,10 @@ def engine(tmp_path, monkeypatch):
 
 
 def test_unseen_questions_are_unseen_and_tokens_need_a_language_model(engine, films, tmp_path):
-    given = {"known": reference_lines(catalogue(), Registry(), TRIPLES), "graph": str(films.folder)}
+    given = {
+        "published": reference_lines(catalogue(), Registry(), TRIPLES),
+        "graph": str(films.folder),
+    }
     with pytest.raises(
         BadInput,
         match="1 of the unseen questions are tuning questions as well, such as “what genre has One”",
@@ -166,4 +169,4 @@ def test_unseen_questions_are_unseen_and_tokens_need_a_language_model(engine, fi
     with pytest.raises(BadInput, match="no method costs a token"):
         plan_search(engine, str(tmp_path / "tune.txt"), None, cost="tokens", **given)
     with pytest.raises(BadInput, match="at least one published method"):
-        plan_search(engine, str(tmp_path / "tune.txt"), None, **{**given, "known": ()})
+        plan_search(engine, str(tmp_path / "tune.txt"), None, **{**given, "published": ()})
