@@ -325,10 +325,10 @@ class MiniLMEncoder:
         """Return the token vectors of batches of ids, float [b, l, d] for each."""
         results: list[np.ndarray] = []
 
-        def done(index: int, means: np.ndarray, tokens: np.ndarray | None) -> None:
+        def on_batch(index: int, means: np.ndarray, tokens: np.ndarray | None) -> None:
             assert tokens is not None  # guaranteed by `with_tokens`
             results.append(tokens.copy())
 
-        self._forward_pass().run(enumerate(batches), done, watch, True)
+        self._forward_pass().run(enumerate(batches), on_batch, watch, True)
         self.computed_count += sum(map(len, batches))
         return results

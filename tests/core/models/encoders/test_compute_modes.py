@@ -109,7 +109,7 @@ def test_damaged_file_is_ignored(own_home, text):
     (own_home / "encoder-speeds.json").write_text(text)
     assert compute_modes.saved_speeds() is None and choose_mode().is_installed
     (own_home / "encoder-speeds.json").write_text(
-        json.dumps({compute_modes._machine(): {"measured": "x", "speeds": [{"way": 3}]}})
+        json.dumps({compute_modes._machine_key(): {"measured": "x", "speeds": [{"way": 3}]}})
     )
     assert compute_modes.saved_speeds() is None
 
