@@ -201,7 +201,7 @@ class ChatReply:
     limit : number of tokens at which it was cut off; 0 if it was not.
     detail : the tool that it called, or the text of its refusal; empty without either.
     seconds : time that generating it took.
-    waited : seconds of waiting for a slot or a busy server, which `seconds` does not include.
+    wait_seconds : seconds of waiting for a slot or a busy server, which `seconds` does not include.
     """
 
     text: str
@@ -214,7 +214,7 @@ class ChatReply:
     limit: int = field(default=0, compare=False)
     detail: str = field(default="", compare=False)
     seconds: float = field(default=0.0, compare=False)
-    waited: float = field(default=0.0, compare=False)
+    wait_seconds: float = field(default=0.0, compare=False)
 
     @property
     def is_usable(self) -> bool:

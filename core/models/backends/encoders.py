@@ -74,7 +74,7 @@ class MiniLM(Backend):
         return fetch_advice(row) if self.fetchable else missing_package(row, self.package)
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        return minilm.MiniLMEncoder(self.weights_folder(), files=vector_file())
+        return minilm.MiniLMEncoder(self.weights_folder(), vector_file=vector_file())
 
     def weights_folder(self) -> Path:
         """Return the folder of its weights. Raises ModelUnavailable."""
@@ -157,8 +157,8 @@ class Sentence(Backend):
         return SentenceEncoder(
             folder_or_name(self.weights),
             row.name,
-            question=self.question_prompt,
-            text=self.text_prompt,
+            question_prompt=self.question_prompt,
+            text_prompt=self.text_prompt,
             pooling=self.pooling,
             batch=self.batch,
             max_tokens=self.max_tokens,

@@ -64,7 +64,7 @@ class ReplyCollector:
         self.finish: str | None = None
         self.tool = self.refusal = ""
         self.tokens_in = self.tokens_out = 0
-        self.waited = 0.0  # seconds before the model began, which do not count for the reply
+        self.wait_seconds = 0.0  # seconds before the model began, which do not count for the reply
 
     @property
     def text(self) -> str:
@@ -97,7 +97,7 @@ class ReplyCollector:
             stop = True
         return self._grow(added_text) or stop
 
-    def think(self, piece: str) -> bool:
+    def add_thought(self, piece: str) -> bool:
         """Add reasoning from a separate field; return whether the reply is to be stopped."""
         self._check_piece(piece)
         self._thought_field += piece

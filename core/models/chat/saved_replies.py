@@ -19,7 +19,7 @@ from core.io.home import home_folder
 from core.io.rows import RowFile, Schema, select_by_keys
 from core.models.base import Chat, ChatReply, Messages
 from core.models.chat.reply_collector import clean_reply
-from core.models.chat.token_estimates import estimate_tokens, fewest_tokens, is_prompt_cut
+from core.models.chat.token_estimates import estimate_tokens, is_prompt_cut, min_token_count
 from core.runtime.time_shares import TimeShares
 from core.watch import NO_WATCH, Watch
 
@@ -91,7 +91,11 @@ class SavedReplies:
         return self._rows.keep_open()
 
     def find(
-        self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0
+        self,
+        key: str,
+        schema: dict[str, Any] | None = None,
+        usable: bool = True,
+        min_prompt_tokens: int = 0,
     ) -> ChatReply | None:
         """Return the saved reply of a key.
 
@@ -103,13 +107,13 @@ class SavedReplies:
         schema : schema of the request.
         usable : if true, a reply of the user's file is returned only if it is usable and the server
             did not cut its prompt.
-        fewest : lower bound of the prompt's tokens, by which a cut is detected.
+        min_prompt_tokens : lower bound of the prompt's tokens, by which a cut is detected.
 
         Returns
         -------
         The reply, marked as cached; None without one.
         """
-        return self.find_all({key: fewest}, schema, usable).get(key)
+        return self.find_all({key: min_prompt_tokens}, schema, usable).get(key)
 
     def find_all(
         self, keys: Mapping[str, int], schema: dict[str, Any] | None = None, usable: bool = True
@@ -314,7 +318,7 @@ class CachedChat:
         """
         watch.check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
-        reply = self.replies.find(key, schema, fewest=fewest_tokens(messages))
+        reply = self.replies.find(key, schema, min_prompt_tokens=min_token_count(messages))
         if reply is None:
             try:
                 chat = self._chat()
@@ -334,8 +338,8 @@ class CachedChat:
                     on_text=on_text,
                     watch=watch,
                 )
-                shared_seconds = (reply.seconds + reply.waited) * share()
-            reply = clean_reply(replace(reply, seconds=shared_seconds, waited=0.0), schema)
+                shared_seconds = (reply.seconds + reply.wait_seconds) * share()
+            reply = clean_reply(replace(reply, seconds=shared_seconds, wait_seconds=0.0), schema)
             self.replies.save(key, self.model, reply)
         elif on_text and reply.text:
             on_text(reply.text)
@@ -365,7 +369,7 @@ class CachedChat:
         A reply or None for each prompt, in their order.
         """
         keys = [
-            (self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages))
+            (self.key(messages, schema, max_tokens, seed, temperature), min_token_count(messages))
             for messages in prompts
         ]
         replies = self.replies.find_all(dict(keys), schema)

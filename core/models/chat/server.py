@@ -147,9 +147,9 @@ class OpenAIServer:
         -------
         True if the request is to be sent again.
         """
-        passing = self.find_passing_error(error)
-        return passing is not None and pauses.wait(
-            passing.reason, passing.headers, watch, passing.max_pauses
+        passing_error = self.find_passing_error(error)
+        return passing_error is not None and pauses.wait(
+            passing_error.reason, passing_error.headers, watch, passing_error.max_pauses
         )
 
     def find_passing_error(self, error: Exception) -> PassingError | None:
@@ -260,13 +260,13 @@ def format_status(status: int, message: str) -> str:
     return f"{status} {name}".strip() + (f": {detail}" if detail else "")
 
 
-def is_refusal(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
+def is_refusal(error: ModelFailed, excluded_statuses: Sequence[int] = ()) -> bool:
     """Return whether a server refused a request, by the HTTP status of its answer.
 
     Parameters
     ----------
     error : the error of a request.
-    besides : HTTP statuses that are no refusals either.
+    excluded_statuses : HTTP statuses that are no refusals either.
 
     Returns
     -------
@@ -278,7 +278,7 @@ def is_refusal(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
     return (
         isinstance(cause, openai.APIStatusError)
         and cause.status_code >= 400
-        and cause.status_code not in (401, 403, *BUSY_STATUSES, *besides)
+        and cause.status_code not in (401, 403, *BUSY_STATUSES, *excluded_statuses)
     )
 
 

@@ -34,13 +34,13 @@ def estimate_text_tokens(text: str) -> int:
     return -(-2 * (len(text.encode("utf-8", "replace")) + n_two_byte) // 7)
 
 
-def fewest_tokens(messages: Messages) -> int:
+def min_token_count(messages: Messages) -> int:
     """Return a lower bound of the tokens of messages, for any tokenizer.
 
     It counts one token for each word, and long words in pieces of 16 letters.
 
-    >>> from core.models.chat.token_estimates import fewest_tokens
-    >>> fewest_tokens([{"role": "user", "content": "Who wrote this, and when?"}])
+    >>> from core.models.chat.token_estimates import min_token_count
+    >>> min_token_count([{"role": "user", "content": "Who wrote this, and when?"}])
     5
     """
     return sum(_count_word_pieces(message.get("content", "")) for message in messages)
@@ -51,7 +51,7 @@ def _count_word_pieces(text: str) -> int:
     return len(WORD_PIECE.findall(text))
 
 
-def is_prompt_cut(read: int, fewest: int) -> bool:
+def is_prompt_cut(read: int, min_tokens: int) -> bool:
     """Return whether a server cut a prompt.
 
     Servers cut prompts to the size of their context. A smaller token count has another reason:
@@ -60,16 +60,16 @@ def is_prompt_cut(read: int, fewest: int) -> bool:
     Parameters
     ----------
     read : the server's token count of the prompt.
-    fewest : lower bound of the prompt's tokens.
+    min_tokens : lower bound of the prompt's tokens.
 
     Returns
     -------
     True if the count is below the bound, but not below the size of any context.
     """
-    return MIN_CONTEXT_TOKENS <= read < fewest
+    return MIN_CONTEXT_TOKENS <= read < min_tokens
 
 
-def fewest_word_tokens(word: str) -> int:
+def min_word_tokens(word: str) -> int:
     """Return the least number of tokens of a word."""
     return -(-len(word) // MAX_TOKEN_LETTERS)
 

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from core.models.base import Messages
 from core.models.chat.token_estimates import (
     WORD_LETTERS,
-    fewest_tokens,
-    fewest_word_tokens,
     is_prompt_cut,
+    min_token_count,
+    min_word_tokens,
 )
 
 MIN_CHECKED_PROMPT_BYTES = 3_000  # smaller prompts fit the context of any usual server
 MIN_REMOVED_TOKENS = 8  # by which the shorter prompt differs
-# A prompt is checked below this fraction of the fewest tokens per byte so far.
+# A prompt is checked below this fraction of the min_tokens tokens per byte so far.
 SPARSE_TOKENS_FRACTION = 0.75
 SHORTEST_PROMPT: Messages = ({"role": "user", "content": "Hello"},)
 
@@ -47,9 +47,9 @@ class WholePrompts:
         -------
         Words that follow "The server"; empty if the prompt was not cut.
         """
-        fewest = fewest_tokens(messages)
-        if is_prompt_cut(read, fewest):
-            return f"read {read:,} tokens of a prompt of at least {fewest:,}"
+        min_tokens = min_token_count(messages)
+        if is_prompt_cut(read, min_tokens):
+            return f"read {read:,} tokens of a prompt of at least {min_tokens:,}"
         size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
         max_sparse_tokens = SPARSE_TOKENS_FRACTION * self._min_tokens_per_byte * size
         if size < MIN_CHECKED_PROMPT_BYTES or max_sparse_tokens <= read <= self._max_tokens:
@@ -89,7 +89,7 @@ def _before_last_words(text: str) -> str:
     """Return a text without its last words; empty if it has no more words."""
     removed_tokens = 0
     for word in reversed(list(WORD_LETTERS.finditer(text))):
-        removed_tokens += fewest_word_tokens(word[0])
+        removed_tokens += min_word_tokens(word[0])
         if removed_tokens >= MIN_REMOVED_TOKENS:
             beginning = text[: word.start()]
             return beginning if beginning.strip() else ""
