@@ -20,7 +20,7 @@ KEY_VARIABLE_PATTERN = re.compile(r"HOPSCOPE_KEY_[A-Z0-9_]+")
 KEY_VARIABLE_EXAMPLE = 'export HOPSCOPE_KEY_MINE="https://api.example.com/v1 the-key"'
 
 
-def read_key_variable(variable: str, url: str, server_name: str) -> str:
+def read_key_variable(variable: str, url: str, who: str) -> str:
     """Return the API key for a server from an environment variable.
 
     Only variables named HOPSCOPE_KEY_... are read, and their value begins with the address that the
@@ -31,7 +31,7 @@ def read_key_variable(variable: str, url: str, server_name: str) -> str:
     ----------
     variable : name of the environment variable.
     url : address of the server.
-    server_name : name of the server in messages.
+    who : name of the server, with which messages begin.
 
     Returns
     -------
@@ -51,13 +51,13 @@ def read_key_variable(variable: str, url: str, server_name: str) -> str:
     """
     if not KEY_VARIABLE_PATTERN.fullmatch(variable):
         raise ModelUnavailable(
-            f"{server_name} needs a key from the variable “{variable}”; only HOPSCOPE_KEY_... are read, "
+            f"{who} needs a key from the variable “{variable}”; only HOPSCOPE_KEY_... are read, "
             f"such as: {KEY_VARIABLE_EXAMPLE}"
         )
     address, _, key = os.environ.get(variable, "").strip().partition(" ")
     if not address:
         raise ModelUnavailable(
-            f"{server_name} needs a key: set the environment variable {variable} to the server's address "
+            f"{who} needs a key: set the environment variable {variable} to the server's address "
             f"and the key, as in: {KEY_VARIABLE_EXAMPLE}"
         )
     if not key.strip() or "://" not in address:
@@ -67,7 +67,7 @@ def read_key_variable(variable: str, url: str, server_name: str) -> str:
         )
     if not _is_bound_to(address, url):
         raise ModelUnavailable(
-            f"The key in {variable} is for another address than that of {server_name}, and is not sent "
+            f"The key in {variable} is for another address than that of {who}, and is not sent "
             "there."
         )
     return key.strip()

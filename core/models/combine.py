@@ -1,7 +1,7 @@
 """Choosers combined from others, and the expressions that name them.
 
-The operators' parameter `model` is such an expression, for example "prefilter(encoder, choose, 32)":
-the encoder selects 32 candidates, and the language model of the role choose picks from these.
+The operators' parameter `model` is such an expression. With "prefilter(encoder, choose, 32)", the
+encoder selects 32 candidates, and the language model of the role choose picks from these.
 "The papers" are LEGO-GraphRAG, whose names of the combinations are given below.
 """
 

@@ -238,7 +238,7 @@ def _check_row(label: str, name: str, values: Any) -> None:
 
 
 def _backend_class(label: str, values: Mapping[str, Any]) -> type[Backend]:
-    """Return the backend of a row. Raises BadParameter if it is unknown or does not fit the kind."""
+    """Return the backend of a row. Raises BadParameter if it is unknown or of another kind."""
     backend = str(values["backend"])
     kind = str(values["kind"])
     if backend not in MODEL_BACKENDS:

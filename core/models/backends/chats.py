@@ -84,8 +84,8 @@ class Llama(Backend):
 class OpenAI(Backend):
     """A chat model behind an OpenAI-compatible server.
 
-    `at_once` and `thoughts` are not in its `repr`, which is a part of cache keys: they do not change
-    complete replies.
+    `at_once` and `thoughts` do not change complete replies. They are therefore not in its `repr`,
+    which is a part of cache keys.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class VLLM(Backend):
         return vllm.VLLMChat(server, row.name, base.settings.context, self.at_once, self.thoughts)
 
     def launch(self, row: ModelRow, rows: Rows) -> vllm.ServerLaunch:
-        """Return the command and environment of this model's server, with its installed adapters."""
+        """Return the settings for starting this model's server with its installed adapters."""
         adapters: dict[str, VLLM] = {}
         for name, other_row in rows.items():
             settings = other_row.settings

@@ -270,7 +270,7 @@ class NGram(Backend):
 
 @dataclass(frozen=True)
 class Topics(Backend):
-    """Latent semantic analysis (lsa) or Dirichlet allocation (lda), with at most `topics` topics."""
+    """Latent semantic analysis (lsa) or Dirichlet allocation (lda), of at most `topics` topics."""
 
     kinds: ClassVar = ("scorer",)
 

@@ -45,9 +45,8 @@ def trie_rules(texts: Sequence[str], name: str) -> str:
     """
     rules = []
     numbers = count(1)
-    pending = [
-        (name, sorted(set(texts)), 0)
-    ]  # rule, its sorted texts, and their common prefix's length
+    # Rules to write, each with its sorted texts and the length of their common prefix.
+    pending = [(name, sorted(set(texts)), 0)]
     while pending:
         rule, rule_texts, offset = pending.pop()
         alternatives = []

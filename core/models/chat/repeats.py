@@ -43,7 +43,7 @@ class RepeatDetector:
 
     @property
     def text_once(self) -> str:
-        """The reply up to the end of the first occurrence; all of it if it does not repeat itself."""
+        """The reply up to the end of the first occurrence, or all of it without a repetition."""
         if self.repetition is None:
             return self._text
         return self._text[: self.repetition[0]].rstrip().rstrip(",;:-•*|/").rstrip()

@@ -113,7 +113,7 @@ class ReplyCache:
             return None
         try:
             reply = self.saved_replies.find(
-                key, schema, usable=not allow_cut, min_prompt_tokens=min_prompt_tokens
+                key, schema, usable_only=not allow_cut, min_prompt_tokens=min_prompt_tokens
             )
         except StoreError as error:
             log.warning("Kept replies were not read. %s", error)

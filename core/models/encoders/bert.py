@@ -72,8 +72,8 @@ class _ExitBlock:
         self._condition = threading.Condition()
         self._n_working = 0  # daemon threads in native code
         self._is_exiting = False
-        # Called at the end of the main thread, before daemon threads are ended. Python has no public
-        # function for this: `atexit` calls its functions later.
+        # Called at the end of the main thread, before daemon threads are ended. Python has no
+        # public function for this: `atexit` calls its functions later.
         threading._register_atexit(self._wait_for_work)  # type: ignore[attr-defined]
 
     @contextmanager
@@ -254,8 +254,8 @@ def build_openvino_model(folder: Path):
     """Build the OpenVINO model of a BERT folder.
 
     The model maps token ids int64 [b, l] to the means over tokens [b, d] and the token vectors
-    [b, l, d]. “openvino.convert_model” is not used: it gives the same vectors at the same speed, but loads
-    the weights through torch, which takes 8 s instead of 0.3 s.
+    [b, l, d]. “openvino.convert_model” is not used: it gives the same vectors at the same
+    speed, but loads the weights through torch, which takes 8 s instead of 0.3 s.
     """
     import openvino
     from openvino import opset13 as op
