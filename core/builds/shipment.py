@@ -125,7 +125,7 @@ def collect_shipment(
         used_replies: dict[str, ChatReply] = {}
         for chat in ctx.used_chats.values():
             for key in chat.used_keys:
-                reply = chat.replies.find(key, usable_only=False)
+                reply = chat.replies.find(key, usable=False)
                 if reply is not None:
                     used_replies[key] = reply
         data.replies |= used_replies

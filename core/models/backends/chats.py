@@ -233,8 +233,8 @@ class VLLM(Backend):
                     f"{vllm.ADAPTER_CONFIG_FILE}."
                 )
             return base.settings.missing_reason(base, rows)
-        reason = vllm.unavailable_reason()
-        return f"{row.name} cannot run here. {reason}" if reason else ""
+        obstacle = vllm.unavailable_reason()
+        return f"{row.name} cannot run here. {obstacle}" if obstacle else ""
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         base = rows[self.base] if self.base else row

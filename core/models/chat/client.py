@@ -117,9 +117,7 @@ class ChatClient(ABC):
         self.is_reasoning_model = bool(reasoning_tokens)
         self.reasoning_tokens = reasoning_tokens or DEFAULT_REASONING_TOKENS
         self._replies = ReplyCache()
-        self._weights = (
-            ""  # identifies the weights in cache keys; empty for a cache in memory alone
-        )
+        self._weights = ""  # identifies the weights in keys of saved replies
 
     def save_replies_to(self, store: SavedReplies, weights: str) -> None:
         """Save replies on disk, keyed by the model's weights.
@@ -129,7 +127,7 @@ class ChatClient(ABC):
         store : the store on disk.
         weights : text that identifies the weights; other weights get other replies.
         """
-        self._replies = ReplyCache(saved_replies=store)
+        self._replies = ReplyCache(store=store)
         self._weights = weights
 
     def reply(
@@ -175,7 +173,7 @@ class ChatClient(ABC):
             on_text=on_text,
             schema=schema,
             allow_cut=self.is_deterministic,
-            min_prompt_tokens=min_token_count(messages),
+            min_tokens=min_token_count(messages),
         )
         watch.check()
 

@@ -191,9 +191,8 @@ class OpenAIChat(OpenAIServer, ChatClient):
                 if self.window.reply_count > send_state.reply_count:
                     send_state.pauses = self.pauses()
                     send_state.reply_count = self.window.reply_count
-                self.window.shrink_after_refusal(
-                    send_state.pauses.next_pause(passing_error.headers)
-                )
+                pause = send_state.pauses.next_pause(passing_error.headers)
+                self.window.shrink_after_refusal(pause)
             return passing_error
         if (
             isinstance(error, openai.APITimeoutError | TimeoutError)

@@ -45,22 +45,22 @@ class RequestPart:
     Parameters
     ----------
     name : name of the part, in saved files and for the user.
-    error_pattern : pattern of the part's names in error messages.
+    pattern : pattern of the part's names in error messages.
     is_in : returns whether a request has it.
     remove_from : returns the request without it.
     """
 
     name: str
-    error_pattern: re.Pattern[str]
+    pattern: re.Pattern[str]
     is_in: Callable[[Body], bool]
     remove_from: Callable[[Body], Body]
 
 
-def _optional_key(name: str, error_pattern: re.Pattern[str]) -> RequestPart:
+def _optional_key(name: str, pattern: re.Pattern[str]) -> RequestPart:
     """Return the part for the key `name` of a request, which can be left out."""
     return RequestPart(
         name,
-        error_pattern,
+        pattern,
         lambda body: name in body,
         lambda body: {key: value for key, value in body.items() if key != name},
     )
@@ -153,7 +153,7 @@ class Refusals:
         """Record and return the part of a request that an error refuses.
 
         If the error of a bad request names no part, the schema is taken for the refused part, if
-        there is one: it is the one that servers refuse most often without a clear message.
+        there is one: few servers name it.
 
         Parameters
         ----------
@@ -168,9 +168,7 @@ class Refusals:
         if status not in REFUSAL_STATUSES or TOO_LONG_PATTERN.search(message):
             return ""
         refused_parts = [
-            part
-            for part in REFUSABLE_PARTS
-            if part.is_in(body) and part.error_pattern.search(message)
+            part for part in REFUSABLE_PARTS if part.is_in(body) and part.pattern.search(message)
         ]
         if not refused_parts and status in (400, 422) and "response_format" in body:
             refused_parts = [REFUSABLE_PARTS[0]]  # response_format

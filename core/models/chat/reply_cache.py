@@ -25,14 +25,12 @@ class ReplyCache:
     Parameters
     ----------
     max_replies : largest number of replies in memory.
-    saved_replies : store on disk; None for a cache in memory alone. Errors of its file are only
+    store : store on disk; None for a cache in memory alone. Errors of its file are only
         logged.
     """
 
-    def __init__(
-        self, max_replies: int = MAX_CACHED_REPLIES, saved_replies: SavedReplies | None = None
-    ):
-        self.saved_replies = saved_replies
+    def __init__(self, max_replies: int = MAX_CACHED_REPLIES, store: SavedReplies | None = None):
+        self.store = store
         self._lock = threading.Lock()
         self._replies = LRUCache[str, ChatReply](max_replies)
 
@@ -42,7 +40,7 @@ class ReplyCache:
         on_text: Callable[[str], None] | None,
         schema: dict[str, Any] | None = None,
         allow_cut: bool = False,
-        min_prompt_tokens: int = 0,
+        min_tokens: int = 0,
     ) -> ChatReply | None:
         """Return the usable cached reply for a key.
 
@@ -52,7 +50,7 @@ class ReplyCache:
         on_text : called with the text in one piece.
         schema : JSON schema of the request; None for free text.
         allow_cut : if true, a reply that ends at its token limit is returned too.
-        min_prompt_tokens : lower bound of the prompt's tokens. A reply on disk is not returned if
+        min_tokens : lower bound of the prompt's tokens. A reply on disk is not returned if
             the server read fewer, since it then cut the prompt.
 
         Returns
@@ -62,7 +60,7 @@ class ReplyCache:
         with self._lock:
             reply = self._replies.get(key)
         if reply is None:
-            reply = self._find_on_disk(key, schema, allow_cut, min_prompt_tokens)
+            reply = self._find_on_disk(key, schema, allow_cut, min_tokens)
         if reply is None:
             return None
         if on_text and reply.text:
@@ -91,9 +89,9 @@ class ReplyCache:
             return reply
         with self._lock:
             self._replies[key] = reply
-        if self.saved_replies is not None:
+        if self.store is not None:
             try:
-                self.saved_replies.save(key, "", reply)
+                self.store.save(key, "", reply)
             except StoreError as error:
                 log.warning("A reply was not kept. %s", error)
         return reply
@@ -107,14 +105,12 @@ class ReplyCache:
         return len(self._replies)
 
     def _find_on_disk(
-        self, key: str, schema: dict[str, Any] | None, allow_cut: bool, min_prompt_tokens: int
+        self, key: str, schema: dict[str, Any] | None, allow_cut: bool, min_tokens: int
     ) -> ChatReply | None:
-        if self.saved_replies is None:
+        if self.store is None:
             return None
         try:
-            reply = self.saved_replies.find(
-                key, schema, usable_only=not allow_cut, min_prompt_tokens=min_prompt_tokens
-            )
+            reply = self.store.find(key, schema, usable=not allow_cut, min_tokens=min_tokens)
         except StoreError as error:
             log.warning("Kept replies were not read. %s", error)
             return None

@@ -98,8 +98,8 @@ class SavedReplies:
         self,
         key: str,
         schema: dict[str, Any] | None = None,
-        usable_only: bool = True,
-        min_prompt_tokens: int = 0,
+        usable: bool = True,
+        min_tokens: int = 0,
     ) -> ChatReply | None:
         """Return the saved reply of a key.
 
@@ -109,22 +109,19 @@ class SavedReplies:
         ----------
         key : key of the request.
         schema : JSON schema of the request; None for free text.
-        usable_only : if true, a reply of the user's file is returned only if it is usable and the server
+        usable : if true, a reply of the user's file is returned only if it is usable and the server
             did not cut its prompt.
-        min_prompt_tokens : lower bound of the prompt's tokens. If the server read fewer, it cut the
+        min_tokens : lower bound of the prompt's tokens. If the server read fewer, it cut the
             prompt.
 
         Returns
         -------
         The reply, marked as cached; None without one.
         """
-        return self.find_all({key: min_prompt_tokens}, schema, usable_only).get(key)
+        return self.find_all({key: min_tokens}, schema, usable).get(key)
 
     def find_all(
-        self,
-        keys: Mapping[str, int],
-        schema: dict[str, Any] | None = None,
-        usable_only: bool = True,
+        self, keys: Mapping[str, int], schema: dict[str, Any] | None = None, usable: bool = True
     ) -> dict[str, ChatReply]:
         """Return the saved replies of several keys, as `find` does.
 
@@ -132,7 +129,7 @@ class SavedReplies:
         ----------
         keys : keys of requests, with the lower bound of the tokens of each prompt.
         schema : JSON schema of all requests; None for free text.
-        usable_only : as in `find`.
+        usable : as in `find`.
 
         Returns
         -------
@@ -153,7 +150,7 @@ class SavedReplies:
         for key, reply in saved_replies.items():
             is_usable = reply.is_usable and not is_prompt_cut(reply.tokens_in, keys[key])
             # The user's reply takes precedence over a shipped one only if it is usable.
-            if is_usable or (not usable_only and key not in replies):
+            if is_usable or (not usable and key not in replies):
                 replies[key] = reply
         return replies
 
@@ -327,12 +324,12 @@ class CachedChat:
         """
         watch.check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
-        reply = self.replies.find(key, schema, min_prompt_tokens=min_token_count(messages))
+        reply = self.replies.find(key, schema, min_tokens=min_token_count(messages))
         if reply is None:
             try:
                 chat = self._chat()
             except ModelUnavailable:
-                reply = self.replies.find(key, schema, usable_only=False)
+                reply = self.replies.find(key, schema, usable=False)
                 if reply is None:
                     raise
         if reply is None:

@@ -52,7 +52,7 @@ def _count_word_pieces(text: str) -> int:
     return len(WORD_PIECE.findall(text))
 
 
-def is_prompt_cut(reported_tokens: int, min_tokens: int) -> bool:
+def is_prompt_cut(read_tokens: int, min_tokens: int) -> bool:
     """Return whether a server cut a prompt.
 
     Servers cut prompts to the size of their context. A token count below that of any context has
@@ -60,14 +60,14 @@ def is_prompt_cut(reported_tokens: int, min_tokens: int) -> bool:
 
     Parameters
     ----------
-    reported_tokens : the server's token count of the prompt.
+    read_tokens : the server's token count of the prompt.
     min_tokens : lower bound of the prompt's tokens.
 
     Returns
     -------
     True if the count is below the bound, but not below the size of any context.
     """
-    return MIN_CONTEXT_TOKENS <= reported_tokens < min_tokens
+    return MIN_CONTEXT_TOKENS <= read_tokens < min_tokens
 
 
 def min_word_tokens(word: str) -> int:

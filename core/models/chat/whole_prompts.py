@@ -38,13 +38,13 @@ class WholePrompts:
         self._min_tokens_per_byte = float("inf")
 
     def find_cut_evidence(
-        self, reported_tokens: int, messages: Messages, count_tokens: Callable[[Messages], int]
+        self, read_tokens: int, messages: Messages, count_tokens: Callable[[Messages], int]
     ) -> str:
         """Return the evidence that the server cut a prompt, in words for a message.
 
         Parameters
         ----------
-        reported_tokens : the server's token count of the prompt.
+        read_tokens : the server's token count of the prompt.
         messages : the prompt.
         count_tokens : asks the server for the token count of other messages; 0 if it reports none.
 
@@ -53,27 +53,23 @@ class WholePrompts:
         Words that follow "The server"; empty if the prompt was not cut.
         """
         min_tokens = min_token_count(messages)
-        if is_prompt_cut(reported_tokens, min_tokens):
-            return f"read {reported_tokens:,} tokens of a prompt of at least {min_tokens:,}"
-        prompt_bytes = sum(
-            len(message["content"].encode("utf-8", "replace")) for message in messages
-        )
-        max_sparse_tokens = SPARSE_TOKENS_FRACTION * self._min_tokens_per_byte * prompt_bytes
-        if (
-            prompt_bytes < MIN_CHECKED_PROMPT_BYTES
-            or max_sparse_tokens <= reported_tokens <= self._max_tokens
-        ):
+        if is_prompt_cut(read_tokens, min_tokens):
+            return f"read {read_tokens:,} tokens of a prompt of at least {min_tokens:,}"
+        n_bytes = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
+        max_sparse_tokens = SPARSE_TOKENS_FRACTION * self._min_tokens_per_byte * n_bytes
+        is_usual = max_sparse_tokens <= read_tokens <= self._max_tokens
+        if is_usual or n_bytes < MIN_CHECKED_PROMPT_BYTES:
             return ""
         shorter = shorten_prompt(messages)
         if (
             shorter
-            and 0 < reported_tokens <= count_tokens(shorter)
-            and count_tokens(messages) == reported_tokens
-            and 0 < count_tokens(SHORTEST_PROMPT) < reported_tokens
+            and 0 < read_tokens <= count_tokens(shorter)
+            and count_tokens(messages) == read_tokens
+            and 0 < count_tokens(SHORTEST_PROMPT) < read_tokens
         ):
-            return f"read {reported_tokens:,} tokens of a prompt, and no fewer of a shorter one"
-        self._max_tokens = max(self._max_tokens, reported_tokens)
-        self._min_tokens_per_byte = min(self._min_tokens_per_byte, reported_tokens / prompt_bytes)
+            return f"read {read_tokens:,} tokens of a prompt, and no fewer of a shorter one"
+        self._max_tokens = max(self._max_tokens, read_tokens)
+        self._min_tokens_per_byte = min(self._min_tokens_per_byte, read_tokens / n_bytes)
         return ""
 
 

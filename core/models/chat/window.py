@@ -258,11 +258,7 @@ class Window(Slots):
             self._grow_early()
         elif self._is_growing and count == 2 * limit:
             self._grow_or_shrink()
-        elif (
-            not self._is_growing
-            and not self._n_single_speed
-            and count >= self._hold_windows * limit
-        ):
+        elif not (self._is_growing or self._n_single_speed) and count >= self._hold_windows * limit:
             self._climb(self._measure())
 
     def _measure(self) -> _Level:

@@ -323,11 +323,9 @@ def _draw_texts(folder: Path) -> np.ndarray:
     They are the same at each measurement.
     """
     n_words = json.loads((folder / "config.json").read_text("utf-8"))["vocab_size"]
-    ids = np.random.default_rng(0).integers(
-        min(1000, n_words // 2),  # in BERT's vocabulary, lower ids are special or unused
-        n_words,
-        (COMPUTE_MODES.measured_texts, COMPUTE_MODES.measured_tokens),
-    )
+    first_word = min(1000, n_words // 2)  # lower ids are special or unused in BERT's vocabulary
+    shape = (COMPUTE_MODES.measured_texts, COMPUTE_MODES.measured_tokens)
+    ids = np.random.default_rng(0).integers(first_word, n_words, shape)
     ids[:, 0] = min(101, n_words - 1)  # [CLS]
     ids[:, -1] = min(102, n_words - 1)  # [SEP]
     return ids

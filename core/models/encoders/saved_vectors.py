@@ -136,15 +136,13 @@ class VectorFile:
         Keys without a vector are left out.
         """
 
-        def find_rows(database: SqliteDatabase) -> dict[bytes, tuple[np.ndarray, float]]:
-            oldest, newest = database.execute(
-                "select min(number), max(number) from vectors"
-            ).fetchone()
+        def find_rows(db: SqliteDatabase) -> dict[bytes, tuple[np.ndarray, float]]:
+            oldest, newest = db.execute("select min(number), max(number) from vectors").fetchone()
             rows_by_key: dict[bytes, tuple[np.ndarray, float]] = {}
             older_keys: list[bytes] = []
             damaged_keys: list[bytes] = []
             for number, key, seconds, data in select_by_keys(
-                database, "vectors", ("number", "key", "seconds", "vector"), keys
+                db, "vectors", ("number", "key", "seconds", "vector"), keys
             ):
                 if not _has_valid_checksum(key, data):
                     damaged_keys.append(key)
@@ -152,7 +150,7 @@ class VectorFile:
                 rows_by_key[key] = np.frombuffer(data[:-CHECKSUM_BYTES], np.float16), seconds
                 if number < (oldest + newest) // 2:
                     older_keys.append(key)
-            self._renew(database, older_keys, damaged_keys)
+            self._renew(db, older_keys, damaged_keys)
             return rows_by_key
 
         rows = self._run_safely(find_rows) or {}
@@ -167,18 +165,18 @@ class VectorFile:
         Nothing is saved if the file cannot be written, or while another process writes.
         """
 
-        def write(database: SqliteDatabase) -> None:
-            if not database.is_writable:
+        def write(db: SqliteDatabase) -> None:
+            if not db.is_writable:
                 return
-            with transaction(database):
-                database.executemany(
+            with transaction(db):
+                db.executemany(
                     "insert or ignore into vectors (key, seconds, vector) values (?, ?, ?)",
                     (
                         (key, seconds, _with_checksum(key, vector))
                         for key, (vector, seconds) in rows.items()
                     ),
                 )
-                self._remove_oldest(database)
+                self._remove_oldest(db)
 
         if rows:
             self._run_safely(write)
@@ -202,26 +200,24 @@ class VectorFile:
     def clear(self) -> None:
         """Remove all saved vectors. Raises StoreError if that is impossible."""
         with self._lock:
-            database = self._open()
-            if database is None or not database.is_writable:
+            db = self._open()
+            if db is None or not db.is_writable:
                 raise StoreError(
                     self.note
                     or f"{self.file} cannot be written, so that nothing in it can be removed."
                 )
             with self._rows.raise_store_errors():
-                database.execute("delete from vectors")
-                database.execute("vacuum")
-                database.execute("pragma wal_checkpoint(truncate)")
+                db.execute("delete from vectors")
+                db.execute("vacuum")
+                db.execute("pragma wal_checkpoint(truncate)")
             self.lookup_count = self.hit_count = 0
             self.note = ""
 
     def measure_use(self) -> VectorFileUse:
         """Return size and use of the file."""
 
-        def measure(database: SqliteDatabase) -> tuple[int, int]:
-            return database.execute("select count(*) from vectors").fetchone()[0], _used_bytes(
-                database
-            )
+        def measure(db: SqliteDatabase) -> tuple[int, int]:
+            return db.execute("select count(*) from vectors").fetchone()[0], _used_bytes(db)
 
         texts, size = self._run_safely(measure) or (0, 0)
         return VectorFileUse(texts, size, self.limit, self.lookup_count, self.hit_count, self.note)
@@ -234,7 +230,7 @@ class VectorFile:
             self._database = None
 
     def _renew(
-        self, database: SqliteDatabase, older_keys: list[bytes], damaged_keys: list[bytes]
+        self, db: SqliteDatabase, older_keys: list[bytes], damaged_keys: list[bytes]
     ) -> None:
         """Mark rows as recently used, by new numbers, and remove damaged rows.
 
@@ -243,42 +239,40 @@ class VectorFile:
         if damaged_keys:
             self.note = f"{len(damaged_keys):,} saved vectors were damaged and are computed again."
             log.warning("%s: %s", self.file, self.note)
-        if not database.is_writable or not (older_keys or damaged_keys):
+        if not db.is_writable or not (older_keys or damaged_keys):
             return
         # If another process writes, or the disk is full, the rows stay as they are.
-        with suppress(sqlite3.OperationalError), transaction(database):
-            database.executemany(
-                "delete from vectors where key = ?", ((key,) for key in damaged_keys)
-            )
-            (latest,) = database.execute(
+        with suppress(sqlite3.OperationalError), transaction(db):
+            db.executemany("delete from vectors where key = ?", ((key,) for key in damaged_keys))
+            (latest,) = db.execute(
                 "select seq from sqlite_sequence where name = 'vectors'"
             ).fetchone()
-            database.executemany(
+            db.executemany(
                 "update vectors set number = ? where key = ?", enumerate(older_keys, latest + 1)
             )
-            database.execute(
+            db.execute(
                 "update sqlite_sequence set seq = ? where name = 'vectors'",
                 (latest + len(older_keys),),
             )
 
-    def _remove_oldest(self, database: SqliteDatabase) -> None:
+    def _remove_oldest(self, db: SqliteDatabase) -> None:
         """Remove the least recently used vectors if the file exceeds its size limit."""
-        size = _used_bytes(database)
+        size = _used_bytes(db)
         if self._n_builds or size <= self.limit:
             return
-        oldest, newest = database.execute("select min(number), max(number) from vectors").fetchone()
+        oldest, newest = db.execute("select min(number), max(number) from vectors").fetchone()
         # Numbers have gaps, so about this fraction of the rows has a number below the bound.
         removed_fraction = min(1.0, 1 - self.limit / size + EXTRA_REMOVED_FRACTION)
         n_removed = math.ceil((newest - oldest + 1) * removed_fraction)
-        database.execute("delete from vectors where number < ?", (oldest + n_removed,))
+        db.execute("delete from vectors where number < ?", (oldest + n_removed,))
 
-    def _shrink(self, database: SqliteDatabase) -> None:
+    def _shrink(self, db: SqliteDatabase) -> None:
         """Shrink the file to its size limit after a build."""
-        if self._n_builds or not database.is_writable or _used_bytes(database) <= self.limit:
+        if self._n_builds or not db.is_writable or _used_bytes(db) <= self.limit:
             return
-        with transaction(database):
-            self._remove_oldest(database)
-        database.execute("vacuum")
+        with transaction(db):
+            self._remove_oldest(db)
+        db.execute("vacuum")
 
     def _run_safely(self, work: Callable[[SqliteDatabase], T]) -> T | None:
         """Return the result of `work` on the database; None if the file cannot be used.
@@ -289,8 +283,8 @@ class VectorFile:
             return None
         with self._lock:
             try:
-                database = self._open()
-                return work(database) if database is not None else None
+                db = self._open()
+                return work(db) if db is not None else None
             except sqlite3.DatabaseError as error:
                 if _is_damage(error):
                     self._remove_file()
@@ -341,9 +335,9 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGE_ERROR_CODES
 
 
-def _used_bytes(database: SqliteDatabase) -> int:
+def _used_bytes(db: SqliteDatabase) -> int:
     pages, free_pages, page_bytes = (
-        database.execute(f"pragma {name}").fetchone()[0]
+        db.execute(f"pragma {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "page_size")
     )
     return (pages - free_pages) * page_bytes

@@ -351,7 +351,7 @@ def test_old_saved_replies_are_separated_too(tmp_path):
         "t": ("Ann", "Bob?"),
         "j": ("No.", ""),
     }
-    assert kept.find("j", SCHEMA) is None and kept.find("c", usable_only=False).text == "Ann co"
+    assert kept.find("j", SCHEMA) is None and kept.find("c", usable=False).text == "Ann co"
     assert clean_reply(ChatReply("<think>Bob", finish="length"), None).finish == "thinking"
 
 
