@@ -144,7 +144,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
 
         Preparing means to pause, or to note a refused part that the next attempt leaves out.
         """
-        # All time but that of the stream itself counts as waiting.
+        # All time but that of the stream that brings the reply counts as waiting.
         start = time.perf_counter()
         with self.window.hold_slot(watch, send_state.was_sent) as slot:
             collector.wait_seconds += time.perf_counter() - start

@@ -68,9 +68,8 @@ class OpeningWords:
 
 
 OPENING_WORDS = (
-    OpeningWords(
-        ("analysis", "commentary"), may_be_glued=True
-    ),  # channel names without their marks
+    # Channel names without their marks.
+    OpeningWords(("analysis", "commentary"), may_be_glued=True),
     OpeningWords(
         tuple(
             f"{start} my {noun} process:"

@@ -71,11 +71,12 @@ class WindowSlot:
 class Window(Slots):
     """Slots for concurrent requests to a server. Safe between threads, which are served in order.
 
-    The window is the set of slots; its size is `limit`. It begins with one request. Until the first reply arrives, one more may start every five
-    seconds, at most three. The window then has `WINDOW.max_second_requests` slots, or fewer if
-    these could not be answered within half of `timeout` one after the other. Then it doubles as
-    long as replies take no longer, or sufficiently more of them arrive per second. Otherwise it
-    returns to the size at which replies per second stopped growing, and doubles again later.
+    The window is the set of slots; its size is `limit`. It begins with one slot. Until the first
+    reply arrives, one more request may start every five seconds, at most three. The window then has
+    `WINDOW.max_second_requests` slots, or fewer if so many requests could not be answered one after
+    the other within half of `timeout`. From then on it doubles as long as replies take no longer,
+    or sufficiently more of them arrive per second. Otherwise it returns to the size at which
+    replies per second stopped growing, and doubles again later.
 
     If the server reports that it is busy, the window shrinks to the requests in progress, and then
     grows in small steps. If a reply is late, it is halved. This is additive increase and
@@ -201,7 +202,7 @@ class Window(Slots):
             self._shrink(max(1, self._at_work // 2))
 
     def _shrink(self, limit: int) -> None:
-        """Shrink the window to `limit`, and let it grow in steps of an eighth from now on."""
+        """Shrink the window to `limit`, and let it grow by only an eighth the next time."""
         self._hold_windows = min(WINDOW.max_hold_windows, 2 * self._hold_windows)
         self._has_shrunk = True
         self._limit = limit
@@ -213,7 +214,7 @@ class Window(Slots):
 
         If `growing`, its result decides on a larger window, after comparison with `previous`.
         """
-        self._epoch = object()
+        self._epoch = object()  # identifies the measurement
         self._is_growing = growing
         self._previous_level = previous
         self._reply_seconds: list[float] = []  # of requests sent in this measurement
@@ -252,7 +253,8 @@ class Window(Slots):
         self._reply_seconds.append(seconds)
         limit = self._limit
         count = len(self._reply_seconds)
-        if self._is_growing and count % limit == 0 and not self._in_use():
+        if self._is_growing and count % limit == 0 and not self._is_full():
+            # Too few callers used the window to tell the limit of the server.
             self._begin_measurement(True, self._previous_level)
         elif self._is_growing and count == limit:
             self._grow_early()
@@ -277,7 +279,7 @@ class Window(Slots):
         elapsed = self._last_count - self._measurement_start
         return self._request_seconds / elapsed if elapsed else float(self._at_work)
 
-    def _in_use(self) -> bool:
+    def _is_full(self) -> bool:
         """Return whether the window was about full, so that its size limited the speed."""
         return self._mean_at_work() >= WINDOW.full_fraction * self._limit
 
@@ -308,14 +310,17 @@ class Window(Slots):
             self._climb(level)
             return
         self._hold_windows = min(WINDOW.max_hold_windows, 2 * self._hold_windows)
-        # The server was full at the smaller window times the gain. Up to 0.3 of a slot more is taken
-        # for an error of measurement.
+        # The server was full at the smaller window times the gain. Up to 0.3 of a slot more is
+        # taken for an error of measurement.
         full_limit = ceil(smaller.limit * rate_gain - 0.3)
         self._limit = min(level.limit, max(1, smaller.limit // 2, full_limit))
         self._begin_measurement()
 
     def _climb(self, level: _Level) -> None:
-        """Enlarge the window after a measurement, and measure the new size."""
+        """Enlarge the window after a measurement, and measure the new size.
+
+        It doubles, but grows by at most `_step`, which doubles each time.
+        """
         first_limit = 2
         if not self._has_grown:
             n_in_time = int(self._timeout / 2 / max(level.seconds, 1e-9))
