@@ -67,7 +67,7 @@ def test_measured_mode_is_saved_and_used(own_home, monkeypatch):
         and choose_mode() == other
         and MiniLMEncoder(FOLDER).mode == other
     )
-    assert "300" in speeds.sentence and other.words in speeds.sentence
+    assert "300" in speeds.sentence and other.title in speeds.sentence
 
 
 def test_environment_and_named_backend_override_the_mode(own_home, monkeypatch):
