@@ -170,9 +170,9 @@ def test_the_replies_that_a_client_finds_are_noted(tmp_path):
     noted = Noted(file=tmp_path / "replies.sqlite")
     noted.save("other", "m", ChatReply("Marley", 100, 2, seconds=1.0))
     noted.noted.clear()
-    replies = ReplyCache(on_disk=noted)
+    replies = ReplyCache(store=noted)
     assert (
-        replies.find("other", None, fewest=9).text == "Marley"
+        replies.find("other", None, min_tokens=9).text == "Marley"
         and replies.find("unknown", None) is None
     )
     assert set(noted.noted) == {"other"}

@@ -110,7 +110,7 @@ class BuildVectors:
     def __init__(self, name: str, ctx: BuildContext):
         self._signature = ctx.models.signature(name)
         encoder = ctx.models.encoder(name)
-        disk_vectors = encoder.on_disk() if isinstance(encoder, SavingEncoder) else None
+        disk_vectors = encoder.open_saved_vectors() if isinstance(encoder, SavingEncoder) else None
         self._saves_itself = disk_vectors is not None
         self._store = disk_vectors or SavedVectors(vector_file(), self._signature)
 

@@ -1,6 +1,6 @@
 """API keys of model servers, each bound to one address.
 
-Keys come from environment variables or from a file in the user's folder.
+Keys come from environment variables, or from a file of keys that were typed on the page Models.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def read_key_variable(variable: str, url: str, who: str) -> str:
     """Return the API key for a server from an environment variable.
 
     Only variables named HOPSCOPE_KEY_... are read, and their value begins with the address that the
-    key is for. A person who may add servers can therefore send no other variable, and no key to
-    another address than its own.
+    key is for. Somebody who may add servers to models.toml therefore cannot make Hopscope send
+    other secrets, or send a key to another address.
 
     Parameters
     ----------
     variable : name of the environment variable.
     url : address of the server.
-    who : the server's name in messages.
+    who : name of the server, with which messages begin.
 
     Returns
     -------
@@ -86,8 +86,8 @@ def save_key(url: str, key: str) -> None:
 
     Parameters
     ----------
-    url : address of the server; a slash at its end is removed.
-    key : the key; empty to remove it.
+    url : address of the server; slashes at its end are removed.
+    key : the key; empty to remove the saved one.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def check_key(key: str) -> None:
 
 
 def _write_private(file: Path, text: str) -> None:
-    """Write a file that nobody else can read at any time."""
+    """Write a file that no other user can read, not even while it is written."""
     file.unlink(missing_ok=True)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
@@ -150,7 +150,7 @@ def _saved_keys() -> dict[str, str]:
 
 
 def _is_bound_to(address: str, url: str) -> bool:
-    """Return whether a URL is the address that a key is bound to, or lies below it."""
+    """Return whether a URL has a key's bound address or a path below it."""
     try:
         bound = urlsplit(address.rstrip("/"))
         target = urlsplit(url.rstrip("/"))

@@ -1,4 +1,8 @@
-"""Protocols by which operators use models."""
+"""Interfaces between retrieval operators and models.
+
+Operators rank candidates with an `Encoder`, `Scorer` or `Chooser`, and write answers with a `Chat`.
+They get these from a `Models` object, usually `core.models.registry.Registry`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
 Messages = Sequence[Mapping[str, str]]
-Preview = Callable[[np.ndarray, np.ndarray], None]  # candidate positions and their scores
+# Called with positions of candidates, int64 [m], and their scores, float64 [m].
+Preview = Callable[[np.ndarray, np.ndarray], None]
 
 
 class Encoder(Protocol):
@@ -36,7 +41,7 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class QuestionEncoder(Encoder, Protocol):
-    """Encoder that reads questions in another way than texts, such as after another prompt."""
+    """Encoder that treats questions and texts differently, for example by a prompt for each."""
 
     def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
         """Return the vectors of questions, float32 [n, d] with unit rows."""
@@ -46,9 +51,7 @@ class QuestionEncoder(Encoder, Protocol):
 def question_vectors(
     encoder: Encoder, questions: Sequence[str], watch: Watch = NO_WATCH
 ) -> np.ndarray:
-    """Return the vectors of questions, as `encoder.encode` does for texts.
-
-    Some encoders were trained with a different prompt for questions than for texts.
+    """Return the vectors of questions, encoded as questions if the encoder makes a difference.
 
     Parameters
     ----------
@@ -73,11 +76,11 @@ class Choice:
     ----------
     positions : positions in the candidate list, best first.
     scores : scores aligned with `positions`; None if the chooser gives an order without scores.
-    order : all candidates, best first, if the chooser ranks all of them. Scorers do, language
-        models do not.
-    order_scores : scores aligned with `order`.
+    order : positions of all candidates, best first; None if the chooser ranks only its picks, as
+        language models do.
+    order_scores : scores aligned with `order`; None without an order.
     usage : calls and tokens of language models.
-    notes : notes on replies that could not be used, and on the fallback taken.
+    notes : sentences for the user on unusable replies, and on what was done instead.
     """
 
     positions: tuple[int, ...]
@@ -102,14 +105,15 @@ class Task:
     entities : names of the question entities, which some prompts show.
     groups : int [n]; candidates with equal numbers are alike, such as paths along the same
         relations. A scorer may read some of each group first.
-    preview : called by scorers meanwhile, perhaps from another thread, with the positions scored so
-        far (ascending int64 [m]) and their scores (float64 [m]).
-    max_read : most distinct texts that a scorer reads, in order of expected score; 0 for all.
+    preview : called by scorers while they read, perhaps from another thread, with the positions
+        scored so far (ascending int64 [m]) and their scores (float64 [m]).
+    max_read : largest number of distinct texts that a scorer reads, in order of expected score;
+        0 for all.
     recall : below 1, reading stops once this fraction of the `n_best` best candidates has probably
         been read.
     n_best : number of best candidates that `recall` refers to; 0 for all.
-    earlier_scores : scores of other texts for the same question, such as those of the previous
-        hop. Texts scored now are added.
+    earlier_scores : scores by text for the same question, such as those of the previous hop. The
+        scorer adds the texts that it reads.
     """
 
     query: str
@@ -127,7 +131,8 @@ class Task:
     def select(self, positions: Sequence[int]) -> Task:
         """Return the task for the candidates at these positions alone.
 
-        Its preview is called with ascending positions among all candidates, as `preview` requires.
+        A scorer of the new task counts positions in the selection. Its previews are translated to
+        ascending positions among all candidates of this task.
         """
         selected = np.asarray(positions, np.int64)
         preview = self.preview
@@ -153,7 +158,7 @@ class Chooser(Protocol):
         ----------
         task : the question and limits on reading.
         texts : the candidates.
-        k : largest number of texts; all of them, ordered, if k <= 0.
+        k : largest number of texts; no limit if k <= 0, so that a scorer returns all of them.
 
         Returns
         -------
@@ -186,17 +191,17 @@ class ChatReply:
 
     Parameters
     ----------
-    text : the reply.
+    text : the reply, without its reasoning.
     tokens_in : tokens of the prompt.
     tokens_out : tokens of the reply.
     finish : how it ended, a key of `FINISHES`.
-    cached : true if it was remembered and not generated now.
+    cached : true if it was found in memory or on disk, and not generated now.
     words : for the finish "repeat", the number of words until the repetition was detected.
     thought : the reasoning before the reply, which is no part of it.
-    limit : number of tokens at which it was cut off.
-    detail : the tool that it called, or the text of its refusal.
+    limit : number of tokens at which it was cut off; 0 if it was not.
+    detail : the tool that it called, or the text of its refusal; empty without either.
     seconds : time that generating it took.
-    waited : seconds of waiting for a slot or a busy server, before `seconds` began.
+    wait_seconds : seconds of waiting for a slot or a busy server, which `seconds` does not include.
     """
 
     text: str
@@ -209,13 +214,13 @@ class ChatReply:
     limit: int = field(default=0, compare=False)
     detail: str = field(default="", compare=False)
     seconds: float = field(default=0.0, compare=False)
-    waited: float = field(default=0.0, compare=False)
+    wait_seconds: float = field(default=0.0, compare=False)
 
     @property
     def is_usable(self) -> bool:
         """True if the reply has text, and ended by itself or was stopped for repeating itself.
 
-        `CachedChat` saves other replies too, but asks the model again.
+        `CachedChat` requests a reply again if the saved one is not usable.
         """
         return bool(self.text.strip()) and self.finish in ("stop", "repeat")
 
@@ -229,19 +234,19 @@ class ChatReply:
         """The beginning of the text in quotes, or the reason why it is blank."""
         return f"“{shorten(self.text)}”." if self.text.strip() else self.describe_fault()
 
-    def describe_fault(self, what: str = "reply") -> str:
-        """Return a sentence on what is wrong with the reply; empty if nothing is.
+    def describe_fault(self, noun: str = "reply") -> str:
+        """Return a sentence on the fault of the reply; empty if it has none.
 
         A reply that was stopped because it repeated itself is usable, but has a sentence, too.
-        `what` is the noun for the reply.
+        `noun` names the reply in the sentence.
         """
         if self.is_cut:
             if self.limit:
-                return f"The {what} was cut at {self.limit:,} tokens."
-            return f"The {what} was cut."
+                return f"The {noun} was cut at {self.limit:,} tokens."
+            return f"The {noun} was cut."
         if self.finish == "repeat":
             after = f" after {self.words} words" if self.words else ""
-            return f"The {what} repeated itself and was stopped{after}."
+            return f"The {noun} repeated itself and was stopped{after}."
         if not self.text.strip():
             if self.finish in ("stop", "length") and self.thought:
                 return "The model only thought, and wrote nothing behind its thought."
@@ -268,7 +273,7 @@ FINISHES = {
 
 
 class Chat(Protocol):
-    """A language model that answers messages."""
+    """A language model that replies to chat messages."""
 
     @property
     def context(self) -> int:
@@ -291,12 +296,12 @@ class Chat(Protocol):
         Parameters
         ----------
         messages : the prompt.
-        schema : JSON schema that the text must satisfy.
+        schema : JSON schema that the text must satisfy; None for free text.
         max_tokens : token limit of the reply.
         seed : seed of the sampling.
         temperature : sampling temperature.
         on_text : called with each new piece of text as it arrives.
-        watch : checked between pieces; may raise RunCancelled.
+        watch : checked between pieces; it may raise RunCancelled.
 
         Returns
         -------
@@ -323,7 +328,7 @@ class Chat(Protocol):
 
 
 class NoModels:
-    """Placeholder for the registry if no model may be used."""
+    """A `Models` object without any model, for runs that may use none."""
 
     def chooser(self, expression: str) -> Chooser:
         raise ModelUnavailable("No model is here.")
@@ -364,8 +369,8 @@ class Models(Protocol):
     encoder(name) : the encoder of that name or role.
     chat(role) : the language model of that name or role.
     is_chat(name) : True if the name is that of a language model.
-    signature(name) : text that changes with the results of a model, for cache keys. If no name is
-        given, it changes with any model.
+    signature(name) : text for cache keys that changes whenever the results of a model may change;
+        without a name, those of any model.
     weights(name) : text that identifies the weights of a model.
     title(name) : title of a model for a person.
     info(name) : name, title, roles and state of a model.

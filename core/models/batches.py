@@ -1,4 +1,7 @@
-"""Batch sizes of models: fixed on a processor, fitted to the free memory on a graphics card."""
+"""Batches of texts for encoders and rerankers that run through torch.
+
+Their size is fixed on a processor, and fitted to the free memory on a graphics card.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ import numpy as np
 from core.errors import ModelFailed
 
 # Tokens of a batch on a graphics card, padding included.
-FIRST_BATCH_TOKENS = 1 << 12
+FIRST_BATCH_TOKENS = 1 << 12  # also the smallest size that is chosen by measured memory
 MAX_BATCH_TOKENS = 1 << 16  # larger batches are no faster
-FREE_MEMORY_FRACTION = 0.5  # that a batch fills; other programs may need the rest
-# Parts of the error messages of libraries.
+FREE_MEMORY_FRACTION = 0.5  # filled by a batch; other programs may need the rest
+# Parts of the messages of torch and CUDA, which have no error class of their own for this.
 OUT_OF_MEMORY_PHRASES = ("out of memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED")
 # Options of a tokenizer that returns only the token ids.
 IDS_ALONE = {"return_attention_mask": False, "return_token_type_ids": False}
@@ -34,24 +37,24 @@ class BatchSplitter:
     """
 
     def __init__(self, device: str, rows: int):
-        self._card = device if device != "cpu" else ""
+        self._card = device if device != "cpu" else ""  # empty on a processor
         self._rows = rows
         self.tokens = FIRST_BATCH_TOKENS  # of the next batch on a graphics card, padding included
-        self._is_measured = False
+        self._is_measured = False  # true once `tokens` was fitted to the memory
 
     def run(
         self, lengths: Sequence[int], read: Callable[[list[int]], T]
     ) -> Iterator[tuple[list[int], T]]:
-        """Yield each batch with its result; long texts first.
+        """Yield each batch with its result, longest texts first.
 
         Parameters
         ----------
         lengths : number of tokens of each text.
-        read : processes the texts at some positions.
+        read : computes the result of a batch, from the positions of its texts in `lengths`.
 
         Yields
         ------
-        Positions in `lengths`, and the result of `read`.
+        The positions of a batch, and the result of `read` for it.
 
         Raises
         ------
@@ -79,24 +82,27 @@ class BatchSplitter:
         return max(1, self.tokens // max(1, longest)) if self._card else self._rows
 
     def _read_measured(
-        self, part: list[int], lengths: Sequence[int], read: Callable[[list[int]], T]
+        self, rows: list[int], lengths: Sequence[int], read: Callable[[list[int]], T]
     ) -> T:
         """Return the result of `read`, measuring memory with the first batch on a graphics card."""
         if not self._card or self._is_measured:
-            return read(part)
+            return read(rows)
         import torch
 
         start_bytes = torch.cuda.memory_allocated(self._card)
         torch.cuda.reset_peak_memory_stats(self._card)
-        result = read(part)
+        result = read(rows)
         peak_bytes = torch.cuda.max_memory_allocated(self._card) - start_bytes
         free, _ = torch.cuda.mem_get_info(self._card)
+        # Memory that torch keeps from earlier batches is free for the next one.
         spare = torch.cuda.memory_reserved(self._card) - torch.cuda.memory_allocated(self._card)
-        self.tokens = batch_tokens_for(peak_bytes / (len(part) * lengths[part[0]]), free + spare)
+        padded_tokens = len(rows) * lengths[rows[0]]  # the first text is the longest
+        self.tokens = batch_tokens_for(peak_bytes / padded_tokens, free + spare)
         self._is_measured = True
         return result
 
     def _shrink(self, rows: int, longest: int, fault: BaseException) -> None:
+        """Halve later batches after one of some rows and `longest` tokens did not fit."""
         if rows == 1:
             raise ModelFailed(
                 f"There is not enough memory to read one text of {longest:,} tokens."
@@ -114,21 +120,21 @@ class BatchSplitter:
 def pad_batch(
     tokenizer: Any, codes: Mapping[str, Sequence[Sequence[int]]], rows: Sequence[int], device: Any
 ) -> dict[str, Any]:
-    """Return some tokenized texts as tensors of equal length on a device, with the attention mask.
+    """Pad some tokenized texts to tensors of equal length on a device.
 
-    The result is that of `tokenizer.pad`, twenty times as fast. On a graphics card,
-    `tokenizer.pad` took as long as all other work.
+    The tensors equal those of `tokenizer.pad`, and are made twenty times as fast. On a graphics
+    card, `tokenizer.pad` took as long as all other work.
 
     Parameters
     ----------
-    tokenizer : has the padding's token ids and side.
-    codes : lists of token ids of all texts by the name of the tensor, such as input_ids.
-    rows : the texts of the batch, as positions in these lists.
-    device : where the tensors are put.
+    tokenizer : a tokenizer of transformers, whose padding ids and padding side are used.
+    codes : its output for all texts: by tensor name, such as input_ids, a list of ids per text.
+    rows : positions of the batch's texts in these lists.
+    device : device of the tensors.
 
     Returns
     -------
-    int64 tensors [rows, longest] by name, with the attention mask.
+    int64 tensors [rows, longest] by name, among them the attention mask.
     """
     import torch
 
@@ -148,13 +154,13 @@ def pad_batch(
     return {key: torch.from_numpy(value).to(device) for key, value in arrays.items()}
 
 
-def batch_tokens_for(bytes_a_token: float, free: float) -> int:
+def batch_tokens_for(bytes_per_token: float, free_bytes: float) -> int:
     """Return the tokens of a batch that fills a fraction of the free memory.
 
     Parameters
     ----------
-    bytes_a_token : measured memory of a token, in bytes.
-    free : free memory in bytes.
+    bytes_per_token : measured memory of a token.
+    free_bytes : free memory.
 
     Returns
     -------
@@ -166,12 +172,12 @@ def batch_tokens_for(bytes_a_token: float, free: float) -> int:
     >>> batch_tokens_for(100_000.0, 4e9), batch_tokens_for(100_000.0, 1e12), batch_tokens_for(100_000.0, 1e6)
     (20000, 65536, 4096)
     """
-    tokens = FREE_MEMORY_FRACTION * free / max(1.0, bytes_a_token)
+    tokens = FREE_MEMORY_FRACTION * free_bytes / max(1.0, bytes_per_token)
     return int(min(MAX_BATCH_TOKENS, max(FIRST_BATCH_TOKENS, tokens)))
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an error of a library says that memory ran out."""
+    """Return whether an error of torch or Python says that memory ran out."""
     return isinstance(error, MemoryError) or any(
         words in str(error) for words in OUT_OF_MEMORY_PHRASES
     )

@@ -1,9 +1,10 @@
-"""Readable names of expressions that name models."""
+"""Readable names of chooser expressions such as `prefilter(encoder, choose, 32)`."""
 
 from __future__ import annotations
 
 from core.models.combine import CombinatorCall, parse_chooser
 
+# Names of models in tables; other models keep their own name.
 SHORT_MODEL_NAMES = {
     "choose": "language model",
     "bm25": "BM25",
@@ -14,6 +15,7 @@ SHORT_MODEL_NAMES = {
     "lsa": "LSA",
     "lda": "LDA",
 }
+# Phrases by combinator, with the arguments of `core.models.combine.COMBINATORS` in their order.
 COMBINATOR_PHRASES = {
     "prefilter": "{1} after {0}",
     "supplement": "{0}, filled by {1}",
@@ -40,6 +42,7 @@ def _shorten_part(part: str | float | CombinatorCall) -> str:
     return COMBINATOR_PHRASES[part.name].format(*map(_shorten_part, part.arguments))
 
 
+# Criteria of choosers in everyday words; other models are named as they are.
 CHOOSER_WORDS = {
     "random": "lot",
     **dict.fromkeys(("bm25", "tfidf", "n-gram"), "shared words"),
@@ -55,8 +58,8 @@ CHOOSER_WORDS = {
 def plain_name(expression: str) -> str:
     """Return the criterion of a chooser in everyday words: `meaning`, `the language model`.
 
-    A combination is named by the part that decides last; if both parts pick, by the first. Raises
-    BadParameter.
+    A prefilter is named by its costly chooser, which picks last. Any other combination is named by
+    its first part. Raises BadParameter.
 
     >>> from core.models.chooser_names import plain_name
     >>> plain_name("encoder"), plain_name("prefilter(encoder, choose, 32)")

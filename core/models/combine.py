@@ -1,4 +1,9 @@
-"""Choosers combined from others, and expressions such as "prefilter(encoder, choose, 32)"."""
+"""Choosers combined from others, and the expressions that name them.
+
+The operators' parameter `model` is such an expression. With "prefilter(encoder, choose, 32)", the
+encoder selects 32 candidates, and the language model of the role choose picks from these.
+"The papers" are LEGO-GraphRAG, whose names of the combinations are given below.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +22,10 @@ from core.prompts import choosing_prompts
 from core.types import Usage
 
 ADJACENT_WORDS = re.compile(r"[\w.\-]\s+[\w.\-]")  # words without a bracket or comma between them
-EXPRESSION_WORD = re.compile(r"([\w.\-]+)(\s*\()?")  # with a following bracket
+EXPRESSION_WORD = re.compile(r"([\w.\-]+)(\s*\()?")  # a word, and a bracket if one follows
 CHOOSING_PROMPTS = choosing_prompts()
+# Names of the arguments of each combinator: “n” is a whole number, “least” a score, “prompt” the
+# name of a prompt. The others are choosers.
 COMBINATORS = {
     "prefilter": ("cheap", "dear", "n"),
     "supplement": ("chooser", "scorer"),
@@ -31,10 +38,10 @@ COMBINATORS = {
 
 @dataclass(frozen=True)
 class PrefilterChooser:
-    """A cheap scorer that selects the best `n` candidates, and a costly chooser on these.
+    """A costly chooser that reads only the `n` best candidates of a cheap scorer.
 
-    This is EEMs-PF of the papers. `Choice.order` is the cheap scorer's order of all candidates. The
-    costly chooser reads the selected candidates best first.
+    This is EEMs-PF of the papers. The costly chooser reads the selected candidates best first.
+    `Choice.order` is the cheap scorer's order of all candidates.
     """
 
     cheap_scorer: Scorer
@@ -42,13 +49,13 @@ class PrefilterChooser:
     n: int
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Pick candidates as the costly chooser decides.
+        """Pick candidates with the costly chooser.
 
         Parameters
         ----------
         task : the question and limits on reading.
         texts : the candidates.
-        k : largest number of texts; all `n`, ordered, if k <= 0.
+        k : largest number of texts; if k <= 0, all that the costly chooser picks of the `n`.
 
         Returns
         -------
@@ -60,12 +67,12 @@ class PrefilterChooser:
             task.select(shortlist), [texts[i] for i in shortlist], k
         )
         return Choice(
-            tuple(shortlist[i] for i in selection.positions),
-            selection.scores,
-            ranking.order,
-            ranking.order_scores,
-            ranking.usage + selection.usage,
-            ranking.notes + selection.notes,
+            positions=tuple(shortlist[i] for i in selection.positions),
+            scores=selection.scores,
+            order=ranking.order,
+            order_scores=ranking.order_scores,
+            usage=ranking.usage + selection.usage,
+            notes=ranking.notes + selection.notes,
         )
 
 
@@ -73,16 +80,16 @@ class PrefilterChooser:
 class SupplementChooser:
     """A chooser's picks, filled up to `k` with a scorer's best other candidates.
 
-    This is EEMs-S of the papers. The scorer does not run if the chooser already picked `k`.
-    `Choice.scores` is None, as the two do not share a scale. With k <= 0 every candidate is
-    returned, the chooser's picks first.
+    This is EEMs-S of the papers. The scorer does not run if the chooser already picked `k`. If it
+    adds candidates, `Choice.scores` is None, as the two do not share a scale. With k <= 0 every
+    candidate is returned, the chooser's picks first.
     """
 
     chooser: Chooser
     scorer: Scorer
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Pick candidates, filled up by the scorer.
+        """Pick candidates with the chooser, and add the scorer's best until there are `k`.
 
         Parameters
         ----------
@@ -107,12 +114,12 @@ class SupplementChooser:
             f"because the chooser picked {len(selection.positions)}."
         )
         return Choice(
-            selection.positions + tuple(others[:added]),
-            None,
-            ranking.order,
-            ranking.order_scores,
-            selection.usage + ranking.usage,
-            selection.notes + ranking.notes + (note,),
+            positions=selection.positions + tuple(others[:added]),
+            scores=None,
+            order=ranking.order,
+            order_scores=ranking.order_scores,
+            usage=selection.usage + ranking.usage,
+            notes=selection.notes + ranking.notes + (note,),
         )
 
 
@@ -127,7 +134,7 @@ class RescoreChooser:
     scorer: Scorer
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Return the chooser's picks, best first by the scorer.
+        """Return the chooser's picks in the order of the scorer.
 
         Parameters
         ----------
@@ -144,18 +151,18 @@ class RescoreChooser:
             task.select(selection.positions), [texts[i] for i in selection.positions], k
         )
         return Choice(
-            tuple(selection.positions[i] for i in ranking.positions),
-            ranking.scores,
-            selection.order,
-            selection.order_scores,
-            selection.usage + ranking.usage,
-            selection.notes + ranking.notes,
+            positions=tuple(selection.positions[i] for i in ranking.positions),
+            scores=ranking.scores,
+            order=selection.order,
+            order_scores=selection.order_scores,
+            usage=selection.usage + ranking.usage,
+            notes=selection.notes + ranking.notes,
         )
 
 
 @dataclass(frozen=True)
 class RoundsChooser:
-    """A chooser called once per `window` of candidates, then once on everything it picked.
+    """A chooser called on each `window` candidates in turn, then once on all of its picks.
 
     This is M-LLMs of the papers. Section B.9 of the report calls the model several times “to
     iteratively refine the generated paths” and gives no details. This class follows the report's
@@ -167,7 +174,7 @@ class RoundsChooser:
     window: int
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Pick candidates as decided in the last round.
+        """Pick candidates in rounds; the last round decides.
 
         Parameters
         ----------
@@ -181,7 +188,7 @@ class RoundsChooser:
         """
         if len(texts) <= self.window:
             return self.chooser.choose(task, texts, k)
-        picks: list[int] = []
+        picks: list[int] = []  # positions in `texts`
         usage = Usage()
         notes: tuple[str, ...] = ()
         for start in range(0, len(texts), self.window):
@@ -193,23 +200,23 @@ class RoundsChooser:
             notes += selection.notes
         if not picks:
             return Choice((), usage=usage, notes=_distinct(notes))
-        last = self.chooser.choose(task.select(picks), [texts[i] for i in picks], k)
-        notes += (f"{len(picks)} of {len(texts)} candidates reached the last round.", *last.notes)
+        final = self.chooser.choose(task.select(picks), [texts[i] for i in picks], k)
+        notes += (f"{len(picks)} of {len(texts)} candidates reached the last round.", *final.notes)
         return Choice(
-            tuple(picks[i] for i in last.positions),
-            last.scores,
-            usage=usage + last.usage,
+            tuple(picks[i] for i in final.positions),
+            final.scores,
+            usage=usage + final.usage,
             notes=_distinct(notes),
         )
 
 
 @dataclass(frozen=True)
 class ThresholdChooser:
-    """A scorer's best candidates, without those that score below `min_score`.
+    """A scorer that picks only candidates with a score of at least `min_score`.
 
-    The threshold applies in addition to the cut at `k` (LEGO-GraphRAG v1, section 4.1: nodes of at
-    least tau_v, edges of at least tau_e, paths above one). Its scale is that of the scorer: a
-    cosine, a BM25 sum, or a reranker's own scale. `Choice.order` holds every candidate.
+    The threshold applies in addition to the cut at `k`. Its scale is that of the scorer: a cosine,
+    a BM25 sum, or a reranker's own scale. `Choice.order` holds every candidate. LEGO-GraphRAG v1
+    (section 4.1) has such thresholds for nodes (tau_v), edges (tau_e) and paths.
     """
 
     scorer: Scorer
@@ -273,7 +280,10 @@ def parse_chooser(expression: str) -> str | CombinatorCall:
 
 
 def _quote_words(expression: str) -> str:
-    """Quote every word of an expression, except whole numbers and words before a bracket."""
+    """Quote every word of an expression, except whole numbers and names of combinators.
+
+    Raises ValueError for an expression with quotes, or with words that no comma separates.
+    """
 
     def quote(match: re.Match[str]) -> str:
         word, bracket = match.group(1), match.group(2)
@@ -285,7 +295,7 @@ def _quote_words(expression: str) -> str:
 
 
 def _read_node(tree: ast.expr, excerpt: str) -> str | CombinatorCall:
-    """Convert one node of the syntax tree."""
+    """Convert a node of Python's syntax tree to a name or a call; `excerpt` is for messages."""
     if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
         return tree.value
     if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name)) or tree.keywords:
@@ -328,6 +338,7 @@ def _read_argument(
 
 
 def _read_least(node: ast.expr, excerpt: str, name: str) -> float:
+    """Return a threshold, which is quoted as a word if it is no whole number."""
     value = math.nan
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
         with contextlib.suppress(ValueError):
@@ -411,9 +422,9 @@ def build_chooser(
     Parameters
     ----------
     expression : such as "prefilter(encoder, choose, 32)".
-    chooser : returns the chooser of a name. For a language model, the second argument may be the
-        name of a prompt.
-    scorer : returns the scorer of a name.
+    chooser : returns the chooser of a model's name. For a language model, its second argument may
+        be the name of a prompt.
+    scorer : returns the scorer of a model's name.
 
     Returns
     -------

@@ -1,4 +1,8 @@
-"""Cross-encoders, which read a question and a candidate together and return a score."""
+"""Cross-encoders, which read a question and a candidate together and return a score.
+
+`PairScorer` batches the pairs and caches hidden states; its subclasses load the network from a
+library. The operators of FastInsight also use the hidden states and the head.
+"""
 
 from __future__ import annotations
 
@@ -25,26 +29,26 @@ from core.models.weight_differences import apply_difference, read_difference
 from core.runtime.meter import ProgressEstimate, count_time, first_requests, record_saved_time
 from core.runtime.slots import Slots
 
-MAX_CACHED_PAIRS = 10_000  # of a question and a text, whose hidden states are cached
+MAX_CACHED_PAIRS = 10_000  # pairs of a question and a text whose hidden states are cached
 
 
 class PairScorer(BaseScorer):
-    """A cross-encoder, loaded at the first use.
+    """Base class of cross-encoders, which are loaded at the first use.
 
-    Scores are the raw numbers of the last layer. Each distinct candidate is read once, the longest
-    first.
+    Scores are the raw outputs of the last layer, not probabilities. Each distinct candidate is read
+    once, the longest first.
 
     Parameters
     ----------
     weights : a local folder, or a name on the model hub.
-    name : the name of the model here.
+    name : name of the model in models.toml.
     batch : pairs per batch on a processor. On a graphics card its memory decides
         (core.models.batches).
-    max_tokens : longest pair in tokens; the rest is cut.
+    max_tokens : token limit of a pair; the rest is cut.
     """
 
-    package = ""  # Python package of the library
-    install = ""  # its name for pip
+    package = ""  # name under which the library is imported
+    install = ""  # name of the library for pip
 
     def __init__(self, weights: str, name: str, batch: int = 64, max_tokens: int = 512):
         self.weights = weights
@@ -96,11 +100,11 @@ class PairScorer(BaseScorer):
         ------
         BadParameter : the model's head has an unknown architecture.
         ModelUnavailable : the library or the weights are missing.
-        ModelFailed : as `score` raises.
+        ModelFailed : the memory does not suffice for a single pair, or loading failed.
 
         Notes
         -----
-        This is H of FastInsight.
+        This is the matrix H of FastInsight.
         """
         unique = list(dict.fromkeys(texts))
         rows = self._find_cached_states(task.query, unique)
@@ -130,9 +134,10 @@ class PairScorer(BaseScorer):
             self._cache.clear()
 
     def _find_cached_states(self, query: str, texts: list[str]) -> dict[str, np.ndarray]:
-        """Return the hidden states of pairs that were read before.
+        """Return the cached hidden states of the question with these texts, by text.
 
-        They are cached since other lanes rank many of the same texts.
+        They are cached since methods that run in comparison rank many of the same texts. The time
+        saved by them is recorded.
         """
         with self._cache_lock:
             entries = {
@@ -149,19 +154,22 @@ class PairScorer(BaseScorer):
     def _cache_states(
         self, query: str, texts: list[str], states: np.ndarray, seconds: float
     ) -> None:
+        """Cache the states of a batch, each with its share of the batch's seconds."""
         with self._cache_lock:
             for text, state in zip(texts, states):
                 self._cache[query, text] = state, seconds / len(texts)
 
     @property
     def head(self) -> Head:
-        """The layers after the hidden states. Raises the errors of `hidden`."""
-        return torch_head(self._unpack(self._engine())[0], self.name)[1]
+        """The layers that turn hidden states into scores. Raises the errors of `hidden`."""
+        net, _ = self._unpack(self._engine())
+        _, head = torch_head(net, self.name)
+        return head
 
     def _read_batches(
         self, task: Task, texts: list[str], compute: Callable[[Any, Any], np.ndarray]
     ) -> Iterator[tuple[list[str], np.ndarray]]:
-        """Yield batches of texts, long ones first, with the result of `compute(net, batch)`."""
+        """Yield batches of texts, longest first, with the row of `compute(net, batch)` for each."""
         net, tokenizer = self._unpack(self._engine())
         codes = self._tokenize(tokenizer, task.query, texts)
 
@@ -173,7 +181,7 @@ class PairScorer(BaseScorer):
             yield [texts[row] for row in rows], results
 
     def _tokenize(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
-        """Tokenize the question with each text."""
+        """Return the token ids of the question with each text, by tensor name."""
         return dict(
             tokenizer(
                 [query] * len(texts),
@@ -185,14 +193,17 @@ class PairScorer(BaseScorer):
         )
 
     def _compute_scores(self, net: Any, batch: Any) -> np.ndarray:
-        """Return the last output of each pair, float64 [n]."""
+        """Return the score of each pair, the last output of the network, float64 [n]."""
         import torch
 
         with torch.inference_mode():
             return net(**batch).logits[:, -1].double().cpu().numpy()
 
     def _compute_states(self, net: Any, batch: Any) -> np.ndarray:
-        """Return the input of the network's head for each pair, float32 [n, d]."""
+        """Return the input of the network's head for each pair, float32 [n, d].
+
+        A hook records it, as the libraries return only the scores.
+        """
         import torch
 
         head_module, _ = torch_head(net, self.name)
@@ -206,7 +217,7 @@ class PairScorer(BaseScorer):
         finally:
             hook.remove()
         states = head_inputs[0]
-        if states.dim() == 3:  # [n, tokens, d], else [n, d]
+        if states.dim() == 3:  # [n, tokens, d], of which the head uses the first token
             states = states[:, 0]
         return states.float().cpu().numpy()
 
@@ -247,15 +258,15 @@ class PairScorer(BaseScorer):
 
     @abstractmethod
     def _load(self) -> Any:
-        """Load the model."""
+        """Load and return the model of the library; see `_unpack`."""
 
 
 class FlagReranker(PairScorer):
     """A bge-reranker model through FlagEmbedding, in half precision on a graphics card.
 
-    FlagEmbedding provides tokenizer and network, and the rule by which pairs are cut. Its own loop
-    is not used: it reads the first batch of each call twice to find the batch size, and processes
-    every pair in Python.
+    FlagEmbedding provides the tokenizer, the network and the rule by which pairs are cut. Its own
+    loop over batches is not used: it reads the first batch of each call twice to find the batch
+    size, and processes every pair in Python.
     """
 
     package = install = "FlagEmbedding"
@@ -325,15 +336,16 @@ class CrossEncoder(PairScorer):
         return next(networks), model.tokenizer
 
 
-class ChangedEncoder(CrossEncoder):
-    """A cross-encoder fine-tuned from an encoder, stored as a difference from its weights.
+class DeltaCrossEncoder(CrossEncoder):
+    """A cross-encoder fine-tuned from a sentence encoder, stored as a difference of weights.
 
     On a processor with bfloat16 instructions, everything but the head computes in bfloat16. This
     more than halves the time.
 
     Parameters
     ----------
-    weights : the encoder's weights.
+    weights : the encoder's weights, to which the difference is added.
+    name, batch, max_tokens : as in `PairScorer`.
     difference : folder of the difference; see `core.models.weight_differences`.
     """
 
@@ -369,9 +381,10 @@ class ChangedEncoder(CrossEncoder):
 
 
 def encoder_weights(net: Any) -> dict[str, np.ndarray]:
-    """Return the weights of a classifier's encoder by name.
+    """Return the weights of a classifier without its head, by name.
 
-    The head is left out, as it is newly initialised when a classifier is made from an encoder.
+    The head is left out, as transformers initialises it with random numbers when a classifier is
+    made from an encoder.
     """
     prefix = f"{net.base_model_prefix}."
     return {

@@ -1,4 +1,9 @@
-"""Reader of models.toml: the models that ship with Hopscope and those of the user."""
+"""Reader of models.toml: the models that ship with Hopscope and those of the user.
+
+Each table [model.NAME] declares a model: its kind, its backend and the settings of that backend
+(`core.models.backends`). The table [roles] says which model is used for the answer, for choosing
+and so on. The user's file overrides the shipped one.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +25,7 @@ from core.models.backends import MODEL_BACKENDS, Backend
 MODEL_NAME_PATTERN = re.compile(r"[\w.\-]+")
 SHIPPED_MODELS_FILE = ROOT / "models.toml"
 MAX_ROW_NUMBER = 1 << 53  # larger whole numbers may not be exact as floats
+# The kind of model that each role needs. An encoder or a reranker may also serve as a scorer.
 ROLE_KINDS = {
     "answer": "chat",
     "choose": "chat",
@@ -37,13 +43,17 @@ class ModelRow:
     Parameters
     ----------
     name : its name in expressions.
-    kind : chat, encoder or scorer.
-    backend : the program or library that runs it.
+    kind : chat, encoder, scorer or reranker.
+    backend : the program or library that runs it, a key of `MODEL_BACKENDS`.
     settings : the backend's own settings.
-    memory : bytes of memory that it needs, if known.
+    title : name for people.
+    licence : licence of the weights.
+    upstream : address or name of the model's source.
+    memory : bytes of memory that it needs; 0 if unknown.
     own : true for a row of the user, false for a shipped one.
     price_in : price of a million prompt tokens, in `currency`.
     price_out : price of a million reply tokens, in `currency`.
+    currency : code of the currency, such as USD.
     languages : codes of the languages it was trained on, separated by blanks; empty if these are
         many or unknown.
     """
@@ -63,6 +73,7 @@ class ModelRow:
     languages: str = ""
 
 
+# Keys that a row of any backend may have.
 COMMON_ROW_KEYS = (
     "kind",
     "backend",
@@ -75,7 +86,7 @@ COMMON_ROW_KEYS = (
     "currency",
     "languages",
 )
-# Types of common keys; the others are texts.
+# Types of common keys that are not texts.
 ROW_KEY_TYPES = {"memory": "int", "price_in": "float", "price_out": "float"}
 
 
@@ -91,7 +102,7 @@ class Declarations:
     Parameters
     ----------
     rows : the models by name.
-    roles : the name of the model of each role.
+    roles : name of the model by role.
     faults : a sentence for each entry that cannot be used.
     """
 
@@ -122,9 +133,10 @@ def merged_declarations() -> Declarations:
 
 
 def _read_declarations(path: Path, base_rows: Mapping[str, ModelRow], is_own: bool) -> Declarations:
-    """Return the rows and roles of one file; none if it does not exist.
+    """Return the rows and roles of one file, empty if it does not exist.
 
-    Its roles may name its own rows and those of `base_rows`.
+    The roles may name rows of the file and those of `base_rows`. Unusable entries are left out, and
+    described in `Declarations.faults`.
     """
     try:
         models, roles = _read_tables(path)
@@ -170,7 +182,7 @@ def _read_tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def make_row(name: str, values: Mapping[str, Any], source: str, is_own: bool = False) -> ModelRow:
-    """Make a row from its table, whose keys are checked against its backend.
+    """Make a row from its table, after checking the keys against the backend.
 
     Parameters
     ----------
@@ -188,7 +200,7 @@ def make_row(name: str, values: Mapping[str, Any], source: str, is_own: bool = F
     BadParameter : a key, a value or the name is not valid. The message names the file, the row, the
         key and the nearest valid name.
     """
-    label = f"{source}: [model.{name}]"
+    label = f"{source}: [model.{name}]"  # begins all messages
     _check_row(label, name, values)
     backend_class = _backend_class(label, values)
     # Each backend is a dataclass, which its protocol cannot say.
@@ -226,7 +238,7 @@ def _check_row(label: str, name: str, values: Any) -> None:
 
 
 def _backend_class(label: str, values: Mapping[str, Any]) -> type[Backend]:
-    """Return the backend of a row. Raises BadParameter if it is unknown or has no such kind."""
+    """Return the backend of a row. Raises BadParameter if it is unknown or of another kind."""
     backend = str(values["backend"])
     kind = str(values["kind"])
     if backend not in MODEL_BACKENDS:
@@ -284,7 +296,7 @@ def _check_prices_and_languages(
 def _typed_values(
     label: str, values: Mapping[str, Any], types: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the values of the keys in `types` that are given, as these types.
+    """Return the values of those keys in `types` that a row has, converted to these types.
 
     Raises BadParameter.
     """
@@ -317,7 +329,7 @@ def check_role(role: str, name: Any, rows: Mapping[str, ModelRow], source: str) 
     Parameters
     ----------
     role : a role, such as answer.
-    name : name of a model.
+    name : name of a model; any other value is refused.
     rows : the declared models by name.
     source : name of the file, for errors.
 
@@ -347,8 +359,8 @@ def save_own_models(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, s
 
     Parameters
     ----------
-    rows : the raw tables by name.
-    roles : the model of each role.
+    rows : the tables [model.NAME] by name, as `read_own_tables` returns them.
+    roles : name of the model by role.
 
     Raises
     ------
@@ -368,6 +380,6 @@ def save_own_models(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, s
 def read_own_tables() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
     """Return the tables of models and roles in the user's file, for `save_own_models`.
 
-    Entries that cannot be used are included. Raises BadParameter.
+    Unusable entries are included, so that saving does not lose them. Raises BadParameter.
     """
     return _read_tables(own_file())

@@ -17,7 +17,7 @@ CARD_DRIVER_FILES = (
     "/dev/dxg",
     os.path.expandvars(r"%SystemRoot%\System32\nvcuda.dll"),
 )
-# Parts of the names of oneDNN's instruction limits that still allow bfloat16.
+# Parts of the names of those instruction limits of oneDNN that still allow bfloat16.
 BFLOAT16_ISA_PARTS = ("BF16", "FP16", "AMX", "AVX10")
 
 
@@ -39,8 +39,8 @@ def device() -> str:
 def computes_in_bfloat16() -> bool:
     """Return whether the processor has bfloat16 instructions, according to OpenVINO.
 
-    False if OpenVINO is not installed, or if an environment variable keeps oneDNN, which does the
-    computing, from using them.
+    False if OpenVINO is not installed, or if an environment variable forbids these instructions to
+    oneDNN, the library that computes for OpenVINO and torch.
     """
     limit = _instruction_limit()
     if limit not in ("DEFAULT", "ALL") and not any(part in limit for part in BFLOAT16_ISA_PARTS):
@@ -53,12 +53,15 @@ def computes_in_bfloat16() -> bool:
 
 
 def processor() -> str:
-    """Return the processor's name, a digest of its instruction sets and oneDNN's limit on them."""
+    """Return the processor's name, a digest of its instruction sets and oneDNN's limit on them.
+
+    It is a part of cache keys, as the last digits of computed vectors depend on the processor.
+    """
     return f"{_name_and_digest()} {_instruction_limit()}"
 
 
 def _instruction_limit() -> str:
-    """Return the instruction sets to which an environment variable limits oneDNN."""
+    """Return the instruction sets to which an environment variable limits oneDNN, or DEFAULT."""
     limit = os.environ.get("ONEDNN_MAX_CPU_ISA") or os.environ.get("DNNL_MAX_CPU_ISA")
     return limit.upper() if limit else "DEFAULT"
 
@@ -66,13 +69,13 @@ def _instruction_limit() -> str:
 @cache
 def _name_and_digest() -> str:
     try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").split("\n\n")[0].splitlines()
+        first_core, *_ = Path("/proc/cpuinfo").read_text("utf-8").split("\n\n")
     except OSError:  # on other systems than Linux
         return f"{platform.machine()} {platform.processor()}"
     facts = {}
-    for line in lines:
+    for line in first_core.splitlines():
         name, _, value = line.partition(":")
         facts[name.strip()] = value.strip()
-    flags = facts.get("flags", facts.get("Features", ""))
+    flags = facts.get("flags", facts.get("Features", ""))  # "Features" on ARM
     digest = hashlib.sha256(flags.encode()).hexdigest()[:8]
     return f"{facts.get('model name', platform.machine())} {digest}"

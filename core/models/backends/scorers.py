@@ -1,4 +1,4 @@
-"""Backends of scorers and rerankers."""
+"""Backends of scorers and rerankers, from BM25 to cross-encoders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.models.backends.base import (
     missing_on_hub,
     missing_package,
 )
-from core.models.dpr import DPR, PassageHalf, QuestionHalf
+from core.models.dpr import DPR, DPRPassageEncoder, DPRQuestionEncoder
 from core.models.encoders import minilm
 from core.models.served_models import ServedReranker
 from core.models.splade import Splade
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LateInteraction(Backend):
-    """MaxSim over the token vectors of a declared encoder."""
+    """Late interaction: MaxSim over the token vectors of a declared encoder."""
 
     kinds: ClassVar = ("reranker",)
 
     encoder: str = "minilm"
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def needed_models(self) -> tuple[str, ...]:
         return (self.encoder,)
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         inner = rows.get(self.encoder)
         if inner:
-            return inner.settings.missing(inner, rows)
+            return inner.settings.missing_reason(inner, rows)
         return f"{row.name}: its encoder “{self.encoder}” is not declared."
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
@@ -59,15 +59,17 @@ class LateInteraction(Backend):
 
 @dataclass(frozen=True)
 class Cross(Backend):
-    """A cross-encoder.
+    """A cross-encoder of FlagEmbedding or sentence-transformers, or a fine-tuned encoder.
+
+    Either `weights` or both `package` and `change` are required.
 
     Parameters
     ----------
     weights : a local folder, or a name on the model hub.
-    package : installed package of the encoder that `change` applies to.
-    change : folder in data/models with a difference to the weights of that encoder.
+    package : installed package of the encoder whose weights are changed.
+    change : folder in data/models with the difference to the weights of that encoder.
     batch : pairs per batch on a processor.
-    max_tokens : longest pair in tokens.
+    max_tokens : token limit of a pair; the rest is cut.
     get : command that makes the weights, which are then a folder inside the models folder.
     """
 
@@ -88,7 +90,7 @@ class Cross(Backend):
     def own_folder(self) -> str:
         return self.weights if self.get else ""
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         if self.change:
             reason = missing_library(row, "sentence_transformers", "sentence-transformers")
             if reason or weights_of(self.package):
@@ -109,7 +111,7 @@ class Cross(Backend):
         if self.change:
             base = str(minilm.package_folder(self.package))
             difference = weights.SHIPPED_WEIGHTS_FOLDER / self.change
-            return cross.ChangedEncoder(base, row.name, self.batch, self.max_tokens, difference)
+            return cross.DeltaCrossEncoder(base, row.name, self.batch, self.max_tokens, difference)
         folder = Path(self.weights).expanduser()
         if self.get:
             folder = weights.weights_folder(self.weights)
@@ -127,9 +129,16 @@ class Cross(Backend):
 
 @dataclass(frozen=True)
 class ServerReranker(Backend):
-    """A reranker behind a server (/rerank below `url`).
+    """A reranker behind a server.
 
-    `batch` texts are sent in a request, and `at_once` requests concurrently.
+    Parameters
+    ----------
+    url : address of the server; requests go to /rerank below it.
+    model : the model's name at the server.
+    key_variable : environment variable of the API key; empty without one.
+    timeout : seconds until a request fails.
+    batch : texts per request.
+    at_once : number of concurrent requests.
     """
 
     kinds: ClassVar = ("reranker",)
@@ -144,7 +153,7 @@ class ServerReranker(Backend):
     def __post_init__(self) -> None:
         check_positive(timeout=self.timeout, batch=self.batch, at_once=self.at_once)
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         return missing_key(row, self.key_variable, self.url)
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
@@ -158,7 +167,7 @@ class ServerReranker(Backend):
             self.at_once,
         )
 
-    def device(self, made: Any) -> str:
+    def device(self, model: Any) -> str:
         return self.url
 
 
@@ -169,9 +178,11 @@ class SparseEncoder(Backend):
     Parameters
     ----------
     weights : a local folder, or a name on the model hub.
-    package : installed package with the weights, which is not imported.
+    package : installed package with the weights, which is not imported; empty to use `weights`.
     inside : folder of the weights in the package.
     requirement : the package's name for pip.
+    batch : texts per batch on a processor.
+    max_tokens : tokens of each text that are read.
     """
 
     kinds: ClassVar = ("scorer",)
@@ -183,7 +194,7 @@ class SparseEncoder(Backend):
     batch: int = 32
     max_tokens: int = 256
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         if not self.package:
             return missing_on_hub(row, self.weights, "transformers", "transformers")
         if weights.packaged_folder(self.package, self.inside):
@@ -198,10 +209,14 @@ class SparseEncoder(Backend):
 
 @dataclass(frozen=True)
 class DensePassages(Backend):
-    """DPR, with separate encoders for passages and questions.
+    """Dense passage retrieval (DPR), with separate encoders for passages and questions.
 
-    `weights` is that of passages and `questions` that of questions, each a local folder or a name
-    on the model hub.
+    Parameters
+    ----------
+    weights : passage encoder, a local folder or a name on the model hub.
+    questions : question encoder, likewise.
+    batch : texts per batch on a processor.
+    max_tokens : tokens of each text that are read.
     """
 
     kinds: ClassVar = ("scorer",)
@@ -211,7 +226,7 @@ class DensePassages(Backend):
     batch: int = 32
     max_tokens: int = 256
 
-    def missing(self, row: ModelRow, rows: Rows) -> str:
+    def missing_reason(self, row: ModelRow, rows: Rows) -> str:
         library = ("transformers", "torch transformers")
         return missing_on_hub(row, self.questions, *library) or missing_on_hub(
             row, self.weights, *library
@@ -219,13 +234,13 @@ class DensePassages(Backend):
 
     def make(self, row: ModelRow, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         settings = (row.name, self.batch, self.max_tokens)
-        questions = QuestionHalf(folder_or_name(self.questions), *settings)
-        return DPR(questions, PassageHalf(folder_or_name(self.weights), *settings))
+        questions = DPRQuestionEncoder(folder_or_name(self.questions), *settings)
+        return DPR(questions, DPRPassageEncoder(folder_or_name(self.weights), *settings))
 
 
 @dataclass(frozen=True)
 class BM25(Backend):
-    """BM25 with its two usual parameters."""
+    """BM25 with its usual parameters of saturation (`k1`) and length normalisation (`b`)."""
 
     kinds: ClassVar = ("scorer",)
 
@@ -238,10 +253,10 @@ class BM25(Backend):
 
 @dataclass(frozen=True)
 class NGram(Backend):
-    """An n-gram language model of each candidate.
+    """The question's likelihood under an n-gram language model of each candidate.
 
-    `two` is the weight of word pairs, and `one` that of single words. The rest is the weight of the
-    words of all candidates.
+    `two` is the weight of word pairs, and `one` that of single words. The weight that remains to 1
+    is that of the words of all candidates together.
     """
 
     kinds: ClassVar = ("scorer",)
@@ -255,7 +270,7 @@ class NGram(Backend):
 
 @dataclass(frozen=True)
 class Topics(Backend):
-    """Latent semantic analysis (lsa) or latent Dirichlet allocation (lda), of at most `topics`."""
+    """Latent semantic analysis (lsa) or Dirichlet allocation (lda), of at most `topics` topics."""
 
     kinds: ClassVar = ("scorer",)
 
@@ -267,7 +282,7 @@ class Topics(Backend):
 
 @dataclass(frozen=True)
 class NoSettings(Backend):
-    """A model without settings (tfidf, random)."""
+    """TF-IDF or random scores, which have no settings."""
 
     kinds: ClassVar = ("scorer",)
 

@@ -1,4 +1,8 @@
-"""Cancellable work at a model that handles one request at a time."""
+"""Work of models that its caller can abandon at any time.
+
+Libraries cannot be interrupted while they compute. The work therefore runs in its own thread, and
+only the caller stops waiting for it.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +15,26 @@ from core.runtime.meter import count_time, current_meter, use_meter
 from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
-THREAD_CHECK_SECONDS = 0.1  # seconds between two checks for cancellation
+THREAD_CHECK_SECONDS = 0.1  # between two checks for cancellation
 T = TypeVar("T")
 
 
 def run_cancellable(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-    """Run work in a thread and return its result.
+    """Run work in a thread and return its result, unless `watch` raises meanwhile.
 
-    If `watch` raises, the work continues in its thread until it ends or checks `watch` itself.
+    If `watch` raises, the work continues in its thread until it ends or checks `watch` itself. Its
+    time and costs count for the caller.
 
     Parameters
     ----------
     work : called without arguments.
-    watch : checked meanwhile; it may raise at any time.
+    watch : checked while the work runs; it may raise RunCancelled.
 
     Returns
     -------
     The result of the work. Its errors are raised here.
     """
-    if watch is NO_WATCH:  # it cannot be cancelled
+    if watch is NO_WATCH:  # the caller never cancels, so no thread is needed
         return work()
     done = threading.Event()
     meter = current_meter()
@@ -54,16 +59,16 @@ def run_cancellable(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
     return results[0]
 
 
-def run_in_slot(lock: Slots, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
+def run_in_slot(slots: Slots, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
     """Run work while holding one of a model's slots, and return its result.
 
     If `watch` raises during the work, the slot is released when the work ends.
 
     Parameters
     ----------
-    lock : the slots of the model.
+    slots : the slots of the model.
     work : called without arguments.
-    watch : checked while waiting for the slot and meanwhile; it may raise at any time.
+    watch : checked while waiting for the slot and while the work runs; it may raise RunCancelled.
 
     Returns
     -------
@@ -71,12 +76,12 @@ def run_in_slot(lock: Slots, work: Callable[[], T], watch: Watch = NO_WATCH) -> 
     """
     watch.check()
     with count_time("waiting"):
-        lock.acquire(watch)
+        slots.acquire(watch)
 
     def run_and_release() -> T:
         try:
             return work()
         finally:
-            lock.release()
+            slots.release()
 
     return run_cancellable(run_and_release, watch)

@@ -1,4 +1,8 @@
-"""Base classes of chat clients, with cached replies, time measurement and cancellation."""
+"""Base classes of chat clients, with cached replies, time measurement and cancellation.
+
+`ChatClient` is for any model, and `LocalChat` for an engine in this process. Subclasses only send a
+request and pass the reply to a `ReplyCollector`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from core.models.chat.cancellable_work import run_cancellable, run_in_slot
 from core.models.chat.reply_cache import ReplyCache
 from core.models.chat.reply_collector import ReplyCollector
 from core.models.chat.saved_replies import SavedReplies, reply_key
-from core.models.chat.token_estimates import estimate_tokens, fewest_tokens
+from core.models.chat.token_estimates import estimate_tokens, min_token_count
 from core.runtime.account import charge
 from core.runtime.meter import count_time, record_reply
 from core.runtime.slots import Slots
@@ -34,7 +38,14 @@ T = TypeVar("T")
 class ChatRequest:
     """A request to a model, with everything that its reply depends on.
 
-    `reasoning_tokens` is the token budget for reasoning, in addition to `max_tokens`.
+    Parameters
+    ----------
+    messages : the prompt, as dicts with role and content.
+    schema : JSON schema that the text must satisfy; None for free text.
+    max_tokens : token limit of the reply, without the reasoning.
+    seed : seed of the sampling.
+    temperature : sampling temperature; 0 for greedy decoding.
+    reasoning_tokens : token budget for reasoning, in addition to `max_tokens`; 0 for none.
     """
 
     messages: tuple[dict[str, str], ...]
@@ -82,11 +93,12 @@ class ChatClient(ABC):
 
     streams = True  # true if replies arrive in pieces
     is_reasoning_model = False  # true once a reply contained reasoning
-    # True if the last reply began inside reasoning, without an opening tag.
+    # True if the last reply began inside its reasoning, without an opening mark. The next one is
+    # expected to do the same.
     starts_in_reasoning = False
     collector_class: type[ReplyCollector] = ReplyCollector  # class that collects a reply's pieces
-    # True if the same request always gets the same reply. A reply that was cut off is then saved
-    # too, since another request would be cut off in the same way.
+    # True if the same request always gets the same reply. A reply that ends at its token limit is
+    # then saved too, since a second request would end in the same way.
     is_deterministic = False
 
     def __init__(self, name: str, context: int, reasoning_tokens: int = 0):
@@ -105,7 +117,7 @@ class ChatClient(ABC):
         self.is_reasoning_model = bool(reasoning_tokens)
         self.reasoning_tokens = reasoning_tokens or DEFAULT_REASONING_TOKENS
         self._replies = ReplyCache()
-        self._weights = ""
+        self._weights = ""  # identifies the weights in keys of saved replies
 
     def save_replies_to(self, store: SavedReplies, weights: str) -> None:
         """Save replies on disk, keyed by the model's weights.
@@ -115,7 +127,7 @@ class ChatClient(ABC):
         store : the store on disk.
         weights : text that identifies the weights; other weights get other replies.
         """
-        self._replies = ReplyCache(on_disk=store)
+        self._replies = ReplyCache(store=store)
         self._weights = weights
 
     def reply(
@@ -129,9 +141,9 @@ class ChatClient(ABC):
         on_text: Callable[[str], None] | None = None,
         watch: Watch = NO_WATCH,
     ) -> ChatReply:
-        """Return the model's reply; see `core.models.base.Chat`.
+        """Return the model's reply, or a cached one to the same request.
 
-        A cached reply to the same request is returned without waiting for other requests.
+        A cached reply is returned without waiting for other requests.
 
         Parameters
         ----------
@@ -161,12 +173,12 @@ class ChatClient(ABC):
             on_text=on_text,
             schema=schema,
             allow_cut=self.is_deterministic,
-            fewest=fewest_tokens(messages),
+            min_tokens=min_token_count(messages),
         )
         watch.check()
 
         def find_or_request() -> ChatReply:
-            # The same request may have been answered while this one waited for its turn.
+            # The same request may have been answered while this one wait_seconds for its turn.
             cached_reply = find_cached()
             if cached_reply is not None:
                 return cached_reply
@@ -175,7 +187,7 @@ class ChatClient(ABC):
             )
 
         reply = find_cached() or self._run_cancellable(find_or_request, watch)
-        # A final reply is not requested again.
+        # A reply that is not final is requested again the next time.
         is_final = reply.is_usable or (reply.is_cut and self.is_deterministic)
         record_reply(reply.thought, is_final)
         return reply
@@ -222,6 +234,7 @@ class ChatClient(ABC):
         except ModelFailed:  # for example if the server's context is smaller than assumed
             self.is_reasoning_model = False
             return reply
+        # Tokens are those of the second reply alone; `charge` has counted both requests.
         return replace(second_reply, seconds=second_reply.seconds + reply.seconds)
 
     def _with_reasoning_budget(self, request: ChatRequest) -> ChatRequest:
@@ -237,7 +250,9 @@ class ChatClient(ABC):
     def _request_once(
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> ChatReply:
+        """Send one request, and return its reply with its duration."""
         self._prepare()
+        # With a budget for reasoning, the answer needs a limit of its own.
         max_answer_tokens = request.max_tokens if request.reasoning_tokens else None
         on_stream = on_text if self.streams else None
         collector = self.collector_class(
@@ -250,8 +265,8 @@ class ChatClient(ABC):
         start = time.perf_counter()
         with count_time("model"):
             self._write_reply(request, collector, watch)
-        reply_seconds = time.perf_counter() - start - collector.waited
-        reply = replace(collector.make_reply(reply_seconds), waited=collector.waited)
+        reply_seconds = time.perf_counter() - start - collector.wait_seconds
+        reply = replace(collector.make_reply(reply_seconds), wait_seconds=collector.wait_seconds)
         charge(self.name, Usage(1, reply.tokens_in, reply.tokens_out))
         if collector.starts_in_reasoning is not None:
             self.starts_in_reasoning = collector.starts_in_reasoning
@@ -260,16 +275,16 @@ class ChatClient(ABC):
         return reply
 
     def _run_cancellable(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-        """Return the result of `work`, and let other jobs run meanwhile.
+        """Return the result of `work`, and let other jobs of this process run meanwhile.
 
-        `watch` may raise before and during the work.
+        Raises what `watch` raises, before or during the work.
         """
         watch.check()
         with pass_turn_at_once():
             return run_cancellable(work, watch)
 
     def _prepare(self) -> None:
-        """Prepare the model; the time does not count as reply time.
+        """Make the model ready before its reply is timed.
 
         Raises ModelUnavailable, ModelFailed.
         """
@@ -284,16 +299,16 @@ class ChatClient(ABC):
     def _write_reply(
         self, request: ChatRequest, collector: ReplyCollector, watch: Watch = NO_WATCH
     ) -> None:
-        """Pass the reply to `collector`, with its token counts and finish reason.
+        """Request a reply, and pass its pieces, token counts and finish reason to `collector`.
 
         Raises ModelFailed, and what `watch` raises.
         """
 
 
 class LocalChat(ChatClient):
-    """A chat client over an engine in this process.
+    """A chat client of an engine in this process, which is loaded at the first use.
 
-    `_start` makes the engine at the first use. It answers one request at a time.
+    The engine answers one request at a time. Subclasses implement `_start`.
     """
 
     is_deterministic = True
@@ -301,8 +316,8 @@ class LocalChat(ChatClient):
     def __init__(self, name: str, context: int):
         super().__init__(name, context)
         self._engine: Any = None
-        self._loading = threading.Lock()
-        self._running = Slots()
+        self._load_lock = threading.Lock()
+        self._slots = Slots()
 
     @property
     def loaded(self) -> bool:
@@ -312,21 +327,21 @@ class LocalChat(ChatClient):
         """Return the engine, loading it if necessary. Raises ModelUnavailable, ModelFailed."""
         engine = self._engine
         if engine is None:
-            with count_time("preparation", f"Loading {self.name}"), self._loading:
+            with count_time("preparation", f"Loading {self.name}"), self._load_lock:
                 engine = self._engine = self._engine or self._start()
         return engine
 
     def close(self) -> None:
         """Free the engine after the running requests have ended; the next use loads it again."""
-        with self._running.hold_all(), self._loading:
+        with self._slots.hold_all(), self._load_lock:
             self._engine = None
 
     def _prepare(self) -> None:
         self.load()
 
     def _run_cancellable(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-        return run_in_slot(self._running, work, watch)
+        return run_in_slot(self._slots, work, watch)
 
     @abstractmethod
     def _start(self) -> Any:
-        """Make a new engine."""
+        """Load the model into a new engine. Raises ModelUnavailable, ModelFailed."""

@@ -1,4 +1,8 @@
-"""Streamed replies as server-sent events, read within time limits."""
+"""Replies of servers as server-sent events, read within time limits.
+
+Hopscope reads the events itself, as a faulty or hostile server could keep the client library busy
+for ever.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +21,19 @@ from core.watch import NO_WATCH, Watch
 
 END_MARK = b"[DONE]"
 EMPTY_CHUNK = {"choices": ()}
-# Time for a server to send more after a reply has ended, such as its token counts.
+# Time that a server has for its token counts after the end of a reply.
 USAGE_SECONDS = 1.0
 
 
 class EventStream(openai.Stream[object]):
     """Chunks of a reply as parsed JSON, with empty chunks for comments and blank lines.
 
-    The client library's stream skips comments, and a server could send them for ever. It also
-    rejects chunks with numbers of very many digits.
+    The client library's stream skips comments, so a server could send them for ever without the
+    caller being able to check its time limits. It also rejects chunks with numbers of very many
+    digits.
     """
 
-    has_ended = False  # true after the end mark
+    has_ended = False  # true once the server has sent `END_MARK`
 
     def __iter__(self) -> Iterator[Any]:
         data = b""
@@ -38,7 +43,7 @@ class EventStream(openai.Stream[object]):
                 if data.startswith(END_MARK):
                     self.has_ended = True
                     return
-                try:  # parsed now, as the blank line after it may never come
+                try:  # not left to the blank line that ends an event, which may never come
                     chunk = read_json(data.decode("utf-8"))
                 except ValueError:
                     continue  # a part of an event of several lines
@@ -93,7 +98,7 @@ class EventStream(openai.Stream[object]):
 def read_whole_json(response: Any) -> Any:
     """Return the value of a response that is one JSON text, as soon as it is complete.
 
-    Raises ValueError.
+    The server may leave the connection open. Raises ValueError for a text that is no JSON.
     """
     data: list[bytes] = []
     for part in response.iter_bytes():
@@ -105,39 +110,39 @@ def read_whole_json(response: Any) -> Any:
 
 
 def limit_silence(
-    pieces: Iterator[StreamPiece], response: Any, silence: float, watch: Watch = NO_WATCH
+    pieces: Iterator[StreamPiece], response: Any, max_silence: float, watch: Watch = NO_WATCH
 ) -> Iterator[StreamPiece]:
     """Yield the pieces of a reply as they arrive, within time limits.
 
-    After the finish reason only usage data may follow: errors in it are ignored, and waiting for it
-    takes at most a second.
+    After the finish reason only token counts may follow. Errors in these are ignored, and they are
+    awaited for at most `USAGE_SECONDS`.
 
     Parameters
     ----------
     pieces : the pieces of the reply.
     response : the HTTP response that they come from.
-    silence : seconds within which a piece with content must arrive.
-    watch : called for each piece, also for an empty one; may raise.
+    max_silence : seconds within which a piece with content must arrive.
+    watch : checked for each piece, also for an empty one; it may raise RunCancelled.
 
     Yields
     ------
-    A piece.
+    Each piece.
 
     Raises
     ------
     ReplyOverdueError
-        If no piece with content arrived for `silence` seconds.
+        If no piece with content arrived for `max_silence` seconds.
     """
     last_arrival = time.monotonic()
-    is_over = False
-    closing = threading.Timer(0, lambda: None)
+    has_finished = False  # true after the finish reason
+    closing = threading.Timer(0, lambda: None)  # closes the connection; not started yet
     try:
         while True:
             watch.check()
             try:
                 piece = next(pieces, None)
             except Exception:
-                if is_over:
+                if has_finished:
                     yield StreamPiece(has_invalid_counts=True)
                     return
                 raise
@@ -146,27 +151,27 @@ def limit_silence(
             now = time.monotonic()
             if piece.has_content:
                 last_arrival = now
-            elif not is_over and now - last_arrival > silence:
-                raise ReplyOverdueError(silence)
-            if piece.finish is not None or (is_over and piece.has_content):
-                is_over = True
+            elif not has_finished and now - last_arrival > max_silence:
+                raise ReplyOverdueError(max_silence)
+            if piece.finish is not None or (has_finished and piece.has_content):
+                has_finished = True
                 closing.cancel()
-                closing = _shut_soon(response)
+                closing = _close_later(response)
             yield piece
     finally:
         closing.cancel()
 
 
-def _shut_soon(response: Any) -> threading.Timer:
-    """Close the connection of a response after `USAGE_SECONDS`."""
-    timer = threading.Timer(USAGE_SECONDS, _shut, (response,))
+def _close_later(response: Any) -> threading.Timer:
+    """Start a timer that closes the connection of a response after `USAGE_SECONDS`."""
+    timer = threading.Timer(USAGE_SECONDS, _close_connection, (response,))
     timer.daemon = True
     timer.start()
     return timer
 
 
-def _shut(response: Any) -> None:
-    """Shut down the connection of a response, so that reading from it returns."""
+def _close_connection(response: Any) -> None:
+    """Shut down the connection of a response, so that another thread stops reading from it."""
     stream = response.extensions.get("network_stream")
     connection = stream.get_extra_info("socket") if stream is not None else None
     if connection is not None:

@@ -1,4 +1,4 @@
-"""Grammars for llama.cpp (GBNF) that restrict a reply to one of many texts."""
+"""Grammars for llama.cpp (GBNF) that restrict a reply to one of many texts, such as paths."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import Any
 def choice_grammar(schema: Mapping[str, Any] | None) -> str | None:
     """Return the grammar of a schema whose only property is one of several texts; else None.
 
-    The schema is that of an object with one required property. llama.cpp makes one alternative per
-    text of such a schema, and compares every token with each of them. With a trie, any number of
-    texts takes the time of one (Graph-constrained Reasoning decodes along a trie of paths).
+    The schema is that of an object with one required property. llama.cpp's own grammar has one
+    alternative per text, and compares every token with each of them. With a trie, decoding takes
+    the same time for any number of texts. Graph-constrained Reasoning decodes along a trie of
+    paths.
     """
     if schema is None:
         return None
@@ -35,21 +36,24 @@ def trie_rules(texts: Sequence[str], name: str) -> str:
 
     Parameters
     ----------
-    texts : the texts; repetitions count once.
-    name : name of the first rule; the others are numbered after it.
+    texts : the texts; equal ones count once.
+    name : name of the first rule. The others are called name-1, name-2 and so on.
 
     Returns
     -------
-    Rules of a GBNF grammar, one a line.
+    Rules of a GBNF grammar, one per line.
     """
     rules = []
     numbers = count(1)
-    pending = [(name, sorted(set(texts)), 0)]  # rule, its sorted texts, and their common length
+    # Rules to write, each with its sorted texts and the length of their common prefix.
+    pending = [(name, sorted(set(texts)), 0)]
     while pending:
         rule, rule_texts, offset = pending.pop()
         alternatives = []
+        # The letter is empty for a text that ends here.
         for letter, group in groupby(rule_texts, key=itemgetter(slice(offset, offset + 1))):
             members = list(group)
+            # The texts are sorted, so all have the prefix of the first and the last.
             common = len(os.path.commonprefix([members[0], members[-1]]))
             literal = _quote(members[0][offset:common])
             if letter and len(members) > 1:

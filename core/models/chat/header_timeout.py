@@ -1,4 +1,4 @@
-"""An HTTP client that limits the total time until the headers of a reply are complete."""
+"""An HTTP client that limits the time until the headers of a response are complete."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ TIMER_EXTENSION = "hopscope_header_timer"  # request extension that holds the ti
 
 
 class HeaderTimeoutClient(openai.DefaultHttpxClient):
-    """A client whose requests fail if the headers of their replies take too long.
+    """A client whose requests fail if the headers of their responses take too long.
 
-    The HTTP library only limits the silence between two bytes, so a server could send its headers
-    byte by byte for ever. Until the headers are complete, the connection of a single request cannot
-    be accessed. A timeout therefore closes all connections of the client, which must be replaced.
+    The HTTP library limits only the silence between two bytes, so a server could send its headers
+    byte by byte for ever. The connection of a request cannot be accessed until its headers are
+    complete. A timeout therefore closes the whole client, which must then be replaced.
 
     Parameters
     ----------
     seconds : time until the headers must be complete.
-    **how : arguments of the HTTP client.
+    **options : arguments of the HTTP client.
     """
 
-    def __init__(self, seconds: float, **how: Any):
-        super().__init__(**how)
+    def __init__(self, seconds: float, **options: Any):
+        super().__init__(**options)
         self._seconds = seconds
         self.event_hooks["response"].insert(0, _stop_timer)
 
-    def send(self, request: Any, **how: Any) -> Any:
-        """Send a request.
+    def send(self, request: Any, **options: Any) -> Any:
+        """Send a request, and return the response once its headers are complete.
 
         Parameters
         ----------
         request : the request.
-        **how : arguments of the HTTP client.
+        **options : arguments of the HTTP client.
 
         Returns
         -------
@@ -52,7 +52,7 @@ class HeaderTimeoutClient(openai.DefaultHttpxClient):
         request.extensions[TIMER_EXTENSION] = timer
         timer.start()
         try:
-            return super().send(request, **how)
+            return super().send(request, **options)
         except Exception as error:
             if overdue.is_set():
                 raise ReplyOverdueError(self._seconds) from error
@@ -61,6 +61,7 @@ class HeaderTimeoutClient(openai.DefaultHttpxClient):
             timer.cancel()
 
     def _abort(self, overdue: threading.Event) -> None:
+        """Close the client, which makes `send` fail."""
         overdue.set()
         self.close()
 

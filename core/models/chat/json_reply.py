@@ -1,4 +1,4 @@
-"""Parser of the JSON in a reply, with any text around it."""
+"""Parser of the JSON in a reply of a language model, which may be surrounded by other text."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 
 REPLY_DECODER = json.JSONDecoder()
 JSON_OPENING = re.compile(r"[{\[]")
-MAX_JSON_STARTS = 200  # positions of a reply at which JSON is looked for
-MAX_OBJECT_DEPTH = 3  # nested lists and objects around the requested object
+MAX_JSON_STARTS = 200  # brackets of a reply at which JSON is looked for, to limit the time
+MAX_OBJECT_DEPTH = 3  # lists and objects around the requested object
 TRAILING_COMMA = re.compile(r",(?=\s*+[}\]])")  # at the end of a list or an object
 # A string, an unclosed string with all that follows, or a trailing comma.
 STRING_OR_TRAILING_COMMA = re.compile(
     rf'("(?:[^"\\]|\\.)*+")|(".*)|{TRAILING_COMMA.pattern}', re.DOTALL
 )
 ITEM_SEPARATORS = re.compile(r"[\s,]*+")
-JSON_ERRORS = (ValueError, RecursionError)
+JSON_ERRORS = (ValueError, RecursionError)  # of invalid and of very deeply nested JSON
 
 
 @dataclass(frozen=True)
 class JsonReply:
     """The JSON object in a reply.
 
-    `is_whole` is false if the reply was cut off; the object then has only its complete values.
+    `is_whole` is false if the reply was cut off. The object then has only the complete values.
     """
 
     value: dict[str, Any]
@@ -36,9 +36,9 @@ class JsonReply:
 def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
     """Return the first JSON object of a reply that has one of the fields.
 
-    Words and code fences around it, and lists or objects that contain it, are skipped. If a list
-    has several such objects, their lists are joined. Trailing commas and Python literals are
-    accepted.
+    Words and code fences around the object, and lists or objects that contain it, are skipped. If
+    several such objects are in one list, their own lists are joined. Trailing commas and Python
+    literals are accepted.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
 
     Returns
     -------
-    The object, with `is_whole` false if the reply ended within it. None if there is no such object.
+    The object, with `is_whole` false if the reply ends within it. None without such an object.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def _read_values(text: str) -> list[Any]:
 def _find_object(
     value: Any, fields: Collection[str], depth: int = MAX_OBJECT_DEPTH
 ) -> dict[str, Any] | None:
-    """Return the object with one of the fields: the value itself or those inside it, merged."""
+    """Return the value if it has one of the fields, else the objects in it that do, merged."""
     if isinstance(value, dict):
         if any(name in value for name in fields):
             return value
@@ -143,7 +143,7 @@ def _merge_objects(objects: list[dict[str, Any]], fields: Collection[str]) -> di
 def _read_complete_part(text: str, name: str) -> Any:
     """Return the complete part of a field's value in a text that was cut off.
 
-    Of a list, these are the complete items. None if nothing is complete.
+    For a list, this is the list of its complete items. None if the value is missing or incomplete.
     """
     field_match = re.search(rf'"{re.escape(name)}"\s*:\s*', text)
     if field_match is None:
@@ -156,7 +156,7 @@ def _read_complete_part(text: str, name: str) -> Any:
 
 
 def _read_items(text: str, position: int) -> list[Any]:
-    """Return the complete items of a list whose first item is at a position."""
+    """Return the complete items of a list, from the position after its opening bracket."""
     items: list[Any] = []
     while True:
         gap = ITEM_SEPARATORS.match(text, position)

@@ -1,4 +1,7 @@
-"""An embedded language model that answers several requests at a time, for builds."""
+"""A language model in this process that answers several requests at a time.
+
+It is used for building graphs from texts, which takes very many requests.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from core.models.chat.reply_collector import ReplyCollector
 from core.runtime.slots import Slots
 
 LANES_BATCH_TOKENS = 512  # prompt tokens in a batch
-MAX_EQUAL_OBJECTS = 3  # a reply is stopped at this many objects with the same first two values
+# A reply is stopped at this many objects with the same first two values.
+MAX_EQUAL_OBJECTS = 3
 
 
 def make_concurrent_chat(chat: Chat, lanes: int) -> Chat:
@@ -28,7 +32,7 @@ def make_concurrent_chat(chat: Chat, lanes: int) -> Chat:
 
     Returns
     -------
-    A new chat; a model of another kind than `LlamaChat` is returned as it is.
+    A new chat for a `LlamaChat`; any other chat is returned unchanged.
     """
     if isinstance(chat, LlamaChat):
         return LlamaLanes(chat.path, chat.name, chat.context, lanes)
@@ -36,7 +40,7 @@ def make_concurrent_chat(chat: Chat, lanes: int) -> Chat:
 
 
 class ObjectRepeatCollector(ReplyCollector):
-    """A collector that stops a reply once it repeats objects; see `LlamaLanes`."""
+    """A collector that stops a reply once it repeats JSON objects; see `LlamaLanes`."""
 
     def __init__(self, *args: Any):
         super().__init__(*args)
@@ -51,18 +55,18 @@ class ObjectRepeatCollector(ReplyCollector):
         super()._restart()
         self._object_counts: dict[tuple[Any, ...], int] = {}  # by the first two values
         self._open_positions: list[int] = []  # at which unfinished objects begin
-        self._in_string = self._escaped = False
-        self._length = 0
+        self._in_string = self._escaped = False  # the state after the last character
+        self._length = 0  # characters of the answer that were read
 
     def _grow(self, text: str) -> bool:
         stop = super()._grow(text)
-        if self._repeats is None:
+        if self._repeats is None:  # only under a schema, where words are not checked
             for character in text:
                 self._is_stopped = self._read_character(character) or self._is_stopped
         return stop or self._is_stopped
 
     def _read_character(self, character: str) -> bool:
-        """Return whether this character ends an object that was written too often."""
+        """Process a character of the answer; return whether it ends a too frequent object."""
         position = self._length
         self._length += 1
         if self._in_string:
@@ -77,7 +81,7 @@ class ObjectRepeatCollector(ReplyCollector):
         return False
 
     def _count_object(self, text: str) -> bool:
-        """Count an object; return whether it was written too often."""
+        """Count an object by its first two values; return whether these occur too often."""
         try:
             values = tuple(map(repr, list(json.loads(text).values())[:2]))
         except (ValueError, AttributeError):
@@ -89,29 +93,29 @@ class ObjectRepeatCollector(ReplyCollector):
 class LlamaLanes(LlamaChat):
     """A LlamaChat with an engine of its own that decodes several replies together.
 
-    Common beginnings of prompts are computed once. A reply under a schema is stopped if it keeps
-    writing an object with the same first two values, as small models do. Its `finish` is then
-    "repeat".
+    Common beginnings of prompts are computed once. Small models sometimes write the same object
+    again and again. A reply under a schema is therefore stopped at `MAX_EQUAL_OBJECTS` objects with
+    the same first two values, and its `finish` is then "repeat".
 
     Parameters
     ----------
     path : the GGUF file.
     name : name of the model.
-    context : size of the context window in tokens.
+    context : size of the context window of each request, in tokens.
     lanes : largest number of concurrent requests.
     """
 
-    side_by_side = True
+    side_by_side = True  # true if several requests may run at the same time
     has_prompt_cache = True
     collector_class = ObjectRepeatCollector
 
     def __init__(self, path: Path, name: str, context: int, lanes: int):
         super().__init__(path, name, context)
-        self._running = Slots(lanes)
+        self._slots = Slots(lanes)
 
     @property
     def max_concurrent(self) -> int:
-        return self._running.limit
+        return self._slots.limit
 
     def _start(self) -> Any:
         return open_engine(

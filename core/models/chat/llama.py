@@ -1,4 +1,4 @@
-"""A language model in this process: a GGUF file run by llama.cpp through xllamacpp."""
+"""A language model in this process: a GGUF file that llama.cpp runs, through xllamacpp."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def open_engine(
     lanes: int = 1,
     cache_prompt: bool = False,
 ) -> Any:
-    """Load a GGUF file into a new engine, which listens on a loopback port.
+    """Load a GGUF file into a new engine, which also listens on a loopback port.
 
     Parameters
     ----------
     path : the file.
     name : the model's name, for messages.
-    context : context size in tokens of each lane.
+    context : context size in tokens of each concurrent request.
     batch : prompt tokens in a batch.
-    key : key that the port requires; a random one by default.
+    key : key that the port requires; a random one if empty.
     embedding : if true, the engine serves mean-pooled vectors only; else chat.
     lanes : number of concurrent requests.
     cache_prompt : if true, the beginning that a prompt shares with an earlier one is computed once.
@@ -58,7 +58,8 @@ def open_engine(
 
     Raises
     ------
-    ModelUnavailable, ModelFailed
+    ModelUnavailable : the library or the file is missing.
+    ModelFailed : the file cannot be loaded.
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise ModelUnavailable(library_message(name, "xllamacpp"))
@@ -102,7 +103,7 @@ def open_engine(
 class LlamaChat(LocalChat):
     """A chat model from a GGUF file.
 
-    It decodes greedily and does not reuse earlier prompts, so the same prompt always gets the same
+    It does not reuse computations of earlier prompts, so the same request always gets the same
     reply. The engine is also an OpenAI-compatible server on a loopback port (`url`), for programs
     that have its `key`.
 
@@ -153,8 +154,8 @@ class LlamaChat(LocalChat):
             answer = self.load().handle_chat_completions(body, callback)
         except RuntimeError as error:
             raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
-        if callback.raised is not None:
-            raise callback.raised
+        if callback.callback_error is not None:
+            raise callback.callback_error
         failure = callback.error or (answer.get("error") if isinstance(answer, dict) else None)
         if failure:
             self._raise_error(failure)
@@ -174,7 +175,7 @@ class LlamaChat(LocalChat):
         return open_engine(self.path, self.name, self.context, PROMPT_BATCH_TOKENS, key=self.key)
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer of the engine's port."""
+        """Return the answer of the engine's port. Raises ModelFailed."""
         import urllib.request  # imported late, since it loads ssl and more
 
         request = urllib.request.Request(
@@ -182,6 +183,7 @@ class LlamaChat(LocalChat):
             json.dumps(body).encode(),
             {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"},
         )
+        # Without a proxy, as the port is on this computer.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(request, timeout=30) as answer:
@@ -193,7 +195,7 @@ class LlamaChat(LocalChat):
 class _ChunkCallback:
     """Callback of the engine for each chunk; a true result makes the engine stop.
 
-    An error of the callback itself is recorded in `raised`, as the engine would discard it.
+    An error of the callback itself is recorded in `callback_error`, as the engine would discard it.
     """
 
     def __init__(self, collector: ReplyCollector, watch: Watch = NO_WATCH):
@@ -201,15 +203,15 @@ class _ChunkCallback:
         self._watch = watch
         self._prompt_estimate: ProgressEstimate | None = None
         self.usage: dict[str, Any] = {}
-        self.prompt: dict[str, Any] = {}
+        self.prompt: dict[str, Any] = {}  # progress of reading the prompt, in tokens
         self.error: dict[str, Any] | None = None  # reported by the engine
-        self.raised: BaseException | None = None
+        self.callback_error: BaseException | None = None  # raised by this callback
 
     def __call__(self, chunk: dict[str, Any]) -> bool:
         try:
             return self._read_chunk(chunk)
         except BaseException as error:
-            self.raised = error
+            self.callback_error = error
             return True
 
     def _read_chunk(self, chunk: dict[str, Any]) -> bool:
@@ -227,7 +229,7 @@ class _ChunkCallback:
             delta = choice.get("delta") or {}
             text = delta.get("content")
             thought = delta.get("reasoning_content") or ""
-            stop = bool(thought) and self._collector.think(thought)
+            stop = bool(thought) and self._collector.add_thought(thought)
             if (text and self._collector.add(text)) or stop:
                 return True
         return False

@@ -16,7 +16,7 @@ from core.models.chat.refusals import Refusals, SavedRefusals, extract_error_mes
 from core.models.chat.reply_collector import ReplyCollector
 from core.models.chat.server import OpenAIServer, PassingError
 from core.models.chat.stream_piece import StreamPiece
-from core.models.chat.token_estimates import estimate_text_tokens, estimate_tokens, fewest_tokens
+from core.models.chat.token_estimates import estimate_text_tokens, estimate_tokens, min_token_count
 from core.models.chat.whole_prompts import WholePrompts
 from core.models.chat.window import Window
 from core.runtime.account import charge
@@ -24,7 +24,8 @@ from core.runtime.meter import add_note
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
-ENLARGE = (
+# Advice in the message on a prompt that the server cut.
+CONTEXT_ADVICE = (
     "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: "
     "--max-model-len), or say in models.toml how "
     "large it is (context), so that prompts are made to fit."
@@ -32,7 +33,7 @@ ENLARGE = (
 
 
 class PromptCut(ModelFailed):
-    """Error of a server that cut a prompt without reporting it."""
+    """Error for a server that cut a prompt to its context size without reporting it."""
 
 
 @dataclass
@@ -40,39 +41,40 @@ class _SendState:
     """State of a request that may be sent several times."""
 
     pauses: RetryPauses
-    refused_parts: set[str] = field(default_factory=set)  # found by this request
+    refused_parts: set[str] = field(default_factory=set)  # that this request found
     was_sent: bool = False
-    answers: int = 0  # replies of the server so far, when it was last too busy for this request
-    was_overdue: bool = False  # true if a reply was late while other requests were running too
+    # Replies of the server to all requests, when it was last too busy for this one.
+    reply_count: int = 0
+    was_overdue: bool = False  # true if its reply was late while other requests were running too
     is_answered: bool = False
 
 
 class OpenAIChat(OpenAIServer, ChatClient):
     """A chat model behind a server of the OpenAI protocol.
 
-    As many requests run concurrently as its `window` allows. A request is sent again if the server
-    refuses some of its parts, then without these parts, which later requests omit too (`refuses`).
-    It is also sent again, after a pause, if the server is busy or drops the connection before
-    replying. Cancelling a request closes its connection. `reply` raises ModelFailed with the
-    address in the message. Prompt tokens are estimated, as a server does not count them in advance.
+    Its `window` limits the number of concurrent requests. If the server refuses a part of a
+    request, such as the seed, the request is sent again without this part, which later requests
+    omit too (`refuses`). If the server is busy, or drops the connection before replying, the
+    request is sent again after a pause. Cancelling a request closes its connection. `count_tokens`
+    estimates, as servers do not count in advance.
 
     Parameters
     ----------
     url : address of the server, ending in /v1.
     model : the model's name at the server.
-    name : the model's name here.
+    name : the model's name in models.toml.
     key_variable : environment variable of the API key; see `OpenAIServer`.
     context : context size in tokens.
     timeout : seconds without content after which a request fails.
-    key : the API key itself.
-    max_concurrent : concurrent requests; 0 for as many as make replies arrive faster.
-    reasoning_tokens : token budget for reasoning, for a model that is known to reason.
+    key : the API key itself; None to look it up.
+    max_concurrent : number of concurrent requests; 0 to adapt it to the server (`Window`).
+    reasoning_tokens : token budget for reasoning, if the model is known to reason; else 0.
     """
 
-    side_by_side = True
+    side_by_side = True  # true if several requests may run at the same time
     # True if the server's token counts are compared with the prompts, to detect cut prompts.
     checks_token_counts = True
-    has_token_counts = False  # true if its last reply reported the tokens of the prompt
+    has_token_counts = False  # true if the last reply came with the tokens of the prompt
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         return self._refusals.names
 
     def remove_refused_parts(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return a request without the parts that the server refuses."""
+        """Return the body of a request without the parts that the server refuses."""
         return self._refusals.remove_refused_parts(body)
 
     def leave_out(self, *names: str) -> None:
@@ -109,7 +111,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         self._refusals.add(names)
 
     def save_refusals_to(self, store: SavedRefusals) -> None:
-        """Save on disk which parts the server refuses."""
+        """Save on disk the parts that the server refuses, and add those saved before."""
         self._refusals.save_to(store)
 
     @property
@@ -140,27 +142,28 @@ class OpenAIChat(OpenAIServer, ChatClient):
     ) -> None:
         """Send a request once; if it gets no answer, prepare the next attempt.
 
-        The next attempt follows after a pause, or leaves out what the server refuses.
+        Preparing means to pause, or to note a refused part that the next attempt leaves out.
         """
+        # All time but that of the stream that brings the reply counts as waiting.
         start = time.perf_counter()
         with self.window.hold_slot(watch, send_state.was_sent) as slot:
-            collector.waited += time.perf_counter() - start
+            collector.wait_seconds += time.perf_counter() - start
             start = time.perf_counter()
             try:
-                used = self._stream(body, collector, watch)
+                reported_counts = self._stream(body, collector, watch)
                 slot.report_answered()
                 send_state.is_answered = True
                 start = time.perf_counter()
-                self._check_whole(used, body, watch)
-                collector.waited += time.perf_counter() - start
+                self._check_prompt_whole(reported_counts, body, watch)
+                collector.wait_seconds += time.perf_counter() - start
                 return
             except Exception as error:
-                passing = self._find_retry_reason(error, body, collector, send_state)
-        if passing is not None and not send_state.pauses.wait(
-            passing.reason, passing.headers, watch, passing.max_pauses
+                passing_error = self._find_retry_reason(error, body, collector, send_state)
+        if passing_error is not None and not send_state.pauses.wait(
+            passing_error.reason, passing_error.headers, watch, passing_error.max_pauses
         ):
-            raise passing.error
-        collector.waited += time.perf_counter() - start
+            raise passing_error.error
+        collector.wait_seconds += time.perf_counter() - start
 
     def _find_retry_reason(
         self,
@@ -169,10 +172,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
         collector: ReplyCollector,
         send_state: _SendState,
     ) -> PassingError | None:
-        """Return the temporary error whose end the next attempt must wait for.
+        """Return a temporary error, after which the request is sent again with a pause.
 
-        None if the request can be sent again without a pause. Raises the error if the request is
-        not to be sent again.
+        None if it can be sent again without a pause. Raises the error if it is not to be sent
+        again.
         """
         import openai
 
@@ -181,15 +184,16 @@ class OpenAIChat(OpenAIServer, ChatClient):
         ):
             raise error
         send_state.was_sent = True
-        passing = self.find_passing_error(error)
-        if passing is not None:
-            if passing.is_busy:
-                # If other requests were answered since, the count of attempts begins again.
-                if self.window.reply_count > send_state.answers:
+        passing_error = self.find_passing_error(error)
+        if passing_error is not None:
+            if passing_error.is_busy:
+                # Other requests were answered since, so the pauses are counted anew.
+                if self.window.reply_count > send_state.reply_count:
                     send_state.pauses = self.pauses()
-                    send_state.answers = self.window.reply_count
-                self.window.shrink_after_refusal(send_state.pauses.next_pause(passing.headers))
-            return passing
+                    send_state.reply_count = self.window.reply_count
+                pause = send_state.pauses.next_pause(passing_error.headers)
+                self.window.shrink_after_refusal(pause)
+            return passing_error
         if (
             isinstance(error, openai.APITimeoutError | TimeoutError)
             and self.window.has_concurrent_requests
@@ -210,16 +214,16 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def _stream(
         self, body: dict[str, Any], collector: ReplyCollector, watch: Watch = NO_WATCH
     ) -> tuple[int, int] | None:
-        """Send one streamed request; return the server's token counts.
+        """Send one streamed request; return the tokens of prompt and reply, if reported.
 
         Leaving the stream early closes the connection, which stops the server's work.
         """
         reported_counts: tuple[int, int] | None = None
-        miscounted = False
+        has_invalid_counts = False
         with self._open_stream(body) as stream:
             for piece in self._reply_pieces(stream, watch):
                 reported_counts = piece.token_counts or reported_counts
-                miscounted = miscounted or piece.has_invalid_counts
+                has_invalid_counts = has_invalid_counts or piece.has_invalid_counts
                 if _add_piece(piece, collector):
                     break
             if collector.finish is None and stream.has_ended:
@@ -227,7 +231,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         if collector.finish is None:
             raise ValueError("the connection ended before the reply did")
         self._count_tokens(reported_counts, body["messages"], collector)
-        if miscounted and reported_counts is None:
+        if has_invalid_counts and reported_counts is None:
             add_note(
                 f"How many tokens {self.name} read and wrote is not known: "
                 f"the server at {self.url} sent no such numbers. The figures are estimates."
@@ -237,14 +241,14 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def _count_tokens(
         self, counts: tuple[int, int] | None, messages: Messages, collector: ReplyCollector
     ) -> None:
-        """Record the tokens of prompt and reply, estimated if the server does not report them."""
+        """Record the tokens of prompt and reply, estimated if the server reports none."""
         self.has_token_counts = counts is not None and counts[0] > 0
         if counts is None:
-            prompt_tokens = max(fewest_tokens(messages), estimate_tokens(messages))
+            prompt_tokens = max(min_token_count(messages), estimate_tokens(messages))
             counts = prompt_tokens, estimate_text_tokens("".join(collector.pieces))
         collector.tokens_in, collector.tokens_out = counts
 
-    def _check_whole(
+    def _check_prompt_whole(
         self, counts: tuple[int, int] | None, body: dict[str, Any], watch: Watch = NO_WATCH
     ) -> None:
         """Raise PromptCut if the server read only a part of the prompt."""
@@ -257,7 +261,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         if evidence:
             raise PromptCut(
                 f"The server at {self.url} {evidence}: it cut the prompt and did not say so. "
-                f"{ENLARGE}"
+                f"{CONTEXT_ADVICE}"
             )
 
     def _count_read_tokens(
@@ -265,10 +269,11 @@ class OpenAIChat(OpenAIServer, ChatClient):
     ) -> int:
         """Return the server's token count of other messages; 0 if it reports none.
 
-        The server is asked for a reply of one token.
+        `body` is the request whose other parts are kept. The reply is limited to one token.
         """
         read_tokens = 0
         try:
+            # One of two names; servers refuse the other one.
             limit_key = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
             probe_body = self._refusals.remove_refused_parts(
                 {**body, "messages": list(messages), limit_key: 1}
@@ -287,7 +292,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         return self.client()
 
     def _open_stream(self, body: dict[str, Any]) -> Any:
-        """Send a request and return the chunks of its reply as JSON.
+        """Send a request and return the stream of its reply, an `EventStream`.
 
         The client library's checks of the request are skipped, since they take as long as all its
         other work for a request. The server checks the request, and `StreamPiece` the chunks.
@@ -309,10 +314,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
         from core.models.chat.events import limit_silence, read_whole_json
 
         response = stream.response
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind == "text/html":
+        content_type, _, _ = response.headers.get("content-type", "").lower().partition(";")
+        if content_type.strip() == "text/html":
             raise ValueError("it sent a web page; is the address right? It usually ends in /v1")
-        if kind == "application/json":
+        if content_type.strip() == "application/json":
             yield StreamPiece.from_json(read_whole_json(response))
             return
         pieces = map(StreamPiece.from_chunk, stream)
@@ -324,7 +329,7 @@ def _add_piece(piece: StreamPiece, collector: ReplyCollector) -> bool:
     collector.finish = piece.finish or collector.finish
     collector.tool = collector.tool or piece.tool
     collector.refusal += piece.refusal
-    is_complete = bool(piece.thought) and collector.think(piece.thought)
+    is_complete = bool(piece.thought) and collector.add_thought(piece.thought)
     if piece.text and collector.add(piece.text):
         is_complete = True
     if is_complete:

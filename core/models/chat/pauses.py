@@ -16,12 +16,12 @@ BUSY_STATUSES = (429, 503, 529)  # of a server that has too many requests or is 
 
 @dataclass(frozen=True)
 class PauseDefaults:
-    """Pauses before a request to a busy server is repeated."""
+    """Length and number of the pauses of one request."""
 
-    total_seconds: float = 180.0  # of all pauses of a request
+    total_seconds: float = 180.0  # of all pauses together
     first_seconds: float = 1.0  # if the server names no time; each later pause is twice as long
     max_busy_pauses: int = 7
-    max_drop_pauses: int = 3  # after dropped connections
+    max_drop_pauses: int = 3  # after dropped connections, which rarely pass
     check_seconds: float = 0.1  # between two checks for cancellation
 
 
@@ -29,41 +29,44 @@ PAUSE_DEFAULTS = PauseDefaults()
 
 
 class RetryPauses:
-    """The pauses of one request."""
+    """The pauses of one request, limited in number and total time.
 
-    def __init__(self, who: str):
-        self._who = who
+    `subject` begins the progress texts, such as “The server at http://…”.
+    """
+
+    def __init__(self, subject: str):
+        self._subject = subject
         self._seconds_left = PAUSE_DEFAULTS.total_seconds
         self._next_pause = PAUSE_DEFAULTS.first_seconds
         self._n_pauses = 0
 
     def next_pause(self, headers: Mapping[str, str]) -> float:
-        """Return the seconds of the next pause, by the headers of the answer."""
+        """Return the seconds of the next pause, which the headers of the answer may state."""
         seconds = retry_after(headers)
         return self._next_pause if seconds is None else max(seconds, PAUSE_DEFAULTS.check_seconds)
 
     def wait(
         self,
-        why: str,
+        reason: str,
         headers: Mapping[str, str],
         watch: Watch = NO_WATCH,
-        tries: int = PAUSE_DEFAULTS.max_busy_pauses,
+        max_pauses: int = PAUSE_DEFAULTS.max_busy_pauses,
     ) -> bool:
-        """Pause as long as the server asks, or twice as long as the last time.
+        """Pause as long as the server asks, else twice as long as the last time.
 
         Parameters
         ----------
-        why : what happened, for the progress text.
+        reason : predicate of the progress text, such as “is busy (503)”.
         headers : headers of the answer.
-        watch : called meanwhile; may raise.
-        tries : largest number of pauses.
+        watch : checked during the pause; it may raise RunCancelled.
+        max_pauses : largest number of pauses of the request, this one included.
 
         Returns
         -------
-        True after a pause. False without a pause if it would be too long, or after `tries` pauses.
+        True after a pause. False, without one, if it would be too long or one too many.
         """
         pause = self.next_pause(headers)
-        if pause > self._seconds_left or self._n_pauses >= tries:
+        if pause > self._seconds_left or self._n_pauses >= max_pauses:
             return False
         self._seconds_left -= pause
         self._next_pause *= 2
@@ -73,7 +76,7 @@ class RetryPauses:
         with count_time("waiting"):
             while (remaining := end_time - time.monotonic()) > 0:
                 if meter is not None:
-                    text = f"{self._who} {why}; asking again in {duration_text(remaining)}"
+                    text = f"{self._subject} {reason}; asking again in {duration_text(remaining)}"
                     meter.report(ProgressReport(text, None, None, remaining))
                 watch.check()
                 time.sleep(min(PAUSE_DEFAULTS.check_seconds, remaining))
@@ -81,7 +84,7 @@ class RetryPauses:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait that a header states as a number or a date, or None.
+    """Return the seconds to wait that a header states, as a number or a date; else None.
 
     >>> from core.models.chat.pauses import retry_after
     >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "250"})

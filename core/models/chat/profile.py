@@ -1,4 +1,8 @@
-"""Measurement of the abilities of a server of the OpenAI protocol."""
+"""Measurement of the abilities of a server of the OpenAI protocol.
+
+Servers differ in the length of prompts, in schemas, seeds, system messages and more, and rarely
+say so. The page Models measures them, and the client then avoids what a server cannot do.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +27,20 @@ from core.watch import NO_WATCH, Watch
 
 @dataclass(frozen=True)
 class ChatProfileDefaults:
-    """Prompts and times by which a chat server is measured."""
+    """Limits on the prompts and the time of a measurement."""
 
     min_prompt_tokens: int = 512  # of the first prompt
     max_prompt_tokens: int = 32_768  # of the last one, if the server reports no context size
     halvings: int = 3  # bisections between a prompt that was read completely and one that was not
-    max_measure_seconds: float = 60.0  # no longer prompt is tried if it would exceed this time
+    max_measure_seconds: float = 60.0  # for prompts of growing length
     probe_reply_tokens: int = 48
     min_timed_reply_tokens: int = 5  # of replies whose speed is measured
 
 
 CHAT_PROFILE = ChatProfileDefaults()
-SECRET = "vermilion"
+SECRET = "vermilion"  # the password that the model must repeat from the beginning of a prompt
 FILLER = "The river runs past the mill and on to the sea. "
+# A schema that no reply follows by chance, as the prompt does not mention it.
 PROBE_SCHEMA = {
     "type": "object",
     "properties": {"colour": {"type": "string", "enum": [SECRET]}, "count": {"type": "integer"}},
@@ -51,13 +56,13 @@ OUTCOME_UNCLEAR = "unclear"
 
 @dataclass(frozen=True)
 class ServerProfile:
-    """Abilities of a server, as measured on the day `measured`.
+    """Abilities of a server, as measured on one day.
 
     Parameters
     ----------
-    measured : date of the measurement.
-    reads : tokens of the longest prompt that it read completely.
-    longer : outcome of longer prompts. "refused", "cut" (without a message), "unclear" (the model
+    measured : date of the measurement, in ISO format.
+    reads : tokens of the longest prompt that it read completely; 0 if none was.
+    longer : outcome of longer prompts: "refused", "cut" (without a message), "unclear" (the model
         did not repeat the password, and the server does not count tokens), or empty if none was
         tried.
     streams : true if replies arrive in pieces.
@@ -65,11 +70,11 @@ class ServerProfile:
     log_probabilities : true if it returns log-probabilities.
     system_role : true if it accepts system messages.
     seed : "repeats" if the same seed gave the same reply twice at temperature 1, "varies" if not,
-        or "refused".
+        "refused" if the server accepts no seed, or empty if unknown.
     thinks : true if the model reasons before it replies.
     counts : true if it reports token counts.
-    tokens_a_second : speed of the fastest reply.
-    refuses : request parts that it refused.
+    tokens_a_second : speed of the fastest reply; 0 if unknown.
+    refuses : names of the request parts that it refused (`Refusals`).
     """
 
     measured: str
@@ -130,8 +135,8 @@ class ServerProfile:
 def measure_server(
     chat: OpenAIChat,
     watch: Watch = NO_WATCH,
-    most: int = 0,
-    seconds: float = CHAT_PROFILE.max_measure_seconds,
+    max_tokens: int = 0,
+    max_seconds: float = CHAT_PROFILE.max_measure_seconds,
 ) -> ServerProfile:
     """Measure a server with some twenty short requests and with prompts of growing length.
 
@@ -139,8 +144,9 @@ def measure_server(
     ----------
     chat : a new client, since another one may have cached replies.
     watch : cancellation and progress; its errors are raised.
-    most : tokens of the longest prompt; 0 for the context size that the server reports.
-    seconds : approximate time for the long prompts.
+    max_tokens : tokens of the longest prompt; 0 for the context size that the server reports.
+    max_seconds : approximate time limit for the prompts of growing length. No longer prompt is
+        tried if it would exceed the limit.
 
     Returns
     -------
@@ -150,20 +156,24 @@ def measure_server(
     ------
     ModelFailed, ModelUnavailable : the server does not answer the first request.
     """
-    return _ServerMeasurement(chat, watch, most, seconds).measure()
+    return _ServerMeasurement(chat, watch, max_tokens, max_seconds).measure()
 
 
 @dataclass
 class _ServerMeasurement:
-    """One measurement of a server."""
+    """One measurement of a server, with what it has found so far.
+
+    `max_tokens` and `max_seconds` are those of `measure_server`.
+    """
 
     chat: OpenAIChat
     watch: Watch
     max_tokens: int
     max_seconds: float
+    # Tokens of `FILLER`, first an estimate.
     filler_tokens: float = field(default=estimate_text_tokens(FILLER), init=False)
     max_speed: float = field(default=0.0, init=False)  # tokens a second of the fastest reply
-    # True if the model ever repeated the password.
+    # True once the model has repeated the password.
     has_recalled: bool = field(default=False, init=False)
 
     def measure(self) -> ServerProfile:
@@ -211,9 +221,9 @@ class _ServerMeasurement:
         return reply
 
     def _reads_system_messages(self) -> bool:
-        """Return whether a system message is read.
+        """Return whether the server reads a system message.
 
-        It must not be refused and, if tokens are counted, must add to the count.
+        It must not refuse the message and, if it counts tokens, must count those of the message.
         """
         system = {"role": "system", "content": FILLER * 8}
         without_system = self._request_reply(user_messages("Say: ready"), max_tokens=8)
@@ -223,13 +233,13 @@ class _ServerMeasurement:
         return not self.chat.has_token_counts or with_system.tokens_in > without_system.tokens_in
 
     def _measure_seed(self) -> str:
-        """Return `ServerProfile.seed`."""
+        """Return the value of `ServerProfile.seed`."""
         if "seed" in self.chat.refuses:
             return "refused"
         messages = user_messages("Invent the name of a town, and say what it is known for.")
         texts = set()
         for _ in range(2):
-            self.chat.forget()  # otherwise the first reply would be returned again
+            self.chat.forget()  # otherwise the cached first reply would be returned
             texts.add(self._request_reply(messages, seed=7, temperature=1.0).text)
         return "repeats" if len(texts) == 1 else "varies"
 
@@ -273,7 +283,11 @@ class _ServerMeasurement:
             return False
 
     def _measure_longest_prompt(self) -> tuple[int, str]:
-        """Return the tokens of the longest prompt that was read, and the outcome of longer ones."""
+        """Return the tokens of the longest prompt that was read, and the outcome of longer ones.
+
+        Prompts double in length. Between the last that was read and the first that was not, the
+        limit is then bisected.
+        """
         import openai
 
         max_size = self.max_tokens or self._read_context_size() or CHAT_PROFILE.max_prompt_tokens
@@ -282,6 +296,7 @@ class _ServerMeasurement:
         read_tokens = not_read_size = 0
         last_seconds = 0.0
         outcome = ""
+        # The next prompt is expected to take twice as long as the last one.
         while size <= max_size and time.monotonic() + 2 * last_seconds < deadline:
             self.watch.report(f"A prompt of {size:,} tokens", 0.3 + 0.7 * min(1.0, size / max_size))
             start = time.monotonic()
@@ -297,6 +312,7 @@ class _ServerMeasurement:
                 break
             read_tokens = tokens
             outcome = ""
+            # The last prompt has `max_size` tokens; the size after that ends the loop.
             size = min(2 * size, max_size) if size < max_size else max_size + 1
         if outcome not in (OUTCOME_REFUSED, OUTCOME_CUT) or not read_tokens:
             return read_tokens, outcome
@@ -310,7 +326,10 @@ class _ServerMeasurement:
         return read_tokens, outcome
 
     def _try_prompt(self, size: int) -> tuple[str, int]:
-        """Return the outcome of a prompt of about `size` tokens, and its number of tokens."""
+        """Return the outcome of a prompt of about `size` tokens, and its number of tokens.
+
+        The number is the server's if it read the prompt, else `size`.
+        """
         repetitions = max(1, round((size - CHAT_PROFILE.probe_reply_tokens) / self.filler_tokens))
         beginning = f"The password is {SECRET}. Remember it.\n\n{FILLER * repetitions}"
         questions = (
@@ -365,7 +384,7 @@ def save_profile(name: str, url: str, model: str, profile: ServerProfile) -> Non
 
     Parameters
     ----------
-    name : name of the model here.
+    name : name of the model in models.toml.
     url : address of the server.
     model : the model's name at the server.
     profile : the measurement.
@@ -384,13 +403,13 @@ def saved_profile(name: str, url: str, model: str) -> ServerProfile | None:
 
     Parameters
     ----------
-    name : name of the model here.
+    name : name of the model in models.toml.
     url : address of the server.
     model : the model's name at the server.
 
     Returns
     -------
-    None if none is saved for exactly this address and model.
+    The profile; None if none is saved for exactly this address and model.
     """
     try:
         entry = json.loads(_profile_file(name).read_text("utf-8"))

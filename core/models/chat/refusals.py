@@ -1,4 +1,8 @@
-"""Request parts that a server refuses, learnt from its errors and then left out of requests."""
+"""Request parts that a server refuses, learnt from its errors and then left out of requests.
+
+Servers of the OpenAI protocol support different parts of it: some accept no schema, no seed or no
+system message. Their error messages have no common format, so patterns of words are looked for.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,8 @@ from core.io.durable_files import write_whole
 from core.io.locks import hold_change_lock
 
 log = logging.getLogger(__name__)
-Body = dict[str, Any]
+Body = dict[str, Any]  # JSON of a chat request
+# Words of an error that refuses a part of a request.
 REFUSAL_PATTERN = re.compile(
     r"unsupported|not (?:be )?support|n't support|un(?:known|recogni[sz]ed|expected)"
     r"|not (?:permitted|allowed|enabled|available)"
@@ -24,6 +29,7 @@ REFUSAL_PATTERN = re.compile(
     r"|invalid (?:parameter|argument|field|role)|must alternate",
     re.IGNORECASE,
 )
+# Words of an error on the size of a request, which refuses no part.
 TOO_LONG_PATTERN = re.compile(
     r"context (?:length|window)|too (?:large|long|many)|exceeds?\b|maximum (?:context|value)"
     r"|greater than|at most",
@@ -38,30 +44,30 @@ class RequestPart:
 
     Parameters
     ----------
-    name : its name for the user.
-    words : pattern of its names in error messages.
+    name : name of the part, in saved files and for the user.
+    pattern : pattern of the part's names in error messages.
     is_in : returns whether a request has it.
     remove_from : returns the request without it.
     """
 
     name: str
-    words: re.Pattern[str]
+    pattern: re.Pattern[str]
     is_in: Callable[[Body], bool]
     remove_from: Callable[[Body], Body]
 
 
-def _optional_key(name: str, words: re.Pattern[str]) -> RequestPart:
-    """Return the part for a key of the request that can be left out."""
+def _optional_key(name: str, pattern: re.Pattern[str]) -> RequestPart:
+    """Return the part for the key `name` of a request, which can be left out."""
     return RequestPart(
         name,
-        words,
+        pattern,
         lambda body: name in body,
         lambda body: {key: value for key, value in body.items() if key != name},
     )
 
 
 def _rename_limit(body: Body) -> Body:
-    """Return the request with the newer name of its token limit."""
+    """Return the request with its token limit under the newer name of the protocol."""
     renamed_body = dict(body)
     renamed_body["max_completion_tokens"] = renamed_body.pop("max_tokens")
     return renamed_body
@@ -98,6 +104,7 @@ SYSTEM_ROLE_PATTERN = re.compile(
     r"|roles?\b.{0,80}\b(?:system|alternate)|\bsystem\b.{0,80}\brole",
     re.IGNORECASE,
 )
+# If an error names several parts, the first of them is left out. The request is then sent again.
 REFUSABLE_PARTS = (
     _optional_key("response_format", FORMAT_PATTERN),
     _optional_key("stream_options", STREAM_OPTIONS_PATTERN),
@@ -145,41 +152,41 @@ class Refusals:
     def learn(self, status: int, message: str, body: Body) -> str:
         """Record and return the part of a request that an error refuses.
 
-        An error of a bad request that names no part is attributed to the schema, if there is one:
-        few servers say more.
+        If the error of a bad request names no part, the schema is taken for the refused part, if
+        there is one: few servers name it.
 
         Parameters
         ----------
-        status : status of the answer.
+        status : HTTP status of the answer.
         message : its error message.
         body : the request.
 
         Returns
         -------
-        Name of the part; empty if no part is refused.
+        Name of the part; empty if the error refuses none.
         """
         if status not in REFUSAL_STATUSES or TOO_LONG_PATTERN.search(message):
             return ""
         refused_parts = [
-            part for part in REFUSABLE_PARTS if part.is_in(body) and part.words.search(message)
+            part for part in REFUSABLE_PARTS if part.is_in(body) and part.pattern.search(message)
         ]
         if not refused_parts and status in (400, 422) and "response_format" in body:
             refused_parts = [REFUSABLE_PARTS[0]]  # response_format
         elif not refused_parts or not REFUSAL_PATTERN.search(message):
             return ""
-        # A concurrent request may have recorded it already.
-        if refused_parts[0] not in self._refused_parts:
-            self._refused_parts.append(refused_parts[0])
+        part = refused_parts[0]
+        if part not in self._refused_parts:  # else a concurrent request has recorded it
+            self._refused_parts.append(part)
             self._save()
-        return refused_parts[0].name
+        return part.name
 
     def add(self, names: Iterable[str]) -> None:
-        """Mark parts as refused, by their names."""
+        """Mark the parts with these names as refused; unknown names are ignored."""
         added_names = set(names) - set(self.names)
         self._refused_parts += [part for part in REFUSABLE_PARTS if part.name in added_names]
 
     def forget(self, names: Collection[str]) -> None:
-        """Mark parts as not refused after all."""
+        """Mark the parts with these names as not refused after all."""
         if names:
             self._refused_parts = [part for part in self._refused_parts if part.name not in names]
             self._save()
@@ -193,9 +200,14 @@ class Refusals:
 class SavedRefusals:
     """Refusals of one server, in a file shared by several servers.
 
-    They are stored under the server's `name`, and dropped if its `row` in models.toml has changed
-    since. If the file cannot be read, the refusals are learnt again; if it cannot be written, this
-    is logged.
+    If the file cannot be read, the refusals are learnt again. If it cannot be written, this is
+    logged.
+
+    Parameters
+    ----------
+    file : JSON file of all servers.
+    name : name of the model in models.toml.
+    row : text of the model's row in models.toml. If it has changed, saved refusals are ignored.
     """
 
     file: Path
@@ -203,7 +215,7 @@ class SavedRefusals:
     row: str
 
     def names(self) -> tuple[str, ...]:
-        """Return the saved parts for this row."""
+        """Return the names of the saved parts; none if the row has changed."""
         entry = self._read_entries().get(self.name)
         if not isinstance(entry, dict) or entry.get("row") != self._digest:
             return ()
@@ -213,7 +225,7 @@ class SavedRefusals:
         return tuple(name for name in names if isinstance(name, str))
 
     def save(self, names: Iterable[str]) -> None:
-        """Save the parts, replacing the earlier ones."""
+        """Save the names of parts, replacing the earlier ones."""
         try:
             with hold_change_lock(self.file):
                 entries = self._read_entries() | {
@@ -239,9 +251,10 @@ class SavedRefusals:
 
 
 def extract_error_message(answer: Any) -> str:
-    """Return a server's error message from its JSON, with the parameter that it names.
+    """Return the message in a server's error JSON, with the parameter that it names.
 
-    Parts of the request that the server repeats are left out.
+    Some servers repeat the request in the error, which is left out. An answer of an unknown format
+    gives an empty text.
 
     >>> from core.models.chat.refusals import extract_error_message
     >>> extract_error_message({"error": {"message": "Unknown parameter", "param": "seed"}})

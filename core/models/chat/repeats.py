@@ -1,4 +1,7 @@
-"""Detection of replies that repeat themselves endlessly, as in greedy decoding of small models."""
+"""Detection of replies that repeat themselves endlessly.
+
+Small models do so in greedy decoding. Their replies are then stopped before the token limit.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,27 @@ import re
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 WORD_CHARACTER = re.compile(r"\w")
-# Numbers of list items, which differ although the items are the same.
+# Numbers of list items. They are ignored, as they differ even if the items are the same.
 LIST_NUMBER = re.compile(r"(?m)^[ \t]*\d+[.)][ \t]+")
-MAX_PERIOD_TOKENS = 64  # of a repeated sequence
-MIN_REPEATED_TOKENS = 16  # of all repetitions together
-MIN_REPETITIONS = 4
+MAX_PERIOD_TOKENS = 64  # of the sequence that is repeated
+MIN_REPEATED_TOKENS = 16  # of all occurrences together
+MIN_REPETITIONS = 4  # occurrences in a row
 
 
 class RepeatDetector:
     """Detector of repetition in a reply while it is written.
 
-    A reply repeats itself if the same words and marks occur at least four times in a row, and make
-    up at least 16 tokens. The result depends on the text alone, not on its division into pieces.
+    A reply repeats itself if the same sequence of words and punctuation occurs at least
+    `MIN_REPETITIONS` times in a row, and all occurrences have at least `MIN_REPEATED_TOKENS`.
+    Tokens are words and punctuation marks here. The result depends on the text alone, not on its
+    division into pieces.
     """
 
     def __init__(self) -> None:
         self._text = ""
         self._position = 0  # up to which the text was scanned
-        self._tokens: list[tuple[str, int, int]] = []  # with start and end positions
-        # End of the first occurrence of the repeated text, and words until it was detected.
+        self._tokens: list[tuple[str, int, int]] = []  # token, start and end position
+        # End position of the first occurrence, and words of the reply when it was detected.
         self.repetition: tuple[int, int] | None = None
 
     def add(self, piece: str) -> bool:
@@ -38,7 +43,7 @@ class RepeatDetector:
 
     @property
     def text_once(self) -> str:
-        """The reply with the repeated text only once."""
+        """The reply up to the end of the first occurrence, or all of it without a repetition."""
         if self.repetition is None:
             return self._text
         return self._text[: self.repetition[0]].rstrip().rstrip(",;:-•*|/").rstrip()
@@ -72,12 +77,13 @@ class RepeatDetector:
         """Record a repetition if the text ends in one."""
         tokens = [token for token, _, _ in self._tokens[-MAX_PERIOD_TOKENS * MIN_REPETITIONS :]]
         for period in range(1, MAX_PERIOD_TOKENS + 1):
-            times = max(MIN_REPETITIONS, -(-MIN_REPEATED_TOKENS // period))
+            times = max(MIN_REPETITIONS, -(-MIN_REPEATED_TOKENS // period))  # rounded up
             if period * times > len(tokens):
                 return
             if tokens[-1] != tokens[-1 - period]:
                 continue
             tail = tokens[-period * times :]
+            # It repeats itself if each token equals the one a period before.
             if tail[period:] == tail[:-period] and any(map(WORD_CHARACTER.match, tail[:period])):
                 self._record(period)
                 return

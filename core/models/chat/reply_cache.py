@@ -1,4 +1,4 @@
-"""Cached replies of one model: the latest in memory, and all of them on disk if saved."""
+"""Cache of a model's replies: the latest in memory, and all of them on disk if wanted."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ class ReplyCache:
 
     Parameters
     ----------
-    remember : largest number of replies in memory.
-    on_disk : replies saved on disk, if any. Errors of its file are only logged.
+    max_replies : largest number of replies in memory.
+    store : store on disk; None for a cache in memory alone. Errors of its file are only
+        logged.
     """
 
-    def __init__(self, remember: int = MAX_CACHED_REPLIES, on_disk: SavedReplies | None = None):
-        self.on_disk = on_disk
+    def __init__(self, max_replies: int = MAX_CACHED_REPLIES, store: SavedReplies | None = None):
+        self.store = store
         self._lock = threading.Lock()
-        self._replies = LRUCache[str, ChatReply](remember)
+        self._replies = LRUCache[str, ChatReply](max_replies)
 
     def find(
         self,
@@ -39,18 +40,18 @@ class ReplyCache:
         on_text: Callable[[str], None] | None,
         schema: dict[str, Any] | None = None,
         allow_cut: bool = False,
-        fewest: int = 0,
+        min_tokens: int = 0,
     ) -> ChatReply | None:
         """Return the usable cached reply for a key.
 
         Parameters
         ----------
         key : key of the request.
-        on_text : receives the reply in one piece.
-        schema : schema of the request.
-        allow_cut : if true, a reply that was cut off is returned too.
-        fewest : lower bound of the prompt's tokens. A saved reply is not returned if the server
-            read fewer, that is, cut the prompt.
+        on_text : called with the text in one piece.
+        schema : JSON schema of the request; None for free text.
+        allow_cut : if true, a reply that ends at its token limit is returned too.
+        min_tokens : lower bound of the prompt's tokens. A reply on disk is not returned if
+            the server read fewer, since it then cut the prompt.
 
         Returns
         -------
@@ -59,7 +60,7 @@ class ReplyCache:
         with self._lock:
             reply = self._replies.get(key)
         if reply is None:
-            reply = self._find_on_disk(key, schema, allow_cut, fewest)
+            reply = self._find_on_disk(key, schema, allow_cut, min_tokens)
         if reply is None:
             return None
         if on_text and reply.text:
@@ -69,16 +70,16 @@ class ReplyCache:
         return replace(reply, cached=True)
 
     def save(self, key: str, reply: ChatReply, allow_cut: bool = False) -> ChatReply:
-        """Save a usable reply, and return it.
+        """Save a reply if it is usable, and return it.
 
-        The disk gets no model name, by which `SavedReplies.mean_cost` averages the durations of
-        replies: single replies say nothing of the speed of builds.
+        It is saved on disk without a model name, so that `SavedReplies.mean_cost` leaves it out:
+        the durations of single replies do not tell the speed of building graphs.
 
         Parameters
         ----------
         key : key of the request.
         reply : any reply.
-        allow_cut : if true, a reply that was cut off is saved too.
+        allow_cut : if true, a reply that ends at its token limit is saved too.
 
         Returns
         -------
@@ -88,9 +89,9 @@ class ReplyCache:
             return reply
         with self._lock:
             self._replies[key] = reply
-        if self.on_disk is not None:
+        if self.store is not None:
             try:
-                self.on_disk.save(key, "", reply)
+                self.store.save(key, "", reply)
             except StoreError as error:
                 log.warning("A reply was not kept. %s", error)
         return reply
@@ -104,12 +105,12 @@ class ReplyCache:
         return len(self._replies)
 
     def _find_on_disk(
-        self, key: str, schema: dict[str, Any] | None, allow_cut: bool, fewest: int
+        self, key: str, schema: dict[str, Any] | None, allow_cut: bool, min_tokens: int
     ) -> ChatReply | None:
-        if self.on_disk is None:
+        if self.store is None:
             return None
         try:
-            reply = self.on_disk.find(key, schema, usable=not allow_cut, fewest=fewest)
+            reply = self.store.find(key, schema, usable=not allow_cut, min_tokens=min_tokens)
         except StoreError as error:
             log.warning("Kept replies were not read. %s", error)
             return None

@@ -1,4 +1,8 @@
-"""Collection of a reply while a model writes it."""
+"""Collection of a reply while a model writes it.
+
+Clients add pieces of text as they arrive. The collector separates reasoning from the answer, stops
+a reply that repeats itself or is too long, and makes the final `ChatReply`.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,10 @@ from core.models.chat.token_estimates import estimate_text_tokens
 CODE_FENCE = re.compile(
     r"\s*(```++|~~~++)(?:[\w+.-]*[ \t]*\r?\n)?(?P<inside>(?:(?!\1).)*)(?:\1\s*)?", re.DOTALL
 )
+# A server that sends more than this for the requested tokens is cut off as faulty.
 MAX_TOKEN_CHARACTERS = 64
-EXTRA_REPLY_CHARACTERS = 4096  # accepted in addition to those of the requested tokens
-# Values of `ChatReply.finish` by the protocol's finish reasons.
+EXTRA_REPLY_CHARACTERS = 4096
+# Values of `ChatReply.finish` by the protocol's finish reasons; all others mean "stop".
 FINISH_REASONS = {
     "length": "length",
     "content_filter": "filter",
@@ -32,39 +37,50 @@ FINISH_REASONS = {
 class ReplyCollector:
     """A reply while it is written: answer and reasoning so far, token counts and finish reason.
 
-    Replies under a schema end by the schema, and are not checked for repetition.
+    Replies under a schema are not checked for repetition, as the schema makes them end.
 
     Parameters
     ----------
-    room : token limit of reasoning and answer.
-    max_answer : token limit of the answer, if a part of `room` is for reasoning.
-    schema : JSON schema of the answer.
-    on_text : receives the text by which the answer grows.
-    begun : true if replies of this model begin inside their reasoning.
+    max_tokens : token limit of reasoning and answer together.
+    max_answer_tokens : token limit of the answer, if a part of `max_tokens` is for reasoning; else
+        None.
+    schema : JSON schema of the answer; None for free text.
+    on_text : called with the text by which the answer grows.
+    starts_in_reasoning : true if replies of this model are expected to begin inside reasoning.
+
+    Attributes
+    ----------
+    pieces : all pieces of text and reasoning.
+    finish : finish reason of the protocol; None before the end.
+    tool : name of a tool that the model called; empty without one.
+    refusal : text of a refusal; empty without one.
+    tokens_in : tokens of the prompt.
+    tokens_out : tokens of reasoning and answer.
+    wait_seconds : time before the model began, which does not count for the reply.
     """
 
     def __init__(
         self,
-        room: int,
-        max_answer: int | None,
+        max_tokens: int,
+        max_answer_tokens: int | None,
         schema: dict[str, Any] | None,
         on_text: Callable[[str], None] | None,
-        begun: bool = False,
+        starts_in_reasoning: bool = False,
     ):
         self._on_text = on_text
         self._schema = schema
         self._repeats = RepeatDetector() if schema is None else None
         self._thought_repeats = RepeatDetector()
-        self._room = room
-        self._max_answer = max_answer
-        self._characters_left = room * MAX_TOKEN_CHARACTERS + EXTRA_REPLY_CHARACTERS
-        self._thoughts = ThoughtSeparator(begun)
+        self._max_tokens = max_tokens
+        self._max_answer_tokens = max_answer_tokens
+        self._characters_left = max_tokens * MAX_TOKEN_CHARACTERS + EXTRA_REPLY_CHARACTERS
+        self._thoughts = ThoughtSeparator(starts_in_reasoning)
         self._thought_field = ""  # reasoning from a separate field of the protocol
         self.pieces: list[str] = []
         self.finish: str | None = None
         self.tool = self.refusal = ""
         self.tokens_in = self.tokens_out = 0
-        self.waited = 0.0  # seconds before the model began, which do not count for the reply
+        self.wait_seconds = 0.0
 
     @property
     def text(self) -> str:
@@ -77,34 +93,39 @@ class ReplyCollector:
         return self._thoughts.starts_in_reasoning
 
     def add(self, piece: str) -> bool:
-        """Add a piece of text; return whether the reply is to be stopped.
+        """Add a piece of text, with or without reasoning; return whether to stop the reply.
 
         It is stopped if it repeats itself or has used up its tokens. Raises ModelFailed for a lone
         surrogate, and for more text than the requested tokens can contain.
         """
         self._check_piece(piece)
-        thought_length, answer_length = len(self._thoughts.thought), len(self.text)
+        thought_length = len(self._thoughts.thought)
+        answer_length = len(self.text)
         added_text = self._thoughts.add(piece)
+        # The answer also changes if the text before turns out to have been reasoning.
         if len(self.text) != answer_length + len(added_text):
             self._restart()
         stop = self._thought_repeats.add(self._thoughts.thought[thought_length:])
         if (
             added_text
-            and self._max_answer is not None
-            and estimate_text_tokens(self.text) > self._max_answer
+            and self._max_answer_tokens is not None
+            and estimate_text_tokens(self.text) > self._max_answer_tokens
         ):
             self.finish = "length"
             stop = True
         return self._grow(added_text) or stop
 
-    def think(self, piece: str) -> bool:
-        """Add reasoning from a separate field; return whether the reply is to be stopped."""
+    def add_thought(self, piece: str) -> bool:
+        """Add reasoning from a separate field of the protocol; return whether to stop the reply."""
         self._check_piece(piece)
         self._thought_field += piece
         return self._thought_repeats.add(piece)
 
     def make_reply(self, seconds: float) -> ChatReply:
-        """Return the complete reply, with repeated text only once."""
+        """Return the complete reply; text that repeats itself is kept once.
+
+        `seconds` is the time that the model took.
+        """
         is_whole = self.finish in (None, "stop") and self._thought_repeats.repetition is None
         self._grow(self._thoughts.end(complete=is_whole))
         thoughts = (self._thought_field.strip(), self._thoughts.thought.strip())
@@ -134,12 +155,12 @@ class ReplyCollector:
             )
         elif self.finish == "length":
             is_answer_cut = not self._thoughts.is_in_reasoning and bool(reply.text.strip())
-            limit = self._max_answer if is_answer_cut else None
-            reply = replace(reply, limit=limit or self._room)
+            limit = self._max_answer_tokens if is_answer_cut else None
+            reply = replace(reply, limit=limit or self._max_tokens)
         return clean_reply(reply, self._schema)
 
     def _restart(self) -> None:
-        """Start again with an empty answer, after the text so far turned out to be reasoning."""
+        """Check the answer from its beginning, after earlier text turned out to be reasoning."""
         if self._repeats is not None:
             self._repeats = RepeatDetector()
 
@@ -156,11 +177,11 @@ class ReplyCollector:
         return "stop" if finish == "tools" and self.text.strip() else finish
 
     def _check_piece(self, piece: str) -> None:
-        """Record a piece. Raises ModelFailed if it is invalid or the reply is too long."""
+        """Record a piece of text or reasoning. Raises ModelFailed as `add` does."""
         self._characters_left -= len(piece)
         if self._characters_left < 0:
             raise ModelFailed(
-                f"The model sent more text than {self._room:,} tokens can be, and was cut off."
+                f"The model sent more text than {self._max_tokens:,} tokens can be, and was cut off."
             )
         try:
             piece.encode("utf-8")
@@ -171,7 +192,7 @@ class ReplyCollector:
         self.pieces.append(piece)
 
     def _grow(self, text: str) -> bool:
-        """Report new text of the answer; return whether the answer repeats itself."""
+        """Pass on new text of the answer; return whether the answer is to be stopped."""
         if not text:
             return False
         if self._on_text:
@@ -180,7 +201,7 @@ class ReplyCollector:
 
 
 def clean_reply(reply: ChatReply, schema: dict[str, Any] | None) -> ChatReply:
-    """Separate the reasoning of a reply, and remove an enclosing code fence.
+    """Separate the reasoning of a reply, remove an enclosing code fence, and check its JSON.
 
     Parameters
     ----------
@@ -189,7 +210,8 @@ def clean_reply(reply: ChatReply, schema: dict[str, Any] | None) -> ChatReply:
 
     Returns
     -------
-    The reply. Under a schema its `finish` is "unreadable" if it has no such JSON.
+    The cleaned reply. Under a schema, its `finish` is "unreadable" if it ended by itself without a
+    JSON object that has a property of the schema.
     """
     if not reply.thought:
         is_cut = reply.finish == "length"
@@ -210,7 +232,7 @@ def clean_reply(reply: ChatReply, schema: dict[str, Any] | None) -> ChatReply:
 
 
 def _is_json(text: str, fields: Collection[str]) -> bool:
-    """Return whether a text is a JSON object with one of the fields, and nothing else."""
+    """Return whether a whole text is a JSON object with one of the fields."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

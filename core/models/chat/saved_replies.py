@@ -1,4 +1,8 @@
-"""Replies of language models saved on disk, and a chat that requests only new ones."""
+"""Replies of language models saved on disk, and a chat that requests only new ones.
+
+Building a graph takes very many replies. They are saved, so that a build can be repeated or
+continued without the model, and those of the shipped graphs come with Hopscope.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from core.io.home import home_folder
 from core.io.rows import RowFile, Schema, select_by_keys
 from core.models.base import Chat, ChatReply, Messages
 from core.models.chat.reply_collector import clean_reply
-from core.models.chat.token_estimates import estimate_tokens, fewest_tokens, is_prompt_cut
+from core.models.chat.token_estimates import estimate_tokens, is_prompt_cut, min_token_count
 from core.runtime.time_shares import TimeShares
 from core.watch import NO_WATCH, Watch
 
@@ -61,7 +65,7 @@ def reply_key(
 
     Returns
     -------
-    Hexadecimal digits of a SHA-256 of all these.
+    The first `REPLY_KEY_DIGITS` hexadecimal digits of the SHA-256 of all these.
     """
     parts = [model, [dict(message) for message in messages], schema, max_tokens, seed, temperature]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:REPLY_KEY_DIGITS]
@@ -75,8 +79,8 @@ class SavedReplies:
 
     Parameters
     ----------
-    file : the SQLite file; by default that of the user.
-    shipped : files of replies that ship with Hopscope.
+    file : the SQLite file, which need not exist; by default that of the user.
+    shipped : files of replies that ship with Hopscope; missing ones are skipped.
     """
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
@@ -91,25 +95,30 @@ class SavedReplies:
         return self._rows.keep_open()
 
     def find(
-        self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0
+        self,
+        key: str,
+        schema: dict[str, Any] | None = None,
+        usable: bool = True,
+        min_tokens: int = 0,
     ) -> ChatReply | None:
         """Return the saved reply of a key.
 
-        Shipped replies are returned in any case.
+        A shipped reply is returned even if it is not usable.
 
         Parameters
         ----------
         key : key of the request.
-        schema : schema of the request.
+        schema : JSON schema of the request; None for free text.
         usable : if true, a reply of the user's file is returned only if it is usable and the server
             did not cut its prompt.
-        fewest : lower bound of the prompt's tokens, by which a cut is detected.
+        min_tokens : lower bound of the prompt's tokens. If the server read fewer, it cut the
+            prompt.
 
         Returns
         -------
         The reply, marked as cached; None without one.
         """
-        return self.find_all({key: fewest}, schema, usable).get(key)
+        return self.find_all({key: min_tokens}, schema, usable).get(key)
 
     def find_all(
         self, keys: Mapping[str, int], schema: dict[str, Any] | None = None, usable: bool = True
@@ -118,10 +127,9 @@ class SavedReplies:
 
         Parameters
         ----------
-        keys : lower bound of the prompt's tokens, by key. If the server read fewer, it cut the
-            prompt.
+        keys : keys of requests, with the lower bound of the tokens of each prompt.
         schema : JSON schema of all requests; None for free text.
-        usable : if true, the user's replies that are blank, cut or unreadable are left out.
+        usable : as in `find`.
 
         Returns
         -------
@@ -141,7 +149,7 @@ class SavedReplies:
         }
         for key, reply in saved_replies.items():
             is_usable = reply.is_usable and not is_prompt_cut(reply.tokens_in, keys[key])
-            # A usable reply of the user goes before a shipped one, an unusable one after it.
+            # The user's reply takes precedence over a shipped one only if it is usable.
             if is_usable or (not usable and key not in replies):
                 replies[key] = reply
         return replies
@@ -171,11 +179,11 @@ class SavedReplies:
         Parameters
         ----------
         model : name of the model.
-        limit : largest number of replies made on this computer that are averaged.
+        limit : largest number of replies that are averaged. Shipped replies are never included.
 
         Returns
         -------
-        Mean seconds, prompt tokens and reply tokens; None if there are no such replies.
+        Mean seconds, prompt tokens and reply tokens; None without such replies.
         """
         query = (
             "select avg(seconds), avg(tokens_in), avg(tokens_out) "
@@ -210,13 +218,13 @@ def write_shipped(
     first_rows: Iterable[Mapping] = (),
     last_rows: Iterable[Mapping] = (),
 ) -> int:
-    """Write replies to a gzip file that ships; the same replies give the same bytes.
+    """Write replies to a gzip file for shipping, with equal bytes for equal replies.
 
     Parameters
     ----------
     file : the file.
     replies : keys and replies; they are sorted by key.
-    first_rows, last_rows : rows before and after the replies, as plain data.
+    first_rows, last_rows : rows of plain data before and after the replies; they have no key.
 
     Returns
     -------
@@ -244,24 +252,25 @@ def write_shipped(
 class CachedChat:
     """A chat whose replies are saved, and whose model is loaded only for new requests.
 
-    Concurrent replies are each saved with their share of the time, so that their seconds add up to
-    the elapsed time.
+    A reply is saved with its duration. Concurrent replies divide the elapsed time among them, so
+    that the saved seconds add up to it.
 
     Parameters
     ----------
-    chat : returns the model.
+    chat : returns the model, and loads it if necessary.
     model : text that identifies the model's weights.
     replies : the saved replies.
 
     Attributes
     ----------
-    used_keys : keys of all replies that were returned. The replies that a build depends on can thus be
-        shipped.
+    used_keys : keys of all replies that were returned, for shipping the replies of a build.
     """
 
     def __init__(self, chat: Callable[[], Chat], model: str, replies: SavedReplies):
-        self._chat, self.model, self.replies = chat, model, replies
-        self.used_keys: dict[str, None] = {}
+        self._chat = chat
+        self.model = model
+        self.replies = replies
+        self.used_keys: dict[str, None] = {}  # used as an ordered set
         self._shares = TimeShares()
         self._asked_chat: Chat | None = None
 
@@ -274,7 +283,7 @@ class CachedChat:
     def max_concurrent(self) -> int:
         """Largest number of concurrent requests.
 
-        It is 1 until the model was asked for a reply that is not saved, then that of the model.
+        It is 1 before the first request to the model, and then the model's number.
         """
         return getattr(self._asked_chat, "max_concurrent", 1)
 
@@ -289,9 +298,10 @@ class CachedChat:
         on_text: Callable[[str], None] | None = None,
         watch: Watch = NO_WATCH,
     ) -> ChatReply:
-        """Return the usable saved reply, else the model's, which is then saved.
+        """Return the saved reply to a request if it is usable, else that of the model.
 
-        If the model is not available, an unusable saved reply is returned.
+        The model's reply is saved. If the model is not available, a saved reply is returned even if
+        it is not usable.
 
         Parameters
         ----------
@@ -301,7 +311,7 @@ class CachedChat:
         seed : seed of the sampling.
         temperature : sampling temperature.
         on_text : called with new pieces of the text as they arrive.
-        watch : may raise RunCancelled.
+        watch : checked before and during the request; it may raise RunCancelled.
 
         Returns
         -------
@@ -314,7 +324,7 @@ class CachedChat:
         """
         watch.check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
-        reply = self.replies.find(key, schema, fewest=fewest_tokens(messages))
+        reply = self.replies.find(key, schema, min_tokens=min_token_count(messages))
         if reply is None:
             try:
                 chat = self._chat()
@@ -334,8 +344,8 @@ class CachedChat:
                     on_text=on_text,
                     watch=watch,
                 )
-                shared_seconds = (reply.seconds + reply.waited) * share()
-            reply = clean_reply(replace(reply, seconds=shared_seconds, waited=0.0), schema)
+                shared_seconds = (reply.seconds + reply.wait_seconds) * share()
+            reply = clean_reply(replace(reply, seconds=shared_seconds, wait_seconds=0.0), schema)
             self.replies.save(key, self.model, reply)
         elif on_text and reply.text:
             on_text(reply.text)
@@ -365,7 +375,7 @@ class CachedChat:
         A reply or None for each prompt, in their order.
         """
         keys = [
-            (self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages))
+            (self.key(messages, schema, max_tokens, seed, temperature), min_token_count(messages))
             for messages in prompts
         ]
         replies = self.replies.find_all(dict(keys), schema)

@@ -1,4 +1,7 @@
-"""Access to a server of the OpenAI protocol: the client, pauses, and errors in words."""
+"""Access to a server of the OpenAI protocol: the HTTP client, and its errors in words.
+
+It is used for chat models, embeddings and rerankers behind a server.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,14 @@ CONNECT_TIMEOUT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class PassingError:
-    """A temporary error.
+    """A temporary error, after which a request can be sent again.
 
     Parameters
     ----------
-    error : the error.
+    error : the error of the client library.
     reason : the event, in words that follow "The server".
     headers : headers of the answer, which may say when to send the request again.
-    max_pauses : largest number of pauses.
+    max_pauses : largest number of pauses of a request for such errors.
     is_busy : true if the server has too many requests.
     """
 
@@ -61,11 +64,11 @@ class OpenAIServer:
     ----------
     url : its address, ending in /v1.
     model : the model's name at the server.
-    name : the model's name here.
-    key_variable : environment variable of the API key. Without one, the key typed for the address
-        is used, if any.
-    timeout : seconds until a request fails.
-    key : the API key itself.
+    name : the model's name in models.toml.
+    key_variable : environment variable of the API key. If empty, the key typed for the address is
+        used, if any.
+    timeout : seconds without content after which a request fails.
+    key : the API key itself; None to look it up.
     """
 
     def __init__(
@@ -88,7 +91,7 @@ class OpenAIServer:
         self._client: OpenAI | None = None
 
     def client(self) -> Any:
-        """Return the client, which is made at the first use and again after it was closed.
+        """Return the client of the library openai, made at the first use or after it was closed.
 
         Raises ModelUnavailable if the variable of the key is not set.
         """
@@ -106,7 +109,7 @@ class OpenAIServer:
                     base_url=self.url,
                     api_key=key or "none",
                     timeout=openai.Timeout(self.timeout, connect=CONNECT_TIMEOUT_SECONDS),
-                    max_retries=0,
+                    max_retries=0,  # the caller sends requests again; see `RetryPauses`
                     http_client=self._make_http_client(),
                 )
             return self._client
@@ -117,11 +120,11 @@ class OpenAIServer:
         from core.models.chat.header_timeout import HeaderTimeoutClient
 
         try:
-            # Longer than the timeouts of connecting and reading, which may follow each other.
+            # The time limit exceeds the timeouts of connecting and reading, one after the other.
             return HeaderTimeoutClient(
                 self.timeout + 2 * CONNECT_TIMEOUT_SECONDS,
                 event_hooks={"response": [partial(limit_response, seconds=self.timeout)]},
-                headers={"Accept-Encoding": "gzip, deflate"},
+                headers={"Accept-Encoding": "gzip, deflate"},  # as `limit_response` allows
                 follow_redirects=False,
                 trust_env=not bypasses_proxy(self.url),  # the environment names proxies
             )
@@ -135,25 +138,25 @@ class OpenAIServer:
     def wait_if_temporary(
         self, error: Exception, pauses: RetryPauses, watch: Watch = NO_WATCH
     ) -> bool:
-        """Pause after an error if it is temporary.
+        """Pause after a temporary error; do nothing after any other.
 
         Parameters
         ----------
         error : an error of a request.
         pauses : the pauses of this request, limited in number and total time.
-        watch : checked meanwhile; may raise RunCancelled.
+        watch : checked during the pause; it may raise RunCancelled.
 
         Returns
         -------
-        True if the request is to be sent again.
+        True after a pause, so that the request is to be sent again.
         """
-        passing = self.find_passing_error(error)
-        return passing is not None and pauses.wait(
-            passing.reason, passing.headers, watch, passing.max_pauses
+        passing_error = self.find_passing_error(error)
+        return passing_error is not None and pauses.wait(
+            passing_error.reason, passing_error.headers, watch, passing_error.max_pauses
         )
 
     def find_passing_error(self, error: Exception) -> PassingError | None:
-        """Return an error as a `PassingError` if it is temporary, else None."""
+        """Return the description of a temporary error; None for any other error."""
         import openai
 
         if isinstance(error, openai.APIStatusError) and error.status_code in BUSY_STATUSES:
@@ -175,11 +178,12 @@ class OpenAIServer:
         Parameters
         ----------
         error : an error of a request.
-        partial_reply : the part of the reply that has arrived.
+        partial_reply : the part of the reply that had arrived before.
 
         Returns
         -------
-        The converted error, for the caller to raise; None if the error is not the server's.
+        The converted error, for the caller to raise; None if neither the server nor the connection
+        caused the error.
         """
         import openai
 
@@ -194,7 +198,7 @@ class OpenAIServer:
         return ModelFailed(self._sentence(error, partial_reply)) if is_server_error else None
 
     def _sentence(self, error: Exception, partial_reply: str) -> str:
-        """Return a sentence for the user on an error."""
+        """Return a sentence for the user on an error of the server."""
         action = self._describe_fault(error, partial_reply)
         proxy = find_proxy(self.url)
         via_proxy = f", asked by the proxy {readable_text(proxy)}," if proxy else ""
@@ -203,7 +207,7 @@ class OpenAIServer:
         return f"The server at {self.url}{via_proxy} {action}{end}{tail}"
 
     def _describe_fault(self, error: Exception, partial_reply: str) -> str:
-        """Return the predicate of the sentence, of which the server is the subject."""
+        """Return the predicate of a sentence on an error, whose subject is the server."""
         import openai
 
         server_message = readable_text(extract_error_message(getattr(error, "body", None)))
@@ -242,7 +246,7 @@ def format_status(status: int, message: str) -> str:
     Parameters
     ----------
     status : HTTP status.
-    message : the message of the server; a status at its beginning is not repeated.
+    message : the message of the server. A status or its name at the beginning is left out.
 
     Returns
     -------
@@ -260,17 +264,17 @@ def format_status(status: int, message: str) -> str:
     return f"{status} {name}".strip() + (f": {detail}" if detail else "")
 
 
-def is_refusal(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
+def is_refusal(error: ModelFailed, excluded_statuses: Sequence[int] = ()) -> bool:
     """Return whether a server refused a request, by the HTTP status of its answer.
 
     Parameters
     ----------
     error : the error of a request.
-    besides : HTTP statuses that are no refusals either.
+    excluded_statuses : further HTTP statuses that do not count as refusals.
 
     Returns
     -------
-    True for a status of at least 400, except of a busy server and of one that asks for a key.
+    True for a status of at least 400, except those of a busy server and of one that asks for a key.
     """
     import openai
 
@@ -278,13 +282,13 @@ def is_refusal(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
     return (
         isinstance(cause, openai.APIStatusError)
         and cause.status_code >= 400
-        and cause.status_code not in (401, 403, *BUSY_STATUSES, *besides)
+        and cause.status_code not in (401, 403, *BUSY_STATUSES, *excluded_statuses)
     )
 
 
 def is_transport_error(error: Exception) -> bool:
     """Return whether an error comes from the HTTP library below the client.
 
-    The client passes such errors on while it reads a stream.
+    The client library does not convert such errors while it reads a stream.
     """
     return type(error).__module__.split(".")[0] in HTTP_LIBRARIES

@@ -1,4 +1,8 @@
-"""Pieces of replies from servers of the OpenAI protocol, with their format and size checked."""
+"""Pieces of streamed replies from servers of the OpenAI protocol, after checks of their format.
+
+Programs that offer the protocol differ in their fields for reasoning, refusals and token counts.
+A `StreamPiece` is the same for all.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +16,21 @@ from core.io.files import size_text
 from core.models.chat.refusals import extract_error_message
 from core.models.number_checks import token_count
 
+# A response may have so many bytes per requested token, and extra bytes in all.
 MAX_TOKEN_BYTES = 1 << 13
-EXTRA_REPLY_BYTES = 1 << 20  # accepted in addition to those of the requested tokens
+EXTRA_REPLY_BYTES = 1 << 20
 ASSUMED_REPLY_TOKENS = 1 << 13  # of a reply whose request gives no limit
 MAX_MEAN_TOKEN_SECONDS = 1.0  # any model in use is faster
-# Encodings whose compression ratio is bounded.
+# Compressions with a bounded ratio. Others could unpack a few bytes to a full memory.
 ALLOWED_ENCODINGS = ("", "identity", "gzip", "deflate")
+# Names of the field for reasoning in different programs, and of the field for a part's text.
 THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 TEXT_FIELDS = ("text", "content", "thinking", "reasoning", "summary", "refusal", "value")
-MAX_PART_DEPTH = 4  # of nested parts
+MAX_PART_DEPTH = 4  # of parts within parts; deeper ones are ignored
 
 
 class ReplyOverdueError(TimeoutError):
-    """Error of a server that did not answer within `seconds`."""
+    """Error for a server that did not answer within `seconds`."""
 
     def __init__(self, seconds: float):
         super().__init__(f"did not answer within {seconds:g} seconds")
@@ -32,17 +38,17 @@ class ReplyOverdueError(TimeoutError):
 
 @dataclass(frozen=True)
 class StreamPiece:
-    """Content of one piece of a stream.
+    """Content of one piece of a streamed reply; any field may be empty.
 
     Parameters
     ----------
     text : text of the reply.
     finish : finish reason of the protocol; None before the end.
-    token_counts : tokens of the prompt and of the reply, if the server reports them.
+    token_counts : tokens of the prompt and of the reply; None if the piece has none.
     thought : reasoning text.
     tool : name of a tool that is called.
     refusal : words of a refusal.
-    has_invalid_counts : true if the piece has invalid token counts.
+    has_invalid_counts : true if the piece has token counts that are not valid.
     """
 
     text: str = ""
@@ -60,7 +66,7 @@ class StreamPiece:
 
     @classmethod
     def from_json(cls, answer: Any) -> StreamPiece:
-        """Convert a reply that came as one JSON object.
+        """Convert a whole reply that was not streamed, but came as one JSON object.
 
         Raises ValueError if it is no reply, with the server's message if there is one.
         """
@@ -89,16 +95,16 @@ class StreamPiece:
             raise ValueError("it sent a piece that is none of a reply") from None
         if not all(isinstance(end, str) for end in finishes):
             raise ValueError("it sent a piece whose end is none")
-        used = _read_token_counts(usage) if usage else None
+        token_counts = _read_token_counts(usage) if usage else None
         content_thought = "".join(thought for _, thought in contents)
         return cls(
             text="".join(text for text, _ in contents),
             finish=finishes[-1] if finishes else None,
-            token_counts=used,
+            token_counts=token_counts,
             thought=_read_first_field(deltas, THOUGHT_FIELDS) + content_thought,
             tool=_find_tool_name(deltas),
             refusal=_read_first_field(deltas, ("refusal",)),
-            has_invalid_counts=bool(usage) and used is None,
+            has_invalid_counts=bool(usage) and token_counts is None,
         )
 
 
@@ -117,7 +123,7 @@ def _read_choices(chunk: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _read_content(content: Any) -> tuple[str, str]:
-    """Return text and reasoning of a content, which is a text or a list of parts.
+    """Return the text and the reasoning of a delta's content, a text or a list of parts.
 
     Raises ValueError for a content of another type.
     """
@@ -138,7 +144,7 @@ def _read_content(content: Any) -> tuple[str, str]:
 
 
 def _read_text(value: Any, depth: int = MAX_PART_DEPTH) -> str:
-    """Return the text of a part, which may have parts itself."""
+    """Return the text of a part, which may itself consist of parts; empty if it has none."""
     if isinstance(value, str):
         return value
     if not depth or not isinstance(value, list | dict):
@@ -150,7 +156,7 @@ def _read_text(value: Any, depth: int = MAX_PART_DEPTH) -> str:
 
 
 def _read_first_field(deltas: list[Any], names: tuple[str, ...]) -> str:
-    """Return the text of the first of these fields that a delta has, joined for all deltas."""
+    """Join the texts of all deltas, each from the first of these fields that has any."""
     joined_text = ""
     for delta in deltas:
         texts = (_read_text(delta.get(name)) for name in names)
@@ -174,7 +180,8 @@ def _find_tool_name(deltas: list[Any]) -> str:
 def _read_token_counts(usage: Any) -> tuple[int, int] | None:
     """Return the tokens of prompt and reply; None if the counts are invalid.
 
-    Some servers do not include cached tokens in those of the prompt. They are then added.
+    Some servers do not include cached tokens in those of the prompt. These are then added, as more
+    cached tokens than tokens of the prompt show it.
     """
     try:
         prompt_tokens = token_count(usage.get("prompt_tokens"))
@@ -193,16 +200,16 @@ def _read_token_counts(usage: Any) -> tuple[int, int] | None:
 def limit_response(response: Any, seconds: float) -> None:
     """Limit the size of a response and the time to read it.
 
-    The limits grow with the tokens that were requested. Bytes are counted after unpacking.
+    The limits grow with the token limit of the request. Bytes are counted after unpacking.
 
     Parameters
     ----------
     response : a response of the HTTP library; its bytes are limited in place.
-    seconds : time limit, in addition to `MAX_MEAN_TOKEN_SECONDS` per requested token.
+    seconds : time limit. `MAX_MEAN_TOKEN_SECONDS` per requested token are added.
 
     Raises
     ------
-    ValueError : its compression was not requested; later, while it is read, it is too large.
+    ValueError : its compression was not requested; or, while it is read, it is too large.
     ReplyOverdueError : while it is read, it takes too long.
     """
     encoding = response.headers.get("content-encoding", "").strip().lower()

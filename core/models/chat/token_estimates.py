@@ -1,4 +1,4 @@
-"""Token estimates for models that cannot count tokens."""
+"""Token estimates for models whose tokenizer is not available, such as those of servers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ LIST_ITEM_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.):])\s+")  # marks of list ite
 WORD_LETTERS = re.compile(r"[^\W\d_]+")
 # Greek, Cyrillic, Hebrew and Arabic letters, which have two bytes in UTF-8.
 TWO_BYTE_LETTER = re.compile("[\u0370-\u07ff]")
-MAX_TOKEN_LETTERS = 16
+MAX_TOKEN_LETTERS = 16  # of one token in any usual tokenizer
 # A word, or a piece of a long word.
 WORD_PIECE = re.compile(rf"[^\W\d_]{{1,{MAX_TOKEN_LETTERS}}}")
-MIN_CONTEXT_TOKENS = 64  # of the smallest context of any model
+MIN_CONTEXT_TOKENS = 64  # no server has a smaller context
 
 
 def estimate_text_tokens(text: str) -> int:
@@ -31,16 +31,17 @@ def estimate_text_tokens(text: str) -> int:
     38
     """
     n_two_byte = 0 if text.isascii() else len(TWO_BYTE_LETTER.findall(text))
-    return -(-2 * (len(text.encode("utf-8", "replace")) + n_two_byte) // 7)
+    n_bytes = len(text.encode("utf-8", "replace")) + n_two_byte
+    return -(-2 * n_bytes // 7)  # rounded up
 
 
-def fewest_tokens(messages: Messages) -> int:
+def min_token_count(messages: Messages) -> int:
     """Return a lower bound of the tokens of messages, for any tokenizer.
 
     It counts one token for each word, and long words in pieces of 16 letters.
 
-    >>> from core.models.chat.token_estimates import fewest_tokens
-    >>> fewest_tokens([{"role": "user", "content": "Who wrote this, and when?"}])
+    >>> from core.models.chat.token_estimates import min_token_count
+    >>> min_token_count([{"role": "user", "content": "Who wrote this, and when?"}])
     5
     """
     return sum(_count_word_pieces(message.get("content", "")) for message in messages)
@@ -51,29 +52,29 @@ def _count_word_pieces(text: str) -> int:
     return len(WORD_PIECE.findall(text))
 
 
-def is_prompt_cut(read: int, fewest: int) -> bool:
+def is_prompt_cut(read_tokens: int, min_tokens: int) -> bool:
     """Return whether a server cut a prompt.
 
-    Servers cut prompts to the size of their context. A smaller token count has another reason:
-    some servers count only the tokens that were not cached.
+    Servers cut prompts to the size of their context. A token count below that of any context has
+    another reason: some servers count only the tokens that were not cached.
 
     Parameters
     ----------
-    read : the server's token count of the prompt.
-    fewest : lower bound of the prompt's tokens.
+    read_tokens : the server's token count of the prompt.
+    min_tokens : lower bound of the prompt's tokens.
 
     Returns
     -------
     True if the count is below the bound, but not below the size of any context.
     """
-    return MIN_CONTEXT_TOKENS <= read < fewest
+    return MIN_CONTEXT_TOKENS <= read_tokens < min_tokens
 
 
-def fewest_word_tokens(word: str) -> int:
-    """Return the least number of tokens of a word."""
+def min_word_tokens(word: str) -> int:
+    """Return a lower bound of the tokens of a word, for any tokenizer."""
     return -(-len(word) // MAX_TOKEN_LETTERS)
 
 
 def estimate_tokens(messages: Messages) -> int:
-    """Estimate the number of tokens of messages, with 4 a message for its frame."""
+    """Estimate the tokens of messages, with 4 per message and 4 in all for the chat template."""
     return 4 + sum(4 + estimate_text_tokens(message.get("content", "")) for message in messages)

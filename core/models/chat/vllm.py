@@ -1,4 +1,8 @@
-"""Language models on this computer's graphics cards, by a vLLM server started on demand."""
+"""Language models on this computer's graphics cards, in a vLLM server.
+
+Hopscope starts the server at the first request and ends it with itself. A base model and its LoRA
+adapters share one server.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +30,24 @@ from core.runtime.meter import count_time
 from core.runtime.server_process import ServerProcess
 from core.watch import NO_WATCH, Watch
 
-# Environment variable with the path of the program, which may belong to another environment.
+# Environment variable with the path of vLLM's program, which may be that of another environment.
 VLLM_PROGRAM_VARIABLE = "HOPSCOPE_VLLM"
 # Environment variable that allows running without a graphics card if it is 1.
 VLLM_CPU_VARIABLE = "HOPSCOPE_VLLM_CPU"
 VLLM_INSTALL_COMMAND = "pip install -r requirements-gpu.txt"
-# Seconds for loading and compiling; weights of 70 B parameters are slow to read from a disk.
+# For loading and compiling; weights of 70 B parameters are slow to read from a disk.
 START_TIMEOUT_SECONDS = 1800.0
-# Seconds until the next piece of a reply; of hundreds of concurrent requests, some must wait.
+# Until the next piece of a reply; some of hundreds of concurrent requests must wait.
 REPLY_TIMEOUT_SECONDS = 600.0
 ADAPTER_CONFIG_FILE = "adapter_config.json"  # file in the folder of a LoRA adapter
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # adapter ranks that vLLM can reserve
 
 
 def find_program() -> str | None:
-    """Return the path of vLLM's program, or None.
+    """Return the path of vLLM's program; None if there is none.
 
-    It is the one that HOPSCOPE_VLLM names, else that of this environment, else that on the path.
+    If HOPSCOPE_VLLM is set, only that program counts. Otherwise it is the one of this environment,
+    else the one on the path.
     """
     setting = os.environ.get(VLLM_PROGRAM_VARIABLE)
     if setting:
@@ -53,7 +58,7 @@ def find_program() -> str | None:
 def unavailable_reason() -> str | None:
     """Return why vLLM cannot run on this computer, with a remedy, or None if it can.
 
-    HOPSCOPE_VLLM_CPU=1 allows running on processors.
+    HOPSCOPE_VLLM_CPU=1 allows running without a graphics card.
     """
     if find_program() is None:
         setting = os.environ.get(VLLM_PROGRAM_VARIABLE)
@@ -76,7 +81,7 @@ class ServerLaunch:
     ----------
     arguments : command line after `vllm serve`.
     environment : additional environment variables.
-    stamp : text that changes when the weights do.
+    stamp : text that changes with the weights; a running server is then restarted.
     """
 
     arguments: tuple[str, ...]
@@ -100,10 +105,10 @@ class ServerLaunch:
 
 
 def find_lora_rank(folders: Sequence[Path]) -> int:
-    """Return the smallest rank of vLLM that fits these adapters.
+    """Return the smallest rank in `LORA_RANKS` that suffices for the adapters in some folders.
 
-    If none fits, it is the largest one, and vLLM reports the error itself. Adapters whose file
-    cannot be read are ignored.
+    If none suffices, it is the largest one, and vLLM reports the error itself. Adapters whose
+    configuration cannot be read are ignored.
     """
     max_rank = 0
     for folder in folders:
@@ -117,26 +122,26 @@ def find_lora_rank(folders: Sequence[Path]) -> int:
 
 @dataclass(frozen=True)
 class ServerEndpoint:
-    """Address and key of a server."""
+    """Address and key of a running server."""
 
     url: str
     key: str
 
 
 class VLLMServer:
-    """Handle on the vLLM server process of a base model, shared by its adapters.
+    """The vLLM server of a base model, whose process is started and stopped as needed.
 
-    Safe to use from several threads.
+    Adapters of the model share it. Safe to use from several threads.
     """
 
     def __init__(self, name: str):
         self.name = name
         self._lock = threading.Lock()
-        self._launch: ServerLaunch | None = None
+        self._launch: ServerLaunch | None = None  # for the next start
         self._process: ServerProcess | None = None
-        self._running_launch: ServerLaunch | None = None
+        self._running_launch: ServerLaunch | None = None  # of the running process
         self._endpoint: ServerEndpoint | None = None
-        # The end of the last server process, for the error of every reply that was lost with it.
+        # Endpoint of the last process that ended, and the reason, for the errors of lost replies.
         self._last_end: tuple[ServerEndpoint | None, str] = (None, "")
 
     @property
@@ -144,15 +149,12 @@ class VLLMServer:
         return self._process is not None and self._process.is_running
 
     def set_launch(self, launch: ServerLaunch) -> None:
-        """Use these settings from the next request on.
-
-        That request restarts a server with other settings.
-        """
+        """Set the settings for the next request, which restarts a server with other settings."""
         with self._lock:
             self._launch = launch
 
     def ensure_running(self) -> ServerEndpoint:
-        """Return the server's address and key, after starting it if necessary.
+        """Return the server's address and key, starting the server if necessary.
 
         Raises
         ------
@@ -179,10 +181,10 @@ class VLLMServer:
             self._stop()
 
     def diagnose_failure(self, endpoint: ServerEndpoint | None) -> str:
-        """Return a sentence on why the server at an endpoint is lost; empty if it runs.
+        """Return a sentence on the end of the server at an endpoint; empty if it still works.
 
-        A server that runs but no longer answers is stopped. The call may wait until it is known
-        whether the server is healthy.
+        A server that runs but no longer answers is stopped. The call may wait for an answer to a
+        health check.
         """
         process = self._process
         if process is not None and endpoint == self._endpoint and not process.has_crashed():
@@ -191,7 +193,8 @@ class VLLMServer:
             if endpoint == self._endpoint:
                 self._stop("no longer answered")  # also ends a server whose engine died
             ended_endpoint, ending = self._last_end
-        ending = ending if ended_endpoint == endpoint else "was stopped"
+        if ended_endpoint != endpoint:
+            ending = "was stopped"
         return (
             f"{self.name}: vLLM {ending.rstrip('.')}. "
             f"The reply is lost; the next question starts it anew."
@@ -227,41 +230,42 @@ class VLLMServer:
         self._endpoint = ServerEndpoint(f"http://127.0.0.1:{process.port}/v1", key)
         return self._endpoint
 
-    def _stop(self, how: str = "was stopped") -> None:
+    def _stop(self, ending: str = "was stopped") -> None:
+        """Stop the process; `ending` is the reason, unless the process ended by itself."""
         process = self._process
         endpoint = self._endpoint
         self._process = self._endpoint = None
         if process is not None:
-            self._last_end = endpoint, how if process.is_running else process.describe_end()
+            self._last_end = endpoint, ending if process.is_running else process.describe_end()
             process.stop()
 
 
 _servers: dict[str, VLLMServer] = {}  # by name of the base model
-_guard = threading.Lock()
+_servers_lock = threading.Lock()
 
 
 def shared_server(name: str) -> VLLMServer:
     """Return the server of a base model, one per process."""
-    with _guard:
+    with _servers_lock:
         return _servers.setdefault(name, VLLMServer(name))
 
 
 class VLLMChat(OpenAIChat):
     """A chat model of a vLLM server that is started at the first request.
 
-    If the server dies, the next request starts it again.
+    If the server has ended, the next request starts it again.
 
     Parameters
     ----------
     server : the server, which models may share.
     model : name of the model.
     context : size of the context window in tokens.
-    max_concurrent : concurrent requests; 0 for as many as make replies arrive faster.
+    max_concurrent : number of concurrent requests; 0 to adapt it to the server (`Window`).
     reasoning_tokens : token budget for reasoning, if the model is known to reason; else 0.
 
     Raises
     ------
-    ModelFailed : by `reply`, if the server dies meanwhile.
+    ModelFailed : by `reply`, if the server ends before the reply does.
     """
 
     def __init__(
@@ -310,9 +314,9 @@ class VLLMChat(OpenAIChat):
         self.server.stop()
 
     def count_tokens(self, messages: Messages) -> int:
-        """Return the tokens of the messages in the chat template.
+        """Return the number of tokens of the messages in the chat template.
 
-        An estimate if the server does not run.
+        It is an estimate if the server does not run.
         """
         endpoint = self._endpoint
         if endpoint is not None and self.loaded:
@@ -322,6 +326,7 @@ class VLLMChat(OpenAIChat):
         return estimate_tokens(messages)
 
     def _prepare(self) -> Any:
+        """Start the server if necessary, and return a client of its current endpoint."""
         endpoint = self.server.ensure_running()
         with self._connecting:
             if endpoint != self._endpoint:

@@ -1,4 +1,8 @@
-"""Slots for concurrent requests to a server, in a fixed or adaptive number."""
+"""Limit on concurrent requests to a server of language models, fixed or adaptive.
+
+More concurrent requests give more replies per second, until the server is full; from then on each
+reply only takes longer. The adaptive limit looks for this point.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +19,21 @@ from core.watch import NO_WATCH, Watch
 
 @dataclass(frozen=True)
 class WindowDefaults:
-    """Numbers of concurrent requests to a server, and how they adapt to its speed."""
+    """Bounds of the window, and the measurements by which it grows and shrinks."""
 
-    max_second_requests: int = 8  # concurrent requests after the first reply
+    max_second_requests: int = 8  # size of the window after the first reply
     early_request_seconds: float = 5.0  # between early requests
     max_early_requests: int = 3  # sent before the first reply has arrived
-    max_requests: int = 128  # concurrent requests, unless a number is given
+    max_requests: int = 128  # size of an adaptive window
     max_prepared_pieces: int = 16  # requests prepared while the window is full
-    full_fraction: float = 0.7  # mean share of slots in use above which the window is measured
+    full_fraction: float = 0.7  # mean fraction of slots in use below which nothing is concluded
     max_equal_slowdown: float = 1.2  # replies that take up to 1.2 times as long count as no slower
     # Smallest growth of replies per second, as a fraction of the window's growth. Below it, the
     # server counts as full.
     min_gain_fraction: float = 0.7
-    first_hold_windows: int = 4  # windows full of replies until a larger window is tried again
+    # Replies until a larger window is tried again, as a multiple of the window's size. It doubles
+    # each time that the window shrinks.
+    first_hold_windows: int = 4
     max_hold_windows: int = 64
 
 
@@ -36,11 +42,11 @@ WINDOW = WindowDefaults()
 
 @dataclass(frozen=True)
 class _Level:
-    """Measurement of a window size: seconds per reply, and replies per second."""
+    """Measurement of the server at one window size."""
 
-    limit: int
-    seconds: float
-    rate: float
+    limit: int  # size of the window
+    seconds: float  # mean duration of a reply
+    rate: float  # replies per second
 
 
 class WindowSlot:
@@ -48,7 +54,7 @@ class WindowSlot:
 
     Parameters
     ----------
-    report : called with the seconds until the request was answered.
+    report : called with the seconds that the reply took.
     clock : returns the time in seconds.
     """
 
@@ -65,26 +71,26 @@ class WindowSlot:
 class Window(Slots):
     """Slots for concurrent requests to a server. Safe between threads, which are served in order.
 
-    The window begins with one request. Until the first reply arrives, one more may start every five
-    seconds, at most three. The window then has `WINDOW.max_second_requests` slots, or fewer if
-    these could not be answered within half of `timeout` one after the other. It doubles as long as
-    replies are no slower, or enough more of them arrive per second. Otherwise it returns to the
-    size at which replies per second stopped growing, and tries twice as many again later.
+    The window is the set of slots; its size is `limit`. It begins with one slot. Until the first
+    reply arrives, one more request may start every five seconds, at most three. The window then has
+    `WINDOW.max_second_requests` slots, or fewer if so many requests could not be answered one after
+    the other within half of `timeout`. From then on it doubles as long as replies take no longer,
+    or sufficiently more of them arrive per second. Otherwise it returns to the size at which
+    replies per second stopped growing, and doubles again later.
 
     If the server reports that it is busy, the window shrinks to the requests in progress, and then
     grows in small steps. If a reply is late, it is halved. This is additive increase and
     multiplicative decrease (AIMD) with a doubling start. Within `limit_to_single_speed` the window
-    grows only as long as replies take no longer than a single one.
+    grows only as long as replies take no longer than that to a single request.
 
     Parameters
     ----------
-    fixed : a fixed number of slots; 0 to adapt it.
+    fixed : fixed number of slots; 0 to adapt it.
     timeout : seconds until a reply is late.
     clock : returns the time in seconds.
     """
 
-    # Also the time between two checks if a busy server may be asked again.
-    check_seconds = 0.5
+    check_seconds = 0.5  # between two checks for cancellation, or for the end of a pause
 
     def __init__(
         self, fixed: int = 0, timeout: float = 120.0, clock: Callable[[], float] = time.monotonic
@@ -94,30 +100,30 @@ class Window(Slots):
         self._timeout = timeout
         self._clock = clock
         self._limit = 1
-        self._step = WINDOW.max_requests
-        self._hold = WINDOW.first_hold_windows
-        self._closed_until = 0.0
-        self._n_unhurried = 0  # callers inside `limit_to_single_speed`
-        # True after the window grew for the first time, and after the server was late or busy.
-        self._has_grown = self._shrunk = False
-        self._sent: float | None = None  # time of the first request
+        self._step = WINDOW.max_requests  # largest growth of the window at a time
+        self._hold_windows = WINDOW.first_hold_windows
+        self._closed_until = 0.0  # time before which no request is sent to a busy server
+        self._n_single_speed = 0  # callers inside `limit_to_single_speed`
+        self._has_grown = False  # true after the window grew for the first time
+        self._has_shrunk = False  # true after the server was late or busy
+        self._first_send: float | None = None  # time of the first request
         self.reply_count = 0  # replies so far
-        # The smaller window for comparison; None while the size stays the same.
+        # The smaller window for comparison; None at the first window, or if the size is kept.
         self._previous_level: _Level | None = None
-        self._begin(climbing=True)
+        self._begin_measurement(growing=True)
 
     @property
     def limit(self) -> int:
         """Number of requests that may be at the server now."""
-        if self._fixed_limit or self.reply_count or self._shrunk or self._sent is None:
+        if self._fixed_limit or self.reply_count or self._has_shrunk or self._first_send is None:
             return self._fixed_limit or self._limit
         # A long first reply, perhaps to another user, must not delay other requests.
-        n_early = int((self._clock() - self._sent) / WINDOW.early_request_seconds)
+        n_early = int((self._clock() - self._first_send) / WINDOW.early_request_seconds)
         return self._limit + min(WINDOW.max_early_requests, n_early)
 
     @property
     def max_concurrent(self) -> int:
-        """Number of requests that fill the window, and some to be prepared meanwhile."""
+        """Number of requests that callers should start, some of them to be prepared meanwhile."""
         limit = self.limit
         if self._fixed_limit == 1:
             return 1
@@ -142,21 +148,21 @@ class Window(Slots):
     def limit_to_single_speed(self) -> Iterator[None]:
         """Limit concurrent requests within the block, to keep replies as fast as a single one.
 
-        This is for comparing durations. The limit is measured anew, and larger ones are not tried
-        later.
+        This is for comparing the durations of methods. The limit is measured anew, and larger ones
+        are not tried later.
         """
         with self._lock:
-            self._n_unhurried += 1
-            if self._n_unhurried == 1:
+            self._n_single_speed += 1
+            if self._n_single_speed == 1:
                 self._limit = 1
                 self._step = WINDOW.max_requests
                 self._has_grown = False
-                self._begin(climbing=True)
+                self._begin_measurement(growing=True)
         try:
             yield
         finally:
             with self._lock:
-                self._n_unhurried -= 1
+                self._n_single_speed -= 1
 
     @contextmanager
     def hold_slot(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[WindowSlot]:
@@ -165,14 +171,14 @@ class Window(Slots):
         Parameters
         ----------
         watch : checked while waiting; may raise RunCancelled.
-        first : if true, it goes before all others, for a request that is sent again.
+        first : if true, the request goes before all others, as it is sent again.
 
         Yields
         ------
         The slot, which reports when the request was answered.
         """
         self.acquire(watch, first)
-        epoch = self._epoch
+        epoch = self._epoch  # a reply counts only for the measurement in which it was requested
         try:
             yield WindowSlot(lambda seconds: self._report_reply(epoch, seconds), self._clock)
         finally:
@@ -196,61 +202,69 @@ class Window(Slots):
             self._shrink(max(1, self._at_work // 2))
 
     def _shrink(self, limit: int) -> None:
-        self._hold = min(WINDOW.max_hold_windows, 2 * self._hold)
-        self._shrunk = True
+        """Shrink the window to `limit`, and let it grow by only an eighth the next time."""
+        self._hold_windows = min(WINDOW.max_hold_windows, 2 * self._hold_windows)
+        self._has_shrunk = True
         self._limit = limit
         self._step = max(1, limit // 8)
-        self._begin()
+        self._begin_measurement()
 
-    def _begin(self, climbing: bool = False, previous: _Level | None = None) -> None:
-        """Start a new measurement; while `climbing`, it is compared with `previous`."""
-        self._epoch = object()
-        self._climbing = climbing
+    def _begin_measurement(self, growing: bool = False, previous: _Level | None = None) -> None:
+        """Start a new measurement.
+
+        If `growing`, its result decides on a larger window, after comparison with `previous`.
+        """
+        self._epoch = object()  # identifies the measurement
+        self._is_growing = growing
         self._previous_level = previous
         self._reply_seconds: list[float] = []  # of requests sent in this measurement
-        self._since = self._counted_at = self._clock()
-        self._busy = 0.0
+        self._measurement_start = self._last_count = self._clock()
+        self._request_seconds = 0.0  # of all running requests together, up to `_last_count`
 
     def _until_a_look(self) -> float:
         pause = self._closed_until - self._clock()
         return min(self.check_seconds, pause) if pause > 0 else self.check_seconds
 
     def _report_reply(self, epoch: object, seconds: float) -> None:
+        """Count a reply, and evaluate it if its request was sent in the current measurement."""
         with self._lock:
             self.reply_count += 1
             if epoch is self._epoch and not self._fixed_limit:
-                self._add_reply(seconds)
+                self._record_reply(seconds)
         self._let_in()
 
     def _may_enter(self) -> bool:
         return super()._may_enter() and self._clock() >= self._closed_until
 
     def _count(self, by: int) -> None:
+        """Change the number of running requests, after adding up their time so far."""
         now = self._clock()
-        self._busy += self._at_work * (now - self._counted_at)
-        self._counted_at = now
+        self._request_seconds += self._at_work * (now - self._last_count)
+        self._last_count = now
         super()._count(by)
-        self._sent = now if self._sent is None and by > 0 else self._sent
+        self._first_send = now if self._first_send is None and by > 0 else self._first_send
 
-    def _add_reply(self, seconds: float) -> None:
-        """Record a reply to a request of this window size.
+    def _record_reply(self, seconds: float) -> None:
+        """Record a reply to a request of this measurement, and decide if there are enough.
 
-        After each window full of replies, they are evaluated.
+        After as many replies as the window has slots, it may grow at once. After twice as many, it
+        grows or shrinks.
         """
         self._reply_seconds.append(seconds)
         limit = self._limit
         count = len(self._reply_seconds)
-        if self._climbing and count % limit == 0 and not self._in_use():
-            self._begin(True, self._previous_level)
-        elif self._climbing and count == limit:
+        if self._is_growing and count % limit == 0 and not self._is_full():
+            # Too few callers used the window to tell the limit of the server.
+            self._begin_measurement(True, self._previous_level)
+        elif self._is_growing and count == limit:
             self._grow_early()
-        elif self._climbing and count == 2 * limit:
+        elif self._is_growing and count == 2 * limit:
             self._grow_or_shrink()
-        elif not self._climbing and not self._n_unhurried and count >= self._hold * limit:
+        elif not (self._is_growing or self._n_single_speed) and count >= self._hold_windows * limit:
             self._climb(self._measure())
 
     def _measure(self) -> _Level:
-        """Measure the window by the replies after the first ones.
+        """Measure the window by its replies, without the first window full if there are more.
 
         Replies per second follow from running requests and their duration, by Little's law.
         """
@@ -262,11 +276,11 @@ class Window(Slots):
     def _mean_at_work(self) -> float:
         """Return the mean number of running requests."""
         self._count(0)
-        elapsed = self._counted_at - self._since
-        return self._busy / elapsed if elapsed else float(self._at_work)
+        elapsed = self._last_count - self._measurement_start
+        return self._request_seconds / elapsed if elapsed else float(self._at_work)
 
-    def _in_use(self) -> bool:
-        """Return whether the window was about full, so that its size limits the speed."""
+    def _is_full(self) -> bool:
+        """Return whether the window was about full, so that its size limited the speed."""
         return self._mean_at_work() >= WINDOW.full_fraction * self._limit
 
     def _grow_early(self) -> None:
@@ -276,13 +290,13 @@ class Window(Slots):
             self._previous_level is None
             or level.seconds <= WINDOW.max_equal_slowdown * self._previous_level.seconds
         ):
-            self._hold = WINDOW.first_hold_windows
+            self._hold_windows = WINDOW.first_hold_windows
             self._climb(level)
 
     def _grow_or_shrink(self) -> None:
-        """Grow if replies per second increase about as much as the window, else shrink.
+        """Grow if replies per second increased about as much as the window, else shrink.
 
-        The window then shrinks to the size at which the server was full.
+        The window shrinks to the size at which the server was full.
         """
         level = self._measure()
         smaller = self._previous_level
@@ -290,19 +304,23 @@ class Window(Slots):
         rate_gain = level.rate / smaller.rate
         if (
             rate_gain >= WINDOW.min_gain_fraction * level.limit / smaller.limit
-            and not self._n_unhurried
+            and not self._n_single_speed
         ):
-            self._hold = WINDOW.first_hold_windows
+            self._hold_windows = WINDOW.first_hold_windows
             self._climb(level)
             return
-        self._hold = min(WINDOW.max_hold_windows, 2 * self._hold)
-        self._limit = min(
-            level.limit, max(1, smaller.limit // 2, ceil(smaller.limit * rate_gain - 0.3))
-        )
-        self._begin()
+        self._hold_windows = min(WINDOW.max_hold_windows, 2 * self._hold_windows)
+        # The server was full at the smaller window times the gain. Up to 0.3 of a slot more is
+        # taken for an error of measurement.
+        full_limit = ceil(smaller.limit * rate_gain - 0.3)
+        self._limit = min(level.limit, max(1, smaller.limit // 2, full_limit))
+        self._begin_measurement()
 
     def _climb(self, level: _Level) -> None:
-        """Enlarge the window after a measurement, and measure the new size."""
+        """Enlarge the window after a measurement, and measure the new size.
+
+        It doubles, but grows by at most `_step`, which doubles each time.
+        """
         first_limit = 2
         if not self._has_grown:
             n_in_time = int(self._timeout / 2 / max(level.seconds, 1e-9))
@@ -312,10 +330,10 @@ class Window(Slots):
             WINDOW.max_requests, max(first_limit, 2 * level.limit), level.limit + self._step
         )
         if new_limit == level.limit:
-            self._begin()
+            self._begin_measurement()
             return
         self._step = 2 * max(self._step, new_limit - level.limit)
         self._limit = new_limit
         # Inside `limit_to_single_speed`, all windows are compared with the first one.
-        reference = self._previous_level if self._n_unhurried else None
-        self._begin(True, reference or level)
+        reference = self._previous_level if self._n_single_speed else None
+        self._begin_measurement(True, reference or level)

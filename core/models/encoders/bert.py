@@ -1,8 +1,8 @@
 """Forward pass of a BERT encoder over texts of equal length, by OpenVINO or torch.
 
 All texts of a batch have the same number of tokens. There is thus no padding of texts and no
-attention mask, and the vectors of a text do not depend on what else is encoded. The only exception
-is in `TorchForward`.
+attention mask, and the vectors of a text do not depend on the other texts. `TorchForward` has one
+exception, if memory runs out.
 """
 
 from __future__ import annotations
@@ -23,24 +23,30 @@ from core.models.batches import is_out_of_memory
 from core.models.device import device
 from core.watch import NO_WATCH, Watch
 
-CARD_BATCH_TEXTS = 256  # texts in a batch on a graphics card
+CARD_BATCH_TEXTS = 256  # texts in a batch of torch on a graphics card
 # Compiled kernels that OpenVINO caches per stream, and oneDNN in total. Their defaults of 5,000 and
 # 1,024 take a gigabyte.
 MAX_CACHED_KERNELS = 256
 BatchKey = TypeVar("BatchKey")  # any value that identifies a batch
-# Called with the key, the means over tokens and the token vectors of a batch.
+# Called with the key of a batch, the means over tokens [b, d] and the token vectors [b, l, d].
 OnBatch = Callable[[BatchKey, np.ndarray, np.ndarray | None], None]
 
 
 class ForwardPass(Protocol):
-    """A forward pass over batches.
+    """A network that computes the vectors of tokenized batches.
 
     Methods
     -------
-    run(batches, done, watch, with_tokens) : read the batches, pairs of a key and ids int64 [b, l].
-        For each, in the same order, `done(key, means [b, d], tokens [b, l, d])` is called. The
-        means are those over the tokens of a text. The arrays are valid only during that call, and
-        the tokens may be None unless `with_tokens`.
+    run(batches, on_batch, watch, with_tokens) : compute the vectors of batches, each a pair of a
+        key and token ids int64 [b, l], with b texts of l tokens. For each batch, in the same order,
+        `on_batch(key, means [b, d], tokens [b, l, d])` is called. The means are those over the
+        tokens of a text. The arrays are valid only during that call. The tokens may be None unless
+        `with_tokens`.
+
+    Attributes
+    ----------
+    device : device, program and precision, for the user.
+    max_batch_texts : largest number of texts of a batch.
     """
 
     device: str
@@ -49,7 +55,7 @@ class ForwardPass(Protocol):
     def run(
         self,
         batches: Iterable[tuple[BatchKey, np.ndarray]],
-        done: OnBatch[BatchKey],
+        on_batch: OnBatch[BatchKey],
         watch: Watch,
         with_tokens: bool,
     ) -> None: ...
@@ -58,14 +64,16 @@ class ForwardPass(Protocol):
 class _ExitBlock:
     """A block on interpreter exit until daemon threads have left native code.
 
-    If a thread ended inside the library, this would abort the program.
+    At exit, Python ends daemon threads wherever they are. Inside OpenVINO, that would abort the
+    program.
     """
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
-        self._n_working = 0
+        self._n_working = 0  # daemon threads in native code
         self._is_exiting = False
-        # Called at the end of the main thread, before other threads are ended.
+        # Called at the end of the main thread, before daemon threads are ended. Python has no
+        # public function for this: `atexit` calls its functions later.
         threading._register_atexit(self._wait_for_work)  # type: ignore[attr-defined]
 
     @contextmanager
@@ -103,14 +111,12 @@ _exit_block = _ExitBlock()
 
 
 class OpenVINOForward:
-    """A forward pass with OpenVINO.
-
-    The network is built from the safetensors file of the model.
+    """A forward pass with OpenVINO, whose network is built from the model's safetensors file.
 
     Parameters
     ----------
     folder : folder of the model.
-    threads : number of concurrent batches, with one thread each.
+    threads : number of concurrent batches, which have one thread each.
     precision : precision of matrix products, f32 or bf16.
     """
 
@@ -132,23 +138,23 @@ class OpenVINOForward:
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
         with _exit_block.work():
             model = core.compile_model(build_openvino_model(folder), "CPU", settings)
-            # One more than run concurrently: it waits in the library while `done` runs.
+            # One more request than run concurrently waits in the library while `on_batch` runs.
             self._requests = [model.create_infer_request() for _ in range(threads + 1)]
 
     def run(
         self,
         batches: Iterable[tuple[BatchKey, np.ndarray]],
-        done: OnBatch[BatchKey],
+        on_batch: OnBatch[BatchKey],
         watch: Watch,
         with_tokens: bool,
     ) -> None:
         with _exit_block.work():
-            self._run(batches, done, watch)
+            self._run(batches, on_batch, watch)
 
     def _run(
         self,
         batches: Iterable[tuple[BatchKey, np.ndarray]],
-        done: OnBatch[BatchKey],
+        on_batch: OnBatch[BatchKey],
         watch: Watch = NO_WATCH,
     ) -> None:
         # The library's callbacks are not used: its threads release a callback after the last wait,
@@ -156,22 +162,22 @@ class OpenVINOForward:
         free = list(self._requests)
         running: deque[tuple] = deque()  # requests and keys of their batches, the oldest first
 
-        def finish():
+        def finish_oldest():
             request, key = running.popleft()
             request.wait()
-            done(key, request.get_output_tensor(0).data, request.get_output_tensor(1).data)
+            on_batch(key, request.get_output_tensor(0).data, request.get_output_tensor(1).data)
             return request
 
         try:
             for key, ids in batches:
                 watch.check()
                 _exit_block.check()
-                request = free.pop() if free else finish()
+                request = free.pop() if free else finish_oldest()
                 request.start_async({0: ids})
                 running.append((request, key))
             while running:
-                finish()
-        finally:
+                finish_oldest()
+        finally:  # after an error, as no request may be left running
             for request, _ in running:
                 request.wait()
 
@@ -179,15 +185,15 @@ class OpenVINOForward:
 class TorchForward:
     """A forward pass with torch, in half precision on a graphics card if there is one.
 
-    Batches are filled to `max_batch_texts` rows with copies of a row. The result of a row thus does
-    not depend on the number of others. If memory runs out, smaller batches are read, and the last
-    digits of their results may differ.
+    Batches are filled to `max_batch_texts` rows with copies of the first row, since the last digits
+    of torch's results depend on the number of rows. If memory runs out, smaller batches are read,
+    and these digits may differ.
 
     Parameters
     ----------
     folder : folder of the model.
-    threads : number of threads of torch.
-    precision : precision without a graphics card, f32 or bf16.
+    threads : number of threads of torch on a processor.
+    precision : f32 or bf16 on a processor; ignored on a graphics card.
     """
 
     def __init__(self, folder: Path, threads: int, precision: str):
@@ -213,7 +219,7 @@ class TorchForward:
     def run(
         self,
         batches: Iterable[tuple[BatchKey, np.ndarray]],
-        done: OnBatch[BatchKey],
+        on_batch: OnBatch[BatchKey],
         watch: Watch,
         with_tokens: bool,
     ) -> None:
@@ -221,12 +227,13 @@ class TorchForward:
             watch.check()
             copies = np.repeat(ids[:1], max(0, self.max_batch_texts - len(ids)), axis=0)
             means, tokens = self._read(np.concatenate([ids, copies]), with_tokens)
-            done(key, means[: len(ids)], tokens[: len(ids)] if with_tokens else None)
+            on_batch(key, means[: len(ids)], tokens[: len(ids)] if with_tokens else None)
 
     def _read(self, ids: np.ndarray, with_tokens: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Return the means over tokens of some rows, and the tokens or an empty array.
+        """Return the means over tokens of some rows, and the token vectors.
 
-        If memory runs out, each half of the rows is read alone.
+        Without `with_tokens` the token vectors are left out, as an array of no tokens. If memory
+        runs out, each half of the rows is read alone.
         """
         try:
             with self._torch.inference_mode():
@@ -246,9 +253,9 @@ class TorchForward:
 def build_openvino_model(folder: Path):
     """Build the OpenVINO model of a BERT folder.
 
-    It maps ids int64 [b, l] to the means over tokens [b, d] and the tokens [b, l, d].
-    “openvino.convert_model” is not used: it gives the same vectors at the same speed, but loads
-    the weights through torch, which takes 8 s instead of 0.3 s.
+    The model maps token ids int64 [b, l] to the means over tokens [b, d] and the token vectors
+    [b, l, d]. “openvino.convert_model” is not used: it gives the same vectors at the same
+    speed, but loads the weights through torch, which takes 8 s instead of 0.3 s.
     """
     import openvino
     from openvino import opset13 as op

@@ -1,4 +1,9 @@
-"""Choice of the sentence encoder's program and precision, by a measurement on each computer."""
+"""Choice of the program and precision that compute the default sentence encoder.
+
+The speed of OpenVINO and torch in float32 and bfloat16 depends on the processor. It can therefore
+be measured on each computer (`measure_modes`); the result is saved in the user's folder and decides
+from then on (`choose_mode`).
+"""
 
 from __future__ import annotations
 
@@ -32,17 +37,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ComputeModeDefaults:
-    """Bounds by which an encoder's program and precision are chosen, and the timed sample."""
+    """Bounds for choosing an encoder's program and precision, and the sample that is timed."""
 
     max_cosine_loss: float = 1e-3  # largest difference of a cosine to that in single precision
-    min_other_speedup: float = 1.1  # over OpenVINO, since other programs take seconds to load
+    min_other_speedup: float = 1.1  # of torch over OpenVINO, as torch takes seconds to load
     measured_rounds: int = 3
     measured_texts: int = 64
-    measured_tokens: int = 32  # per text; paths of a movie graph have about 31
-    max_saved_machines: int = 8  # as several computers may use the same folder
+    measured_tokens: int = 32  # per text, about as many as verbalised paths have
+    max_saved_machines: int = 8  # several computers may use the same folder
 
 
 COMPUTE_MODES = ComputeModeDefaults()
+# Packages that each program needs.
 PROGRAM_PACKAGES = {"openvino": ("openvino",), "torch": ("torch", "transformers")}
 PROGRAM_TITLES = {"openvino": "OpenVINO", "torch": "torch"}
 
@@ -59,7 +65,7 @@ class ComputeMode:
     precision: str
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """Name for the user, such as “OpenVINO bf16”."""
         return f"{PROGRAM_TITLES[self.program]} {self.precision}"
 
@@ -70,16 +76,16 @@ class ComputeMode:
 
     @property
     def identity(self) -> str:
-        """A text that changes with everything that the last digits of its vectors depend on.
+        """A text for cache keys that changes if the last digits of computed vectors may change.
 
         It contains versions, precision, processor and, for torch, the device and the number of
         threads, among which torch divides sums.
         """
-        parts = f" {thread_count()} threads {device()}" if self.program == "torch" else ""
-        return f"{package_versions(self.program)} {self.precision}{parts} {processor()}"
+        torch_settings = f" {thread_count()} threads {device()}" if self.program == "torch" else ""
+        return f"{package_versions(self.program)} {self.precision}{torch_settings} {processor()}"
 
     def forward(self, folder: Path) -> ForwardPass:
-        """Return the forward pass of a folder's model. Raises ModelUnavailable."""
+        """Load the model of a folder. Raises ModelUnavailable if the program is not installed."""
         if not self.is_installed:
             raise ModelUnavailable(library_message("The encoder", self.program))
         program_class = OpenVINOForward if self.program == "openvino" else TorchForward
@@ -90,8 +96,11 @@ class ComputeMode:
 class ModeSpeed:
     """Measurement of a compute mode.
 
-    `rate` is in texts per second and core. `cosine` is the least cosine of its vectors with those
-    of single precision.
+    Parameters
+    ----------
+    way : the mode.
+    rate : texts per second and core.
+    cosine : smallest cosine between a text's vector and that in single precision.
     """
 
     way: ComputeMode
@@ -100,21 +109,25 @@ class ModeSpeed:
 
     @property
     def is_exact(self) -> bool:
+        """True if its cosines differ by at most `COMPUTE_MODES.max_cosine_loss`."""
         return self.cosine >= 1 - COMPUTE_MODES.max_cosine_loss
 
 
 @dataclass(frozen=True)
 class ModeSpeeds:
-    """Measurements of all compute modes on this computer, the fastest first, with their date."""
+    """Measurements of all compute modes on this computer, the fastest first.
+
+    `measured` is their date in ISO format.
+    """
 
     measured: str
     speeds: tuple[ModeSpeed, ...]
 
     @property
     def best_mode(self) -> ComputeMode:
-        """The fastest mode whose cosines differ by at most `COMPUTE_MODES.max_cosine_loss`.
+        """The fastest exact mode.
 
-        Another program than OpenVINO must be `COMPUTE_MODES.min_other_speedup` times as fast.
+        Torch is chosen only if it is `COMPUTE_MODES.min_other_speedup` times as fast as OpenVINO.
         """
 
         def weighted_rate(speed: ModeSpeed) -> float:
@@ -126,41 +139,42 @@ class ModeSpeeds:
 
     @property
     def exact_speeds(self) -> list[ModeSpeed]:
-        """The modes within `COMPUTE_MODES.max_cosine_loss` of single precision."""
+        """Measurements of the exact modes, the fastest first."""
         return [speed for speed in self.speeds if speed.is_exact]
 
     @property
     def sentence(self) -> str:
         """The chosen mode, and the texts per second and core of each mode."""
         rates = ", ".join(
-            f"{speed.way.words} {speed.rate:,.0f}{'' if speed.is_exact else ' (not exact)'}"
+            f"{speed.way.title} {speed.rate:,.0f}{'' if speed.is_exact else ' (not exact)'}"
             for speed in self.speeds
         )
         return (
-            f"{self.best_mode.words} is used; texts a second and core, measured {self.measured}: "
+            f"{self.best_mode.title} is used; texts a second and core, measured {self.measured}: "
             f"{rates}"
         )
 
 
 def choose_mode(backend: str = "auto", precision: str | None = None) -> ComputeMode:
-    """Return the program and the precision to compute the encoder with.
+    """Choose the program and the precision that compute the encoder.
 
-    With `backend` “auto”, it is that of HOPSCOPE_ENCODER (such as “torch” or “openvino-f32”), else
-    torch on a graphics card, else the fastest one measured here, else OpenVINO if it is installed.
+    With `backend` “auto”, the first of these that applies is chosen: the mode in HOPSCOPE_ENCODER
+    (such as “torch” or “openvino-f32”), torch on a graphics card, the best mode measured on this
+    computer, OpenVINO if it is installed, torch.
 
     Parameters
     ----------
-    backend : auto, openvino or torch, the latter two also with a precision after a hyphen.
-    precision : f32, bf16 or f16. None takes bf16 for OpenVINO if the processor computes in it, f16
-        for torch on a graphics card, else f32.
+    backend : auto, openvino or torch. A precision may follow after a hyphen, as in openvino-f32.
+    precision : f32, bf16 or f16. By default bf16 for OpenVINO if the processor has instructions for
+        it, f16 for torch on a graphics card, else f32.
 
     Returns
     -------
-    The mode; its program may be missing.
+    The mode, whose program may not be installed.
 
     Raises
     ------
-    ModelUnavailable : there is no such program or precision, or f16 is given without a graphics
+    ModelUnavailable : the program or precision is unknown, or f16 is requested without a graphics
         card.
     """
     if backend == "auto":
@@ -219,9 +233,9 @@ def package_versions(*programs: str) -> str:
 
 
 def saved_speeds() -> ModeSpeeds | None:
-    """Return the measurements on this processor with these versions, or None."""
+    """Return the measurements with this processor and the installed versions, or None."""
     try:
-        entry = _read_entries()[_machine()]
+        entry = _read_entries()[_machine_key()]
         speeds = [
             ModeSpeed(ComputeMode(**row["way"]), row["rate"], row["cosine"])
             for row in entry["speeds"]
@@ -242,7 +256,7 @@ def measure_modes(folder: Path, watch: Watch = NO_WATCH) -> ModeSpeeds:
 
     Returns
     -------
-    The speed of each mode, with its cosine to full precision.
+    The measurements of all modes that run here.
 
     Raises
     ------
@@ -259,8 +273,8 @@ def measure_modes(folder: Path, watch: Watch = NO_WATCH) -> ModeSpeeds:
     if not mode_speeds.exact_speeds:
         raise HopscopeError("No program that computes the encoder could be measured here.")
     entries = _read_entries()
-    entries.pop(_machine(), None)  # to add this computer at the end, as the latest
-    entries[_machine()] = asdict(mode_speeds)
+    entries.pop(_machine_key(), None)  # to add this computer at the end, as the latest
+    entries[_machine_key()] = asdict(mode_speeds)
     latest_entries = dict(list(entries.items())[-COMPUTE_MODES.max_saved_machines :])
     text = json.dumps(latest_entries, indent=1)
     with suppress(OSError):  # the folder may be read-only; measured again another time
@@ -269,28 +283,29 @@ def measure_modes(folder: Path, watch: Watch = NO_WATCH) -> ModeSpeeds:
 
 
 def _measure_in_subprocess(folder: str, watch: Watch = NO_WATCH) -> list[tuple]:
-    """Measure each available mode with one thread, in a subprocess.
+    """Measure each available mode with one thread.
 
-    Returns for each its program and precision, texts per second and core, and the least cosine.
+    Returns for each mode its program and precision, texts per second and core, and the smallest
+    cosine with single precision (0 if that could not be measured).
     """
     os.environ |= {"HOPSCOPE_THREADS": "1", "TRANSFORMERS_VERBOSITY": "error", "TQDM_DISABLE": "1"}
     batch = _draw_texts(Path(folder))
     passes: dict[ComputeMode, Callable[[], tuple[np.ndarray, float]]] = {}
     vectors: dict[ComputeMode, np.ndarray] = {}
     for mode in _available_modes():
-        watch.report(f"Measuring {mode.words}", len(passes) / 4)
+        watch.report(f"Measuring {mode.title}", len(passes) / 4)  # at most four modes
         try:
             passes[mode] = partial(_time_vectors, mode.forward(Path(folder)), batch)
-            vectors[mode], _ = passes[mode]()  # the first call compiles
+            vectors[mode], _ = passes[mode]()  # not timed, as the first call compiles
         # An installed program may fail to run; the others are measured all the same.
         except Exception as error:
-            log.warning("%s is not measured: %s", mode.words, error)
+            log.warning("%s is not measured: %s", mode.title, error)
             passes.pop(mode, None)
-    exact = next((vectors[mode] for mode in passes if mode.precision == "f32"), None)
+    reference = next((vectors[mode] for mode in passes if mode.precision == "f32"), None)
     rows = []
     for mode, time_vectors in passes.items():
         seconds = min(time_vectors()[1] for _ in range(COMPUTE_MODES.measured_rounds))
-        cosine = 0.0 if exact is None else float((vectors[mode] * exact).sum(axis=1).min())
+        cosine = 0.0 if reference is None else float((vectors[mode] * reference).sum(axis=1).min())
         rate = COMPUTE_MODES.measured_texts / seconds
         rows.append(((mode.program, mode.precision), rate, cosine))
     return rows
@@ -303,38 +318,38 @@ def _available_modes() -> list[ComputeMode]:
 
 
 def _draw_texts(folder: Path) -> np.ndarray:
-    """Return random tokens of the encoder's vocabulary, int64 [texts, tokens].
+    """Return random texts as token ids of the encoder, int64 [texts, tokens].
 
     They are the same at each measurement.
     """
-    words = json.loads((folder / "config.json").read_text("utf-8"))["vocab_size"]
-    ids = np.random.default_rng(0).integers(
-        min(1000, words // 2), words, (COMPUTE_MODES.measured_texts, COMPUTE_MODES.measured_tokens)
-    )
-    ids[:, 0] = min(101, words - 1)  # the special token at the beginning
-    ids[:, -1] = min(102, words - 1)  # the special token at the end
+    n_words = json.loads((folder / "config.json").read_text("utf-8"))["vocab_size"]
+    first_word = min(1000, n_words // 2)  # lower ids are special or unused in BERT's vocabulary
+    shape = (COMPUTE_MODES.measured_texts, COMPUTE_MODES.measured_tokens)
+    ids = np.random.default_rng(0).integers(first_word, n_words, shape)
+    ids[:, 0] = min(101, n_words - 1)  # [CLS]
+    ids[:, -1] = min(102, n_words - 1)  # [SEP]
     return ids
 
 
 def _time_vectors(forward: ForwardPass, ids: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return unit vectors of tokenized texts, and the processor time that they took."""
+    """Return unit vectors [texts, d] of tokenized texts, and the processor seconds they took."""
     means_by_start: dict[int, np.ndarray] = {}
     batches: list[tuple[int, Any]] = [
         (start, ids[start : start + forward.max_batch_texts])
         for start in range(0, len(ids), forward.max_batch_texts)
     ]
 
-    def done(start: int, means: np.ndarray, tokens: np.ndarray | None) -> None:
+    def on_batch(start: int, means: np.ndarray, tokens: np.ndarray | None) -> None:
         means_by_start[start] = means.copy()
 
     start_time = time.process_time()
-    forward.run(batches, done, NO_WATCH, False)
+    forward.run(batches, on_batch, NO_WATCH, False)
     seconds = time.process_time() - start_time
     vectors = np.concatenate([means_by_start[start] for start, _ in batches])
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), seconds
 
 
-def _machine() -> str:
+def _machine_key() -> str:
     """Return a text that identifies this computer's processor and program versions."""
     return f"{processor()} {package_versions(*PROGRAM_PACKAGES)}"
 

@@ -1,7 +1,8 @@
-"""Joint encoding of the texts of all callers, in shared batches.
+"""Joint encoding of the texts of concurrent callers, in shared batches.
 
-A text that several callers need is encoded once. The shortest request does not wait for the
-longest. Each caller can be cancelled without the others.
+Several questions and retrieval methods use the sentence encoder at the same time. A text that
+several of them need is encoded once, a short request does not wait for a long one, and each can be
+cancelled without the others.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from core.runtime.meter import Meter, count_time, current_meter, use_meter
 from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
-# Batches after which other users of the model, such as late interaction, get their turn.
+# Batches after which other uses of the network, such as late interaction, get their turn.
 MIN_ROUND_BATCHES = 8
 
-Vectors = tuple[list[str], np.ndarray]  # texts with one row each
+Vectors = tuple[list[str], np.ndarray]  # texts, and their vectors [texts, d]
+# Called with texts, the means of their token vectors and seconds; returns the final vectors.
 FinishBatch = Callable[[list[str], np.ndarray, float], np.ndarray]
 
 
@@ -35,23 +37,23 @@ class _Request:
     """The texts of one caller, with their progress."""
 
     waiting: dict[int, deque[str]]  # texts that are not being encoded yet, by number of tokens
-    n_unfinished: int
+    n_unfinished: int  # texts without a result
     watch: Watch
-    meter: Meter | None
-    accounts: tuple[Account, ...]
+    meter: Meter | None  # the caller's, to which time is counted
+    accounts: tuple[Account, ...]  # the caller's, to which costs are charged
     results: deque[Vectors] = field(default_factory=deque)  # not yet passed to the caller
     n_running: int = 0  # texts that are being encoded
     is_daemon: bool = False  # true if the caller's thread ends with the program
-    fault: BaseException | None = None
+    fault: BaseException | None = None  # raised to the caller
 
 
 @dataclass(eq=False)
 class _Text:
-    """A requested text in tokens, with the requests for it."""
+    """A text that was requested, with the requests that need it."""
 
-    ids: Sequence[int]
+    ids: Sequence[int]  # its tokens
     requests: list[_Request]
-    is_running: bool = False
+    is_running: bool = False  # true while it is being encoded
 
 
 class JointReader:
@@ -64,14 +66,14 @@ class JointReader:
 
     Parameters
     ----------
-    turn : lock that is held while batches are encoded.
+    slots : lock of the network, which is held while batches are encoded.
     """
 
-    def __init__(self, turn: Slots):
-        self._turn = turn
+    def __init__(self, slots: Slots):
+        self._slots = slots
         self._condition = threading.Condition()
-        self._texts: dict[str, _Text] = {}
-        self._requests: deque[_Request] = deque()  # with waiting texts, the next one first
+        self._texts: dict[str, _Text] = {}  # texts without a result
+        self._requests: deque[_Request] = deque()  # those with waiting texts, the next one first
         self._is_serving = False  # true while the thread that encodes runs
         self._takes_fewest = False  # true if the last batch was for the fewest remaining texts
 
@@ -85,25 +87,25 @@ class JointReader:
     ) -> Iterator[Vectors]:
         """Yield texts with their vectors as they are computed.
 
-        All callers pass the same `forward` and `finish`. The reader refers to them only during
-        encoding, so that a model and its reader are freed together.
+        All callers must pass the same `forward` and `finish`. They are no attributes of the reader,
+        since a reference from the reader to its encoder would keep both in memory.
 
         Parameters
         ----------
-        texts : the tokens of each text.
-        watch : called before each batch and while waiting; may raise. Texts of other callers are
-            encoded nevertheless.
+        texts : the token ids of each text.
+        watch : checked before each batch and while waiting; it may raise RunCancelled, which ends
+            only this call.
         forward : returns the forward pass.
-        finish : receives the texts of a batch, the means of their token vectors [n, d] and the
-            seconds taken, and returns the vectors for the callers.
+        finish : converts a batch: receives its texts, the means of their token vectors [n, d] and
+            the seconds that these took, and returns the vectors for the callers.
 
         Yields
         ------
-        Texts of this caller, and their rows of the result of `finish`.
+        Some texts of this caller, and their rows of the result of `finish`.
 
         Raises
         ------
-        Exception : as the forward pass and `watch` raise.
+        Exception : any error of the forward pass, of `finish` or of `watch`.
         """
         request = self._add_request(texts, watch, lambda: self._serve(forward, finish))
         try:
@@ -115,6 +117,7 @@ class JointReader:
     def _add_request(
         self, texts: Mapping[str, Sequence[int]], watch: Watch, serve: Callable[[], None]
     ) -> _Request:
+        """Queue a request, and start the thread that encodes if it does not run."""
         texts_by_length: dict[int, deque[str]] = {}
         for text in sorted(texts, key=lambda text: len(texts[text])):
             texts_by_length.setdefault(len(texts[text]), deque()).append(text)
@@ -194,37 +197,38 @@ class JointReader:
                     self._is_serving = False
                     return
             try:
-                with self._turn:
+                with self._slots:
                     self._run_round(forward(), finish)
             except BaseException as error:  # the waiting callers raise it
                 self._fail(error)
 
     def _run_round(self, forward: ForwardPass, finish: FinishBatch) -> None:
-        """Encode batches until other users of the model wait for their turn."""
+        """Encode batches until another use of the network waits, or no texts are left."""
         # Concurrent batches share the time, so each counts from the end of the last one.
         last_end = time.perf_counter()
 
         def batches() -> Iterator[tuple[list[str], np.ndarray]]:
             number = 0
-            while number < MIN_ROUND_BATCHES or not self._turn.has_waiting:
+            while number < MIN_ROUND_BATCHES or not self._slots.has_waiting:
                 batch = self._next_batch(forward.max_batch_texts)
                 if batch is None:
                     return
                 yield batch
                 number += 1
 
-        def done(texts: list[str], means: np.ndarray, tokens: np.ndarray | None) -> None:
+        def on_batch(texts: list[str], means: np.ndarray, tokens: np.ndarray | None) -> None:
             nonlocal last_end
             seconds = time.perf_counter() - last_end
             last_end = time.perf_counter()
             self._deliver(texts, finish(texts, means.copy(), seconds))
 
-        forward.run(batches(), done, NO_WATCH, False)
+        forward.run(batches(), on_batch, NO_WATCH, False)
 
     def _next_batch(self, size: int) -> tuple[list[str], np.ndarray] | None:
-        """Return the next batch; None if there is none.
+        """Return the texts of the next batch with their token ids [texts, tokens].
 
-        It has the shortest texts of the next caller, and others of that length.
+        The batch has the shortest texts of the next caller, and texts of that length of others. A
+        caller that was cancelled is dropped. None if no texts are left.
         """
         while (request := self._next_request()) is not None:
             try:
@@ -244,6 +248,7 @@ class JointReader:
         return None
 
     def _next_request(self) -> _Request | None:
+        """Return the request with the fewest texts, or every second time the next in rotation."""
         with self._condition:
             self._takes_fewest = not self._takes_fewest
             if not self._requests:
@@ -253,7 +258,7 @@ class JointReader:
             return min(self._requests, key=lambda request: sum(map(len, request.waiting.values())))
 
     def _take_texts(self, request: _Request, size: int) -> tuple[list[str], np.ndarray] | None:
-        """Return the shortest texts of a request and others of their length, if any are left."""
+        """Take the shortest texts of a request, and others of their length, out of the queue."""
         with self._condition:
             texts = self._begin_shortest(request, size)
             if request in self._requests:  # goes to the end of the queue
@@ -268,9 +273,10 @@ class JointReader:
             return None
 
     def _begin_shortest(self, request: _Request, size: int) -> list[str]:
-        """Begin at most `size` texts as long as the shortest of a request, its own ones first.
+        """Mark at most `size` texts of equal length as running, and return them.
 
-        The caller holds the lock.
+        Their length is that of the shortest text of a request. The request's texts come before
+        those of others. The caller holds the lock.
         """
         length = min((length for length, texts in request.waiting.items() if texts), default=0)
         begun_texts: list[str] = []

@@ -1,4 +1,4 @@
-"""A language model as an encoder, by the mean of its last hidden state."""
+"""A language model in a GGUF file as an encoder, by the mean of its last hidden states."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MAX_LLAMA_VECTORS = 20_000
 class LlamaEncoder:
     """An encoder from a GGUF file, with unit vectors.
 
-    It is a separate copy of the model, loaded at the first use. Texts are read one at a time, so
-    that a vector does not depend on the others. The vectors of the last 20,000 texts are cached. A
-    processor reads some tens of tokens per second, that is, a few texts.
+    The model is loaded at the first use, apart from that of `LlamaChat`. Texts are read one at a
+    time, so that a vector does not depend on other texts. The latest `MAX_LLAMA_VECTORS` vectors
+    are cached. A processor reads some tens of tokens per second, that is, a few texts.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class LlamaEncoder:
 
     Notes
     -----
-    This is LLMs-E of the papers, which do not state the pooling; this class takes the mean.
+    This is LLMs-E of the LEGO-GraphRAG papers, which do not state the pooling. Here it is the mean.
     """
 
     def __init__(self, path: Path, name: str, context: int = 1024):
@@ -42,7 +42,7 @@ class LlamaEncoder:
         self.name = name
         self.context = context
         self._engine: Any = None
-        self._running = Slots()
+        self._slots = Slots()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(MAX_LLAMA_VECTORS)
 
     @property
@@ -51,16 +51,16 @@ class LlamaEncoder:
 
     def close(self) -> None:
         """Free the engine after the current text; the next use loads it again."""
-        with self._running:
+        with self._slots:
             self._engine = None
 
     def forget(self) -> None:
         """Drop the cached vectors."""
-        with self._running:
+        with self._slots:
             self._vectors.clear()
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """Return the vectors of texts; see `core.models.base.Encoder`.
+        """Return the vectors of texts.
 
         Parameters
         ----------
@@ -74,6 +74,8 @@ class LlamaEncoder:
         Raises
         ------
         BadInput : a text is longer than the context.
+        ModelUnavailable : the file or the library is missing.
+        ModelFailed : the model cannot be loaded, or fails.
         """
         if not len(texts):
             return np.zeros((0, 0), np.float32)
@@ -85,7 +87,7 @@ class LlamaEncoder:
                 self._vectors[text] = self._compute(text)
             return self._vectors[text]
 
-        return run_in_slot(self._running, find_or_compute, watch)
+        return run_in_slot(self._slots, find_or_compute, watch)
 
     def _compute(self, text: str) -> np.ndarray:
         if self._engine is None:

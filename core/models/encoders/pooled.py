@@ -1,4 +1,4 @@
-"""Encoders by the mean of token vectors, such as Contriever."""
+"""Encoders whose vectors are the means of token vectors, such as Contriever."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from core.watch import NO_WATCH, Watch
 
 
 class PooledEncoder(TransformersModel):
-    """An encoder by the mean of a text's token vectors, in float32.
+    """An encoder whose vectors are the means of token vectors, loaded with transformers.
 
-    The vectors are not normalised: Contriever's dot product is not a cosine (Izacard et al. 2022).
+    The vectors are not normalised: Contriever was trained with dot products, not with cosines
+    (Izacard et al. 2022).
     """
 
-    kind = "AutoModel"
+    kind = "AutoModel"  # class of transformers that loads the network
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
         """Return the vectors of texts.
@@ -27,7 +28,7 @@ class PooledEncoder(TransformersModel):
         Parameters
         ----------
         texts : any number of texts, n.
-        watch : checked between batches; may raise RunCancelled.
+        watch : checked between batches; it may raise RunCancelled.
 
         Returns
         -------
@@ -66,8 +67,8 @@ class PooledEncoder(TransformersModel):
 
         Parameters
         ----------
-        net : the model.
-        batch : its input tensors, with the attention mask.
+        net : the network.
+        batch : its input tensors by name, among them the attention mask.
 
         Returns
         -------

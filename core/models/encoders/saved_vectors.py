@@ -1,6 +1,7 @@
-"""Vectors of texts on disk, shared by all processes and users of a Hopscope folder.
+"""Vectors of texts on disk, shared by all processes that use the same Hopscope folder.
 
-The vectors are in half precision, and the least recently used are removed first.
+They save the time of encoding the same texts again, in later sessions and builds. The vectors are
+in half precision, and the least recently used are removed first.
 
 Rankings must not depend on whether a vector was computed or found on disk. An encoder therefore
 rounds every computed vector to half precision (`to_half_precision`) and uses the rounded one
@@ -41,8 +42,8 @@ from core.io.sqlite import SqliteDatabase
 DEFAULT_FILE_MEGABYTES = 512  # size limit of the file, unless HOPSCOPE_SAVED_VECTORS sets another
 # Fraction of the file that is removed in addition, so that not every question removes rows.
 EXTRA_REMOVED_FRACTION = 1 / 64
-WRITER_WAIT_MILLISECONDS = 500  # for another process that writes; after that nothing is saved
-CHECKSUM_BYTES = 4  # after each vector
+WRITER_WAIT_MILLISECONDS = 500  # until another process has written; then nothing is saved
+CHECKSUM_BYTES = 4  # of a CRC-32 after each vector
 DAMAGE_ERROR_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 VECTORS_SCHEMA = Schema(
     "the vectors of texts",
@@ -51,7 +52,7 @@ VECTORS_SCHEMA = Schema(
         "key blob not null unique, seconds real not null, "
         "vector blob not null)",
     ),
-    application=0x48565458,
+    application=0x48565458,  # the letters HVTX
     is_recomputable=True,
 )
 T = TypeVar("T")
@@ -65,7 +66,7 @@ def to_half_precision(vectors: np.ndarray) -> np.ndarray:
 
 
 def to_unit_vectors(vectors: np.ndarray) -> np.ndarray:
-    """Convert rounded vectors to float32 [n, d] of unit length."""
+    """Convert vectors from `to_half_precision` to float32 [n, d] of unit length."""
     single = vectors.astype(np.float32)
     return single / np.maximum(np.linalg.norm(single, axis=1, keepdims=True), np.float32(1e-12))
 
@@ -89,11 +90,11 @@ class VectorFileUse:
 
     Parameters
     ----------
-    texts : number of saved texts.
+    texts : number of saved vectors.
     size : bytes in use.
     limit : size limit in bytes.
-    lookup_count : number of texts that this process looked up.
-    hit_count : number of texts that it found.
+    lookup_count : number of texts that this process has looked up.
+    hit_count : number of these texts that had a vector.
     note : a sentence on a problem; empty if there is none.
     """
 
@@ -106,10 +107,10 @@ class VectorFileUse:
 
 
 class VectorFile:
-    """Vectors in one file of limited size. Safe between threads and processes.
+    """Vectors in one SQLite file of limited size. Safe between threads and processes.
 
     A file that cannot be written is only read. A damaged file is removed and created again, and a
-    row with a wrong checksum is not found. Both leave a note.
+    row with a wrong checksum is removed. Both are described in `note`.
 
     Parameters
     ----------
@@ -121,24 +122,27 @@ class VectorFile:
         self.file = file
         self.limit = limit
         self.lookup_count = self.hit_count = 0
-        self.note = ""
+        self.note = ""  # a sentence on the last problem
         self._lock = threading.RLock()
         self._process_id = 0  # of the process that opened the database
         self._n_builds = 0  # running builds, during which nothing is removed
         self._database: SqliteDatabase | None = None
         self._rows = RowFile(file, VECTORS_SCHEMA)
-        self._is_usable = limit > 0
+        self._is_usable = limit > 0  # false also once the file could not be opened
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, tuple[np.ndarray, float]]:
-        """Return the vectors of these keys, float16, with the seconds that computing each took."""
+        """Return the saved vectors of keys, float16 [d], each with the seconds it took to compute.
 
-        def find_rows(base: SqliteDatabase) -> dict[bytes, tuple[np.ndarray, float]]:
-            oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
+        Keys without a vector are left out.
+        """
+
+        def find_rows(db: SqliteDatabase) -> dict[bytes, tuple[np.ndarray, float]]:
+            oldest, newest = db.execute("select min(number), max(number) from vectors").fetchone()
             rows_by_key: dict[bytes, tuple[np.ndarray, float]] = {}
             older_keys: list[bytes] = []
             damaged_keys: list[bytes] = []
             for number, key, seconds, data in select_by_keys(
-                base, "vectors", ("number", "key", "seconds", "vector"), keys
+                db, "vectors", ("number", "key", "seconds", "vector"), keys
             ):
                 if not _has_valid_checksum(key, data):
                     damaged_keys.append(key)
@@ -146,7 +150,7 @@ class VectorFile:
                 rows_by_key[key] = np.frombuffer(data[:-CHECKSUM_BYTES], np.float16), seconds
                 if number < (oldest + newest) // 2:
                     older_keys.append(key)
-            self._renew(base, older_keys, damaged_keys)
+            self._renew(db, older_keys, damaged_keys)
             return rows_by_key
 
         rows = self._run_safely(find_rows) or {}
@@ -156,33 +160,33 @@ class VectorFile:
         return rows
 
     def save(self, rows: Mapping[bytes, tuple[np.ndarray, float]]) -> None:
-        """Save vectors, float16, each with the seconds that computing it took.
+        """Save vectors, float16 [d], each with the seconds that it took to compute.
 
         Nothing is saved if the file cannot be written, or while another process writes.
         """
 
-        def write(base: SqliteDatabase) -> None:
-            if not base.is_writable:
+        def write(db: SqliteDatabase) -> None:
+            if not db.is_writable:
                 return
-            with transaction(base):
-                base.executemany(
+            with transaction(db):
+                db.executemany(
                     "insert or ignore into vectors (key, seconds, vector) values (?, ?, ?)",
                     (
                         (key, seconds, _with_checksum(key, vector))
                         for key, (vector, seconds) in rows.items()
                     ),
                 )
-                self._remove_oldest(base)
+                self._remove_oldest(db)
 
         if rows:
             self._run_safely(write)
 
     @contextmanager
     def lift_limit(self) -> Iterator[None]:
-        """Lift the size limit within the block, for a build.
+        """Lift the size limit within the block, while a graph is built.
 
-        Otherwise the least recently used vectors would be removed meanwhile, and a build that
-        encodes its texts twice in the same order would find none of them.
+        Otherwise the least recently used vectors would be removed during the build. A build that
+        encodes its texts twice in the same order would then find none of them.
         """
         with self._lock:
             self._n_builds += 1
@@ -196,24 +200,24 @@ class VectorFile:
     def clear(self) -> None:
         """Remove all saved vectors. Raises StoreError if that is impossible."""
         with self._lock:
-            base = self._open()
-            if base is None or not base.is_writable:
+            db = self._open()
+            if db is None or not db.is_writable:
                 raise StoreError(
                     self.note
                     or f"{self.file} cannot be written, so that nothing in it can be removed."
                 )
             with self._rows.raise_store_errors():
-                base.execute("delete from vectors")
-                base.execute("vacuum")
-                base.execute("pragma wal_checkpoint(truncate)")
+                db.execute("delete from vectors")
+                db.execute("vacuum")
+                db.execute("pragma wal_checkpoint(truncate)")
             self.lookup_count = self.hit_count = 0
             self.note = ""
 
     def measure_use(self) -> VectorFileUse:
         """Return size and use of the file."""
 
-        def measure(base: SqliteDatabase) -> tuple[int, int]:
-            return base.execute("select count(*) from vectors").fetchone()[0], _used_bytes(base)
+        def measure(db: SqliteDatabase) -> tuple[int, int]:
+            return db.execute("select count(*) from vectors").fetchone()[0], _used_bytes(db)
 
         texts, size = self._run_safely(measure) or (0, 0)
         return VectorFileUse(texts, size, self.limit, self.lookup_count, self.hit_count, self.note)
@@ -226,57 +230,61 @@ class VectorFile:
             self._database = None
 
     def _renew(
-        self, base: SqliteDatabase, older_keys: list[bytes], damaged_keys: list[bytes]
+        self, db: SqliteDatabase, older_keys: list[bytes], damaged_keys: list[bytes]
     ) -> None:
-        """Give rows the latest numbers and remove damaged ones, unless another process writes."""
+        """Mark rows as recently used, by new numbers, and remove damaged rows.
+
+        Nothing happens while another process writes.
+        """
         if damaged_keys:
             self.note = f"{len(damaged_keys):,} saved vectors were damaged and are computed again."
             log.warning("%s: %s", self.file, self.note)
-        if not base.is_writable or not (older_keys or damaged_keys):
+        if not db.is_writable or not (older_keys or damaged_keys):
             return
         # If another process writes, or the disk is full, the rows stay as they are.
-        with suppress(sqlite3.OperationalError), transaction(base):
-            base.executemany("delete from vectors where key = ?", ((key,) for key in damaged_keys))
-            (latest,) = base.execute(
+        with suppress(sqlite3.OperationalError), transaction(db):
+            db.executemany("delete from vectors where key = ?", ((key,) for key in damaged_keys))
+            (latest,) = db.execute(
                 "select seq from sqlite_sequence where name = 'vectors'"
             ).fetchone()
-            base.executemany(
+            db.executemany(
                 "update vectors set number = ? where key = ?", enumerate(older_keys, latest + 1)
             )
-            base.execute(
+            db.execute(
                 "update sqlite_sequence set seq = ? where name = 'vectors'",
                 (latest + len(older_keys),),
             )
 
-    def _remove_oldest(self, base: SqliteDatabase) -> None:
+    def _remove_oldest(self, db: SqliteDatabase) -> None:
         """Remove the least recently used vectors if the file exceeds its size limit."""
-        size = _used_bytes(base)
+        size = _used_bytes(db)
         if self._n_builds or size <= self.limit:
             return
-        oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
+        oldest, newest = db.execute("select min(number), max(number) from vectors").fetchone()
+        # Numbers have gaps, so about this fraction of the rows has a number below the bound.
         removed_fraction = min(1.0, 1 - self.limit / size + EXTRA_REMOVED_FRACTION)
         n_removed = math.ceil((newest - oldest + 1) * removed_fraction)
-        base.execute("delete from vectors where number < ?", (oldest + n_removed,))
+        db.execute("delete from vectors where number < ?", (oldest + n_removed,))
 
-    def _shrink(self, base: SqliteDatabase) -> None:
+    def _shrink(self, db: SqliteDatabase) -> None:
         """Shrink the file to its size limit after a build."""
-        if self._n_builds or not base.is_writable or _used_bytes(base) <= self.limit:
+        if self._n_builds or not db.is_writable or _used_bytes(db) <= self.limit:
             return
-        with transaction(base):
-            self._remove_oldest(base)
-        base.execute("vacuum")
+        with transaction(db):
+            self._remove_oldest(db)
+        db.execute("vacuum")
 
     def _run_safely(self, work: Callable[[SqliteDatabase], T]) -> T | None:
-        """Return the result of `work`; None if the file cannot be used.
+        """Return the result of `work` on the database; None if the file cannot be used.
 
-        A note is left unless another process is using the file.
+        Sets `note` in that case, unless another process is just writing to the file.
         """
         if not self._is_usable:
             return None
         with self._lock:
             try:
-                base = self._open()
-                return work(base) if base is not None else None
+                db = self._open()
+                return work(db) if db is not None else None
             except sqlite3.DatabaseError as error:
                 if _is_damage(error):
                     self._remove_file()
@@ -327,9 +335,9 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGE_ERROR_CODES
 
 
-def _used_bytes(base: SqliteDatabase) -> int:
+def _used_bytes(db: SqliteDatabase) -> int:
     pages, free_pages, page_bytes = (
-        base.execute(f"pragma {name}").fetchone()[0]
+        db.execute(f"pragma {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "page_size")
     )
     return (pages - free_pages) * page_bytes
@@ -350,22 +358,24 @@ def _checksum(key: bytes, vector_bytes: bytes) -> bytes:
 
 
 class SavedVectors:
-    """The vectors of one encoder in a file.
+    """The vectors of one encoder in a file, by text.
 
     Parameters
     ----------
     file : the file, which several encoders share.
-    identity : text that changes with everything that the bytes of the vectors depend on.
+    identity : text that changes with everything that the bytes of the vectors depend on, such as
+        the weights, the program and the precision.
     """
 
     def __init__(self, file: VectorFile, identity: str):
         self._file = file
+        # Digest of the identity, continued with each text to a key.
         self._prefix = hashlib.blake2b(identity.encode() + b"\0", digest_size=16)
 
     def find(self, texts: Sequence[str]) -> dict[str, tuple[np.ndarray, float]]:
-        """Return the saved vectors of those texts that have one, float16.
+        """Return the saved vectors of texts, float16 [d], each with the seconds it took to compute.
 
-        Each comes with the seconds that computing it took.
+        Texts without a vector are left out.
         """
         if not texts:
             return {}
@@ -374,12 +384,12 @@ class SavedVectors:
         return {texts_by_key[key]: row for key, row in rows.items()}
 
     def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
-        """Save vectors of texts as float16.
+        """Save the vectors of texts.
 
         Parameters
         ----------
-        vectors : the vector of each text, [d].
-        seconds : time that all of them took; it is shared equally.
+        vectors : the vector of each text, float16 [d].
+        seconds : time that computing all vectors took; each is saved with an equal share.
         """
         seconds_each = seconds / max(1, len(vectors))
         self._file.save(
@@ -396,12 +406,12 @@ class SavedVectors:
 class SavingEncoder(Protocol):
     """An encoder that saves its vectors on disk and looks them up there."""
 
-    def on_disk(self) -> SavedVectors | None:
+    def open_saved_vectors(self) -> SavedVectors | None:
         """Return the saved vectors of this encoder.
 
         Returns
         -------
-        None if the encoder saves none.
+        The vectors; None if the encoder saves none.
         """
         ...
 

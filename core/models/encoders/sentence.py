@@ -18,8 +18,8 @@ from core.runtime.meter import count_time
 from core.runtime.slots import Slots
 from core.watch import NO_WATCH, Watch
 
-MODULES_FILE = "modules.json"  # file that names the layers after the network
-MAX_SENTENCE_VECTORS = 20_000  # texts whose vectors are cached
+MODULES_FILE = "modules.json"  # file in which a folder states its layers, such as pooling
+MAX_SENTENCE_VECTORS = 20_000  # in memory
 
 
 class SentenceEncoder:
@@ -30,9 +30,9 @@ class SentenceEncoder:
     Parameters
     ----------
     weights : a local folder, or a name on the model hub.
-    name : the name of the model here.
-    question : prompt before questions, as in training.
-    text : prompt before other texts.
+    name : name of the model in models.toml.
+    question_prompt : text that is put before each question, as in training.
+    text_prompt : text that is put before each other text.
     pooling : "cls" or "mean". Required if the folder does not state the pooling; else it must agree
         with the folder.
     batch : texts per batch on a processor.
@@ -43,16 +43,16 @@ class SentenceEncoder:
         self,
         weights: str,
         name: str,
-        question: str = "",
-        text: str = "",
+        question_prompt: str = "",
+        text_prompt: str = "",
         pooling: str = "",
         batch: int = 32,
         max_tokens: int = 512,
     ):
         self.weights = weights
         self.name = name
-        self.question = question
-        self.text = text
+        self.question_prompt = question_prompt
+        self.text_prompt = text_prompt
         self.pooling = pooling
         self.batch = batch
         self.max_tokens = max_tokens
@@ -74,9 +74,10 @@ class SentenceEncoder:
 
     @property
     def identity(self) -> str:
-        """A text that identifies its vectors on any device."""
+        """A text that identifies its vectors, apart from the device's last digits."""
         folder = Path(self.weights).name
-        return f"{folder} {self.question!r} {self.text!r} {self.pooling} {self.max_tokens}"
+        prompts = f"{self.question_prompt!r} {self.text_prompt!r}"
+        return f"{folder} {prompts} {self.pooling} {self.max_tokens}"
 
     def close(self) -> None:
         """Free the model; the next use loads it again."""
@@ -106,7 +107,7 @@ class SentenceEncoder:
         BadParameter : the pooling is neither declared nor stated by the folder.
         ModelFailed : the memory does not suffice for a single text.
         """
-        return self._encode([self.text + text for text in texts], watch)
+        return self._encode([self.text_prompt + text for text in texts], watch)
 
     def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
         """Return the vectors of questions, each after the prompt for questions.
@@ -124,7 +125,7 @@ class SentenceEncoder:
         ------
         ModelUnavailable, BadParameter, ModelFailed : as `encode` raises.
         """
-        return self._encode([self.question + question for question in questions], watch)
+        return self._encode([self.question_prompt + question for question in questions], watch)
 
     def _encode(self, texts: list[str], watch: Watch = NO_WATCH) -> np.ndarray:
         vectors_by_text: dict[str, np.ndarray] = {}
@@ -160,10 +161,11 @@ class SentenceEncoder:
         return np.stack([vectors_by_text[text] for text in texts])
 
     def _token_limit(self, model: Any) -> int:
-        """Return the limit of tokens per text: the requested one, or a smaller one of the model."""
+        """Return the token limit of texts: that of this encoder, or a smaller one of the model."""
         return min(self.max_tokens, model.max_seq_length or self.max_tokens)
 
     def _engine(self) -> Any:
+        """Return the model, loading it if necessary."""
         if self._model is None:
             with count_time("preparation", f"Loading {self.name}"):
                 self._model = self._load()
@@ -203,9 +205,9 @@ class SentenceEncoder:
         return model.eval()
 
     def _layers(self, precision: Any) -> list[Any]:
-        """Return the network and the pooling layer for a folder without `MODULES_FILE`.
+        """Return the network and a pooling layer, for a folder that states no layers.
 
-        Raises BadParameter if the row does not give the pooling.
+        Raises BadParameter if no pooling is declared either.
         """
         from sentence_transformers.base.modules import Transformer
         from sentence_transformers.sentence_transformer.modules import Pooling

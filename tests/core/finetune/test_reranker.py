@@ -22,7 +22,7 @@ from core.finetune.reranker_data import (
 )
 from core.finetune.training_examples import CandidateTexts, TrainingExample
 from core.models.base import Task
-from core.models.cross import ChangedEncoder
+from core.models.cross import DeltaCrossEncoder
 from core.models.registry import Registry
 from core.types import Question
 from core.watch import NO_WATCH
@@ -187,7 +187,7 @@ def test_shipped_weight_difference_gives_equal_scores(house, monkeypatch, tmp_pa
         and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
     )
     whole = house.engine.models.scorer("reranker-finetuned")
-    served = ChangedEncoder(
+    served = DeltaCrossEncoder(
         str(reranker_run.base_encoder_folder(house.engine)),
         "small",
         8,

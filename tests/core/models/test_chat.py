@@ -99,7 +99,7 @@ def test_waiting_request_can_be_cancelled(qwen):
     def cancel():
         raise RunCancelled
 
-    with qwen._running, pytest.raises(RunCancelled):
+    with qwen._slots, pytest.raises(RunCancelled):
         qwen.reply([{"role": "user", "content": "never asked"}], watch=Watch(cancel))
 
 
@@ -226,7 +226,7 @@ def test_cancelling_stops_reading_from_a_server():
 
 
 def test_replies_are_bounded():
-    replies = ReplyCache(remember=2)
+    replies = ReplyCache(max_replies=2)
     for number in range(4):
         replies.save(str(number), ChatReply(str(number)))
     assert len(replies) == 2

