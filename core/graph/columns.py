@@ -1,8 +1,8 @@
 """Tables that a graph carries in addition to its triples, stored as Arrow files.
 
 A graph may have a table of its nodes, its edges, the chunks of the texts it was extracted from, and
-its communities. `Columns` holds these tables, `Table` is one of them, and `IdLists` is a column of id
-lists, such as the chunks that mention each node.
+its communities. `Columns` holds these tables, `Table` is one of them, and `IdLists` is a column of
+id lists, such as the chunks that mention each node.
 """
 
 from __future__ import annotations
@@ -419,8 +419,8 @@ class Columns:
     """Tables of a graph; a table that the graph lacks is None.
 
     A graph of triples has tables of nodes and edges if its source has attributes of them. A graph
-    extracted from texts has chunks. Row `i` of `nodes` is node `i`, and row `i` of `edges` is edge `i`.
-    Chunks and communities have their row numbers as ids.
+    extracted from texts has chunks. Row `i` of `nodes` is node `i`, and row `i` of `edges` is edge
+    `i`. Chunks and communities have their row numbers as ids.
     """
 
     nodes: Table | None = None

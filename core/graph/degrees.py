@@ -1,8 +1,8 @@
 """Node degrees stored in one byte each, for local PageRank on large graphs.
 
 The degree of a node also follows from the graph's CSR offsets, but these take 16 bytes per node. A
-search that looks up the degree of every visited node therefore reads fewer pages from the disk. Only
-for the few nodes with `DEGREE_BYTE_CAP` or more edges, the offsets are needed.
+search that looks up the degree of every visited node therefore reads fewer pages from the disk.
+Only for the few nodes with `DEGREE_BYTE_CAP` or more edges, the offsets are needed.
 """
 
 from __future__ import annotations

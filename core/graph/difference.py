@@ -13,8 +13,8 @@ import numpy as np
 from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import strip_accents
 
-# Largest number of names per graph that are compared for similarity. Only names that the other graph
-# lacks are compared, those of the highest degrees first.
+# Largest number of names per graph that are compared for similarity. Only names that the other
+# graph lacks are compared, those of the highest degrees first.
 MAX_MATCHED_NAMES = 2000
 # Smallest similarity, out of 100, of two names that may mean the same entity.
 MIN_NAME_SIMILARITY = 88.0

@@ -41,7 +41,7 @@ class GraphGrowth:
 
     def __init__(self, graph: KnowledgeGraph):
         self._graph, self._chunks = graph, n_chunks(graph)
-        self._first = {table: _first_chunks(graph, table) for table in ("nodes", "edges")}
+        self._first = {kind: _first_chunks(graph, kind) for kind in ("nodes", "edges")}
 
     @cached_property
     def node_counts(self) -> np.ndarray:
@@ -53,37 +53,34 @@ class GraphGrowth:
         """Number of edges after each chunk, int64 [chunks]."""
         return self._sizes("edges")
 
-    def first_chunks(self, table: str) -> np.ndarray:
-        """Return the first chunk that mentions each row of `table`, int64; -1 if none does.
+    def first_chunks(self, kind: str) -> np.ndarray:
+        """Return the first chunk that mentions each row of `kind`, int64; -1 if none does.
 
-        `table` is “nodes” or “edges”.
+        `kind` is “nodes” or “edges”.
         """
-        return self._first[table]
+        return self._first[kind]
 
     def additions(self, chunk: int) -> ChunkAdditions:
         """Return the nodes and edges that a chunk, given by its row, mentions."""
         nodes, edges = (
-            chunks_of(self._graph, table).invert(self._chunks)[chunk]
-            for table in ("nodes", "edges")
+            chunks_of(self._graph, kind).invert(self._chunks)[chunk] for kind in ("nodes", "edges")
         )
         degrees = self._graph.degrees(nodes) if len(nodes) else np.empty(0)
         nodes = nodes[np.lexsort((nodes, -degrees))]
         is_new = self._first["nodes"][nodes] == chunk
-        is_new_edge = self._first["edges"][edges] == chunk
-        return ChunkAdditions(
-            nodes[is_new], nodes[~is_new], edges[is_new_edge], edges[~is_new_edge]
-        )
+        new_edge = self._first["edges"][edges] == chunk
+        return ChunkAdditions(nodes[is_new], nodes[~is_new], edges[new_edge], edges[~new_edge])
 
-    def _sizes(self, table: str) -> np.ndarray:
-        first = self._first[table]
+    def _sizes(self, kind: str) -> np.ndarray:
+        first = self._first[kind]
         if self._chunks:  # rows without a chunk, -1, count from chunk 0 on
             return np.cumsum(np.bincount(np.maximum(first, 0), minlength=self._chunks))
         return np.empty(0, np.int64)
 
 
-def _first_chunks(graph: KnowledgeGraph, table: str) -> np.ndarray:
+def _first_chunks(graph: KnowledgeGraph, kind: str) -> np.ndarray:
     """Return the row of the first chunk that mentions each node or edge, int64; -1 if none does."""
-    rows = chunks_of(graph, table)
+    rows = chunks_of(graph, kind)
     first_chunk = np.full(len(rows), -1, np.int64)
     mentioned = np.flatnonzero(rows.counts)
     if len(mentioned):

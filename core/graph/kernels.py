@@ -3,9 +3,9 @@
 They release Python's global lock, so several threads may run them at the same time. Arrays with one
 value per node are float64 [n].
 
-`mask` is the code of the direction of steps: 1 from head to tail, 2 from tail to head, 3 both. For a graph of n
-nodes and m edges, the adjacency is (out_indptr, tails, in_indptr, in_heads). The tails of node v are
-`tails[out_indptr[v]:out_indptr[v + 1]]`, and the heads of the edges that end in v are
+`mask` is the code of the direction of steps: 1 from head to tail, 2 from tail to head, 3 both. For
+a graph of n nodes and m edges, the adjacency is (out_indptr, tails, in_indptr, in_heads). The tails
+of node v are `tails[out_indptr[v]:out_indptr[v + 1]]`, and the heads of the edges that end in v are
 `in_heads[in_indptr[v]:in_indptr[v + 1]]`. Offsets are int64 [n + 1], heads and tails int32 [m].
 
 An undirected graph is (indptr, neighbour_ids), both int64, as in
@@ -52,8 +52,8 @@ def power_iterate(
     """Add the PageRank of `residual` to `estimate` by power iteration.
 
     `estimate` and `residual` are changed in place. Each round pushes the residual of all nodes. The
-    loop stops when the sum of the residuals is at most `tolerance`. Returns False if that takes more
-    than `rounds` rounds; the caller may then call again with the same arrays to continue.
+    loop stops when the sum of the residuals is at most `tolerance`. Returns False if that takes
+    more than `rounds` rounds; the caller may then call again with the same arrays to continue.
     """
     n = len(estimate)
     shares = np.empty(n)
@@ -79,9 +79,9 @@ def conjugate_gradient(
 ):
     """Add the PageRank of `residual` to `estimate` by conjugate gradients.
 
-    Steps go in both directions. `estimate` is changed in place, and `residual` is overwritten. The loop stops when the error summed
-    over all nodes is at most `tolerance`. That error is at most the sum of the absolute residuals,
-    divided by (1 - damping).
+    Steps go in both directions. `estimate` is changed in place, and `residual` is overwritten. The
+    loop stops when the error summed over all nodes is at most `tolerance`. That error is at most
+    the sum of the absolute residuals, divided by (1 - damping).
 
     `workspace`, float64 [3, n], and `norms`, float64 [2], hold the state between calls. Before the
     first call, `norms` must hold negative numbers. Returns False if more than `rounds` rounds are

@@ -38,8 +38,8 @@ class Steps(NamedTuple):
 class Shape(NamedTuple):
     """Counts over a whole graph.
 
-    `node_counts` is the number of nodes of each degree in `degrees`. `relation_counts` is the number
-    of triples of each relation. `busiest` are the nodes with the highest degrees, ordered by
+    `node_counts` is the number of nodes of each degree in `degrees`. `relation_counts` is the
+    number of triples of each relation. `busiest` are the nodes with the highest degrees, ordered by
     (-degree, id). `n_loops` is the number of self-loops, or None if the graph is too large to count
     them.
     """
@@ -217,8 +217,8 @@ class KnowledgeGraph(Protocol):
         Returns
         -------
         The tails of the edges out of node v are tails[out_indptr[v] : out_indptr[v + 1]], in the
-            order of the edge ids. The heads of the edges into v are in_heads[in_indptr[v] : in_indptr[v + 1]]. The
-            pointers are int64 [n_nodes + 1].
+            order of the edge ids. The heads of the edges into v are in_heads[in_indptr[v] :
+            in_indptr[v + 1]]. The pointers are int64 [n_nodes + 1].
 
         Examples
         --------

@@ -357,9 +357,8 @@ def open_columns(data: FilePath) -> Columns:
     StoreError
         If a table is damaged.
     """
-    return (
-        Columns.open(data / TABLES_FOLDER) if (data / TABLES_FOLDER).is_dir() else columns.NO_TABLES
-    )
+    folder = data / TABLES_FOLDER
+    return Columns.open(folder) if folder.is_dir() else columns.NO_TABLES
 
 
 def _map_array(path: FilePath) -> np.ndarray:

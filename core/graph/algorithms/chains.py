@@ -112,11 +112,11 @@ def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
 class WalkFront:
     """Ends of all walks along a chain, as distinct pairs of the last two nodes.
 
-    The pairs (`previous_nodes`, `nodes`) are in ascending order. Before the first step, the previous
-    node is -1. `walk_counts` is the number of walks that end with each pair. `previous_front` is the
-    front before the last step, None before the first step. Of the walks to a pair, one is kept, the
-    first: `origin_rows` is the position of its previous pair in `previous_front`, and `edges` is the
-    edge that it took. `code` is the code of the last step.
+    The pairs (`previous_nodes`, `nodes`) are in ascending order. Before the first step, the
+    previous node is -1. `walk_counts` is the number of walks that end with each pair.
+    `previous_front` is the front before the last step, None before the first step. Of the walks to
+    a pair, one is kept, the first: `origin_rows` is the position of its previous pair in
+    `previous_front`, and `edges` is the edge that it took. `code` is the code of the last step.
     """
 
     previous_nodes: np.ndarray  # int64 [n]
@@ -132,7 +132,7 @@ class WalkFront:
         return len(self.nodes)
 
     def ends(self, seeds: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the end nodes, ascending and without the seeds, and the number of walks to each."""
+        """Return the end nodes without the seeds, ascending, and the number of walks to each."""
         nodes, inverse = np.unique(self.nodes, return_inverse=True)
         walks = np.bincount(inverse, self.walk_counts, minlength=len(nodes))
         retained = ~np.isin(nodes, np.fromiter(seeds, np.int64))
@@ -192,8 +192,8 @@ def next_fronts(
 ) -> Iterator[tuple[int, WalkFront]]:
     """Yield each possible step code, ascending, and the front after it.
 
-    A walk never goes straight back: after a step along a relation, it may take the reverse step, but
-    not to the node that it came from.
+    A walk never goes straight back: after a step along a relation, it may take the reverse step,
+    but not to the node that it came from.
 
     Parameters
     ----------
@@ -302,8 +302,9 @@ def _possible_steps(
         is_allowed = np.isin(codes, np.fromiter(only, np.int64))
     if front.code >= 0:
         # A walk does not go straight back: the walks that came from `end` to `node` do not take the
-        # step from `node` to `end`. If all walks at `node` came from `end`, no walk takes the step. If
-        # the first walk at `node` came from `end`, the second pair has the first walk of the step.
+        # step from `node` to `end`. If all walks at `node` came from `end`, no walk takes the step.
+        # If the first walk at `node` came from `end`, the second pair has the first walk of the
+        # step.
         reverse = np.flatnonzero(is_allowed & (codes == front.code ^ 1))
         origins = _find_pairs(front, nodes[rows[reverse]], ends[reverse])
         reverse, origins = reverse[origins >= 0], origins[origins >= 0]
@@ -360,7 +361,8 @@ def chains_from(
 ) -> Iterator[tuple[Chain, np.ndarray]]:
     """Yield the chains from some seeds, with their end nodes.
 
-    The seeds are left out of the end nodes, and chains that only lead to seeds are left out. They are ordered by (length, codes).
+    The seeds are left out of the end nodes, and chains that only lead to seeds are left out.
+    Chains are ordered by (length, codes).
 
     Parameters
     ----------
@@ -368,8 +370,8 @@ def chains_from(
     steps : largest number of steps of a chain.
     direction : direction of the steps: out, in, both or graph.
     sample : largest number of pairs of a front from which a chain is extended, spread evenly; None
-        for all. A sample bounds the cost of hubs. Chains and end nodes may then be missed, but every
-        yielded chain exists.
+        for all. A sample bounds the cost of hubs. Chains and end nodes may then be missed, but
+        every yielded chain exists.
     accept : returns False for a chain that is left out, with all its extensions.
     watch : may raise RunCancelled between steps.
 
@@ -510,8 +512,8 @@ def best_chains(
     """Return the shortest chains whose ends have the best F1 against the answers, and this F1.
 
     The chains are ordered by codes. There are several if they have the same length and F1, for
-    example if a film's director also wrote it. If no answer is reached, there are none and the F1 is
-    0.
+    example if a film's director also wrote it. If no answer is reached, there are none and the F1
+    is 0.
 
     Parameters
     ----------

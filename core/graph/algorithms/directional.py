@@ -17,9 +17,9 @@ def directional_distances(
 ) -> np.ndarray:
     """Return the directional distance encoding of nodes.
 
-    The first two values of a node are (0, 1) if it is a question entity, else (1, 0). Each round adds
-    two values: the means of the two values of the previous round over the heads of the triples that
-    end in the node, or 0 if there are none. The rounds of the reverse direction follow.
+    The first two values of a node are (0, 1) if it is a question entity, else (1, 0). Each round
+    adds two values: the means of the two values of the previous round over the heads of the triples
+    that end in the node, or 0 if there are none. The rounds of the reverse direction follow.
 
     Parameters
     ----------

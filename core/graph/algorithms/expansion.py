@@ -26,8 +26,8 @@ def connecting_paths(
     """Return a shortest path from a seed to each target node within `reach` steps.
 
     A path is a list of nodes, the seed first. Of several shortest paths, the one with the smallest
-    ids is returned; ids are compared from the target back to the seed. Only the `MAX_SEARCHED_NODES` nodes
-    nearest to the seeds are searched.
+    ids is returned; ids are compared from the target back to the seed. Only the
+    `MAX_SEARCHED_NODES` nodes nearest to the seeds are searched.
 
     Parameters
     ----------
@@ -99,7 +99,8 @@ def expand_nodes(
 
     Returns
     -------
-    The nodes with their scores, and True if nodes were left out because there were more than `keep`.
+    The nodes with their scores, and True if nodes were left out because there were more than
+    `keep`.
 
     Examples
     --------

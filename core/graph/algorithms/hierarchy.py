@@ -107,7 +107,7 @@ class _IgraphGraph:
     small graphs.
     """
 
-    igraph_graph: Any
+    graph: Any
 
     @classmethod
     def from_edges(
@@ -125,7 +125,7 @@ class _IgraphGraph:
 
     def largest_component(self) -> np.ndarray:
         """Nodes of the largest component; of equally large ones, that with the smallest node."""
-        parts = self.igraph_graph.connected_components()
+        parts = self.graph.connected_components()
         return np.array(
             min(parts, key=lambda part: (-len(part), part[0])) if len(parts) else [], np.int64
         )
@@ -134,15 +134,14 @@ class _IgraphGraph:
         """Yield the communities of the induced subgraph of each part, each ascending."""
         for part in parts:
             watch.check()
-            subgraph = self.igraph_graph.induced_subgraph(part.tolist())
-            yield _cluster(subgraph, part) if len(part) else []
+            yield _cluster(self.graph.induced_subgraph(part.tolist()), part) if len(part) else []
 
 
 class _EdgeArrays:
     """A graph of more than `HIERARCHY_IGRAPH_EDGES` edges, as arrays.
 
-    Each pair of nodes occurs once, with the sum of its weights. All subgraphs of a level are made in
-    one pass, so that the time grows as n log n.
+    Each pair of nodes occurs once, with the sum of its weights. All subgraphs of a level are made
+    in one pass, so that the time grows as n log n.
     """
 
     def __init__(self, n: int, edges: np.ndarray, weights: np.ndarray):

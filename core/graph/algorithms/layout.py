@@ -36,8 +36,8 @@ def node_positions(
     ----------
     nodes : node ids.
     edges : pairs of node ids.
-    fixed : positions of nodes that are not moved. Without any, all nodes are laid out; else the other
-        nodes are put into the gaps near to their neighbours.
+    fixed : positions of nodes that are not moved. Without any, all nodes are laid out; else the
+        other nodes are put into the gaps near to their neighbours.
     seed : seed of the random numbers of the layout.
 
     Returns
@@ -119,8 +119,8 @@ def _place_new_nodes(
 def _free_position(anchors: np.ndarray, occupied: np.ndarray, spacing: float) -> Position:
     """Return the best candidate position near the anchors, the placed neighbours.
 
-    It is the least crowded one by the `occupied` positions, with a lower weight for its distance from
-    the anchors.
+    It is the least crowded one by the `occupied` positions, with a lower weight for its distance
+    from the anchors.
     """
     turns = np.arange(RING_POSITIONS) * (2 * np.pi / RING_POSITIONS)
     directions = np.stack([np.cos(turns), np.sin(turns)], 1)

@@ -98,8 +98,8 @@ def detect_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> 
 
     The method is Leiden for modularity on the undirected graph, in which each parallel edge counts.
     Each community of more than `max_size` nodes is split again by Leiden on its induced subgraph,
-    until it is small enough or Leiden does not split it. Microsoft's GraphRAG clusters only the largest
-    connected component; here every node belongs to a community.
+    until it is small enough or Leiden does not split it. Microsoft's GraphRAG clusters only the
+    largest connected component; here every node belongs to a community.
 
     Graphs of up to `LEIDEN_IGRAPH_EDGES` edges are clustered by igraph, larger ones by
     `core.graph.large.array_leiden`. A large graph is clustered in a subprocess, because igraph

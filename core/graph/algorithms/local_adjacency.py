@@ -79,7 +79,7 @@ class LocalAdjacency:
         return int(self._local_ids(np.array([node], np.int64))[0])
 
     def steps(self, local_id: int) -> slice:
-        """Return the slice of `neighbours`, `edges` and `forward` with the steps from a local node."""
+        """Return the slice of `neighbours`, `edges` and `forward` for the steps of a node."""
         return slice(int(self.indptr[local_id]), int(self.indptr[local_id + 1]))
 
     @cached_property

@@ -57,10 +57,10 @@ class Overview:
 def overview(graph: Any) -> Overview:
     """Choose the nodes and triples that show a graph best.
 
-    The nodes are the entities with the highest degrees (hubs), entities that are adjacent to several
-    hubs (joints), and neighbours of the joints by the relations that occur least among the drawn
-    nodes. All nodes of a graph of at most `OVERVIEW.nodes` nodes are drawn. Only a bounded part of
-    the graph is read: at most `OVERVIEW.max_hub_steps` steps of a node in each direction.
+    The nodes are the entities with the highest degrees (hubs), entities that are adjacent to
+    several hubs (joints), and neighbours of the joints by the relations that occur least among the
+    drawn nodes. All nodes of a graph of at most `OVERVIEW.nodes` nodes are drawn. Only a bounded
+    part of the graph is read: at most `OVERVIEW.max_hub_steps` steps of a node in each direction.
 
     >>> from core.graph.algorithms.overview import overview
     >>> found = overview(toy)

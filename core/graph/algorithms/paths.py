@@ -42,8 +42,8 @@ def shortest_paths(
 
     Returns
     -------
-    Paths in the graph's ids, ordered by (length, end, nodes, edges), and True if there were more than
-    `cap`.
+    Paths in the graph's ids, ordered by (length, end, nodes, edges), and True if there were more
+    than `cap`.
 
     >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
     >>> from core.graph.algorithms.paths import shortest_paths
@@ -65,8 +65,8 @@ def simple_paths(
 ) -> tuple[list[Path], bool]:
     """Return the paths from `source` that repeat no node, shortest first.
 
-    Paths of one length are ordered by the path that they extend, then by edge, a forward step before
-    a backward one. The longest paths are the ones that `cap` drops.
+    Paths of one length are ordered by the path that they extend, then by edge, a forward step
+    before a backward one. The longest paths are the ones that `cap` drops.
 
     Parameters
     ----------

@@ -57,9 +57,9 @@ def next_level(reached, start, end, seen, mask, out_indptr, tails, in_indptr, in
 def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
     """Count the edges that have both ends among some nodes.
 
-    The loop walks the out-edges of each node. If a node has far more out-edges than there are nodes,
-    each of the nodes is instead looked up by binary search among the tails of each relation, which
-    are sorted. The cost therefore depends neither on the size of the graph nor on its hubs.
+    The loop walks the out-edges of each node. If a node has far more out-edges than there are
+    nodes, each of the nodes is instead looked up by binary search among the tails of each relation,
+    which are sorted. The cost therefore depends neither on the size of the graph nor on its hubs.
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ class WalkPlan:
 
     With the strategy "random", a node has `walks` walks of `length` steps. Each step goes to a
     uniformly drawn neighbour. A walk ends early at a node without steps. A walk that is drawn twice
-    counts twice (as in the paper) or, with `unique`, once. A neighbour to which several triples lead
-    counts once in the draw (the paper's N(v)); then one of these triples is drawn.
+    counts twice (as in the paper) or, with `unique`, once. A neighbour to which several triples
+    lead counts once in the draw (the paper's N(v)); then one of these triples is drawn.
 
     With "breadth-first", each node reached within `length` steps has one walk, along the
     breadth-first tree. Only the first `walks` of them, to the nearest nodes, are used; 0 means all,

@@ -1,10 +1,10 @@
 """The Leiden algorithm on arrays, for graphs that are too large for igraph.
 
-It takes about 60 bytes of memory per node and 50 per link. As in Traag, Waltman and van Eck (2019), nodes
-move between communities as long as modularity grows. Within each community, single nodes are then
-merged into well-connected groups. Each group is a node of the next level, a smaller graph. Unlike in
-the paper, nothing is random. Nodes are visited in the order of their ids, in several sweeps and not
-from a queue. A node is merged into the group with the largest gain of modularity.
+It takes about 60 bytes of memory per node and 50 per link. As in Traag, Waltman and van Eck (2019),
+nodes move between communities as long as modularity grows. Within each community, single nodes are
+then merged into well-connected groups. Each group is a node of the next level, a smaller graph.
+Unlike in the paper, nothing is random. Nodes are visited in the order of their ids, in several
+sweeps and not from a queue. A node is merged into the group with the largest gain of modularity.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ watch_compiling()
 MAX_SWEEPS = 20
 # Share of the nodes. If at most this share moves in a sweep, it is the last sweep.
 MIN_MOVED_SHARE = 1e-3
-# Number of passes over all levels, the same as in igraph (`n_iterations`). Each pass starts from the
-# communities of the previous one.
+# Number of passes over all levels, the same as in igraph (`n_iterations`). Each pass starts from
+# the communities of the previous one.
 LEIDEN_PASSES = 2
 # Number of edges that `quotient_graph` processes at a time.
 EDGE_BATCH = 1 << 23
@@ -37,10 +37,10 @@ NO_EDGES = np.empty((0, 2), np.int32)
 class Links(NamedTuple):
     """An undirected graph, in CSR form.
 
-    The neighbours of `v` are `tails[out_indptr[v] : out_indptr[v + 1]]` and
-    `in_heads[in_indptr[v] : in_indptr[v + 1]]`. Without weights, every edge weighs 1. It occurs once
-    in `tails`, at its head, and once in `in_heads`, at its tail. With weights, an edge occurs in
-    `tails` at both ends, a loop occurs once with its full weight, and `in_heads` is empty.
+    The neighbours of `v` are `tails[out_indptr[v] : out_indptr[v + 1]]` and `in_heads[in_indptr[v]
+    : in_indptr[v + 1]]`. Without weights, every edge weighs 1. An edge occurs once in `tails`, at
+    its head, and once in `in_heads`, at its tail. With weights, an edge occurs in `tails` at both
+    ends, a loop occurs once with its full weight, and `in_heads` is empty.
     """
 
     out_indptr: np.ndarray  # int64 [n + 1]
@@ -71,8 +71,8 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
     """
     community_of = np.arange(links.n_nodes, dtype=np.int32)
     for _ in range(LEIDEN_PASSES if links.n_edges else 0):
-        # `labels` are the communities of the nodes of a level, `groups` the node of the level that each
-        # node of the graph belongs to.
+        # `labels` are the communities of the nodes of a level, `groups` the node of the level that
+        # each node of the graph belongs to.
         level, labels, groups = links, community_of, np.arange(links.n_nodes, dtype=np.int32)
         while True:
             watch.check()
@@ -153,8 +153,8 @@ def _heads(indptr: np.ndarray, start: int, stop: int) -> np.ndarray:
 def inner_edges(links: Links, nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the edges with both ends among `nodes`, for a graph without weights.
 
-    `rows` is a work array, int32 [n], that holds -1 before and after the call. The edges are pairs of
-    positions in `nodes`, int32 [edges, 2].
+    `rows` is a work array, int32 [n], that holds -1 before and after the call. The edges are pairs
+    of positions in `nodes`, int32 [edges, 2].
     """
     rows[nodes] = np.arange(len(nodes), dtype=np.int32)
     n_edges = _list_inner_edges(nodes, rows, links.out_indptr, links.tails, NO_EDGES)
@@ -205,7 +205,7 @@ def _move_nodes(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
     for _ in range(MAX_SWEEPS):
         watch.check()
         if (
-            _sweep(*links, degrees, totals, labels, group_weights, met_groups, degrees.sum())
+            _sweep(links, degrees, totals, labels, group_weights, met_groups, degrees.sum())
             <= MIN_MOVED_SHARE * links.n_nodes
         ):
             break
@@ -236,25 +236,14 @@ def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
 
 
 @njit(cache=True, nogil=True)
-def _sweep(
-    out_indptr,
-    tails,
-    in_indptr,
-    in_heads,
-    weights,
-    degrees,
-    totals,
-    labels,
-    group_weights,
-    met_groups,
-    degree_sum,
-):
+def _sweep(links, degrees, totals, labels, group_weights, met_groups, degree_sum):
     """Move each node to the best adjacent community, and return the number of moved nodes.
 
     `labels` are the communities, and `totals` the sum of the degrees of each community; both are
     changed in place. The work array `group_weights` holds the weight between the node and each
     community, 0 before and after the call. `met_groups` holds the adjacent communities.
     """
+    out_indptr, tails, in_indptr, in_heads, weights = links
     moved = 0
     for node in range(len(out_indptr) - 1):
         count = 0

@@ -25,8 +25,8 @@ MAX_RELATIONS = 1 << 24
 class TripleCodec:
     """Packing of triples into 64-bit keys that sort by (head, relation, tail).
 
-    Heads are divided into `n_ranges` ranges of `1 << width` ids, and a key holds the position of the
-    head in its range. `width` is chosen so that the edges of an average range fit into `memory`
+    Heads are divided into `n_ranges` ranges of `1 << width` ids, and a key holds the position of
+    the head in its range. `width` is chosen so that the edges of an average range fit into `memory`
     bytes.
     """
 
@@ -61,7 +61,7 @@ class TripleCodec:
         write_array(journal.spill_file(f"ranges-{block}"), cuts)
 
     def unpack(self, keys: np.ndarray, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the heads, relations and tails of keys, int32; `part` is the number of their range."""
+        """Return the heads, relations and tails of keys, int32; `part` numbers their range."""
         tails = (keys & np.uint64((1 << self.tail_bits) - 1)).astype(np.int32)
         relations = (
             (keys >> np.uint64(self.tail_bits)) & np.uint64((1 << self.relation_bits) - 1)
@@ -74,7 +74,7 @@ class TripleCodec:
 
 @numba.njit(cache=True)
 def _scatter_keys(heads, relations, tails, width, relation_bits, tail_bits, keys, cuts):
-    """Write the keys of triples to `keys`, by range of heads, and the start of each range to `cuts`."""
+    """Write the keys of triples by range of heads, and the start of each range to `cuts`."""
     for edge in range(len(heads)):
         cuts[(heads[edge] >> width) + 1] += 1
     for part in range(1, len(cuts)):
@@ -101,8 +101,8 @@ def sort_range(
     """Sort the triples of one range of heads, and append them to the columns of the store.
 
     Equal triples are stored once. `part` is the number of the range, `blocks` the number of blocks.
-    `columns` are heads, relations, tails and `starts`, the offset behind the edges of each head. The
-    edges are also given to `inward`.
+    `columns` are heads, relations, tails and `starts`, the offset behind the edges of each head.
+    The edges are also given to `inward`.
     """
     cuts = [
         read_array(journal.spill_file(f"ranges-{block}"), np.int64, part, 2).tolist()

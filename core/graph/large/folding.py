@@ -16,8 +16,8 @@ from core.graph.large.name_files import NAME_BATCH, NameFiles, read_names, write
 from core.languages.spelling import fold
 from core.watch import NO_WATCH, Watch
 
-# File names, with the version of the folded form: bytes of the names, end of each name, and its node.
-# If `fold` changes, the version must change, so that the files are written again.
+# File names, with the version of the folded form: bytes of the names, end of each name, and its
+# node. If `fold` changes, the version must change, so that the files are written again.
 FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded-2.bin", "folded-2-ends.npy", "folded-2-nodes.npy"
 
 BACKTICK, APOSTROPHE = ord("`"), ord("'")
@@ -29,8 +29,8 @@ def write_folded(
     """Fold the names of all nodes, sort them, and write them into a folder.
 
     The name of node v is `data[offsets[v]:offsets[v + 1]]` in UTF-8. The result is in the files
-    `FOLDED`, `FOLDED_ENDS` and `FOLDED_NODES`. Equal names are ordered by node. The sort takes about
-    `memory` bytes.
+    `FOLDED`, `FOLDED_ENDS` and `FOLDED_NODES`. Equal names are ordered by node. The sort takes
+    about `memory` bytes.
     """
     count = len(offsets) - 1
     unordered = (folder / "loose.bin", folder / "loose_offsets.npy")

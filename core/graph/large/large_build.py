@@ -11,7 +11,8 @@ The phases, by their keys in the journal, are:
 - in: sort the triples by tail, range by range;
 - fold: write the folded names.
 
-A phase is divided into parts (blocks, ranges). A part is recorded in the journal when it is finished.
+A phase is divided into parts (blocks, ranges). A part is recorded in the journal when it is
+finished.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ NAME_IDS_FILE = "places"
 class LargeBuild:
     """Build of a graph from a source, within about `memory` bytes.
 
-    Its journal and spill files are in `folder`. `run` leaves the files of the store in the subfolder
-    `STORE_FOLDER`.
+    Its journal and spill files are in `folder`. `run` leaves the files of the store in the
+    subfolder `STORE_FOLDER`.
     """
 
     def __init__(

@@ -4,11 +4,11 @@ A name is identified by a hash of 96 bits: 64 bits, and 32 bits of a second hash
 and differs per build, so nobody can construct colliding names; by chance, two of a hundred million
 names collide with probability 1e-13.
 
-Each block has a list of its distinct names. The position of a name in a block is its position in the
-concatenated lists of all blocks, so a name has a position for each block that contains it. The
+Each block has a list of its distinct names. The position of a name in a block is its position in
+the concatenated lists of all blocks, so a name has a position for each block that contains it. The
 hashes are divided into parts that fit into memory. A part has all positions of its names, and finds
-the first position of each name. The number of a name is the count of first positions before its own.
-The final ids of nodes follow the order of the names.
+the first position of each name. The number of a name is the count of first positions before its
+own. The final ids of nodes follow the order of the names.
 
 Spill files of a block
 ----------------------
@@ -195,8 +195,8 @@ def _read_records(
 def _find_firsts(hashes, second_hashes, positions, table, firsts, fresh):
     """Write the first position of each record's name to `firsts`, and mark it in `fresh`.
 
-    A record is a name of a block. Records are ordered by position, so the first record of a name has
-    its first position. `table` is a hash table of records, -1 for free entries.
+    A record is a name of a block. Records are ordered by position, so the first record of a name
+    has its first position. `table` is a hash table of records, -1 for free entries.
     """
     mask = np.int64(len(table) - 1)
     for record in range(len(hashes)):

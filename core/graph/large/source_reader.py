@@ -18,8 +18,9 @@ class SourceReader:
     """Reader that writes the triples of a source to spill files.
 
     Of numbered nodes, ids are written to `heads-BLOCK`, `kinds-BLOCK` (the relations) and
-    `tails-BLOCK`. Of named nodes, the names are written by `spill_names`, and numbers of relations to
-    `kinds-BLOCK`. The number of the next block is the count of finished parts of the phase `read`.
+    `tails-BLOCK`. Of named nodes, the names are written by `spill_names`, and numbers of relations
+    to `kinds-BLOCK`. The number of the next block is the count of finished parts of the phase
+    `read`.
     """
 
     def __init__(

@@ -32,8 +32,8 @@ IdColumns = tuple[np.ndarray, np.ndarray, np.ndarray]  # heads, relations, tails
 class NumberSource:
     """Computed triples of numbered nodes and relations, such as a benchmark's random graph.
 
-    `count` is the number of triples. `read_from(first)` yields batches of (heads, relations, tails),
-    starting at triple `first`. `key` identifies the source and must be JSON-serialisable.
+    `count` is the number of triples. `read_from(first)` yields batches of (heads, relations,
+    tails), starting at triple `first`. `key` identifies the source and must be JSON-serialisable.
     `memory_bytes` is the memory in bytes for the build, None for the default share. Without
     `resumes_after_stop`, a build that fails or is stopped leaves no files.
     """
@@ -109,8 +109,8 @@ class TextSource:
             file.language,
             str(file.labels or ""),
         ]
-        # At their defaults, these settings are left out. Builds that were started before the settings
-        # existed can then be continued.
+        # At their defaults, these settings are left out. Builds that were started before the
+        # settings existed can then be continued.
         if file.literals != LITERAL_TRIPLES:
             identity.append(file.literals)
         if file.header or file.encoding:
@@ -122,7 +122,7 @@ class TextSource:
         return text_bytes(self.path)
 
     def blocks(self, start: BlockPosition, size: int, watch: Watch = NO_WATCH) -> Iterator[Block]:
-        """Yield blocks of triples from the position `start` on, each of about `size` bytes of text."""
+        """Yield blocks of triples from a position on, each of about `size` bytes of text."""
         return format_named(self.form).blocks(
             self.file.source(watch, self.tally, self.form), start, size
         )
@@ -191,9 +191,9 @@ class TextSource:
 def prepare_block_source(file: TripleFile) -> TextSource | None:
     """Return the source of a file that must be read in blocks, or None for any other file.
 
-    A file is read in blocks if it is large, its memory is limited, or parts of it are left out. Other
-    files are read into memory. The function also sets in `file` whether its tally skips bad lines
-    and whether attributes are collected.
+    A file is read in blocks if it is large, its memory is limited, or parts of it are left out.
+    Other files are read into memory. The function also sets in `file` whether its tally skips bad
+    lines and whether attributes are collected.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def _needs_blocks(file: TripleFile, file_format: Format) -> bool:
 
 
 def _check_several(file: TripleFile) -> None:
-    """Raise BadInput if several files would have to be read in blocks, which takes one file only."""
+    """Raise BadInput if several files need reading in blocks, which works for one file only."""
     paths = (file.path, *file.more)
     if (
         sum(text_bytes(path) for path in paths if path.exists()) > MAX_WHOLE_TEXT_BYTES

@@ -77,7 +77,8 @@ def _find_ends(
         cuts = cuts - cuts[0]
         starts, lengths = np.empty(len(cuts) - 1, np.int64), np.empty(len(cuts) - 1, np.int64)
         find_readable_ends(text, cuts, starts, lengths)
-        # The compiled function does not handle terms with escapes and the like; `name_candidates` does.
+        # The compiled function does not handle terms with escapes and the like; `name_candidates`
+        # does.
         unhandled_terms = np.flatnonzero(lengths < 0)
         if len(unhandled_terms):
             end_names = []
@@ -98,8 +99,8 @@ def _name_shared_ends(
 ) -> dict[int, str]:
     """Return the names of the terms that may share a name with another term, by term.
 
-    `hashes` are those of the readable ends. All longer names that such a term could get are searched
-    among the ends of the other terms, until no further term is found.
+    `hashes` are those of the readable ends. All longer names that such a term could get are
+    searched among the ends of the other terms, until no further term is found.
     """
     ordered = np.sort(hashes)
     shared_hashes = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])

@@ -193,7 +193,7 @@ def _part_visits(
     restarts: list[np.ndarray],
     group: range,
 ) -> list[np.ndarray]:
-    """Return the visits of the nodes of each part in `group`, from its restarts and from the hubs."""
+    """Return the visits of the nodes of each part in `group`, from restarts and from hubs."""
     visits = []
     for number in group:
         vectors = _vectors(source, tree, number)

@@ -1,8 +1,8 @@
 """Personalised PageRank with restarts at very many nodes, such as all passages of a corpus.
 
 PageRank p is linear in its restarts s. Let s = c u + r, where u restarts at each node of a set with
-the same probability, c is a number and r is the remainder. Then p(s) = c p(u) + p(r). p(u) is solved
-once for a graph. r is small and has both signs, so pushed values partly cancel out.
+the same probability, c is a number and r is the remainder. Then p(s) = c p(u) + p(r). p(u) is
+solved once for a graph. r is small and has both signs, so pushed values partly cancel out.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from core.graph.order import round_scores, top_k
 from core.graph.pagerank.problem import Adjacency
 from core.watch import NO_WATCH, Watch
 
-# A threshold is the residual per step of a node from which on the node is pushed. These are the first
-# threshold as a share of the `keep`-th best score, the divisor from one threshold to the next, and the
-# largest number of thresholds.
+# A threshold is the residual per step of a node from which on the node is pushed. These are the
+# first threshold as a share of the `keep`-th best score per step, the divisor from one threshold to
+# the next, and the largest number of thresholds.
 FIRST_THRESHOLD_SHARE, THRESHOLD_DIVISOR, MAX_THRESHOLD_ROUNDS = (0.03, 4.0, 8)
 MIN_THRESHOLD = 1e-16
 NO_NODES = np.empty(0, np.int64)
@@ -90,19 +90,9 @@ def push_everywhere(
         if len(np.intersect1d(best, previous_best)) >= STABLE_SHARE * len(best):
             break
         mean_degree = max(1.0, float(degrees[targets][best].mean()))
-        threshold = min(
-            threshold / THRESHOLD_DIVISOR, FIRST_THRESHOLD_SHARE * float(values[-1]) / mean_degree
-        )
-        steps += _push(
-            estimate,
-            residual,
-            queue,
-            is_queued,
-            damping,
-            max(threshold, MIN_THRESHOLD),
-            degrees,
-            links,
-        )
+        first_threshold = FIRST_THRESHOLD_SHARE * float(values[-1]) / mean_degree
+        threshold = max(MIN_THRESHOLD, min(threshold / THRESHOLD_DIVISOR, first_threshold))
+        steps += _push(estimate, residual, queue, is_queued, damping, threshold, degrees, links)
         previous_best = best if steps else NO_NODES
     scores = np.maximum(base + estimate + (1.0 - damping) * residual, 0.0)
     return PushResult(scores / scores.sum(), float(np.abs(residual).sum()), steps)
@@ -144,9 +134,8 @@ def _push(estimate, residual, queue, is_queued, damping, threshold, degrees, lin
                 neighbour = neighbours[link]
                 after = residual[neighbour] + gain * weights[link]
                 residual[neighbour] = after
-                if not is_queued[neighbour] and abs(after) >= threshold * max(
-                    1.0, degrees[neighbour]
-                ):
+                limit = threshold * max(1.0, degrees[neighbour])
+                if not is_queued[neighbour] and abs(after) >= limit:
                     tail = head + size
                     queue[tail if tail < n else tail - n] = neighbour
                     is_queued[neighbour] = True

@@ -15,10 +15,10 @@ from core.graph.pagerank.rounds import rank_by_rounds
 def pafo(problem: PageRankProblem) -> PageRankResult:
     """Return the best nodes by FORA on `problem.threads` threads.
 
-    The push runs in rounds. In a round with many steps each thread computes the mass that arrives at
-    a range of nodes; a round with few steps runs on one thread. Each thread then adds the walks that
-    start in its range. `rank_by_rounds` states the guarantee. The result is the same, bit by bit,
-    for any number of threads.
+    The push runs in rounds. In a round with many steps each thread computes the mass that arrives
+    at a range of nodes; a round with few steps runs on one thread. Each thread then adds the walks
+    that start in its range. `rank_by_rounds` states the guarantee. The result is the same, bit by
+    bit, for any number of threads.
 
     Raises
     ------

@@ -57,7 +57,7 @@ def partition(problem: PageRankProblem) -> PageRankResult:
 
 
 def _subgraph_links(problem: PageRankProblem, nodes: np.ndarray, edges: np.ndarray) -> Adjacency:
-    """Return the adjacency of a subgraph, whose nodes are numbered by their positions in `nodes`."""
+    """Return the adjacency of a subgraph; its nodes are numbered by positions in `nodes`."""
     heads, _, tails = problem.graph.triples(edges)
     heads, tails = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
     outward, inward = np.argsort(heads, kind="stable"), np.argsort(tails, kind="stable")

@@ -72,7 +72,8 @@ class PageRankProblem:
     direction: str  # out, in or both
     recall: float = 0.97  # share of the exact best nodes that must be found
     random_seed: int = 0  # of the methods that draw random numbers
-    # float64, one above zero per triple; steps are taken in proportion to them. None for equal ones.
+    # float64, one above zero per triple; steps are taken in proportion to them. None for equal
+    # ones.
     weights: np.ndarray | None = None
     watch: Watch = NO_WATCH
     # Returns the communities of a graph; by default they are detected anew.
@@ -153,11 +154,11 @@ class PageRankProblem:
 
 
 def pose_problem(
-    graph: Graph, seeds: Iterable[int], keep: int, damping: float, direction: str, **settings
+    graph: Graph, seeds: Iterable[int], keep: int, damping: float, direction: str, **fields
 ) -> PageRankProblem:
     """Build the problem for some seeds; a seed that is repeated gets a larger share of restarts.
 
-    `settings` are further fields of `PageRankProblem`.
+    `fields` are further fields of `PageRankProblem`.
 
     Raises
     ------
@@ -170,14 +171,12 @@ def pose_problem(
         raise BadParameter(
             f"damping is the probability of following an edge, from 0 to below 1, not {damping}."
         )
-    if not 0.0 < settings.get("recall", 1.0) <= 1.0:
+    if not 0.0 < fields.get("recall", 1.0) <= 1.0:
         raise BadParameter(
-            f"recall is the share of the best nodes to find, above 0 to 1, not {settings['recall']}."
+            f"recall is the share of the best nodes to find, above 0 to 1, not {fields['recall']}."
         )
     nodes, shares = seed_array(graph, seeds), np.ones(1)
     if len(nodes) > 1:
         nodes, counts = np.unique(nodes, return_counts=True)
         shares = counts / counts.sum()
-    return PageRankProblem(
-        graph, nodes, shares, keep, damping, graph.resolve(direction), **settings
-    )
+    return PageRankProblem(graph, nodes, shares, keep, damping, graph.resolve(direction), **fields)

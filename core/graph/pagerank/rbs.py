@@ -42,11 +42,11 @@ def rbs(
 ) -> PageRankResult:
     """Return the best nodes by RBS.
 
-    Delta is the least PageRank for which the guarantee holds. It starts at 1 / keep and is divided by
-    four until all best nodes are above it. Mass below the rounding unit, (1 - damping) x theta with
-    theta = epsilon^2 x delta / 12, is rounded randomly. An estimate is then unbiased except for the
-    mass beyond the last level, and its variance is at most theta x its value. A value of at least
-    delta is therefore within the relative error epsilon with probability at least 11/12
+    Delta is the least PageRank for which the guarantee holds. It starts at 1 / keep and is divided
+    by four until all best nodes are above it. Mass below the rounding unit, (1 - damping) x theta
+    with theta = epsilon^2 x delta / 12, is rounded randomly. An estimate is then unbiased except
+    for the mass beyond the last level, and its variance is at most theta x its value. A value of at
+    least delta is therefore within the relative error epsilon with probability at least 11/12
     (Chebyshev). Raises BadParameter if the edges have weights.
 
     >>> from core.graph.pagerank.problem import pose_problem
@@ -85,8 +85,8 @@ def _search_all_seeds(
 
     Returns
     -------
-    The nodes, ascending; their PageRank; the smallest value among the `keep` best before the scaling
-    by degrees, 0 if there are fewer; and the number of edges walked.
+    The nodes, ascending; their PageRank; the smallest value among the `keep` best before the
+    scaling by degrees, 0 if there are fewer; and the number of edges walked.
     """
     nodes: list[np.ndarray] = []
     scores: list[np.ndarray] = []
@@ -174,7 +174,7 @@ def _advance_level(table, sources, values, first, damping, unit, random, links, 
     The position to continue with, and the number of slots that the table needs, 0 if it is large
     enough. The loop stops after about `budget` edges.
     """
-    index, index_positions, nodes, cells, _, state = table
+    index, positions, nodes, cells, _, state = table
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     edge_limit = state[EDGES_WALKED] + budget
     for source in range(first, len(sources)):
@@ -200,7 +200,7 @@ def _advance_level(table, sources, values, first, damping, unit, random, links, 
                     share = unit if chance * unit < share else 0.0
                 if share > 0.0:
                     slot = slot_of(
-                        index, index_positions, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
+                        index, positions, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
                     )
                     cells[slot, RESIDUAL] += share
     return len(sources), np.int64(0)

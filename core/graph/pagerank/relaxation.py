@@ -7,9 +7,9 @@ and positive definite, so successive over-relaxation converges for every order o
 1950; Young, Iterative Solution of Large Linear Systems, 1971, ch. 4).
 
 Suppose that each link connects two colours, and that all nodes of one colour come before all nodes
-of the other. Then omega = 2 / (1 + sqrt(1 - damping^2)) is the best choice, and the error shrinks by
-damping / (1 + sqrt(1 - damping^2)) from one half-sweep (the nodes of one colour) to the next. Real
-graphs are nearly of this kind. Leaves, the nodes with one link, are eliminated: q of a leaf is
+of the other. Then omega = 2 / (1 + sqrt(1 - damping^2)) is the best choice, and the error shrinks
+by damping / (1 + sqrt(1 - damping^2)) from one half-sweep (the nodes of one colour) to the next.
+Real graphs are nearly of this kind. Leaves, the nodes with one link, are eliminated: q of a leaf is
 damping x q of its neighbour.
 """
 
@@ -33,8 +33,8 @@ class RelaxationDefaults:
     # share of the initial error that remains after `half_sweeps`, if each link connects two colours
     remaining_error_share: float = 1 / 100
     min_half_sweeps: int = 7  # for any damping
-    # relaxation ends when the last two half-sweeps together change the scores, whose sum is 1, by at
-    # most this number for each node that the recall allows to miss
+    # relaxation ends when the last two half-sweeps together change the scores, whose sum is 1, by
+    # at most this number for each node that the recall allows to miss
     settled_change: float = 3e-4
     # largest number of kept nodes from which the number of nodes that may be missed is computed
     max_settled_nodes: int = 1000
@@ -61,7 +61,7 @@ class SweepLayout:
     is_isolated: np.ndarray  # bool, for each node: True if it has no links
     second_colour_start: int  # first row of the second colour
     degree: np.ndarray  # float64, of each row: number of links, also to leaves; at least 1
-    # (indptr, near_rows): the rows that each row is linked to, without leaves, in CSR form.
+    # (indptr, links): the rows that each row is linked to, without leaves, in CSR form.
     adjacency: tuple[np.ndarray, np.ndarray]
     # (rows that have leaves, ascending; indptr; leaves of each of these rows).
     leaves: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -131,9 +131,9 @@ def relax_graph(
     """Return at least the best `keep` nodes and their scores, unordered.
 
     Nodes that tie with the `keep`-th best, and a few more, are included. If fewer than `keep` nodes
-    have a score, all of them are returned. There are at least `half_sweeps` half-sweeps. More follow
-    while the last two change more than `RELAXATION.settled_change` allows for this recall. Graphs of
-    at most `RELAXATION.small_graph_nodes` nodes are relaxed until they have converged.
+    have a score, all of them are returned. There are at least `half_sweeps` half-sweeps. More
+    follow while the last two change more than `RELAXATION.settled_change` allows for this recall.
+    Graphs of at most `RELAXATION.small_graph_nodes` nodes are relaxed until they have converged.
 
     Parameters
     ----------
@@ -178,7 +178,8 @@ def relax_graph(
     ids, best = select_best(
         values, scores, layout.degree, damping, keep, layout.nodes, *layout.leaves
     )
-    # `select_best` scores a leaf by its neighbour alone. A leaf that is a seed has its own share, too.
+    # `select_best` scores a leaf by its neighbour alone. A leaf that is a seed has its own share,
+    # too.
     for seed, source in leaf_sources.items():
         others = ids != seed
         ids = np.append(ids[others], seed)
@@ -208,9 +209,9 @@ def _make_layout(graph: Graph) -> SweepLayout:
     nodes = nodes[np.lexsort((-inner_degree[nodes], colour[nodes]))]
     row_of = np.full(graph.n_nodes, -1, np.int64)
     row_of[nodes] = np.arange(len(nodes))
-    indptr, near_rows = merge_directions(nodes, row_of, *adjacency)
+    indptr, links = merge_directions(nodes, row_of, *adjacency)
     if len(nodes) <= 1 << 16:  # smaller numbers are read faster
-        near_rows = near_rows.astype(np.uint16)
+        links = links.astype(np.uint16)
     row_of[leaves] = row_of[neighbour]
     by_host = np.argsort(row_of[leaves], kind="stable")
     hosts, counts = np.unique(row_of[leaves], return_counts=True)
@@ -221,6 +222,6 @@ def _make_layout(graph: Graph) -> SweepLayout:
         is_isolated=degree == 0,
         second_colour_start=int(np.sum(colour[nodes] == 0)),
         degree=np.maximum(degree[nodes], 1.0),
-        adjacency=(indptr, near_rows),
+        adjacency=(indptr, links),
         leaves=(hosts, row_offsets(counts), leaves[by_host]),
     )

@@ -2,8 +2,8 @@
 
 They arrange a graph, run half-sweeps and choose the best nodes. They release Python's global lock.
 The adjacency of a graph is (out_indptr, tails, in_indptr, in_heads). The adjacency of a
-`SweepLayout` is (indptr, near_rows): row r is linked to the rows
-`near_rows[indptr[r]:indptr[r + 1]]`, in either direction.
+`SweepLayout` is (indptr, links): row r is linked to the rows
+`links[indptr[r]:indptr[r + 1]]`, in either direction.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ def colour_nodes(order, out_indptr, tails, in_indptr, in_heads):
 
 @njit(cache=True, nogil=True)
 def merge_directions(nodes, row_of, out_indptr, tails, in_indptr, in_heads):
-    """Return (indptr, near_rows): the links in both directions among `nodes`, by their rows.
+    """Return (indptr, links): the links in both directions among `nodes`, by their rows.
 
     `row_of` is the row of each node, -1 for nodes that are left out. The links of a row are
     ascending.
     """
     indptr = np.zeros(len(nodes) + 1, np.uint32)
-    fill, near_rows = indptr, np.empty(0, np.uint32)
+    fill, links = indptr, np.empty(0, np.uint32)
     for writes in (False, True):  # the first pass counts the links of each row
         if writes:
             for row in range(len(nodes)):
                 indptr[row + 1] += indptr[row]
-            fill, near_rows = indptr[:-1].copy(), np.empty(indptr[-1], np.uint32)
+            fill, links = indptr[:-1].copy(), np.empty(indptr[-1], np.uint32)
         for row in range(len(nodes)):
             node = nodes[row]
             for side in range(2):
@@ -74,11 +74,11 @@ def merge_directions(nodes, row_of, out_indptr, tails, in_indptr, in_heads):
                 for link in range(starts[node], starts[node + 1]):
                     end_row = row_of[neighbours[link]]
                     if end_row >= 0 and writes:
-                        near_rows[fill[end_row]] = row
+                        links[fill[end_row]] = row
                         fill[end_row] += 1
                     elif end_row >= 0:
                         indptr[end_row + 1] += 1
-    return indptr, near_rows
+    return indptr, links
 
 
 @njit(cache=True, nogil=True)
@@ -97,18 +97,18 @@ def _push(
     step,
     inverse,
     indptr,
-    near_rows,
+    links,
 ):
     """Run a half-sweep on the rows of one colour that are linked to active rows of the other.
 
-    The rows of `colour` are those from `start` to below `end`. Active rows have a value. Returns the
-    number of active rows of this colour.
+    The rows of `colour` are those from `start` to below `end`. Active rows have a value. Returns
+    the number of active rows of this colour.
     """
     size = count[colour]
     for index in range(count[1 - colour]):
         row = active[1 - colour, index]
         for link in range(indptr[row], indptr[row + 1]):
-            next_row = near_rows[link]
+            next_row = links[link]
             if start <= next_row < end:
                 mass[next_row] += values[row]
                 if not seen[next_row]:
@@ -126,7 +126,7 @@ def _push(
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _pull(values, start, end, extra, over, step, inverse, indptr, near_rows):
+def _pull(values, start, end, extra, over, step, inverse, indptr, links):
     """Relax each row from `start` to below `end` in turn.
 
     `extra` is added to the equation of each. Returns the sum of the changes, each multiplied by the
@@ -138,11 +138,11 @@ def _pull(values, start, end, extra, over, step, inverse, indptr, near_rows):
         size = np.float64(stop - link)
         # Two sums, so that an addition need not wait for the previous one.
         while link + 1 < stop:
-            total += values[near_rows[link]]
-            second_total += values[near_rows[link + 1]]
+            total += values[links[link]]
+            second_total += values[links[link + 1]]
             link += 2
         if link < stop:
-            total += values[near_rows[link]]
+            total += values[links[link]]
         total += second_total
         link = stop
         before = values[row]
@@ -165,7 +165,7 @@ def relax(
     step,
     inverse,
     indptr,
-    near_rows,
+    links,
     min_sweeps,
     tolerance,
 ):
@@ -174,10 +174,10 @@ def relax(
     They alternate between the rows before `split` and the others, which are the two colours. At
     least `min_sweeps` half-sweeps run, and more until two of them together change at most
     `tolerance`. In each, values[v] becomes (1 - omega) values[v] + inverse[v] x (step x the sum of
-    the values of the rows linked to v + bonus of v). Only the rows `seeds`, ascending, have a bonus.
-    The first half-sweeps push along the links of the rows that have a value, the others compute
-    every row. `values`, `active` and `seen` are overwritten. `mass` is zero before and after the
-    call. Returns the number of half-sweeps.
+    the values of the rows linked to v + bonus of v). Only the rows `seeds`, ascending, have a
+    bonus. The first half-sweeps push along the links of the rows that have a value, the others
+    compute every row. `values`, `active` and `seen` are overwritten. `mass` is zero before and
+    after the call. Returns the number of half-sweeps.
     """
     values[:], seen[:], count = 0.0, False, np.zeros(2, np.int64)
     for index in range(len(seeds)):
@@ -194,9 +194,7 @@ def relax(
         walk = 0
         for index in range(count[1 - colour] if pushes else 0):
             walk += indptr[active[1 - colour, index] + 1] - indptr[active[1 - colour, index]]
-        pushes = (
-            pushes and half <= MAX_PUSHED_SWEEPS and walk * PUSHED_LINK_DIVISOR < len(near_rows)
-        )
+        pushes = pushes and half <= MAX_PUSHED_SWEEPS and walk * PUSHED_LINK_DIVISOR < len(links)
         if pushes:
             count[colour] = _push(
                 values,
@@ -213,15 +211,13 @@ def relax(
                 step,
                 inverse,
                 indptr,
-                near_rows,
+                links,
             )
             continue
         previous, change, low = change, 0.0, start
         for index in range(len(seeds)):
             if start <= seeds[index] < end:
-                change += _pull(
-                    values, low, seeds[index], 0.0, over, step, inverse, indptr, near_rows
-                )
+                change += _pull(values, low, seeds[index], 0.0, over, step, inverse, indptr, links)
                 change += _pull(
                     values,
                     seeds[index],
@@ -231,10 +227,10 @@ def relax(
                     step,
                     inverse,
                     indptr,
-                    near_rows,
+                    links,
                 )
                 low = seeds[index] + 1
-        change += _pull(values, low, end, 0.0, over, step, inverse, indptr, near_rows)
+        change += _pull(values, low, end, 0.0, over, step, inverse, indptr, links)
     return half
 
 
@@ -245,8 +241,8 @@ def select_best(values, scores, degree, damping, keep, nodes, hosts, leaf_indptr
     Scores are counted in bins of similar scores, which is faster than sorting. All nodes in the bin
     of the `keep`-th best are included. Scores are rounded as by `core.graph.order.round_scores`
     before, so nodes that tie are in the same bin. The score of a row is its value x degree, the
-    score of a leaf damping x the value of its row. `scores` is overwritten. (`hosts`, `leaf_indptr`,
-    `leaves`) are the leaves of a `SweepLayout`.
+    score of a leaf damping x the value of its row. `scores` is overwritten. (`hosts`,
+    `leaf_indptr`, `leaves`) are the leaves of a `SweepLayout`.
     """
     counts = np.zeros(BIN_COUNT, np.int64)
     bits, shares = scores.view(np.int64), values[hosts] * damping

@@ -113,8 +113,8 @@ def top_pagerank(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the `keep` nodes with the highest personalised PageRank, best first.
 
-    There are fewer if the seeds reach fewer. `recall` is the share of the exact best nodes that must
-    be found. The methods are:
+    There are fewer if the seeds reach fewer. `recall` is the share of the exact best nodes that
+    must be found. The methods are:
 
     - auto: the cheapest one that ranks like the exact one, as `cheapest_method` chooses: relaxation
       (pagerank/relaxation.py), the equation solved to `PAGERANK_CHOICE.auto_tolerance`, or a local
@@ -124,13 +124,14 @@ def top_pagerank(
       of their random numbers.
     - partition: exact inside the Leiden clusters of the seeds. `clusters(graph, watch)` returns the
       clusters; by default they are detected on each call.
-    - pafo: a push in rounds on `threads` threads, then walks, which the first call for a graph draws.
+    - pafo: a push in rounds on `threads` threads, then walks, which the first call for a graph
+      draws.
     - hgpa: exact to a tolerance, from vectors, which the first call for a graph computes.
     - delta-push: like pafo with fewer rounds, over `workers`.
 
-    Without `workers`, hgpa and delta-push run in this process. The number of threads or workers does not
-    change a result. `push` is the former name of `auto` and still accepted.
-    `report` is filled with a description of the search.
+    Without `workers`, hgpa and delta-push run in this process. The number of threads or workers
+    does not change a result. `push` is the former name of `auto` and still accepted. `report` is
+    filled with a description of the search.
 
     Returns
     -------
@@ -157,11 +158,9 @@ def top_pagerank(
         raise BadParameter(
             f"PageRank's method is {', '.join(PAGERANK_METHODS[:-1])} or {PAGERANK_METHODS[-1]}, not “{method}”."
         )
-    settings = dict(
-        recall=recall, weights=weights, random_seed=random, watch=watch, clusters=clusters
-    )
+    settings = dict(recall=recall, weights=weights, random_seed=random, watch=watch)
     problem = pose_problem(graph, seeds, keep, damping, direction, **settings)
-    problem = replace(problem, threads=threads, workers=workers)
+    problem = replace(problem, clusters=clusters, threads=threads, workers=workers)
     if keep <= 0:
         return np.empty(0, np.int64), np.empty(0)
     tolerance = None

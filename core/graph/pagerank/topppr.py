@@ -37,14 +37,14 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
     """Return the best nodes by TopPPR, of which a share is proved to be correct.
 
     The search continues until at least the share `problem.recall`, the paper's precision rho, is
-    proved to be among the true best. A forward push leaves residuals, and random walks start from them in proportion.
-    The PageRank of a node is its estimate by the push plus a mean over the walks. An empirical
-    Bernstein bound (Maurer and Pontil 2009) holds for all nodes and rounds together with
-    probability 1 - 1/n. A node is proved if fewer than `keep` others may be above its lower bound.
-    A backward push runs from each node that is still uncertain. The mean is then over small numbers,
-    so its bound is tight. Then the number of walks is doubled. Nodes that tie with the `keep`-th
-    best cannot be proved; the search then ends at its budget and is not settled. The paper bounds
-    the walks in the same way, with another schedule of pushes.
+    proved to be among the true best. A forward push leaves residuals, and random walks start from
+    them in proportion. The PageRank of a node is its estimate by the push plus a mean over the
+    walks. An empirical Bernstein bound (Maurer and Pontil 2009) holds for all nodes and rounds
+    together with probability 1 - 1/n. A node is proved if fewer than `keep` others may be above its
+    lower bound. A backward push runs from each node that is still uncertain. The mean is then over
+    small numbers, so its bound is tight. Then the number of walks is doubled. Nodes that tie with
+    the `keep`-th best cannot be proved; the search then ends at its budget and is not settled. The
+    paper bounds the walks in the same way, with another schedule of pushes.
 
     Raises
     ------
@@ -99,8 +99,8 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
 class _BoundedSearch:
     """State of a search: the reached nodes, their scores, and bounds of the errors of the scores.
 
-    `nodes` are ascending. `start` and `residual` are the estimates and residuals of the forward push.
-    `max_errors` bounds the difference between the PageRank of a node and its score.
+    `nodes` are ascending. `start` and `residual` are the estimates and residuals of the forward
+    push. `max_errors` bounds the difference between the PageRank of a node and its score.
     """
 
     problem: PageRankProblem
@@ -126,7 +126,7 @@ class _BoundedSearch:
         self.unseen_error = 0.0  # of a node that neither the push nor a walk has reached
 
     def n_reached(self) -> int:
-        """Return the number of nodes that can be proved: `keep`, or fewer if the graph has fewer."""
+        """Return the number of nodes that can be proved: `keep`, or fewer if fewer are reached."""
         if self.residual_sum == 0.0:
             return min(self.problem.keep, len(self.nodes))
         return self.problem.keep

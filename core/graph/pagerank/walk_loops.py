@@ -75,7 +75,7 @@ def walk_residuals(table, first, rate, end_table, damping, random, links, budget
     of slots that `end_table` needs, 0 if it is large enough.
     """
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
-    index, index_positions, nodes, cells, _, state = end_table
+    index, positions, nodes, cells, _, state = end_table
     edge_limit = state[EDGES_WALKED] + budget
     for slot in range(first, table.state[SLOT_COUNT]):
         if state[EDGES_WALKED] >= edge_limit:
@@ -92,9 +92,7 @@ def walk_residuals(table, first, rate, end_table, damping, random, links, budget
             )
             state[EDGES_WALKED] += steps + 1
             if end >= 0:
-                end_slot = slot_of(
-                    index, index_positions, nodes, cells, state, end, 0.0, UNKNOWN_DEGREES
-                )
+                end_slot = slot_of(index, positions, nodes, cells, state, end, 0.0, UNKNOWN_DEGREES)
                 cells[end_slot, ESTIMATE] += mass / walks
     return table.state[SLOT_COUNT], np.int64(0)
 
@@ -174,8 +172,8 @@ def sum_ends(residual, rate, ends, per_step, start, end, links):
 def push_backward(table, damping, threshold, budget, links):
     """Push residuals backward until none exceeds `threshold` or `budget` edges are walked.
 
-    The method is that of Andersen et al. 2007. Before the first call, the target has the residual 1.
-    Afterwards, the following holds for every node u: the PageRank of the target from u =
+    The method is that of Andersen et al. 2007. Before the first call, the target has the residual
+    1. Afterwards, the following holds for every node u: the PageRank of the target from u =
     estimate(u) + the sum over v of (PageRank of v from u) x residual(v). The state is in the table
     alone, so a further call continues an earlier one.
 
@@ -184,7 +182,7 @@ def push_backward(table, damping, threshold, budget, links):
     The largest remaining residual and 0; or, if the table is too small, 0 and the number of slots
     that it needs.
     """
-    index, index_positions, nodes, cells, queue, state = table
+    index, positions, nodes, cells, queue, state = table
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     size, head = 0, 0
     waiting = np.empty(len(nodes), np.int64)
@@ -215,7 +213,7 @@ def push_backward(table, damping, threshold, budget, links):
             for link in range(indptr[node], indptr[node + 1]):
                 neighbour = np.int64(neighbours[link])
                 near_slot = slot_of(
-                    index, index_positions, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
+                    index, positions, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
                 )
                 before = cells[near_slot, RESIDUAL]
                 cells[near_slot, RESIDUAL] = before + damping * mass / _degree(

@@ -77,19 +77,17 @@ class DiskReadAhead:
                 self._read(array, _page_positions(starts, counts, array.itemsize))
         return int((out.sum() if mask & 1 else 0) + (into.sum() if mask & 2 else 0))
 
-    def read_neighbourhoods(self, nodes: np.ndarray, limit: int, max_small_steps: int) -> None:
+    def read_neighbourhoods(self, nodes: np.ndarray, limit: int, few: int) -> None:
         """Read ahead the steps of some nodes and of their small neighbours.
 
-        Small neighbours have 2 to `max_small_steps` steps. Their steps are read only if degrees are
+        Small neighbours have 2 to `few` steps. Their steps are read only if degrees are
         known, and only for nodes of at most `limit` steps.
         """
         self.read_rows(nodes, limit)
         if len(self.links.degree_bytes):
             neighbours = self._neighbours(nodes, limit)
             degrees = self.links.degree_bytes[neighbours]
-            self.read_rows(
-                neighbours[(1 < degrees) & (degrees <= max_small_steps)], max_small_steps
-            )
+            self.read_rows(neighbours[(1 < degrees) & (degrees <= few)], few)
 
     def _read(self, array: np.ndarray, positions: np.ndarray) -> None:
         """Request the pages of some positions of an array, without waiting for them.

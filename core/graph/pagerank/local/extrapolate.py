@@ -26,9 +26,10 @@ return share : the part of a pushed residual that comes back to its node. It is 
 staying share : the part of a residual that is added to the estimate of its own node, either in the
     first push or after it came back, once or several times:
     (1 - damping) * (1 + b + b^2 + ...) = (1 - damping) / (1 - b).
-far mass : the part of all residuals that does not stay, divided by the number of steps. A walk is close to the stationary distribution
-    after a few steps. If both directions are allowed, that distribution is proportional to the number
-    of steps to a node. This part is therefore divided equally among all steps of the graph.
+far mass : the part of all residuals that does not stay, divided by the number of steps. A walk is
+    close to the stationary distribution after a few steps. If both directions are allowed, that
+    distribution is proportional to the number of steps to a node. This part is therefore divided
+    equally among all steps of the graph.
 returned mass : the part of the mass passed along a step that comes back along the same step.
 """
 
@@ -111,8 +112,9 @@ def _compute_return_share(problem: PageRankProblem) -> float:
     Notes
     -----
     Let w be the end of a step from v, and k the degree of w. Of the mass on this step, w returns
-    damping^2 / k directly. w passes the same part to each of its k - 1 other neighbours, and each of
-    them returns the share b of it to w. In a graph with few cycles, there is no other way back to v:
+    damping^2 / k directly. w passes the same part to each of its k - 1 other neighbours, and each
+    of them returns the share b of it to w. In a graph with few cycles, there is no other way back
+    to v:
 
         b = damping^2 / (k - b (k - 1))
 

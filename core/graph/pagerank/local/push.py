@@ -35,8 +35,8 @@ from core.graph.pagerank.problem import PageRankProblem, PageRankResult
 # First threshold, times the number of nodes to keep; divisor from one threshold to the next; and
 # smallest threshold.
 FIRST_PUSH_THRESHOLD, PUSH_THRESHOLD_DIVISOR, MIN_PUSH_THRESHOLD = (0.1, 2.0, 1e-16)
-# Factor by which the threshold must be below the last score before the best nodes are compared, if at
-# least `keep` nodes have scores around the last score.
+# Factor by which the threshold must be below the last score before the best nodes are compared, if
+# at least `keep` nodes have scores around the last score.
 THRESHOLD_BELOW_LAST_FACTOR = 2.0
 # Sum of all residuals below which nothing counts as left to push.
 RESIDUAL_TOLERANCE = 1e-12
@@ -138,7 +138,7 @@ class _FallingThresholdPush:
         return self.problem.rank_nodes(self.nodes, self.scores)
 
     def describe_end(self, n_nodes: int, edges: int) -> str:
-        """Return a sentence about the reason for the end; `n_nodes` is the number of ranked nodes."""
+        """Return a sentence about the end of the push; `n_nodes` is the number of ranked nodes."""
         if not self.is_settled:
             return f"Push gave up after {edges:,} edges; the last of the best may differ."
         reason = f"the best {n_nodes:,} had settled"
@@ -147,7 +147,7 @@ class _FallingThresholdPush:
         return f"Push ended when {reason}, after {edges:,} edges."
 
     def _push_to_threshold(self, threshold: float) -> None:
-        """Push all residuals above a threshold, and compare the best nodes if that is meaningful."""
+        """Push all residuals above a threshold, and compare the best nodes if it is low enough."""
         self.problem.watch.check()
         enqueue(self.work.table, threshold, int(self.work.table.state[SLOT_COUNT]))
         self.is_spent = not drain_queue(
@@ -166,7 +166,7 @@ class _FallingThresholdPush:
         )
 
     def _compare_best(self, crowded: bool) -> None:
-        """Refine the scores around the last score, and compare the best nodes with the previous ones.
+        """Refine the scores around the last score, and compare the best nodes with those before.
 
         `crowded` is True if many nodes have scores around the last score.
         """

@@ -88,7 +88,7 @@ def _share_out(
     gain,
     threshold,
     index,
-    index_positions,
+    positions,
     nodes,
     cells,
     state,
@@ -97,24 +97,16 @@ def _share_out(
 ):
     """Add `gain` to the residuals of the ends of the steps from `start` to below `stop`.
 
-    Nodes that may reach the threshold are queued. With weights, each gain is multiplied by the weight
-    of its step.
+    Nodes that may reach the threshold are queued. With weights, each gain is multiplied by the
+    weight of its step.
     """
     ring, read = len(queue) - 1, start + READ_AHEAD_STEPS
     for link in range(start, stop):
         if link == read:
             read = min(link + READ_AHEAD_STEPS, stop)
             state[READ_AHEAD_SUM] += read_ahead(neighbours, link, read, index, cells, degree_bytes)
-        slot = slot_of(
-            index,
-            index_positions,
-            nodes,
-            cells,
-            state,
-            np.int64(neighbours[link]),
-            threshold,
-            degree_bytes,
-        )
+        node = np.int64(neighbours[link])
+        slot = slot_of(index, positions, nodes, cells, state, node, threshold, degree_bytes)
         residual = cells[slot, RESIDUAL] + (gain * weights[link] if has_weights else gain)
         cells[slot, RESIDUAL] = residual
         if residual >= cells[slot, QUEUE_LIMIT]:
@@ -139,7 +131,7 @@ def push_queue(table, damping, threshold, budget, links):
     `QUEUE_EMPTY`, or `BUDGET_SPENT` after `budget` edges, or the number of slots that the table
     needs.
     """
-    index, index_positions, nodes, cells, queue, state = table
+    index, positions, nodes, cells, queue, state = table
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     out_weights, in_weights, strength, degree_bytes = links[5:]
     ring = len(queue) - 1
@@ -206,7 +198,7 @@ def push_queue(table, damping, threshold, budget, links):
                 gain,
                 threshold,
                 index,
-                index_positions,
+                positions,
                 nodes,
                 cells,
                 state,
@@ -222,7 +214,7 @@ def push_queue(table, damping, threshold, budget, links):
                 gain,
                 threshold,
                 index,
-                index_positions,
+                positions,
                 nodes,
                 cells,
                 state,

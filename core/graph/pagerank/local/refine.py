@@ -1,10 +1,10 @@
 """Recomputation of scores around the last score, from the scores of the neighbours.
 
-The last score is the `keep`-th best one, which decides what nodes are among the best. Next to a hub,
-thousands of nodes receive the same mass and have scores around the last score. They differ by the
-mass that comes back from their own small neighbours, those with few steps. Nodes around the last
-score are recomputed from their neighbours. For those that are then close to the last score, their
-small neighbours are computed first.
+The last score is the `keep`-th best one, which decides what nodes are among the best. Next to a
+hub, thousands of nodes receive the same mass and have scores around the last score. They differ by
+the mass that comes back from their own small neighbours, those with few steps. Nodes around the
+last score are recomputed from their neighbours. For those that are then close to the last score,
+their small neighbours are computed first.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ CROWD_FACTOR = 2
 SMALL_NEIGHBOUR_STEPS = 4
 # Largest relative difference from the last score that counts as close to it.
 LAST_SCORE_TOLERANCE = 0.008
-# Close scores are recomputed first. If the standard deviation of their relative changes is at most this
-# share of the median change, the other scores are multiplied by the median and not recomputed.
+# Close scores are recomputed first. If the standard deviation of their relative changes is at most
+# this share of the median change, the other scores are multiplied by the median and not recomputed.
 MAX_CHANGE_DEVIATION = 0.005
 
 
@@ -111,27 +111,22 @@ class ScoreRefinement:
         return band[band >= len(self.problem.seeds)]
 
     def _pull(
-        self,
-        table: SlotTable,
-        scores: np.ndarray,
-        residual_sum: float,
-        band: np.ndarray,
-        max_small_steps: int,
+        self, table: SlotTable, scores: np.ndarray, residual_sum: float, band: np.ndarray, few: int
     ) -> None:
         """Recompute the scores of the slots in `band` in place.
 
-        Neighbours of at most `max_small_steps` steps are computed first; with 0, none are.
+        Neighbours of at most `few` steps are computed first; with 0, none are.
         """
         problem = self.problem
         if self.disk.has_waited():
-            self.disk.read_neighbourhoods(table.nodes[band], MAX_RECOMPUTED_STEPS, max_small_steps)
+            self.disk.read_neighbourhoods(table.nodes[band], MAX_RECOMPUTED_STEPS, few)
         arguments = (
             problem.damping,
             compute_staying_share(problem),
             compute_far_mass(problem, residual_sum),
             MAX_RECOMPUTED_STEPS,
             compute_returned_mass(problem),
-            max_small_steps,
+            few,
             len(problem.seeds),
         )
         scores[band], edges = recompute_scores(table, band, scores, *arguments, problem.links)

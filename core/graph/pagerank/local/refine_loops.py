@@ -1,6 +1,7 @@
 """Compiled loops that recompute scores from the neighbours, over the slot table of a push.
 
-`core.graph.pagerank.local.extrapolate` explains `far_mass`, `staying_share` and `returned_mass`.
+`core.graph.pagerank.local.extrapolate` explains the far mass, the staying share and the returned
+mass. `returned` is the returned mass by the degree of the neighbour.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _passed_mass(
 
 
 @njit(cache=True, nogil=True)
-def _small_node_mass(small, node, damping, staying_share, far_mass, returned_mass, table, links):
+def _small_node_mass(small, node, damping, staying_share, far_mass, returned, table, links):
     """Solve the equation of `small`, a small neighbour of `node` that is not a seed.
 
     Returns
@@ -89,7 +90,7 @@ def _small_node_mass(small, node, damping, staying_share, far_mass, returned_mas
                     strength,
                     degree_bytes,
                 )
-                return_share += returned_mass[degree_bytes[neighbours[link]]]
+                return_share += returned[degree_bytes[neighbours[link]]]
     slot, steps = find_slot(index, small), degree_bytes[small]
     return_share *= damping * damping / steps
     estimate = cells[slot, ESTIMATE] if slot >= 0 else 0.0
@@ -99,10 +100,10 @@ def _small_node_mass(small, node, damping, staying_share, far_mass, returned_mas
 
 
 @njit(cache=True, nogil=True)
-def _read_neighbours_ahead(slots, max_steps, max_small_steps, table, links):
+def _read_neighbours_ahead(slots, max_steps, few, table, links):
     """Read the steps of some slots and of their small neighbours into the processor's cache.
 
-    Small neighbours have at most `max_small_steps` steps. Slots of more than `max_steps` steps are
+    Small neighbours have at most `few` steps. Slots of more than `max_steps` steps are
     skipped. The values are read in stages, so the processor waits for the memory only once per
     stage: the neighbours of the slots, the cells of these neighbours, then the offsets, neighbours
     and cells of the small ones. The result has no meaning; it is used so that the compiler does not
@@ -115,7 +116,7 @@ def _read_neighbours_ahead(slots, max_steps, max_small_steps, table, links):
     for slot in slots:
         read_sum += out_indptr[nodes[slot]] + in_indptr[nodes[slot]]
     # Without degrees, the small neighbours are not known.
-    for stage in range(5 if max_small_steps and len(degree_bytes) else 2):
+    for stage in range(5 if few and len(degree_bytes) else 2):
         for slot in slots:
             node = nodes[slot]
             n_out, n_in = (
@@ -136,7 +137,7 @@ def _read_neighbours_ahead(slots, max_steps, max_small_steps, table, links):
                     continue
                 for link in range(start, stop):
                     neighbour = np.int64(neighbours[link])
-                    if not 1 < degree_bytes[neighbour] <= max_small_steps:
+                    if not 1 < degree_bytes[neighbour] <= few:
                         continue
                     if stage == 2:
                         read_sum += out_indptr[neighbour] + in_indptr[neighbour]
@@ -156,23 +157,13 @@ def _read_neighbours_ahead(slots, max_steps, max_small_steps, table, links):
 
 @njit(cache=True, nogil=True)
 def recompute_scores(
-    table,
-    slots,
-    scores,
-    damping,
-    staying_share,
-    far_mass,
-    max_steps,
-    returned_mass,
-    max_small_steps,
-    n_seeds,
-    links,
+    table, slots, scores, damping, staying_share, far_mass, max_steps, returned, few, n_seeds, links
 ):
     """Recompute some scores: damping x the mass that the neighbours of a node pass to it.
 
     `far_mass` is added for each step. If steps go in both directions without weights, a part of a
-    slot's mass that was not pushed yet will come back from its neighbours; `returned_mass` gives this
-    part by the neighbour's degree. A neighbour of at most `max_small_steps` steps is first computed
+    slot's mass that was not pushed yet will come back from its neighbours; `returned` gives this
+    part by the neighbour's degree. A neighbour of at most `few` steps is first computed
     from its own neighbours, unless it is one of the first `n_seeds` slots. A slot with more than
     `max_steps` steps to it is not changed.
 
@@ -188,7 +179,7 @@ def recompute_scores(
     for row in range(len(slots)):
         if row % PUSH_BATCH_NODES == 0:
             read_sum += _read_neighbours_ahead(
-                slots[row : row + PUSH_BATCH_NODES], max_steps, max_small_steps, table, links
+                slots[row : row + PUSH_BATCH_NODES], max_steps, few, table, links
             )
         node, total, own_total, return_share, steps = nodes[slots[row]], 0.0, 0.0, 0.0, 0
         if mask & 1:
@@ -210,19 +201,12 @@ def recompute_scores(
                 neighbour = np.int64(neighbours[link])
                 if (
                     has_degrees
-                    and degree_bytes[neighbour] <= max_small_steps
+                    and degree_bytes[neighbour] <= few
                     and neighbour != node
                     and not 0 <= find_slot(index, neighbour) < n_seeds
                 ):
                     others_mass, own_share = _small_node_mass(
-                        neighbour,
-                        node,
-                        damping,
-                        staying_share,
-                        far_mass,
-                        returned_mass,
-                        table,
-                        links,
+                        neighbour, node, damping, staying_share, far_mass, returned, table, links
                     )
                     total += others_mass
                     own_total += own_share
@@ -244,7 +228,7 @@ def recompute_scores(
                     degree_bytes,
                 )
                 if has_degrees:
-                    return_share += returned_mass[degree_bytes[neighbour]]
+                    return_share += returned[degree_bytes[neighbour]]
         return_share *= damping * damping / max(1, steps)
         result[row] = (damping * total - return_share * cells[slots[row], ESTIMATE]) / (
             1.0 - return_share - damping * own_total

@@ -24,8 +24,8 @@ FIRST_SLOTS = 1 << 14
 MAX_SPARE_SLOTS = 1 << 18
 # Largest number of work arrays in the pool.
 MAX_SPARE_TABLES = 8
-# Factor by which work arrays up to `MAX_SPARE_SLOTS` slots grow. It is large, because growing hashes
-# all nodes again.
+# Factor by which work arrays up to `MAX_SPARE_SLOTS` slots grow. It is large, because growing
+# hashes all nodes again.
 SLOT_GROWTH_FACTOR = 4
 # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -49,9 +49,10 @@ class SlotTable(NamedTuple):
     steps from the node. If it was not looked up yet, the cell is minus the least possible degree.
     """
 
-    # uint64 [a power of two, at least twice the slots]: (node + 1) << 32 | slot; 0 for a free entry.
+    # uint64 [a power of two, at least twice the slots]: (node + 1) << 32 | slot; 0 for a free
+    # entry.
     index: np.ndarray  # type: ignore[assignment]  # hides the method of tuples
-    index_positions: np.ndarray  # int64 [slots]: position of a slot in `index`
+    positions: np.ndarray  # int64 [slots]: position of a slot in `index`
     nodes: np.ndarray  # int64 [slots]
     cells: np.ndarray  # float64 [slots, 4]
     queue: np.ndarray  # int64 [slots], a ring buffer of slots
@@ -125,7 +126,7 @@ def find_slot(index, node):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def slot_of(index, index_positions, nodes, cells, state, node, threshold, degree_bytes):
+def slot_of(index, positions, nodes, cells, state, node, threshold, degree_bytes):
     """Return the slot of a node, and make one if it has none.
 
     The table must have a free slot. The limit of a new slot is `threshold` x its degree. If
@@ -142,7 +143,7 @@ def slot_of(index, index_positions, nodes, cells, state, node, threshold, degree
         slot = state[SLOT_COUNT]
         state[SLOT_COUNT] = slot + 1
         index[entry] = key << np.uint64(32) | np.uint64(slot)
-        index_positions[slot], nodes[slot] = entry, node
+        positions[slot], nodes[slot] = entry, node
         count = np.int64(degree_bytes[node]) if len(degree_bytes) else -1
         cells[slot, RESIDUAL] = 0.0
         cells[slot, ESTIMATE] = 0.0
@@ -156,7 +157,7 @@ def add_residual(table, node, mass):
     """Add `mass` to the residual of a node."""
     slot = slot_of(
         table.index,
-        table.index_positions,
+        table.positions,
         table.nodes,
         table.cells,
         table.state,
@@ -171,7 +172,7 @@ def add_residual(table, node, mass):
 def _clear(table):
     """Free all slots."""
     for slot in range(table.state[SLOT_COUNT]):
-        table.index[table.index_positions[slot]] = 0
+        table.index[table.positions[slot]] = 0
     table.state[:] = 0
 
 
@@ -181,7 +182,7 @@ def _move(table, larger):
     for slot in range(table.state[SLOT_COUNT]):
         new_slot = slot_of(
             larger.index,
-            larger.index_positions,
+            larger.positions,
             larger.nodes,
             larger.cells,
             larger.state,
