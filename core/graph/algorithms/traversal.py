@@ -147,7 +147,9 @@ def mark_edges_at(nodes, out_indptr, in_indptr, in_edges, marked):
 
 @njit(cache=True, nogil=True)
 def add_to_rows(items, scores, indptr, ids, sums, has_score):
-    """Add the score of each item to the sums of its ids, such as a node's score to its chunks.
+    """Add the score of each item to the sums of its ids.
+
+    For example, the score of each node is added to the chunks that mention it.
 
     Parameters
     ----------

@@ -165,7 +165,7 @@ def _rank_names(names: Iterable[str]) -> np.ndarray:
 
 
 def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
-    """Return the walks from a node, in the order in which they are drawn or reach a new node.
+    """Return the walks from a node, in the order in which they are made.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Personalised PageRank: exact scores of all nodes, or the best nodes by several methods.
 
 `top_nodes` is the entry point: it takes the name of a method and runs it. `problem` holds the
-inputs and the result that all methods share. Each method has a module of its name (`exact`, `fora`,
-...); modules ending in `_loops`, and `sweeps`, hold compiled loops.
+inputs and the result that all methods share. Each method has a module of its name, such as `fora`.
+The modules `walk_loops` and `sweeps` hold compiled loops.
 
 Terms
 -----

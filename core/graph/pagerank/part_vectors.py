@@ -57,7 +57,7 @@ class PartVectors:
 
         Parameters
         ----------
-        part : a child of `parent`.
+        part : a child of `parent`, or `parent` itself if it has no hubs.
         parent : the part that contains it, with the hubs.
         matrix : the `step_matrix` among the nodes of `parent`.
         max_lost : mass that may be left out of each vector.
