@@ -1,4 +1,7 @@
-"""Checks that the arrays of a graph store fit each other."""
+"""Checks that the arrays of a graph store fit each other.
+
+`Graph.open` runs them, so a damaged store raises an error there and not in the middle of a search.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +12,24 @@ import numpy as np
 if TYPE_CHECKING:
     from core.graph.store import Graph
 
-# Largest number of triples for which `check_ids` reads all ids when a store without digests is
-# opened.
+# Number of triples above which `check_ids` does nothing, since it reads every id.
 MAX_CHECKED_STORE_TRIPLES = 1_000_000
 
 
 def check_sizes(graph: Graph) -> None:
-    """Check that the lengths of the arrays fit each other.
+    """Check that the lengths of the arrays and tables fit each other.
 
     Only the lengths and the last entries are read, so this is fast for graphs of any size.
 
     Raises
     ------
     ValueError
-        If they do not fit.
+        If a length does not fit.
     """
     n = graph.n_nodes
     m = graph.n_edges
     tables = graph.columns.tables()
-    # `out_indptr` and `tails` are missing from these sizes because n and m are their lengths.
+    # `out_indptr` and `tails` are left out, because n and m are computed from their lengths.
     name_count = 0 if graph.numbered else n
     sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
     sizes |= {"name_offsets": name_count + 1, "name_order": name_count}
@@ -48,8 +50,8 @@ def check_sizes(graph: Graph) -> None:
 def check_ids(graph: Graph) -> None:
     """Check that offsets ascend and that all ids are in range.
 
-    This is for stores written without digests. Stores of more than `MAX_CHECKED_STORE_TRIPLES`
-    triples are not checked, because it would take too long.
+    Only stores written without digests need this check. A store of more than
+    `MAX_CHECKED_STORE_TRIPLES` triples is not checked, because that would take too long.
 
     Raises
     ------

@@ -1,6 +1,8 @@
-"""Tables that a graph carries besides its triples, in Arrow files.
+"""Tables that a graph carries in addition to its triples, stored as Arrow files.
 
-There are tables of nodes and edges, and of the chunks and communities of texts.
+A graph may have a table of its nodes, its edges, the chunks of the texts it was extracted from, and
+its communities. `Columns` holds these tables, `Table` is one of them, and `IdLists` is a column of
+id lists, such as the chunks that mention each node.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ DIGEST_BATCH_TEXTS = 10_000
 MAX_HELD_TEXT_BYTES = 64 << 20
 # Memory maps of temporary text files, by the address of their first byte.
 TEXT_MAPS: WeakValueDictionary[int, mmap.mmap] = WeakValueDictionary()
-# Largest number of rows of a column that are read one by one; more are read in one call.
+# Number of texts above which they are read in one call; below that, one by one is faster.
 MAX_SINGLE_READS = 16
 COLUMN_TYPES = {
     "type": "string",  # of a node
@@ -66,10 +68,10 @@ class IdLists:
     @classmethod
     def from_lists(cls, lists: Iterable[Sequence[int]]) -> IdLists:
         """Build the rows from lists of ids."""
-        lists = list(lists)
-        ids = [np.asarray(one, np.int64) for one in lists]
+        arrays = [np.asarray(ids, np.int64) for ids in lists]
         return cls(
-            row_offsets([len(one) for one in ids]), np.concatenate([*ids, np.empty(0, np.int64)])
+            row_offsets([len(ids) for ids in arrays]),
+            np.concatenate([*arrays, np.empty(0, np.int64)]),
         )
 
     def __len__(self) -> int:
@@ -84,7 +86,7 @@ class IdLists:
         return np.diff(self.indptr)
 
     def concat_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Return the ids of some rows one after the other, int64.
+        """Return the ids of some rows, in the order of `rows`, as one array, int64.
 
         >>> from core.graph.columns import IdLists
         >>> IdLists.from_lists([[1], [], [0, 2]]).concat_rows(np.array([2, 0])).tolist()
@@ -95,7 +97,7 @@ class IdLists:
         return self.ids[np.repeat(first - offsets, counts) + np.arange(counts.sum())]
 
     def take(self, rows: np.ndarray) -> IdLists:
-        """Return some of the rows, in the given order.
+        """Return some of the rows, in the order of `rows`.
 
         >>> from core.graph.columns import IdLists
         >>> IdLists.from_lists([[1], [], [0, 2]]).take(np.array([2, 1])).to_lists()
@@ -120,7 +122,7 @@ class IdLists:
         return [self[row].tolist() for row in range(len(self))]
 
     def filter_ids(self, mask: np.ndarray) -> IdLists:
-        """Drop the ids that `mask` (bool by id) excludes, and renumber the others.
+        """Keep the ids for which `mask`, bool by id, is True, and renumber them from 0.
 
         >>> from core.graph.columns import IdLists
         >>> IdLists.from_lists([[0, 1], [2], [1]]).filter_ids(np.array([True, False, True])).to_lists()
@@ -130,14 +132,14 @@ class IdLists:
         return IdLists(row_offsets(is_included)[self.indptr], new_ids[self.ids[is_included]])
 
     def invert(self, n: int) -> IdLists:
-        """Return for each of `n` ids the rows that contain it, ascending."""
+        """Return for each id from 0 to `n` - 1 the rows that contain it, ascending."""
         order = np.argsort(self.ids, kind="stable")
         rows = np.repeat(np.arange(len(self)), self.counts)[order]
         return IdLists(row_offsets(np.bincount(self.ids, minlength=n)), rows)
 
 
 def row_offsets(counts: np.ndarray | Sequence[int]) -> np.ndarray:
-    """Return the offsets of consecutive rows, given their numbers of entries.
+    """Return the CSR offsets, int64 [n + 1], of n rows with these numbers of entries.
 
     >>> from core.graph.columns import row_offsets
     >>> row_offsets([2, 0, 3]).tolist()
@@ -147,7 +149,7 @@ def row_offsets(counts: np.ndarray | Sequence[int]) -> np.ndarray:
 
 
 class Table:
-    """Columns of one length, whose names and types are among `COLUMN_TYPES`.
+    """A table whose columns have names and types from `COLUMN_TYPES`.
 
     A table opened from an Arrow file is memory-mapped, so only the accessed data is read.
 
@@ -164,8 +166,8 @@ class Table:
     def from_columns(cls, **columns: Sequence[Any] | np.ndarray | IdLists) -> Table:
         """Build a table from columns.
 
-        A column of the type `ids` may be a list of lists or `IdLists`. A column that is an Arrow
-        array already is used as it is.
+        A column of the type `ids` may be a list of lists or `IdLists`. An Arrow array is used
+        without conversion.
         """
         import pyarrow as pa
 
@@ -225,11 +227,14 @@ class Table:
         return name in self.names
 
     def text(self, name: str, row: int) -> str:
-        """Return the text of a row, empty if the table has no such column."""
+        """Return the text of a row; an empty text if the table has no such column."""
         return self.arrow.column(name)[int(row)].as_py() if self.has_column(name) else ""
 
     def texts(self, name: str, rows: Iterable[int] | None = None) -> list[str]:
-        """Return the texts of some rows, or of all; empty if the table has no such column."""
+        """Return the texts of some rows, or of all if `rows` is None.
+
+        The texts are empty if the table has no such column.
+        """
         if not self.has_column(name):
             return [""] * (len(self) if rows is None else len(list(rows)))
         column = self._flat(name)
@@ -250,7 +255,7 @@ class Table:
         return IdLists(column.offsets.to_numpy(), column.values.to_numpy())
 
     def with_columns(self, **columns: Sequence[Any] | np.ndarray | IdLists) -> Table:
-        """Return the table with columns added, or replaced if they have the same name."""
+        """Return the table with these columns added; a column of the same name is replaced."""
         new_columns, arrow = Table.from_columns(**columns).arrow, self.arrow
         for name in new_columns.column_names:
             if name in arrow.column_names:
@@ -259,7 +264,7 @@ class Table:
         return Table(arrow)
 
     def drop_column(self, name: str) -> Table:
-        """Return the table without a column."""
+        """Return the table without a column; the table itself if it has no such column."""
         return Table(self.arrow.drop_columns([name])) if self.has_column(name) else self
 
     def replace_ids(self, name: str, rows: IdLists) -> Table:
@@ -277,18 +282,18 @@ class Table:
         return Table(pa.concat_tables([self.arrow, other.arrow]).combine_chunks())
 
     def take(self, rows: np.ndarray) -> Table:
-        """Return the table of some rows, in the given order."""
+        """Return the table of some rows, in the order of `rows`."""
         return Table(self.arrow.take(rows).combine_chunks())
 
     def free_memory(self) -> None:
-        """Free the memory of texts in temporary files.
+        """Free the memory of texts that `concat_texts` has put into temporary files.
 
         They are read from the file again when they are next needed.
         """
         for column in self.arrow.columns:
             for part in column.chunks:
-                letters = part.buffers()[-1]
-                memory_map = TEXT_MAPS.get(letters.address) if letters is not None else None
+                data = part.buffers()[-1]
+                memory_map = TEXT_MAPS.get(data.address) if data is not None else None
                 if memory_map is not None:
                     advise(memory_map, "MADV_DONTNEED")
 
@@ -327,9 +332,9 @@ class Table:
 
 
 def join_texts(rows: IdLists, texts: Sequence[str], separator: str) -> Any:
-    """Join the texts of the ids of each row with `separator`.
+    """Join the texts of each row's ids with `separator`, into an Arrow column.
 
-    The result is an Arrow column.
+    `texts` are indexed by id.
 
     >>> from core.graph.columns import IdLists, join_texts
     >>> join_texts(IdLists.from_lists([[1, 0], [], [2]]), ["Ann", "Bob", "Eve"], ", ").to_pylist()
@@ -349,10 +354,10 @@ def join_texts(rows: IdLists, texts: Sequence[str], separator: str) -> Any:
 
 
 def concat_texts(blocks: Iterable[Any]) -> Any:
-    """Concatenate blocks of texts into one Arrow column, in little more memory than it takes.
+    """Concatenate Arrow arrays of texts into one Arrow column, in little more memory.
 
-    If the texts have more than `MAX_HELD_TEXT_BYTES` bytes, they go into a temporary file, of which
-    only the accessed pages are in memory. Raises StoreError if the file cannot be written.
+    Texts of more than `MAX_HELD_TEXT_BYTES` bytes in total go into a temporary file, of which only
+    the accessed pages are in memory. Raises StoreError if the file cannot be written.
 
     >>> import pyarrow as pa
     >>> from core.graph.columns import concat_texts
@@ -366,14 +371,14 @@ def concat_texts(blocks: Iterable[Any]) -> Any:
     try:
         with tempfile.SpooledTemporaryFile(max_size=MAX_HELD_TEXT_BYTES) as file:
             for block in blocks:
-                _, offsets, letters = block.buffers()
-                if len(block):
+                _, offsets, block_data = block.buffers()
+                if len(block):  # a slice of an array shares its buffers, and starts at `offset`
                     bounds = np.frombuffer(offsets, np.int64, len(block) + 1, 8 * block.offset)
                 else:
                     bounds = np.zeros(1, np.int64)
                 offset_blocks.append(bounds[1:] - bounds[0] + size)
                 if bounds[-1] > bounds[0]:
-                    size += file.write(memoryview(letters)[bounds[0] : bounds[-1]])
+                    size += file.write(memoryview(block_data)[bounds[0] : bounds[-1]])
             file.seek(0)
             memory_map = None
             if size > MAX_HELD_TEXT_BYTES:
@@ -393,7 +398,10 @@ def concat_texts(blocks: Iterable[Any]) -> Any:
 
 
 def advise(memory_map: mmap.mmap, advice: str) -> None:
-    """Give the system advice on a memory map, such as MADV_RANDOM; does nothing on Windows."""
+    """Advise the operating system on a memory map, such as MADV_RANDOM.
+
+    On Windows, which has no such call, nothing happens.
+    """
     if hasattr(memory_map, "madvise"):
         memory_map.madvise(getattr(mmap, advice))
 
@@ -408,11 +416,11 @@ def _id_lists_to_arrow(rows: IdLists) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Tables of a graph, each None if the graph does not have it.
+    """Tables of a graph; a table that the graph lacks is None.
 
     A graph of triples has tables of nodes and edges if its source has attributes of them. A graph
-    made of texts has chunks. Row `i` of `nodes` is node `i`, and row `i` of `edges` is edge `i`.
-    Chunks and communities have their row numbers as ids.
+    extracted from texts has chunks. Row `i` of `nodes` is node `i`, and row `i` of `edges` is edge
+    `i`. Chunks and communities have their row numbers as ids.
     """
 
     nodes: Table | None = None
@@ -425,7 +433,7 @@ class Columns:
 
     @property
     def has_texts(self) -> bool:
-        """True if the graph is made of texts.
+        """True if the graph was extracted from texts, so that it has chunks or communities.
 
         >>> from core.graph.columns import Columns, Table
         >>> Columns(nodes=Table.from_columns(type=["person"])).has_texts
@@ -442,7 +450,7 @@ class Columns:
         }
 
     def replace(self, **tables: Table | None) -> Columns:
-        """Return the tables with some of them replaced."""
+        """Return these tables with some of them replaced; None removes a table."""
         return replace(self, **tables)
 
     @cached_property
@@ -471,5 +479,5 @@ class Columns:
         return cls(**{name: Table.open(file) for name, file in files.items() if file.exists()})
 
 
-NONE = Columns()
+NO_TABLES = Columns()
 """Tables of a graph that has only triples."""

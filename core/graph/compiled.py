@@ -1,7 +1,8 @@
 """Cache folder of numba's compiled functions, one for each version of their source code.
 
-By default numba checks only the file of a compiled function. After a change in another file that
-it calls, it would run old code. If an argument's class has moved, it could not be loaded at all.
+By default numba recompiles a function only if its own file has changed. If the function calls one
+in another file and that file has changed, the cache would run old code. If the class of an argument
+has moved to another module, the cached function could not be loaded at all.
 """
 
 from __future__ import annotations
@@ -40,10 +41,11 @@ def set_numba_cache_folder(folder: Path = GRAPH_PACKAGE) -> None:
 def _prepare_cache_folder(folder: Path) -> Path | None:
     """Return the first cache folder that can be written, or None.
 
-    It is created if needed, and the folders of earlier source code next to it are removed.
+    A missing folder is created. The cache folders of earlier source code next to it are then
+    removed.
     """
     name = f"{LOOP_FOLDER_PREFIX}{_digest(folder)}"
-    # Functions, because `home_folder` may raise StoreError.
+    # Called inside the `try`, because `home_folder` may raise StoreError.
     for parent in (lambda: folder / "__pycache__", lambda: home_folder() / "compiled"):
         try:
             cache_folder = parent() / name
@@ -65,7 +67,7 @@ def _compile_in_memory() -> None:
     """
     from numba.core.dispatcher import Dispatcher
 
-    # numba has no setting for this.
+    # numba has no setting that turns off its cache.
     Dispatcher.enable_caching = lambda dispatcher: None  # type: ignore
 
 

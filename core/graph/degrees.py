@@ -1,15 +1,15 @@
-"""Node degrees stored in one byte each.
+"""Node degrees stored in one byte each, for local PageRank on large graphs.
 
-The degree of a node also follows from the graph's offsets, but these take far more memory. A search
-that needs the degrees of all nodes it touches reads fewer pages of bytes. The offsets are needed
-only for the few nodes with `DEGREE_BYTE_CAP` edges or more.
+The degree of a node also follows from the graph's CSR offsets, but these take 16 bytes per node. A
+search that looks up the degree of every visited node therefore reads fewer pages from the disk.
+Only for the few nodes with `DEGREE_BYTE_CAP` or more edges, the offsets are needed.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-# Largest value of a byte, which means this degree or a larger one.
+# Largest value of a byte. It stands for this degree and for all larger ones.
 DEGREE_BYTE_CAP = 255
 # Number of nodes whose degrees are counted at a time, to bound the memory.
 DEGREE_BATCH_NODES = 1 << 22

@@ -1,6 +1,7 @@
-"""Comparison of two graphs of the same texts, by the names of their nodes.
+"""Comparison of two graphs extracted from the same texts, by the names of their nodes.
 
-It finds the entities and links that only one graph has, and pairs of similar names.
+It finds the entities and links that only one graph has, and pairs of similar names. The
+pages use it to compare two builds of one corpus.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import numpy as np
 from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import strip_accents
 
-# Number of names per graph that are compared for similarity: of those that only this graph has, the
-# ones with the highest degrees.
+# Largest number of names per graph that are compared for similarity. Only names that the other
+# graph lacks are compared, those of the highest degrees first.
 MAX_MATCHED_NAMES = 2000
 # Smallest similarity, out of 100, of two names that may mean the same entity.
 MIN_NAME_SIMILARITY = 88.0
@@ -23,9 +24,9 @@ MIN_NAME_SIMILARITY = 88.0
 class MissingParts:
     """Nodes and links that one graph has and the other lacks.
 
-    `nodes` are int64 ids in descending order of degree. `n_links` is the number of pairs of
-    entities that are connected in this graph alone. `n_links_between_common` is the number of those
-    pairs whose two entities are both in the other graph.
+    `nodes` are int64 ids, ordered by (-degree, id). `n_links` is the number of pairs of names that
+    are connected in this graph alone. `n_links_between_common` is the number of those pairs whose
+    names are both in the other graph.
     """
 
     nodes: np.ndarray
@@ -37,10 +38,11 @@ class MissingParts:
 class GraphDifference:
     """Common and different parts of two graphs.
 
-    Names are equal if their `comparison_key` is. `n_common_nodes` and `n_common_links` are the
-    numbers of nodes and links that both graphs have. `first` are the parts that only the first
-    graph has. `similar_pairs` holds (node, node, similarity out of 100) for similar names; the
-    first node is only in the first graph, the second only in the second graph.
+    Two names are equal if their `comparison_key` is equal. `n_common_nodes` and `n_common_links`
+    are the numbers of names, and of connected pairs of names, that both graphs have. `first` are
+    the parts that only the first graph has, `second` those of the second graph. `similar_pairs`
+    holds (node of the first graph, node of the second graph, similarity out of 100). Neither node
+    is in the other graph.
     """
 
     n_common_nodes: int
@@ -53,8 +55,8 @@ class GraphDifference:
 def compare_graphs(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDifference:
     """Compare two graphs by the names of their nodes.
 
-    Of the names that only one graph has, the 2,000 with the highest degree are considered for
-    `alike`.
+    Of the names that only one graph has, the `MAX_MATCHED_NAMES` with the highest degrees are
+    considered for `similar_pairs`.
 
     >>> from core.graph.difference import compare_graphs
     >>> found = compare_graphs(toy, toy)
@@ -77,18 +79,22 @@ def compare_graphs(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDiffer
             nodes = nodes[np.lexsort((nodes, -graph.degrees(nodes)))]
         n_between = sum(other_names.issuperset(pair) for pair in extra_links)
         missing.append(MissingParts(nodes, len(extra_links), n_between))
-    a, b = missing
-    alike = _pair_similar_names(first, second, a, b)
-    return GraphDifference(len(sets[0] & sets[1]), len(links[0] & links[1]), a, b, alike)
+    return GraphDifference(
+        n_common_nodes=len(sets[0] & sets[1]),
+        n_common_links=len(links[0] & links[1]),
+        first=missing[0],
+        second=missing[1],
+        similar_pairs=_pair_similar_names(first, second, *missing),
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class GraphUnion:
-    """Nodes of two graphs, in which nodes of the same name are counted once.
+    """Union of the nodes of two graphs; nodes with the same name are one node.
 
-    `names` holds for each graph the name of each node, empty if the graph lacks it. `pairs` holds
-    for each graph the pairs of nodes that it connects, as positions in `names`, the smaller one
-    first.
+    `names` holds, for each graph, its name of each node of the union, empty if it lacks the node.
+    `pairs` holds, for each graph, the pairs of nodes that it connects. A pair is two positions in
+    `names`, the smaller one first.
     """
 
     names: tuple[list[str], list[str]]
@@ -96,10 +102,10 @@ class GraphUnion:
 
 
 def unite_graphs(first: KnowledgeGraph, second: KnowledgeGraph, limit: int) -> GraphUnion:
-    """Return the `limit` nodes with the largest share of their graph's relations.
+    """Return the `limit` most connected nodes of two graphs together.
 
-    The share of a node is its degree divided by the sum of all degrees of its graph. Nodes of both
-    graphs with the same name are one node, and their shares are added.
+    Nodes are ordered by the sum of their shares in both graphs. The share of a node is its degree
+    divided by the sum of all degrees of its graph.
 
     >>> from core.graph.difference import unite_graphs
     >>> both = unite_graphs(toy, toy, 3)
@@ -129,9 +135,10 @@ def unite_graphs(first: KnowledgeGraph, second: KnowledgeGraph, limit: int) -> G
 
 
 def comparison_key(name: str) -> str:
-    """Return a name in the form in which names of two graphs are compared.
+    """Return the normalised form of a name, by which names of two graphs are compared.
 
-    Case, typography, accents and punctuation around words are removed.
+    Differences of case, typography, accents and punctuation around words are removed. A name of
+    punctuation alone stays.
 
     >>> from core.graph.difference import comparison_key
     >>> comparison_key("  Émile  ZOLA. "), comparison_key("O’Brien") == comparison_key("o'brien"), comparison_key("北京")
@@ -142,7 +149,7 @@ def comparison_key(name: str) -> str:
 
 
 def _link_names(graph: KnowledgeGraph, keys: list[str]) -> set[tuple[str, str]]:
-    """Pairs of different names that an edge connects in either direction."""
+    """Return the pairs of different names that an edge connects, each in ascending order."""
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     pairs = ((keys[head], keys[tail]) for head, tail in zip(heads.tolist(), tails.tolist()))
     return {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
@@ -153,7 +160,7 @@ def _pair_similar_names(
 ) -> tuple[tuple[int, int, float], ...]:
     """Pair similar names that only one graph has, the most similar pairs first.
 
-    Each node is in at most one pair.
+    `a` and `b` are the missing parts of the two graphs. Each node is in at most one pair.
     """
     from rapidfuzz import fuzz, process
 

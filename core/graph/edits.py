@@ -1,6 +1,7 @@
 """Edited copies of a graph, with parts removed, merged or renamed.
 
-The graph on disk stays as it is.
+They answer what a question would retrieve if the graph were different. The stored graph is not
+changed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from core.graph.columns import Columns, IdLists, Table, row_offsets
 from core.graph.store import Graph, row_entries
 from core.graph.texts import n_chunks
 
-# Largest number of edges of a graph that can be edited within a question.
+# Largest number of edges of a graph that can be edited, since a copy is made for each question.
 MAX_EDITED_EDGES = 5_000_000
 # Number of names that an edit of each kind takes.
 EDIT_NAME_COUNTS = {"node": 1, "edge": 3, "passage": 1, "merge": 2, "rename": 2}
@@ -27,9 +28,10 @@ EDIT_NAME_COUNTS = {"node": 1, "edge": 3, "passage": 1, "merge": 2, "rename": 2}
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of a graph, given by names.
+    """One change of a graph, given by names and not by ids.
 
-    It therefore means the same on every graph of the same source. The kinds and their names are:
+    An edit can therefore be applied to every graph of the same source. The kinds and their names
+    are:
     - `node`: the name of a node, which is removed with its edges;
     - `edge`: head, relation and tail of an edge, which is removed;
     - `passage`: the id of a document, which is removed with everything that comes from it alone;
@@ -96,8 +98,9 @@ class Edit:
 class EditOrigin:
     """Origin of the rows of an edited graph.
 
-    `graph` is the original. The arrays of ids give, for every row of the edited graph, its row in
-    the original. The flags mark nodes and edges whose name or text differs from the original's.
+    `graph` is the original. `nodes`, `edges`, `chunks` and `communities` give, for every row of the
+    edited graph, its row in the original. `new_nodes` and `new_edges` mark the rows whose name or
+    text differs from the original.
     """
 
     graph: Graph
@@ -110,7 +113,7 @@ class EditOrigin:
 
 
 def names_after_edits(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str, ...]:
-    """Return the names that nodes have after the edits, without those of removed nodes.
+    """Return the names of some nodes after the edits, without repeats and removed nodes.
 
     >>> from core.graph.edits import Edit, names_after_edits
     >>> names_after_edits(("A", "B", "C"), (Edit("node", ("B",)), Edit("rename", ("C", "D"))))
@@ -128,12 +131,11 @@ def names_after_edits(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str,
 
 
 def edit_graph(graph: Graph, edits: Sequence[Edit]) -> Graph:
-    """Return the graph after these edits, in memory.
+    """Return a copy of the graph in memory, with these edits applied in turn.
 
-    The edits are applied one after the other. If `graph` is an edited graph itself, they are
-    applied to its original. An edit whose names the graph does not have changes nothing.
-    `edited_from` of the result maps its rows to the original. Nodes and edges keep their order, so
-    that ties are broken as before.
+    If `graph` is an edited graph itself, the edits are applied to its original. An edit is ignored
+    if the graph does not have its names. `edited_from` of the result maps its rows to the original.
+    Nodes and edges keep their order, so that ties are broken as before.
 
     Raises
     ------
@@ -175,7 +177,10 @@ def unmatched_edits(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 class _GraphEditor:
-    """Remaining rows of a graph while edits are applied to it."""
+    """A graph to which edits are applied one after the other.
+
+    The rows are not moved until the end: masks mark those that remain.
+    """
 
     def __init__(self, graph: Graph):
         self._graph = graph
@@ -191,7 +196,7 @@ class _GraphEditor:
         self._merged: dict[int, list[int]] = {}  # nodes that were merged into a node
 
     def apply(self, edit: Edit) -> bool:
-        """Apply an edit and return whether the graph has its names."""
+        """Apply an edit, and return False if the graph does not have its names."""
         return getattr(self, f"_apply_{edit.kind}")(*edit.names)
 
     def apply_all(self, edits: Sequence[Edit]) -> Graph:
@@ -202,7 +207,7 @@ class _GraphEditor:
         return self._build_graph(hashlib.sha256(content.encode()).hexdigest())
 
     def _find_nodes(self, name: str) -> list[int]:
-        """Return the remaining nodes that have a name now, those renamed to it last."""
+        """Return the remaining nodes with a name, first those that always had it."""
         nodes = [node for node in self._graph.nodes_named(name) if node not in self._names]
         nodes += [node for node, new_name in self._names.items() if new_name == name]
         return [node for node in nodes if self._nodes[node]]
@@ -243,7 +248,10 @@ class _GraphEditor:
         return True
 
     def _mark_orphans(self, rows: IdLists) -> np.ndarray:
-        """Mark the rows that had chunks, all of which are removed, bool [rows]."""
+        """Mark the rows of which all chunks have been removed, bool [rows].
+
+        Rows without chunks are not marked. `rows` are the chunks of each row.
+        """
         sums = row_offsets(self._chunks[rows.ids])
         return (np.diff(rows.indptr) > 0) & (sums[rows.indptr[1:]] == sums[rows.indptr[:-1]])
 
@@ -304,10 +312,10 @@ class _GraphEditor:
         """Return the arrays of the names of the remaining nodes and of their order."""
         graph = self._graph
         if not graph.numbered and not self._names:
-            rows, letters = row_entries(graph.name_offsets, nodes)
+            rows, bytes_of_names = row_entries(graph.name_offsets, nodes)
             order = (np.cumsum(self._nodes) - 1)[graph.name_order[self._nodes[graph.name_order]]]
             return _name_arrays(
-                np.bincount(rows, minlength=len(nodes)), graph.names_utf8[letters], order
+                np.bincount(rows, minlength=len(nodes)), graph.names_utf8[bytes_of_names], order
             )
         names = [
             self._names.get(node, graph.node_name(node)).encode("utf-8", "surrogatepass")
@@ -321,7 +329,10 @@ class _GraphEditor:
         )
 
     def _build_tables(self, nodes: np.ndarray, edges: np.ndarray) -> tuple[Columns, np.ndarray]:
-        """Return the tables of the remaining rows, and the rows of the remaining communities."""
+        """Return the tables of the edited graph, and the rows of its communities in the original.
+
+        `nodes` and `edges` are the remaining rows. Communities without members are dropped.
+        """
         columns, tables = self._graph.columns, dict[str, Table | None]()
         for name, rows in {"nodes": nodes, "edges": edges}.items():
             table = getattr(columns, name)
@@ -339,6 +350,7 @@ class _GraphEditor:
             "members", IdLists(row_offsets(members.counts[not_empty]), members.ids)
         )
         if table.has_column("parent"):
+            # -1 marks a community without a parent, or one whose parent was dropped.
             new_rows = np.where(not_empty, np.cumsum(not_empty) - 1, -1)
             parents = table.numbers("parent")
             table = table.with_columns(parent=np.where(parents >= 0, new_rows[parents], -1))
@@ -350,7 +362,10 @@ class _GraphEditor:
         return table
 
     def _merge_columns(self, table: Table, nodes: np.ndarray) -> Table:
-        """Add the chunks and descriptions of merged nodes to their target nodes."""
+        """Add the chunks and descriptions of merged nodes to the nodes they were merged into.
+
+        `nodes` are the remaining nodes, the rows of `table`.
+        """
         source, new_columns = self._graph.columns.nodes, dict[str, list[Any]]()
         assert source is not None  # `table` is a part of it
         groups = {
@@ -372,7 +387,7 @@ class _GraphEditor:
 
 
 def _name_arrays(
-    lengths: np.ndarray, letters: np.ndarray, order: np.ndarray
+    lengths: np.ndarray, names_utf8: np.ndarray, order: np.ndarray
 ) -> dict[str, np.ndarray]:
     offsets = row_offsets(lengths)
-    return {"names_utf8": letters, "name_offsets": offsets, "name_order": order.astype(np.int32)}
+    return {"names_utf8": names_utf8, "name_offsets": offsets, "name_order": order.astype(np.int32)}

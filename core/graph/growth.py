@@ -1,4 +1,4 @@
-"""Growth of a text graph chunk by chunk, and the additions of each chunk."""
+"""Growth of a graph that was extracted from texts, chunk by chunk, for display."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from core.graph.texts import chunks_of, n_chunks
 
 @dataclass(frozen=True, eq=False)
 class ChunkAdditions:
-    """Nodes and edges that one chunk mentions, split into new and already known ones.
+    """Nodes and edges that one chunk mentions, split by whether an earlier chunk mentions them.
 
-    `new_nodes` are the nodes that no earlier chunk mentions, `known_nodes` the others. The same
-    holds for the edges. All are int64 ids. Nodes are ordered by descending degree.
+    `new_nodes` are the nodes that no earlier chunk mentions, `known_nodes` the others, and
+    likewise for the edges. All are int64 ids. Nodes are ordered by (-degree, id), edges by id.
     """
 
     new_nodes: np.ndarray
@@ -26,9 +26,10 @@ class ChunkAdditions:
 
 
 class GraphGrowth:
-    """Sizes of a text graph after each of its chunks.
+    """Numbers of nodes and edges of a graph after each of its chunks.
 
-    Nodes and edges that no chunk mentions count from the first chunk on.
+    Chunks are read in the order of their rows. Nodes and edges that no chunk mentions count from
+    the first chunk on.
 
     >>> from core.graph.growth import GraphGrowth
     >>> growth = GraphGrowth(story)
@@ -40,7 +41,7 @@ class GraphGrowth:
 
     def __init__(self, graph: KnowledgeGraph):
         self._graph, self._chunks = graph, n_chunks(graph)
-        self._first = {what: _first_chunks(graph, what) for what in ("nodes", "edges")}
+        self._first = {kind: _first_chunks(graph, kind) for kind in ("nodes", "edges")}
 
     @cached_property
     def node_counts(self) -> np.ndarray:
@@ -52,30 +53,34 @@ class GraphGrowth:
         """Number of edges after each chunk, int64 [chunks]."""
         return self._sizes("edges")
 
-    def first_chunks(self, what: str) -> np.ndarray:
-        """First chunk that mentions each of the “nodes” or “edges”, int64; -1 if none does."""
-        return self._first[what]
+    def first_chunks(self, kind: str) -> np.ndarray:
+        """Return the first chunk that mentions each row of `kind`, int64; -1 if none does.
 
-    def additions(self, row: int) -> ChunkAdditions:
-        """Return the nodes and edges that the chunk in this row mentions."""
+        `kind` is “nodes” or “edges”.
+        """
+        return self._first[kind]
+
+    def additions(self, chunk: int) -> ChunkAdditions:
+        """Return the nodes and edges that a chunk, given by its row, mentions."""
         nodes, edges = (
-            chunks_of(self._graph, what).invert(self._chunks)[row] for what in ("nodes", "edges")
+            chunks_of(self._graph, kind).invert(self._chunks)[chunk] for kind in ("nodes", "edges")
         )
         degrees = self._graph.degrees(nodes) if len(nodes) else np.empty(0)
         nodes = nodes[np.lexsort((nodes, -degrees))]
-        fresh, fresh_edges = self._first["nodes"][nodes] == row, self._first["edges"][edges] == row
-        return ChunkAdditions(nodes[fresh], nodes[~fresh], edges[fresh_edges], edges[~fresh_edges])
+        is_new = self._first["nodes"][nodes] == chunk
+        new_edge = self._first["edges"][edges] == chunk
+        return ChunkAdditions(nodes[is_new], nodes[~is_new], edges[new_edge], edges[~new_edge])
 
-    def _sizes(self, what: str) -> np.ndarray:
-        first = self._first[what]
-        if self._chunks:
+    def _sizes(self, kind: str) -> np.ndarray:
+        first = self._first[kind]
+        if self._chunks:  # rows without a chunk, -1, count from chunk 0 on
             return np.cumsum(np.bincount(np.maximum(first, 0), minlength=self._chunks))
         return np.empty(0, np.int64)
 
 
-def _first_chunks(graph: KnowledgeGraph, what: str) -> np.ndarray:
-    """Row of the first chunk that mentions each node or edge, int64; -1 if none does."""
-    rows = chunks_of(graph, what)
+def _first_chunks(graph: KnowledgeGraph, kind: str) -> np.ndarray:
+    """Return the row of the first chunk that mentions each node or edge, int64; -1 if none does."""
+    rows = chunks_of(graph, kind)
     first_chunk = np.full(len(rows), -1, np.int64)
     mentioned = np.flatnonzero(rows.counts)
     if len(mentioned):

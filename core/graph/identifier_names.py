@@ -1,6 +1,7 @@
-"""Names that are only identifiers: of Freebase, of Wikidata's statements, and of blank nodes.
+"""Detection of node names that are only identifiers, such as `m.0h5x3kc` in Freebase.
 
-Such nodes connect others but have no name that a reader could understand.
+The nodes of Freebase mediators, Wikidata statements and RDF blank nodes connect other nodes, but
+have no name that a reader could understand.
 """
 
 from __future__ import annotations

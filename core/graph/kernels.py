@@ -1,12 +1,12 @@
-"""Compiled loops over the arrays of a graph.
+"""Compiled loops over the arrays of a graph, for PageRank and re-ranking.
 
-They release Python's global lock, so several threads may run them at the same time. Arrays of values
-by node are float64 [n].
+They release Python's global lock, so several threads may run them at the same time. Arrays with one
+value per node are float64 [n].
 
-`mask` is the direction of steps: 1 from head to tail, 2 from tail to head, 3 both. For a graph of n
-nodes and m edges, the adjacency is (out_indptr, tails, in_indptr, in_heads). The tails of node v are
-`tails[out_indptr[v]:out_indptr[v + 1]]`, and the heads of the edges that end in it are found in the
-same way. The offsets are int64 [n + 1], the ends int32 [m].
+`mask` is the code of the direction of steps: 1 from head to tail, 2 from tail to head, 3 both. For
+a graph of n nodes and m edges, the adjacency is (out_indptr, tails, in_indptr, in_heads). The tails
+of node v are `tails[out_indptr[v]:out_indptr[v + 1]]`, and the heads of the edges that end in v are
+`in_heads[in_indptr[v]:in_indptr[v + 1]]`. Offsets are int64 [n + 1], heads and tails int32 [m].
 
 An undirected graph is (indptr, neighbour_ids), both int64, as in
 `core.graph.algorithms.simple_graph`.
@@ -19,7 +19,7 @@ from numba import njit
 
 from core.runtime.meter import watch_compiling
 
-watch_compiling()  # before the first function, whose compilation is then counted
+watch_compiling()  # before the first function, so that its compilation is measured
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -51,9 +51,9 @@ def power_iterate(
 ):
     """Add the PageRank of `residual` to `estimate` by power iteration.
 
-    Each round pushes the residual of all nodes. The loop stops when the residual sums up to at most
-    `tolerance`. Returns False if that takes more than `rounds` rounds. A further call with the same
-    arrays then continues.
+    `estimate` and `residual` are changed in place. Each round pushes the residual of all nodes. The
+    loop stops when the sum of the residuals is at most `tolerance`. Returns False if that takes
+    more than `rounds` rounds; the caller may then call again with the same arrays to continue.
     """
     n = len(estimate)
     shares = np.empty(n)
@@ -79,13 +79,13 @@ def conjugate_gradient(
 ):
     """Add the PageRank of `residual` to `estimate` by conjugate gradients.
 
-    Steps go in both directions. `residual` is overwritten. The loop stops when the error summed
-    over all nodes is at most `tolerance`. That error is at most the sum of the absolute residuals,
-    divided by (1 - damping).
+    Steps go in both directions. `estimate` is changed in place, and `residual` is overwritten. The
+    loop stops when the error summed over all nodes is at most `tolerance`. That error is at most
+    the sum of the absolute residuals, divided by (1 - damping).
 
-    `workspace` is float64 [3, n] and `norms` float64 [2], the state between calls; `norms` holds
-    negative numbers at the first call. Returns False if more than `rounds` rounds are needed. A
-    further call with the same arrays then continues.
+    `workspace`, float64 [3, n], and `norms`, float64 [2], hold the state between calls. Before the
+    first call, `norms` must hold negative numbers. Returns False if more than `rounds` rounds are
+    needed; the caller may then call again with the same arrays to continue.
 
     Notes
     -----
@@ -144,7 +144,7 @@ def _subtract_flow(result, values, damping, out_indptr, tails):
         outflow = damping * values[node]
         inflow = 0.0
         for index in range(out_indptr[node], out_indptr[node + 1]):
-            # numba need not check an unsigned index for a negative one, which counts from the end.
+            # With an unsigned index, numba omits the check for negative ones, which is faster.
             tail = np.uint32(tails[index])
             inflow += values[tail]
             result[tail] -= outflow
@@ -153,9 +153,10 @@ def _subtract_flow(result, values, damping, out_indptr, tails):
 
 @njit(cache=True, nogil=True)
 def fill_scores(scores, nodes, damping, mask, out_indptr, tails, in_indptr, in_heads):
-    """Give each of the nodes without a score the mass from its scored neighbours.
+    """Score the nodes without a score, in turn, by the mass that flows to them in one step.
 
-    `scores` is changed in place. A new score is always above zero.
+    A score of 0 means none. `scores` is changed in place, so a new score counts for the nodes that
+    follow in `nodes`. A new score is always above zero.
     """
     for node in nodes:
         if scores[node] > 0.0:
@@ -178,12 +179,12 @@ def fill_scores(scores, nodes, damping, mask, out_indptr, tails, in_indptr, in_h
 def mix_neighbour_states(states, rows, nodes, indptr, neighbour_ids, alpha, lonely_factor):
     """Mix the state of each node with the mean of its neighbours' states.
 
-    The result is (1 - alpha) times the node's own state plus alpha times the mean over its
-    neighbours among `nodes`, each weighted by 1 / its degree. A node without such neighbours gets
-    `lonely_factor` times its own state.
+    The result is (1 - alpha) times the state of the node plus alpha times the mean state of its
+    neighbours among `nodes`, in which a neighbour weighs 1 / its degree. A node without neighbours
+    among `nodes` gets `lonely_factor` times its own state.
 
-    `states` is float64 [rows, width]. The state of `nodes[i]` is in row `rows[i]`, and its mixed
-    state in row i of the result.
+    `states` is float64 [any number, width]. The state of `nodes[i]` is in row `rows[i]`. The result
+    is float64 [len(nodes), width], with the mixed state of `nodes[i]` in row i.
     """
     n = len(nodes)
     width = states.shape[1]
@@ -219,8 +220,9 @@ def mix_neighbour_states(states, rows, nodes, indptr, neighbour_ids, alpha, lone
 def structural_scores(nodes, indptr, neighbour_ids):
     """Return the neighbours of ranked nodes, and a structural score of each.
 
-    `nodes` are ranked best first. Neighbours among them are left out. The ids are int64, the scores
-    float64. A score is the sum of two parts, and a part whose divisor is 0 counts as 0:
+    `nodes` are ranked best first. Neighbours that are ranked themselves are left out. The ids are
+    int64, the scores float64. A score is the sum of two parts; a part whose divisor is 0 counts as
+    0:
     - 1 - (r - 1) / (n - 1), where r is the rank of the best adjacent node of the n ranked ones;
     - (a - 1) / (min(degree, n) - 1), where a is the number of ranked nodes adjacent to it.
     """
@@ -260,8 +262,8 @@ def least_path_sums(target, weights, indptr, neighbour_ids):
     """Return the least sum of node weights on a shortest path from each node to `target`.
 
     The result is float64 [n]. Of all paths with the fewest hops, the one with the least sum of
-    weights counts. The weight of `target` itself is left out. Nodes that cannot reach it get
-    infinity.
+    weights counts. The weight of `target` itself is left out, the weight of the start is included.
+    Nodes without a path to `target` get infinity.
     """
     n = len(indptr) - 1
     sums = np.full(n, np.inf)

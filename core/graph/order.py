@@ -1,7 +1,4 @@
-"""Order of ranked results and of node names.
-
-Results are ordered by descending score, then by id.
-"""
+"""Orders that make results reproducible: top-k with ties by id, rounded scores, sorted names."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, n
     """
     if keep <= 0:
         return ids[:0], scores[:0]
-    if len(ids) > 2 * keep:  # with fewer, sorting all of them is quicker
+    if len(ids) > 2 * keep:  # below that, sorting all ids is faster than partitioning
         min_score = np.partition(scores, len(scores) - keep)[len(scores) - keep]
         ids, scores = ids[scores >= min_score], scores[scores >= min_score]
     order = np.lexsort((ids, -scores))[:keep]
@@ -37,6 +34,7 @@ def round_scores(scores: np.ndarray) -> np.ndarray:
     >>> 0.1 + 0.2 == 0.3, bool(a == b)
     (False, True)
     """
+    # As integers, positive floats have the same order, and their low bits can be rounded.
     bits = np.ascontiguousarray(scores, np.float64).view(np.int64)
     half = np.int64(1 << (ROUNDED_BITS - 1))
     return ((bits + half) & ~np.int64((1 << ROUNDED_BITS) - 1)).view(np.float64)

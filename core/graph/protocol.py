@@ -1,4 +1,8 @@
-"""Interface of a knowledge graph, with the methods that all stores share."""
+"""Interface of a knowledge graph, and the methods that every implementation shares.
+
+`core.graph.store.Graph` implements it on memory-mapped arrays. Retrieval methods take a
+`KnowledgeGraph`.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,9 @@ from core.types import Direction, Path
 class Steps(NamedTuple):
     """Steps from some nodes to their neighbours, as five arrays of one length.
 
-    `rows` is the position of the start node among the given nodes, `nodes` the node that the step
-    leads to. `edges` and `relations` are the edge and its relation. `forward` is True if the step
-    goes from head to tail.
+    Each step has the position of its start node in the input (`rows`), the neighbour that it leads
+    to (`nodes`), its edge and the relation of that edge. `forward` is True if the step goes from
+    head to tail.
     """
 
     rows: np.ndarray  # int64
@@ -34,17 +38,17 @@ class Steps(NamedTuple):
 class Shape(NamedTuple):
     """Counts over a whole graph.
 
-    `degrees` are the degrees that occur, `nodes` the number of nodes of each, and `relations` the
+    `node_counts` is the number of nodes of each degree in `degrees`. `relation_counts` is the
     number of triples of each relation. `busiest` are the nodes with the highest degrees, ordered by
-    (-degree, id). `loops` is the number of self-loops, or None if the graph is too large to count
+    (-degree, id). `n_loops` is the number of self-loops, or None if the graph is too large to count
     them.
     """
 
-    degrees: np.ndarray  # int64, ascending
-    nodes: np.ndarray  # int64
-    relations: np.ndarray  # int64 [relations]
+    degrees: np.ndarray  # int64 [k], those that occur, ascending
+    node_counts: np.ndarray  # int64 [k]
+    relation_counts: np.ndarray  # int64 [relations]
     busiest: tuple[int, ...]
-    loops: int | None
+    n_loops: int | None
 
 
 class FetchedPart(NamedTuple):
@@ -66,9 +70,9 @@ class FetchedPart(NamedTuple):
 class KnowledgeGraph(Protocol):
     """A directed multigraph of triples with integer ids for nodes, relations and edges.
 
-    Edge `e` is a triple (head, relation, tail). Edge ids ascend by (head, relation, tail), so a
-    list of edges by id is the same in every store of the same triples. A store implements the
-    attributes and methods whose body is `...`; the others are derived from them.
+    Edge `e` is a triple (head, relation, tail). Edge ids ascend by (head, relation, tail), so the
+    same triples have the same edge ids in every store. A store implements the attributes and the
+    methods whose body is `...`; the other methods are derived from them.
 
     Attributes
     ----------
@@ -78,7 +82,7 @@ class KnowledgeGraph(Protocol):
     name: str
     # SHA-256 of the content, in hex.
     digest: str
-    # Direction of searches for which a method does not choose one.
+    # Direction of the steps of a search, if the search does not set one.
     direction: Direction
     relation_names: tuple[str, ...]
     # Folder of the store; None if the graph is only in memory.
@@ -91,7 +95,7 @@ class KnowledgeGraph(Protocol):
     # For a graph that was fetched from a database, a description of the fetch; else None.
     fetched: FetchedPart | None = None
     # Tables of nodes, edges, chunks and communities that the graph carries besides its triples.
-    columns: Columns = columns.NONE
+    columns: Columns = columns.NO_TABLES
 
     @cached_property
     def derived(self) -> DerivedValues:
@@ -151,7 +155,7 @@ class KnowledgeGraph(Protocol):
         Parameters
         ----------
         nodes : node ids, int64 [n].
-        direction : counts outgoing edges (out), incoming ones (in) or both.
+        direction : which edges count: outgoing (out), incoming (in) or both.
 
         Returns
         -------
@@ -167,13 +171,13 @@ class KnowledgeGraph(Protocol):
     def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
         """Return every step from the nodes.
 
-        Steps from head to tail come first. Within each part, they are in the order of the given
-        nodes, then by ascending edge.
+        Steps from head to tail come first, then those from tail to head. Both parts are ordered by
+        position in `nodes`, then by edge id.
 
         Parameters
         ----------
         nodes : node ids, int64 [n].
-        direction : follows edges from head to tail (out), from tail to head (in) or both.
+        direction : edges are followed from head to tail (out), from tail to head (in) or both.
 
         Returns
         -------
@@ -206,15 +210,15 @@ class KnowledgeGraph(Protocol):
         ...
 
     def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return (out_indptr, tails, in_indptr, in_heads) of the whole graph.
+        """Return (out_indptr, tails, in_indptr, in_heads), the CSR arrays of the whole graph.
 
-        Algorithms that walk the whole graph use it.
+        The compiled loops of the graph algorithms take these arrays.
 
         Returns
         -------
-        Compressed rows: the tails of node v are tails[out_indptr[v] : out_indptr[v + 1]], in the
-            order of the edge ids, and its heads in_heads[in_indptr[v] : in_indptr[v + 1]]. The
-            pointers are int64 [n_nodes + 1].
+        The tails of the edges out of node v are tails[out_indptr[v] : out_indptr[v + 1]], in the
+            order of the edge ids. The heads of the edges into v are in_heads[in_indptr[v] :
+            in_indptr[v + 1]]. The pointers are int64 [n_nodes + 1].
 
         Examples
         --------
@@ -229,11 +233,12 @@ class KnowledgeGraph(Protocol):
 
         Returns
         -------
-        Counts of the whole graph, such as its busiest nodes and its loops.
+        Its counts of nodes by degree, of triples by relation and of self-loops, and its busiest
+            nodes.
 
         Examples
         --------
-        >>> toy.shape().busiest[:2], toy.shape().loops
+        >>> toy.shape().busiest[:2], toy.shape().n_loops
         ((0, 2), 1)
         """
         ...
@@ -310,7 +315,7 @@ class KnowledgeGraph(Protocol):
         Parameters
         ----------
         node : node id.
-        direction : counts outgoing edges (out), incoming ones (in) or both.
+        direction : which edges count: outgoing (out), incoming (in) or both.
 
         Returns
         -------
@@ -328,13 +333,13 @@ class KnowledgeGraph(Protocol):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return every step from a node as (neighbours, edges, forward).
 
-        Out-edges come first, each part by ascending edge id. A self-loop is one step forward and,
-        with `both`, one backward.
+        Steps along out-edges come first, then those along in-edges, both by ascending edge id. With
+        `both`, a self-loop is two steps, one forward and one backward.
 
         Parameters
         ----------
         node : node id.
-        direction : follows edges from head to tail (out), from tail to head (in) or both.
+        direction : edges are followed from head to tail (out), from tail to head (in) or both.
 
         Returns
         -------
@@ -363,8 +368,8 @@ class KnowledgeGraph(Protocol):
 
         Notes
         -----
-        This is the format in which LEGO-GraphRAG prints paths. The suffix of backward steps is that
-        of Retrieve-Rewrite-Answer.
+        LEGO-GraphRAG prints paths in this format. The suffix of backward steps is the one of
+        Retrieve-Rewrite-Answer.
 
         Examples
         --------
@@ -376,7 +381,7 @@ class KnowledgeGraph(Protocol):
         edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
         node_names = dict(zip(nodes, self.names(nodes)))
         edge_relations = dict(zip(edges, self.triples(np.array(edges, np.int64))[1].tolist()))
-        arrows = {}
+        arrows = {}  # of each edge: (backward, forward), so that a bool selects one
         for edge, relation in edge_relations.items():
             name = self.relation_names[relation]
             arrows[edge] = (f" -> {name}_reverse -> ", f" -> {name} -> ")
@@ -438,7 +443,10 @@ class KnowledgeGraph(Protocol):
 def _path_parts(
     path: Path, names: dict[int, str], arrows: dict[int, tuple[str, str]]
 ) -> Iterator[str]:
-    """Yield the node names and arrows of a path; an edge has a backward and a forward arrow."""
+    """Yield the node names of a path and the arrows between them.
+
+    `arrows` maps each edge to its backward and its forward arrow.
+    """
     yield names[path.nodes[0]]
     for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
         yield arrows[edge][forward]

@@ -1,6 +1,7 @@
-"""A knowledge graph in memory-mapped files.
+"""A knowledge graph in memory-mapped files, which can be larger than memory.
 
-It consists of triples in CSR form in both directions, names of nodes and names of relations.
+A store is a folder with a description, `graph.json`, and a data folder. The data are the triples in
+CSR form in both directions, the names of nodes, and tables of further columns.
 """
 
 from __future__ import annotations
@@ -30,24 +31,24 @@ STORE_VERSION = 1
 GRAPH_META_FILE = "graph.json"
 NAMES_FILE = "names.bin"
 # int64 [n + 1, 2]: out_indptr and in_indptr in one file, so that both offsets of a node are on one
-# page. Older stores have a file for each.
+# page. Older stores have one file for out_indptr and one for in_indptr.
 OFFSETS_FILE = "offsets.npy"
 # Folder with the tables of a graph; absent if it has only triples.
 TABLES_FOLDER = "columns"
 # Kind of store of the graphs that earlier versions kept in a Ladybug database.
 LADYBUG_STORE = "cypher"
-# Last release with which such graphs were written.
+# Last release of Ladybug with which they were written.
 LADYBUG_PACKAGE = "ladybug==0.22.0"
 # Degrees of the nodes, computed from the offsets; older stores lack the file.
 DEGREES_FILE = "degree_bytes.npy"
-# Arrays of more bytes than this are opened without read-ahead.
+# Size in bytes above which an array is opened without read-ahead.
 RANDOM_ACCESS_BYTES = 1 << 28
 PAGE_BYTES = 4096
-# Number of names above which they are searched on disk, by compiled code.
+# Number of nodes above which a name is searched by compiled code on the mapped arrays.
 DISK_SEARCH_NAMES = 200_000
 # Number of nodes with the highest degrees that `Graph.shape` returns.
 BUSIEST_NODES = 8
-# Largest number of triples for which self-loops are counted, which reads all triples.
+# Number of triples above which `Graph.shape` does not count self-loops, which reads all triples.
 MAX_LOOP_TRIPLES = 50_000_000
 STORE_ARRAYS = (
     "out_indptr",
@@ -74,7 +75,7 @@ class Graph(KnowledgeGraph):
 
     name: str
     digest: str
-    # Direction of searches for which a method does not choose one.
+    # Direction of the steps of a search, if the search does not set one.
     direction: Direction
     relation_names: tuple[str, ...]
     out_indptr: np.ndarray  # int64 [n + 1]
@@ -92,7 +93,7 @@ class Graph(KnowledgeGraph):
     folder: FilePath | None = None
     # Folder of the array files, within `folder`.
     data: FilePath | None = None
-    columns: Columns = columns.NONE
+    columns: Columns = columns.NO_TABLES
     # uint8 [n], the degrees as in `degree_bytes`; None if the store was written without them.
     stored_degree_bytes: np.ndarray | None = None
     edited_from: Any = None
@@ -153,12 +154,12 @@ class Graph(KnowledgeGraph):
         return graph
 
     def check_digests(self) -> None:
-        """Start the check of a large store in the background at its first use.
+        """Start the background check of a large store, if it has not been started yet.
 
         Raises
         ------
         StoreError
-            If the check has found damage so far.
+            If the check has already found damage.
         """
         if self.digest_check is not None:
             self.digest_check.start()
@@ -190,10 +191,7 @@ class Graph(KnowledgeGraph):
 
     @property
     def numbered(self) -> bool:
-        """True if no names are stored.
-
-        The name of a node is then its number.
-        """
+        """True if no names are stored, so that the name of a node is its number."""
         return len(self.name_offsets) == 1
 
     def node_name(self, node: int) -> str:
@@ -224,7 +222,10 @@ class Graph(KnowledgeGraph):
         return tuple(sorted(nodes))
 
     def _first_at_least(self, name: bytes) -> int:
-        """Return the first position in the order of names not below `name`."""
+        """Return the first position in `name_order` whose name is at least `name`.
+
+        Names are compared as bytes.
+        """
         if self.n_nodes > DISK_SEARCH_NAMES:
             from core.graph.bytes.spelling import first_in_order  # imports numba
 
@@ -258,8 +259,8 @@ class Graph(KnowledgeGraph):
     def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
         """Return every step from the nodes.
 
-        Steps from head to tail come first. Within each part, they are in the order of the given
-        nodes, then by ascending edge.
+        Steps from head to tail come first, then those from tail to head. Both parts are ordered by
+        position in `nodes`, then by edge id.
         """
         self.check_digests()
         direction, sides = self.resolve(direction), []
@@ -286,7 +287,7 @@ class Graph(KnowledgeGraph):
         )  # type: ignore[return-value]
 
     def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return (out_indptr, tails, in_indptr, in_heads) of the whole graph, as plain arrays."""
+        """Return (out_indptr, tails, in_indptr, in_heads), the CSR arrays of the whole graph."""
         self.check_digests()
         return tuple(
             np.asarray(values)
@@ -327,11 +328,13 @@ class Graph(KnowledgeGraph):
 
 
 def row_entries(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the entries `indptr[v] .. indptr[v + 1]` of each node, one node after the other.
+    """Return the CSR entries of some nodes, one node after the other.
+
+    The entries of node v are the positions from `indptr[v]` to below `indptr[v + 1]`.
 
     Returns
     -------
-    Two int64 arrays: the position of the node in `nodes`, and the entry.
+    Two int64 arrays, aligned: the position of the node in `nodes`, and the entry.
     """
     starts = np.asarray(indptr[nodes], np.int64)
     counts = np.asarray(indptr[nodes + 1], np.int64) - starts
@@ -340,7 +343,7 @@ def row_entries(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def arrays_of(data: FilePath, load: Callable[[FilePath], np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the `STORE_ARRAYS` of a store whose files are in `data`, loaded by `load`."""
+    """Return the `STORE_ARRAYS` of a store by name; `load` reads a file of its data folder."""
     offsets = load(data / OFFSETS_FILE) if (data / OFFSETS_FILE).exists() else None
     sides = {} if offsets is None else {"out_indptr": offsets[:, 0], "in_indptr": offsets[:, 1]}
     return {key: sides[key] if key in sides else load(data / f"{key}.npy") for key in STORE_ARRAYS}
@@ -354,13 +357,14 @@ def open_columns(data: FilePath) -> Columns:
     StoreError
         If a table is damaged.
     """
-    return Columns.open(data / TABLES_FOLDER) if (data / TABLES_FOLDER).is_dir() else columns.NONE
+    folder = data / TABLES_FOLDER
+    return Columns.open(folder) if folder.is_dir() else columns.NO_TABLES
 
 
 def _map_array(path: FilePath) -> np.ndarray:
     """Open an array as a memory map.
 
-    Of a large array only the touched pages are read, since reading ahead would delay the first
+    Of a large array only the accessed pages are read, since read-ahead would delay the first
     question. The result is a plain array over the map, because slicing `np.memmap` itself takes ten
     times as long.
     """
@@ -371,7 +375,7 @@ def _map_array(path: FilePath) -> np.ndarray:
 
 
 def read_meta(folder: FilePath) -> dict:
-    """Return the description of a graph that is stored as arrays, from `graph.json`.
+    """Return the description in `graph.json` of a graph that is stored as arrays.
 
     Raises
     ------
@@ -392,7 +396,7 @@ def read_meta(folder: FilePath) -> dict:
 
 
 def read_description(folder: FilePath) -> dict:
-    """Return the description of a graph in any kind of store, from `graph.json`.
+    """Return the description in `graph.json` of a graph in any kind of store.
 
     Raises
     ------

@@ -1,6 +1,8 @@
-"""Names and texts of the nodes, relations, chunks and communities of a text graph.
+"""Texts of the nodes, edges, chunks and communities of a graph.
 
-An encoder reads them, and the pages show them.
+A *title* is shown to the user. A *label* is the text that an encoder embeds. A *text* is a
+description, a chunk's text or a community's report. *Hits* are retrieved ids of one kind: node,
+triple, chunk or community.
 """
 
 from __future__ import annotations
@@ -12,33 +14,32 @@ import numpy as np
 from core.graph.columns import IdLists, Table
 from core.graph.protocol import KnowledgeGraph
 
-# Number of member names that describe a community without a report.
+# Largest number of member names that describe a community without a report.
 MAX_LABEL_MEMBERS = 30
 Ids = Sequence[int] | np.ndarray
 
 
 def chunk_nodes(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
-    """Map nodes that are chunks themselves to the row of their chunk.
+    """Map the nodes that are chunks themselves to the rows of their chunks.
 
-    Such a node has the id of its only chunk as name. Only graphs with `has_chunk_nodes` have them:
-    in others, a node with such a name is an entity.
+    Such a node is named by the id of its only chunk. The result is empty if the graph has no chunk
+    nodes (`has_chunk_nodes`); there, a node with the name of a chunk is an entity.
     """
     chunks = graph.columns.chunks
     if chunks is None or not has_chunk_nodes(graph) or not len(nodes):
         return {}
     rows, node_ids = chunks_of(graph, "nodes"), np.asarray(nodes, np.int64)
     with_one_chunk = node_ids[rows.indptr[node_ids + 1] - rows.indptr[node_ids] == 1]
-    row = rows.ids[rows.indptr[with_one_chunk]]
-    candidates = zip(
-        with_one_chunk.tolist(), row.tolist(), graph.names(with_one_chunk), chunks.texts("id", row)
-    )
-    return {node: row for node, row, name, chunk in candidates if name == chunk}
+    chunk_rows = rows.ids[rows.indptr[with_one_chunk]]
+    names, chunk_ids = graph.names(with_one_chunk), chunks.texts("id", chunk_rows)
+    candidates = zip(with_one_chunk.tolist(), chunk_rows.tolist(), names, chunk_ids)
+    return {node: row for node, row, name, chunk_id in candidates if name == chunk_id}
 
 
 def has_chunk_nodes(graph: KnowledgeGraph) -> bool:
-    """Return whether the graph has nodes that are chunks, as trees and passage graphs have.
+    """Return whether some nodes of the graph are chunks, as in trees and passage graphs.
 
-    Their nodes have levels, unlike those of a knowledge graph.
+    The nodes of trees and passage graphs have levels, unlike those of a knowledge graph.
     """
     table = graph.columns.nodes
     return table is not None and table.has_column("chunks") and table.has_column("level")
@@ -47,7 +48,7 @@ def has_chunk_nodes(graph: KnowledgeGraph) -> bool:
 def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
     """Return the description of each node, or its text if it is a chunk.
 
-    The result is empty for a node with neither.
+    A node with neither has an empty text.
     """
     table, chunk_rows = graph.columns.nodes, chunk_nodes(graph, nodes)
     descriptions = table.texts("description", nodes) if table is not None else [""] * len(nodes)
@@ -60,8 +61,8 @@ def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
 def node_labels(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
     """Return the text that an encoder reads for each node.
 
-    It is `name: type: description`, without the missing parts. For a chunk or a summary it is the
-    text.
+    The label is `name: type: description`, without the missing parts. The label of a chunk is its
+    `chunk_label`, the label of a summary its text.
 
     >>> from core.graph.building.text_graph import assemble
     >>> from core.graph.texts import node_labels
@@ -93,15 +94,15 @@ def _own_labels(graph: KnowledgeGraph, nodes: Sequence[int]) -> list[str]:
 
 
 def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False) -> list[str]:
-    """Return the text that an encoder reads for each relation.
+    """Return the text that an encoder reads for each edge.
 
-    It is `name keywords source target description`, without the missing parts. With `name_alone` it
-    is the name only, unless the graph has a single relation.
+    The label is `name keywords source target description`, without the missing parts. With
+    `name_alone` it is the name of the relation only, unless the graph has a single relation.
 
     Notes
     -----
     This follows the code of the paper In-depth Analysis of Graph-based RAG; the paper itself
-    mentions only the description and both ends.
+    mentions only the description and the names of both ends.
     """
     heads, _, tails = graph.triples(np.asarray(edges, np.int64))
     names = relation_names(graph, edges)
@@ -113,7 +114,7 @@ def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False)
         for name in ("keywords", "description")
     )
     parts = zip(names, keywords, graph.names(heads), graph.names(tails), descriptions)
-    return [" ".join(filter(None, one)) for one in parts]
+    return [" ".join(filter(None, edge_parts)) for edge_parts in parts]
 
 
 def relation_names(graph: KnowledgeGraph, edges: Ids) -> list[str]:
@@ -138,17 +139,20 @@ def relation_texts(graph: KnowledgeGraph, edges: Ids) -> list[str]:
 
 
 def chunk_text(graph: KnowledgeGraph, row: int) -> str:
-    """Return the text of a chunk."""
+    """Return the text of a chunk; empty if the graph has no chunks."""
     return graph.columns.chunks.text("text", row) if graph.columns.chunks is not None else ""
 
 
 def chunk_label(graph: KnowledgeGraph, row: int) -> str:
-    """Return the text that an encoder reads for a chunk: title and text, once if both are equal."""
+    """Return the text that an encoder reads for a chunk: its title and text.
+
+    If both are equal, the label has it once.
+    """
     return chunk_labels(graph, [row])[0]
 
 
 def chunk_labels(graph: KnowledgeGraph, rows: Ids) -> list[str]:
-    """Return the `chunk_label` of each of several chunks."""
+    """Return the `chunk_label` of each chunk."""
     chunks = graph.columns.chunks
     if chunks is None:
         return [""] * len(rows)
@@ -182,7 +186,7 @@ def chunk_title(graph: KnowledgeGraph, row: int) -> str:
 def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
     """Return the names of hits for display.
 
-    They are those of `hit_names`, but chunks, and nodes that are chunks, have their titles.
+    Chunks, and nodes that are chunks, have their `chunk_title`; other hits have their `hit_names`.
     """
     if kind == "node":
         chunk_rows = chunk_nodes(graph, ids)
@@ -192,13 +196,13 @@ def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
         chunk_rows = {}
     names = hit_names(graph, kind, ids)
     return [
-        chunk_title(graph, chunk_rows[int(one)]) if int(one) in chunk_rows else name
-        for one, name in zip(ids, names)
+        chunk_title(graph, chunk_rows[int(id)]) if int(id) in chunk_rows else name
+        for id, name in zip(ids, names)
     ]
 
 
 def community_text(graph: KnowledgeGraph, row: int) -> str:
-    """Return the report of a community, or the names of its first members."""
+    """Return the report of a community, or the names of its first members if it has none."""
     table = graph.columns.communities
     if table is None:
         return ""
@@ -215,32 +219,32 @@ def community_label(graph: KnowledgeGraph, row: int) -> str:
     return ""
 
 
-def chunks_of(graph: KnowledgeGraph, what: str) -> IdLists:
+def chunks_of(graph: KnowledgeGraph, table_name: str) -> IdLists:
     """Return the rows of the chunks that mention each node or edge.
 
-    `what` is “nodes” or “edges”. The lists are empty if the graph does not store this.
+    `table_name` is “nodes” or “edges”. The lists are empty if the graph does not store chunks.
     """
-    table: Table | None = getattr(graph.columns, what)
+    table: Table | None = getattr(graph.columns, table_name)
     if table is None or not table.has_column("chunks"):
         return IdLists(
-            np.zeros((graph.n_nodes if what == "nodes" else graph.n_edges) + 1, np.int64),
+            np.zeros((graph.n_nodes if table_name == "nodes" else graph.n_edges) + 1, np.int64),
             np.empty(0, np.int64),
         )
-    return graph.derived.get_or_make("chunks of", what, lambda: table.id_lists("chunks"))
+    return graph.derived.get_or_make("chunks of", table_name, lambda: table.id_lists("chunks"))
 
 
 def n_chunks(graph: KnowledgeGraph) -> int:
-    """Number of chunks of the graph."""
+    """Return the number of chunks of the graph."""
     return 0 if graph.columns.chunks is None else len(graph.columns.chunks)
 
 
 def n_communities(graph: KnowledgeGraph) -> int:
-    """Number of communities of the graph."""
+    """Return the number of communities of the graph."""
     return 0 if graph.columns.communities is None else len(graph.columns.communities)
 
 
 def edge_weights(graph: KnowledgeGraph) -> np.ndarray | None:
-    """Return the weight of each edge, float64 above zero, or None if edges have none."""
+    """Return the weight of each edge, float64 [n_edges] and above 0, or None if they have none."""
     table = graph.columns.edges
     if table is None or not table.has_column("weight"):
         return None
@@ -249,16 +253,20 @@ def edge_weights(graph: KnowledgeGraph) -> np.ndarray | None:
     )
 
 
-def chunk_lists(graph: KnowledgeGraph, what: str, ids: Iterable[int]) -> list[list[int]]:
-    """Return the rows of the chunks that mention each of some “nodes” or “edges”."""
-    rows = chunks_of(graph, what)
-    return [rows[int(one)].tolist() for one in ids]
+def chunk_lists(graph: KnowledgeGraph, table_name: str, ids: Iterable[int]) -> list[list[int]]:
+    """Return the rows of the chunks that mention each of some nodes or edges.
+
+    `table_name` is “nodes” or “edges”.
+    """
+    rows = chunks_of(graph, table_name)
+    return [rows[int(id)].tolist() for id in ids]
 
 
 def hit_names(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
-    """Return the names of hits.
+    """Return the names of hits, which identify them.
 
-    Nodes and triples have their names, chunks their ids, and communities their titles.
+    Nodes have their names, triples their texts, chunks their ids, and communities their titles.
+    `kind` is node, triple, chunk or community.
     """
     if kind == "node":
         return graph.names(ids)

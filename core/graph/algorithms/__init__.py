@@ -1,1 +1,4 @@
-"""Algorithms on the arrays of a graph."""
+"""Graph algorithms for retrieval: paths, walks, neighbourhoods, communities, trees and layouts.
+
+Personalised PageRank is in `core.graph.pagerank`.
+"""

@@ -1,7 +1,8 @@
-"""Relation chains from given nodes, and the ends of walks along them.
+"""Relation chains (relation paths) from seeds, and the end nodes of the walks along them.
 
 A step is coded as one number: `2 * relation` from head to tail, `2 * relation + 1` from tail to
-head. The step back is therefore `code ^ 1`. A chain is a tuple of codes.
+head. The code of the reverse step is therefore `code ^ 1`. A chain is a tuple of step codes. All
+walks along a chain are followed together, as a `WalkFront`.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from core.types import Path
 from core.watch import NO_WATCH, Watch
 
 Chain = tuple[int, ...]
-# Largest number of pairs of a front from which `best_chains` continues a chain.
+# Largest number of pairs of a front from which `best_chains` extends a chain.
 BEST_CHAIN_PAIRS = 2_000
-# Largest number of edges that are followed for one step of a chain when chains are listed from a
-# sample, in a graph of more than `MAX_FRONT_STEPS` steps.
+# Largest number of edges that `chains_from` follows for one step of a chain, if it samples and the
+# graph has more than `MAX_FRONT_STEPS` steps.
 SAMPLED_CHAIN_STEPS = 10_000
-# Largest numbers of pairs of a front and of edges followed from it, far above the needs of any
-# question of the shipped sets.
+# Largest number of pairs of a front, and of edges that are followed from it. No question of the
+# shipped question sets comes near these bounds.
 MAX_FRONT_PAIRS = 1_000_000
 MAX_FRONT_STEPS = 4_000_000
 
@@ -109,12 +110,13 @@ def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
 
 @dataclass(frozen=True, eq=False)
 class WalkFront:
-    """Ends of the walks along a chain, as distinct pairs (`previous_nodes`, `nodes`) of nodes.
+    """Ends of all walks along a chain, as distinct pairs of the last two nodes.
 
-    The pairs are ordered. Before the first step, the previous node is -1. `walk_counts` is the
-    number of walks that reach each pair. `previous_front` is the front before the last step.
-    `origin_rows` is the position in it of the pair that the first walk to each pair came from, and
-    `edges` the edge that this walk took. `code` is the code of the last step.
+    The pairs (`previous_nodes`, `nodes`) are in ascending order. Before the first step, the
+    previous node is -1. `walk_counts` is the number of walks that end with each pair.
+    `previous_front` is the front before the last step, None before the first step. Of the walks to
+    a pair, one is kept, the first: `origin_rows` is the position of its previous pair in
+    `previous_front`, and `edges` is the edge that it took. `code` is the code of the last step.
     """
 
     previous_nodes: np.ndarray  # int64 [n]
@@ -130,14 +132,14 @@ class WalkFront:
         return len(self.nodes)
 
     def ends(self, seeds: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the end nodes, ascending and without the seeds, and the number of walks to each."""
+        """Return the end nodes without the seeds, ascending, and the number of walks to each."""
         nodes, inverse = np.unique(self.nodes, return_inverse=True)
         walks = np.bincount(inverse, self.walk_counts, minlength=len(nodes))
         retained = ~np.isin(nodes, np.fromiter(seeds, np.int64))
         return nodes[retained], walks[retained]
 
     def paths(self, end_nodes: Sequence[int] | np.ndarray) -> list[Path]:
-        """Return the first walk to each of these ends."""
+        """Return the first walk to each of these nodes, which must be ends of the front."""
         nodes, first = np.unique(self.nodes, return_index=True)
         return [
             self._walk_to(int(index))
@@ -145,7 +147,7 @@ class WalkFront:
         ]
 
     def _walk_to(self, index: int) -> Path:
-        """Return the walk to one pair."""
+        """Return the first walk to the pair at a position."""
         nodes, edges, forward, front = [int(self.nodes[index])], [], [], self
         while front.previous_front is not None:
             nodes.append(int(front.previous_nodes[index]))
@@ -156,7 +158,7 @@ class WalkFront:
 
 
 def start_front(graph: KnowledgeGraph, seeds: Iterable[int]) -> WalkFront:
-    """Return the front before the first step.
+    """Return the front of the walks without steps, which end at their start nodes.
 
     Parameters
     ----------
@@ -177,8 +179,8 @@ def start_front(graph: KnowledgeGraph, seeds: Iterable[int]) -> WalkFront:
     [0, 2]
     """
     nodes = np.unique(seed_array(graph, seeds))
-    none = np.full(len(nodes), -1, np.int64)
-    return WalkFront(none, nodes, np.ones(len(nodes)), none, none)
+    missing = np.full(len(nodes), -1, np.int64)
+    return WalkFront(missing, nodes, np.ones(len(nodes)), missing, missing)
 
 
 def next_fronts(
@@ -190,15 +192,16 @@ def next_fronts(
 ) -> Iterator[tuple[int, WalkFront]]:
     """Yield each possible step code, ascending, and the front after it.
 
-    A step straight back along the relation just taken never returns to the node it came from.
+    A walk never goes straight back: after a step along a relation, it may take the reverse step,
+    but not to the node that it came from.
 
     Parameters
     ----------
     front : the ends of the walks so far.
-    direction : follows steps in the direction out, in, both or graph.
+    direction : direction of the steps: out, in, both or graph.
     only : step codes that are allowed; None for all.
-    limit : most steps that are followed, those of the nodes with the fewest; 0 for
-        `MAX_FRONT_STEPS`. Fronts of which some are left out are `cut`.
+    limit : largest number of steps that are followed; 0 for `MAX_FRONT_STEPS`. The steps of the
+        nodes with the fewest steps are followed, and the fronts are marked by `is_cut`.
 
     Yields
     ------
@@ -220,15 +223,15 @@ def next_fronts(
 def next_nodes(
     graph: KnowledgeGraph, front: WalkFront, direction: str, limit: int
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each possible step code, ascending, with the nodes reached.
+    """Yield each possible step code, ascending, with the nodes that it reaches.
 
-    These are the nodes that `next_fronts` finds, at a lower cost.
+    The nodes are those of the fronts of `next_fronts`, found at a lower cost.
 
     Parameters
     ----------
     front : the ends of the walks so far.
-    direction : follows steps in the direction out, in, both or graph.
-    limit : most steps that are followed, those of the nodes with the fewest.
+    direction : direction of the steps: out, in, both or graph.
+    limit : largest number of steps that are followed, those of the nodes with the fewest steps.
 
     Yields
     ------
@@ -252,25 +255,21 @@ def next_nodes(
 
 
 def _equal_runs(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield the runs of equal values as (start, end)."""
+    """Yield the runs of equal values in a sorted array as (start, end), end exclusive."""
     if len(ascending):
         cuts = [0, *(np.flatnonzero(np.diff(ascending)) + 1).tolist(), len(ascending)]
         yield from zip(cuts, cuts[1:])
 
 
 class _CodedSteps(NamedTuple):
-    """Steps that may be taken from a front, as aligned arrays.
+    """Steps that may be taken from a front, as aligned arrays."""
 
-    They are the step codes, the current and the next nodes, the numbers of walks that take each
-    step, the position in the front of the first of these walks, and the edges.
-    """
-
-    codes: np.ndarray
-    nodes: np.ndarray
-    ends: np.ndarray
-    walks: np.ndarray
-    rows: np.ndarray
-    edges: np.ndarray
+    codes: np.ndarray  # int64, step codes
+    nodes: np.ndarray  # int64, nodes before the steps
+    ends: np.ndarray  # int64, nodes after the steps
+    walks: np.ndarray  # float64, number of walks that take each step
+    rows: np.ndarray  # int64, position in the front of the first of these walks
+    edges: np.ndarray  # int64
 
     def take(self, index: np.ndarray | slice) -> _CodedSteps:
         return _CodedSteps(*(column[index] for column in self))
@@ -279,15 +278,15 @@ class _CodedSteps(NamedTuple):
 def _possible_steps(
     graph: KnowledgeGraph, front: WalkFront, direction: str, only: Iterable[int] | None, limit: int
 ) -> tuple[_CodedSteps, bool]:
-    """Return the steps that may be taken from a front, and whether steps were left out.
+    """Return the steps that may be taken from a front, and True if `limit` left some out.
 
-    The steps of each node are read once, however many pairs end there.
+    The steps of each node are read once, also if several pairs end there.
     """
     pairs = np.argsort(front.nodes, kind="stable")  # positions in the front, node by node
-    now = front.nodes[pairs]
-    starts = np.flatnonzero(np.concatenate([[True], now[1:] != now[:-1]]))
-    nodes = now[starts]
-    sizes = np.diff(starts, append=len(now))
+    end_nodes = front.nodes[pairs]
+    starts = np.flatnonzero(np.concatenate([[True], end_nodes[1:] != end_nodes[:-1]]))
+    nodes = end_nodes[starts]
+    sizes = np.diff(starts, append=len(end_nodes))  # number of pairs that end at each node
     walks = np.add.reduceat(front.walk_counts[pairs], starts)
     retained = np.arange(len(nodes))
     if 2 * graph.n_edges > MAX_FRONT_STEPS:
@@ -302,9 +301,10 @@ def _possible_steps(
     if only is not None:
         is_allowed = np.isin(codes, np.fromiter(only, np.int64))
     if front.code >= 0:
-        # A walk does not go straight back: the walks of the pair (end, node) do not take the step.
-        # If that is the only pair at the node, no walk does; if it is the first one, the
-        # first walk is that of the second pair.
+        # A walk does not go straight back: the walks that came from `end` to `node` do not take the
+        # step from `node` to `end`. If all walks at `node` came from `end`, no walk takes the step.
+        # If the first walk at `node` came from `end`, the second pair has the first walk of the
+        # step.
         reverse = np.flatnonzero(is_allowed & (codes == front.code ^ 1))
         origins = _find_pairs(front, nodes[rows[reverse]], ends[reverse])
         reverse, origins = reverse[origins >= 0], origins[origins >= 0]
@@ -316,21 +316,22 @@ def _possible_steps(
     return steps.take(is_allowed), len(retained) < len(nodes)
 
 
-def _find_pairs(front: WalkFront, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
-    """Return the positions of these pairs in the front, -1 for missing ones.
+def _find_pairs(front: WalkFront, nodes: np.ndarray, previous: np.ndarray) -> np.ndarray:
+    """Return the positions of the pairs (previous, node) in a front, -1 for missing pairs.
 
-    The front is ordered by (previous, now).
+    The front is ordered by (previous, node).
     """
-    span = max(int(front.nodes.max()), int(now.max(initial=0))) + 1
-    keys, targets = front.previous_nodes * span + front.nodes, previous * span + now
+    span = max(int(front.nodes.max()), int(nodes.max(initial=0))) + 1
+    keys, targets = front.previous_nodes * span + front.nodes, previous * span + nodes
     index = np.minimum(np.searchsorted(keys, targets), len(keys) - 1)
     return np.where(keys[index] == targets, index, -1)
 
 
 def _merge_steps(front: WalkFront, steps: _CodedSteps, is_cut: bool) -> WalkFront:
-    """Merge the steps of one code, ordered by (current node, next node, edge), into one front.
+    """Merge the steps of one code into the front after them.
 
-    Each pair occurs once, with its first step and the number of all its walks.
+    The steps are ordered by (node, end, edge). Each pair (node, end) gets its first step and the
+    number of all its walks.
     """
     nodes, ends = steps.nodes, steps.ends
     starts_pair = np.ones(len(nodes), bool)
@@ -358,19 +359,20 @@ def chains_from(
     accept: Callable[[Chain], bool] | None = None,
     watch: Watch = NO_WATCH,
 ) -> Iterator[tuple[Chain, np.ndarray]]:
-    """Yield the chains from some nodes, with their end nodes.
+    """Yield the chains from some seeds, with their end nodes.
 
-    Only chains that lead to another node than the seeds count. They are ordered by (length, codes).
+    The seeds are left out of the end nodes, and chains that only lead to seeds are left out.
+    Chains are ordered by (length, codes).
 
     Parameters
     ----------
     seeds : ids of the start nodes.
     steps : largest number of steps of a chain.
-    direction : follows steps in the direction out, in, both or graph.
-    sample : largest number of pairs from which a chain is continued, spread evenly; None for all.
-        With it, hubs cost little more than other nodes. A chain may be missed, but every yielded
-        chain exists.
-    accept : returns whether a chain, or the beginning of one, is wanted.
+    direction : direction of the steps: out, in, both or graph.
+    sample : largest number of pairs of a front from which a chain is extended, spread evenly; None
+        for all. A sample bounds the cost of hubs. Chains and end nodes may then be missed, but
+        every yielded chain exists.
+    accept : returns False for a chain that is left out, with all its extensions.
     watch : may raise RunCancelled between steps.
 
     Yields
@@ -449,12 +451,12 @@ def walk_chain(
     ----------
     seeds : ids of the start nodes.
     chain : step codes.
-    direction : follows steps in the direction out, in, both or graph.
+    direction : direction of the steps: out, in, both or graph.
     watch : checked before each step; may raise RunCancelled.
 
     Returns
     -------
-    The front; None if there is no such walk.
+    The front; None if no walk along the chain exists.
 
     Raises
     ------
@@ -478,7 +480,7 @@ def walk_chain(
 
 
 def ranked_ends(front: WalkFront, seeds: Iterable[int]) -> np.ndarray:
-    """Return the ends except the seeds, ordered by (-walks, id).
+    """Return the end nodes except the seeds, ordered by (-number of walks, id).
 
     Parameters
     ----------
@@ -507,18 +509,18 @@ def best_chains(
     direction: str = "graph",
     watch: Watch = NO_WATCH,
 ) -> tuple[tuple[Chain, ...], float]:
-    """Return the shortest chains that best match the answers, and their F1.
+    """Return the shortest chains whose ends have the best F1 against the answers, and this F1.
 
-    The F1 is that of their ends. The chains are ordered by codes. There are several if they have
-    the same ends, for example if a film's director also wrote it. If no answer is reached, there
-    are none and the F1 is 0.
+    The chains are ordered by codes. There are several if they have the same length and F1, for
+    example if a film's director also wrote it. If no answer is reached, there are none and the F1
+    is 0.
 
     Parameters
     ----------
     seeds : ids of the start nodes.
     answers : ids of the correct answers.
     steps : largest number of steps of a chain.
-    direction : follows steps in the direction out, in, both or graph.
+    direction : direction of the steps: out, in, both or graph.
     watch : may raise RunCancelled between steps.
 
     Returns

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-DISTANCE_ROUNDS = 2
+DISTANCE_ROUNDS = 2  # in each direction
 
 
 def distance_width(rounds: int = DISTANCE_ROUNDS) -> int:
-    """Return the number of values per node."""
+    """Return the number of values of an encoding per node."""
     return 2 + 4 * rounds
 
 
@@ -17,9 +17,9 @@ def directional_distances(
 ) -> np.ndarray:
     """Return the directional distance encoding of nodes.
 
-    The first two values are (1, 0), or (0, 1) for a question entity. Two values follow for each
-    round: the mean of the previous two over the heads of the triples that end in the node. The same
-    follows for the reverse direction. The means of a node that no triple leads to are 0.
+    The first two values of a node are (0, 1) if it is a question entity, else (1, 0). Each round
+    adds two values: the means of the two values of the previous round over the heads of the triples
+    that end in the node, or 0 if there are none. The rounds of the reverse direction follow.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Expansion of a subgraph: paths from seeds to nodes, neighbours, and nodes without a seed."""
+"""Expansion of a subgraph by connecting paths and neighbours, and its parts without a seed."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def connecting_paths(
 ) -> dict[int, list[int]]:
     """Return a shortest path from a seed to each target node within `reach` steps.
 
-    A path is a list of nodes, from the seed on. Of several shortest paths, the one with the
-    smallest ids is returned, compared from its end backwards. Only the `MAX_SEARCHED_NODES` nodes
-    nearest to the seeds are searched.
+    A path is a list of nodes, the seed first. Of several shortest paths, the one with the smallest
+    ids is returned; ids are compared from the target back to the seed. Only the
+    `MAX_SEARCHED_NODES` nodes nearest to the seeds are searched.
 
     Parameters
     ----------
     seeds : ids of the start nodes.
     targets : node ids to reach.
     reach : largest number of steps.
-    direction : follows steps in the direction out, in, both or graph.
+    direction : direction of the steps: out, in, both or graph.
     watch : may raise RunCancelled.
 
     Returns
     -------
-    Node ids of the path by target node; nodes out of reach are left out.
+    The node ids of the path by target; targets out of reach are left out.
 
     Raises
     ------
@@ -57,6 +57,7 @@ def connecting_paths(
     opposite, paths = OPPOSITE_DIRECTION[graph.resolve(direction)], {}
 
     def distances_of(ids: np.ndarray) -> np.ndarray:
+        """Return the distances from the seeds, `reach` + 1 for nodes that were not found."""
         index = np.minimum(np.searchsorted(nodes, ids), len(nodes) - 1)
         return np.where(nodes[index] == ids, distances[index], reach + 1)
 
@@ -84,21 +85,22 @@ def expand_nodes(
 ) -> tuple[dict[int, float], bool]:
     """Expand nodes by several hops, best scores first.
 
-    A reached node gets the best score of those in `frontier` from which it is reached in the fewest
-    steps. Nodes reached in fewer steps come first, then the order is (-score, id).
+    A new node gets a score of `frontier`: the best score of the frontier nodes that reach it in the
+    fewest steps. The result is ordered by (steps, -score, id), after the nodes of `start`.
 
     Parameters
     ----------
-    start : nodes that the result begins with, and their scores.
+    start : nodes at the beginning of the result, and their scores.
     frontier : the nodes among them that are expanded, and their scores.
     hops : largest number of steps.
-    direction : follows steps in the direction out, in, both or graph.
+    direction : direction of the steps: out, in, both or graph.
     keep : largest number of nodes in the result.
     watch : checked for each expanded node; may raise RunCancelled.
 
     Returns
     -------
-    Nodes with scores, and True if there were more than `keep`.
+    The nodes with their scores, and True if nodes were left out because there were more than
+    `keep`.
 
     Examples
     --------
@@ -110,17 +112,18 @@ def expand_nodes(
     level = {node: score for node, score in frontier.items() if node in scores}
     for _ in range(hops):
         new_nodes: dict[int, float] = {}
+        # `worst` is the lowest score of the new nodes, since the level is visited best score first.
         limit, worst = keep - len(scores), 0.0
         for node, score in _sort_by_score(level):
             watch.check()
             if len(new_nodes) > limit and score < worst:
-                break  # all that follow are worse than the new nodes, which are already too many
+                break  # there are too many new nodes already, and all further ones score lower
             added = 0
             for neighbour in np.unique(graph.steps(node, direction)[0]).tolist():
                 if neighbour not in scores and neighbour not in new_nodes:
                     new_nodes[neighbour] = worst = score
                     added += 1
-                    if added > limit:
+                    if added > limit:  # one more than fits, so that the result is marked as capped
                         break
         best = _sort_by_score(new_nodes)
         level, is_capped = dict(best[:limit]), is_capped or len(best) > limit
@@ -129,7 +132,7 @@ def expand_nodes(
 
 
 def _sort_by_score(scores: dict[int, float]) -> list[tuple[int, float]]:
-    """Return nodes and scores, best first, then by id."""
+    """Return (node, score) pairs, ordered by (-score, node)."""
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 

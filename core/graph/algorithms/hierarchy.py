@@ -1,4 +1,4 @@
-"""Hierarchical communities: Leiden, applied again inside every community that is too large."""
+"""Hierarchical communities, as in GraphRAG: Leiden, run again inside large communities."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.graph.algorithms.igraph_seed import seed_igraph
 from core.watch import NO_WATCH, Watch
 
 HIERARCHY_SEED = 0
-# Number of iterations of Leiden.
+# Number of iterations of Leiden in igraph.
 HIERARCHY_ITERATIONS = 10
 # Largest number of edges that igraph clusters; larger graphs go to `core.graph.large.leiden`.
 HIERARCHY_IGRAPH_EDGES = 1_000_000
@@ -20,9 +20,10 @@ HIERARCHY_IGRAPH_EDGES = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class NestedCommunity:
-    """A community with its level, the number of its parent, and its nodes.
+    """A community with its level, its parent and its nodes.
 
-    Level 0 is the coarsest. The parent is -1 on that level. The nodes are ascending.
+    Level 0 is the coarsest. `parent` is a position in the list of communities, -1 on level 0.
+    `members` are ascending node ids.
     """
 
     level: int
@@ -41,12 +42,12 @@ def hierarchical_communities(
 ) -> list[NestedCommunity]:
     """Return the hierarchical communities of an undirected graph.
 
-    They are those of Leiden for modularity. Each community that is too large is split again on its
+    Leiden maximises modularity. Each community of more than `max_size` nodes is split again on its
     induced subgraph, until it is small enough or Leiden does not split it. Communities of one node
-    are left out. The result is the same for the same graph.
+    are left out. The same graph always gives the same result.
 
     A graph of more than `HIERARCHY_IGRAPH_EDGES` edges is clustered by `core.graph.large.leiden`,
-    and its smaller parts by igraph, in a time of order n log n.
+    and its smaller parts by igraph. This takes a time of order n log n.
 
     Parameters
     ----------
@@ -54,8 +55,8 @@ def hierarchical_communities(
     heads, tails : ends of the edges, int [m], from 0 to n - 1.
     weights : float [m]; those of parallel edges are added. None weighs each edge 1.
     max_size : number of nodes above which a community is split again.
-    largest : clusters only the largest connected component, as Microsoft's GraphRAG does; of
-        several equally large ones that with the smallest node.
+    largest : cluster only the largest connected component, as Microsoft's GraphRAG does. Of several
+        equally large components, the one with the smallest node is used.
     watch : may raise RunCancelled.
 
     Returns
@@ -69,7 +70,7 @@ def hierarchical_communities(
     >>> heads = np.array([0, 0, 1, 3, 3, 4, 2])  # two triangles and an edge between
     >>> tails = np.array([1, 2, 2, 4, 5, 5, 3])
     >>> groups = hierarchical_communities(6, heads, tails, max_size=3)
-    >>> [(one.level, one.parent, one.members.tolist()) for one in groups]
+    >>> [(group.level, group.parent, group.members.tolist()) for group in groups]
     [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5])]
     """
     edge_weights = np.ones(len(heads)) if weights is None else weights
@@ -100,9 +101,13 @@ def hierarchical_communities(
 
 @dataclass(frozen=True, eq=False)
 class _IgraphGraph:
-    """A graph in igraph, whose induced subgraphs take time in proportion to the whole graph."""
+    """A graph in igraph.
 
-    whole: Any
+    Making an induced subgraph takes a time in proportion to the whole graph, so this class is for
+    small graphs.
+    """
+
+    graph: Any
 
     @classmethod
     def from_edges(
@@ -120,7 +125,7 @@ class _IgraphGraph:
 
     def largest_component(self) -> np.ndarray:
         """Nodes of the largest component; of equally large ones, that with the smallest node."""
-        parts = self.whole.connected_components()
+        parts = self.graph.connected_components()
         return np.array(
             min(parts, key=lambda part: (-len(part), part[0])) if len(parts) else [], np.int64
         )
@@ -129,14 +134,14 @@ class _IgraphGraph:
         """Yield the communities of the induced subgraph of each part, each ascending."""
         for part in parts:
             watch.check()
-            yield _cluster(self.whole.induced_subgraph(part.tolist()), part) if len(part) else []
+            yield _cluster(self.graph.induced_subgraph(part.tolist()), part) if len(part) else []
 
 
 class _EdgeArrays:
     """A graph of more than `HIERARCHY_IGRAPH_EDGES` edges, as arrays.
 
     Each pair of nodes occurs once, with the sum of its weights. All subgraphs of a level are made
-    together, so that the time grows as n log n. Edges between parts are then dropped.
+    in one pass, so that the time grows as n log n.
     """
 
     def __init__(self, n: int, edges: np.ndarray, weights: np.ndarray):
@@ -168,6 +173,7 @@ class _EdgeArrays:
 
     def split(self, parts: list[np.ndarray], watch: Watch = NO_WATCH) -> Iterator[list[np.ndarray]]:
         """Yield the communities of the induced subgraph of each part, each ascending."""
+        # Edges between parts are dropped for good, because later parts are inside these.
         part_of, position_in_part = np.full(self.n, -1, np.int32), np.empty(self.n, np.int32)
         for number, part in enumerate(parts):
             part_of[part], position_in_part[part] = number, np.arange(len(part))
@@ -187,7 +193,10 @@ class _EdgeArrays:
 def _cluster_edges(
     nodes: np.ndarray, edges: np.ndarray, weights: np.ndarray, watch: Watch
 ) -> list[np.ndarray]:
-    """Return the communities of some nodes, each ascending; edges are positions in `nodes`."""
+    """Return the communities of some nodes, each ascending.
+
+    `edges` are pairs of positions in `nodes`.
+    """
     if len(edges) > HIERARCHY_IGRAPH_EDGES:
         from core.graph.large import leiden, make_links  # imports numba
 
@@ -203,7 +212,7 @@ def _cluster_edges(
 
 
 def _cluster(graph: Any, nodes: np.ndarray) -> list[np.ndarray]:
-    """Return the communities of an igraph graph of some nodes, each ascending."""
+    """Return the communities of an igraph graph, whose vertex i is `nodes[i]`, each ascending."""
     with seed_igraph(HIERARCHY_SEED):
         communities = graph.community_leiden(
             objective_function="modularity", weights="weight", n_iterations=HIERARCHY_ITERATIONS

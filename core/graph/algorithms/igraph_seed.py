@@ -1,4 +1,4 @@
-"""Seeded use of igraph's random generator, which is shared by the whole process."""
+"""Reproducible random numbers in igraph, whose generator all threads of a process share."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _igraph_lock = threading.Lock()
 
 @contextmanager
 def seed_igraph(seed: int) -> Iterator[None]:
-    """Seed igraph's random generator for the code inside.
+    """Seed igraph's random generator within the block.
 
-    Other threads wait meanwhile, so the same seed always gives the same numbers.
+    Other threads that want to seed it wait for the end of the block, so the same seed always gives
+    the same numbers. Afterwards the generator is Python's `random` module, igraph's default.
 
     >>> import igraph
     >>> from core.graph.algorithms.igraph_seed import seed_igraph

@@ -1,4 +1,4 @@
-"""Positions of the nodes of a drawn graph: near to their neighbours, or in columns by hops."""
+"""Positions of nodes in drawings of graphs: near to their neighbours, or in columns by hops."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from core.graph.algorithms.igraph_seed import seed_igraph
 
 # Number of candidate positions per ring around the neighbours of a new node.
 RING_POSITIONS = 20
-# Radii of these rings, in units of the spacing between nodes.
+# Radii of these rings, in units of the desired distance between nodes.
 RING_RADII = (0.7, 1.0, 1.5, 2.2, 3.2)
-# Width of the empty margins, as a share of the picture.
+# Width of the margins in which no new node is put, as a share of the picture.
 SIDE_MARGIN = 0.03
-# Distance of the first two columns, in units of the others; smaller, as no labels are between them.
+# Distance between the first two columns, in units of the other distances. It is smaller, because no
+# labels are drawn between these columns.
 FIRST_COLUMN_GAP = 0.5
 
 Position = tuple[float, float]
@@ -35,8 +36,9 @@ def node_positions(
     ----------
     nodes : node ids.
     edges : pairs of node ids.
-    fixed : positions of nodes that stay; the others are put into the gaps near to their neighbours.
-    seed : seed of the layout.
+    fixed : positions of nodes that are not moved. Without any, all nodes are laid out; else the
+        other nodes are put into the gaps near to their neighbours.
+    seed : seed of the random numbers of the layout.
 
     Returns
     -------
@@ -73,7 +75,10 @@ def node_positions(
 
 
 def _repel(xy: np.ndarray, limit: float) -> np.ndarray:
-    """Push points apart that are nearer to each other than `limit`, within 0..1."""
+    """Move points apart that are nearer to each other than `limit`, within 0..1.
+
+    It stops after 40 rounds, also if some points are still near to each other.
+    """
     xy = xy.copy()
     for _ in range(40):
         gaps = xy[:, None] - xy[None]
@@ -82,6 +87,7 @@ def _repel(xy: np.ndarray, limit: float) -> np.ndarray:
         close = distance < limit
         if not close.any():
             break
+        # Points at the same position are moved in opposite directions, by their order.
         push = np.where(
             distance[..., None] > 1e-6,
             gaps / np.maximum(distance, 1e-6)[..., None],
@@ -94,7 +100,7 @@ def _repel(xy: np.ndarray, limit: float) -> np.ndarray:
 def _place_new_nodes(
     nodes: Sequence[int], edges: Sequence[tuple[int, int]], positions: dict[int, Position]
 ) -> dict[int, Position]:
-    """Add positions of the other nodes, those with the most placed neighbours first."""
+    """Add positions of the nodes without one, those with the most placed neighbours first."""
     neighbours_of = neighbours(edges)
     positions, spacing = dict(positions), 0.8 / math.sqrt(max(len(nodes), 4))
 
@@ -111,7 +117,11 @@ def _place_new_nodes(
 
 
 def _free_position(anchors: np.ndarray, occupied: np.ndarray, spacing: float) -> Position:
-    """Return the least crowded candidate position near the anchors, the placed neighbours."""
+    """Return the best candidate position near the anchors, the placed neighbours.
+
+    It is the least crowded one by the `occupied` positions, with a lower weight for its distance
+    from the anchors.
+    """
     turns = np.arange(RING_POSITIONS) * (2 * np.pi / RING_POSITIONS)
     directions = np.stack([np.cos(turns), np.sin(turns)], 1)
     middle = anchors.mean(0) if len(anchors) else np.array([0.5, 0.5])
@@ -139,7 +149,7 @@ def layered_positions(
     ----------
     nodes : node ids.
     edges : pairs of node ids.
-    seeds : nodes of the first column; the first node if none of them is drawn.
+    seeds : nodes of the first column. If none of them is in `nodes`, the first node is used.
 
     Returns
     -------
@@ -169,7 +179,8 @@ def _columns_by_hops(
 ) -> list[list[int]]:
     """Group nodes by their hops from the seeds, each column in the order of `nodes`.
 
-    Nodes out of reach are added to the last column, or form a second one.
+    Nodes out of reach are added to the last column. If only the first column is filled, they form a
+    second one.
     """
     chosen_seeds = set(seeds)
     columns = [[node for node in nodes if node in chosen_seeds] or list(nodes[:1])]
@@ -203,7 +214,10 @@ def _sort_columns(
     neighbours_of: Mapping[int, Sequence[int]],
     input_order: Mapping[int, int],
 ) -> dict[int, float]:
-    """Sort each column by the mean heights of the neighbours, and return the heights in 0..1."""
+    """Sort each column in place by the mean heights of neighbours, and return all heights in 0..1.
+
+    Eight sweeps alternate between right to left and left to right.
+    """
     heights = dict[int, float]()
     for column in columns:
         heights |= _even_heights(column)

@@ -1,4 +1,4 @@
-"""Communities of a graph by the Leiden algorithm, split until they are small."""
+"""Flat communities of a graph: Leiden, run again inside communities that are too large."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from core.graph.large import Links
 
 LEIDEN_SEED = 0
-# Largest number of nodes of a cluster. Larger clusters are split again, so that the PageRank of a
-# question stays within a small graph.
+# Number of nodes above which a cluster is split again, so that PageRank inside the clusters of a
+# question's seeds stays fast.
 MAX_CLUSTER_NODES = 100_000
-# Largest number of edges that igraph clusters, which takes about 200 bytes for each. Larger graphs
-# are clustered by `core.graph.large.array_leiden`.
+# Largest number of edges that igraph clusters; it takes about 200 bytes per edge. Larger graphs are
+# clustered by `core.graph.large.array_leiden`.
 LEIDEN_IGRAPH_EDGES = 20_000_000
-# Memory in bytes per edge of the latter, as measured.
+# Measured memory in bytes per edge of `core.graph.large.array_leiden`.
 LEIDEN_EDGE_BYTES = 100
 
 
 @dataclass(frozen=True, eq=False)
 class NodeCommunities:
-    """The finest communities of a graph, numbered by their first member.
+    """Disjoint communities that cover all nodes of a graph, numbered by their smallest node.
 
     `community_of[v]` is the community of node `v`.
     """
@@ -68,7 +68,7 @@ class NodeCommunities:
 
 
 def detect_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
-    """Detect communities of at most `MAX_CLUSTER_NODES` nodes each.
+    """Detect communities; those of more than `MAX_CLUSTER_NODES` nodes are split again.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def detect_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
     >>> from core.graph.algorithms.leiden import detect_clusters
     >>> found = detect_clusters(toy)
     >>> # each node is in one community
-    >>> sorted(node for one in range(len(found)) for node in found.members(one).tolist())
+    >>> sorted(node for group in range(len(found)) for node in found.members(group).tolist())
     [0, 1, 2, 3, 4]
     """
     return NodeCommunities(detect_communities(graph, MAX_CLUSTER_NODES, watch))
@@ -96,10 +96,10 @@ def detect_clusters(graph: Graph, watch: Watch = NO_WATCH) -> NodeCommunities:
 def detect_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     """Detect the communities of a graph.
 
-    The method is Leiden for modularity on the undirected graph, where parallel edges weigh more.
-    Each community that is too large is split again by Leiden on its induced subgraph, until it is
-    small enough or Leiden does not split it. Microsoft's GraphRAG clusters only the largest
-    connected component; here every node belongs to a community.
+    The method is Leiden for modularity on the undirected graph, in which each parallel edge counts.
+    Each community of more than `max_size` nodes is split again by Leiden on its induced subgraph,
+    until it is small enough or Leiden does not split it. Microsoft's GraphRAG clusters only the
+    largest connected component; here every node belongs to a community.
 
     Graphs of up to `LEIDEN_IGRAPH_EDGES` edges are clustered by igraph, larger ones by
     `core.graph.large.array_leiden`. A large graph is clustered in a subprocess, because igraph
@@ -112,7 +112,7 @@ def detect_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> 
 
     Returns
     -------
-    The community of each node, int32 [n], numbered by first member.
+    The community of each node, int32 [n]; communities are numbered by their smallest node.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def detect_communities(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> 
 
 
 def clustering_refusal(graph: Graph) -> str:
-    """Return why a graph cannot be clustered in the free memory; empty if it can.
+    """Return the reason why a graph cannot be clustered in the free memory; empty if it can.
 
     >>> from core.graph.algorithms.leiden import clustering_refusal
     >>> clustering_refusal(toy)
@@ -151,7 +151,7 @@ def _cluster_in_subprocess(
 
 def _cluster_graph(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
     watch.report("Finding communities", 0.0)
-    # (nodes, graph, positions of the nodes in that graph, None for all).
+    # (node ids of a community; graph that contains it; its positions in that graph, None for all).
     waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [
         (np.arange(graph.n_nodes), _whole_graph(graph), None)
     ]
@@ -179,7 +179,7 @@ def _cluster_graph(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.n
 
 
 def _whole_graph(graph: Graph) -> Any:
-    """Return a graph for clustering, in igraph if it is small enough."""
+    """Return a graph for clustering: an igraph graph, or a `_LargeGraph` if it is too large."""
     if graph.n_edges > LEIDEN_IGRAPH_EDGES:
         from core.graph.large import Links
 
@@ -212,7 +212,7 @@ class _LargeGraph:
     def induced(self, positions: np.ndarray) -> Any:
         """Return the subgraph on the nodes at these positions.
 
-        It is an igraph graph if it is small enough.
+        It is an igraph graph, or a `_LargeGraph` if it is too large.
         """
         import igraph
 

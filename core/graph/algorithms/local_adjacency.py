@@ -1,4 +1,4 @@
-"""Adjacency of a subgraph, with nodes renumbered from 0."""
+"""Adjacency of a subgraph, with its nodes renumbered from 0, for path search."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from core.graph.columns import row_offsets
 from core.graph.protocol import KnowledgeGraph
 from core.types import Subgraph
 
-# Largest number of steps that are held as tuples.
+# Largest number of steps that are kept as tuples.
 MAX_TUPLE_STEPS = 500_000
 
 
 class LocalAdjacency:
     """Adjacency of a subgraph in CSR form, with local node ids.
 
-    The steps from local node `v` are the entries `indptr[v] .. indptr[v + 1]` of `neighbours`,
-    `edges` and `forward`. Local ids are positions in `nodes`, which holds the graph's ids,
-    ascending. The steps of a node are ordered by (edge id, forward first).
+    Local ids are positions in `nodes`, which holds the graph's ids, ascending. The steps from local
+    node `v` are the entries from `indptr[v]` to below `indptr[v + 1]` of `neighbours`, `edges` and
+    `forward`. They are ordered by edge id, and a forward step comes before a backward one.
+    `relation_of` maps edges to relations.
 
     Parameters
     ----------
-    subgraph : nodes ascending, and edges; an edge with an end outside gives no step.
+    subgraph : nodes, ascending, and edges; an edge with an end outside the nodes is left out.
     direction : steps go from head to tail (out), from tail to head (in), or both ways (both); a
         self-loop then gives two steps.
 
@@ -78,7 +79,7 @@ class LocalAdjacency:
         return int(self._local_ids(np.array([node], np.int64))[0])
 
     def steps(self, local_id: int) -> slice:
-        """Slice of `neighbours`, `edges` and `forward` with the steps from a local node."""
+        """Return the slice of `neighbours`, `edges` and `forward` for the steps of a node."""
         return slice(int(self.indptr[local_id]), int(self.indptr[local_id + 1]))
 
     @cached_property
@@ -96,7 +97,7 @@ class LocalAdjacency:
 
 
 class _StepLists(Sequence):
-    """Steps of the local nodes as tuples, made on access."""
+    """Steps of the local nodes as tuples, made on each access and not kept."""
 
     def __init__(self, local: LocalAdjacency):
         self._local = local

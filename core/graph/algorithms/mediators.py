@@ -1,4 +1,7 @@
-"""Mediators: unnamed nodes of a fact with more than two parts, as in Freebase."""
+"""Mediators: unnamed nodes that stand for a fact with more than two parts, as in Freebase.
+
+For example, a node without a name connects an actor, a film and a role.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from core.graph.algorithms.chains import Chain
 from core.graph.identifier_names import is_unnamed
 from core.graph.protocol import KnowledgeGraph
 
-# Number of triples whose node names are checked.
+# Largest number of triples whose node names are checked.
 MAX_CHECKED_TRIPLES = 200_000
 # A step counts as leading into mediators if more than this share of its end nodes are mediators.
 MIN_MEDIATOR_SHARE = 0.5
@@ -17,9 +20,9 @@ MIN_MEDIATOR_SHARE = 0.5
 def mediator_step_mask(graph: KnowledgeGraph) -> np.ndarray:
     """Mark each relation and direction whose steps mostly lead to mediators, bool [2 * relations].
 
-    Its indices are the step codes of `core.graph.algorithms.chains`: 2r for relation r from head to
-    tail, and 2r + 1 from tail to head. Of a large graph, `MAX_CHECKED_TRIPLES` triples are checked,
-    spread evenly.
+    The positions are the step codes of `core.graph.algorithms.chains`: 2r for relation r from head
+    to tail, and 2r + 1 from tail to head. Of a large graph, `MAX_CHECKED_TRIPLES` evenly spaced
+    triples are checked. The result is cached on the graph.
 
     >>> from core.graph.algorithms.mediators import mediator_step_mask
     >>> mask = mediator_step_mask(toy)  # every node of this graph has a name
@@ -45,9 +48,9 @@ def _mark_mediator_steps(graph: KnowledgeGraph) -> np.ndarray:
 
 
 def count_named_hops(chain: Chain, is_mediator_step: np.ndarray) -> int:
-    """Count the hops of a chain from one named node to the next.
+    """Count the hops of a chain, each from a named node to the next one.
 
-    Two steps through a mediator are one hop.
+    A step into a mediator and the step out of it are one hop.
 
     Parameters
     ----------

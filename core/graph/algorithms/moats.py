@@ -1,4 +1,7 @@
-"""Compiled loop that grows the moats of a Steiner tree."""
+"""Compiled loop of the Steiner tree in `core.graph.algorithms.steiner`.
+
+A moat is the ball that grows around each cluster of nodes with a prize.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,17 @@ watch_compiling()
 
 @njit(cache=True, nogil=True)
 def next_meeting(waiting, n, heads, tails, costs, cluster, rate, widths):
-    """Find the edge whose ends' moats meet first.
+    """Find the edge on which the moats of its two ends meet first.
 
     Edges within a cluster are removed from `waiting` in place; the others stay in their order.
 
     Parameters
     ----------
-    waiting : edges that are checked, int64.
-    n : number of entries of `waiting` that count.
+    waiting : edges to check, int64; only the first `n` entries are used.
+    n : number of edges to check.
     heads, tails, costs : ends and cost of each edge.
-    cluster, rate, widths : of each node its cluster, the speed at which its moat grows, and the
-        width of that moat.
+    cluster, rate, widths : cluster of each node, speed at which its moat grows, and width of the
+        moat.
 
     Returns
     -------

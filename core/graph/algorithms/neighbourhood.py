@@ -12,12 +12,12 @@ from core.graph.store import Graph
 from core.types import Subgraph
 from core.watch import NO_WATCH, Watch
 
-# Codes of the directions in the compiled loops.
+# Codes of the directions in the compiled loops, which call the code `mask`.
 DIRECTION_CODES = {"out": 1, "in": 2, "both": 3}
 
 
 def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
-    """Return the seeds as an array, and check that they are nodes of the graph.
+    """Return the seeds as an array, after a check that they are nodes of the graph.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
 
     Returns
     -------
-    int64, in their order and with repeats.
+    int64, in the order of `seeds` and with repeats.
 
     Raises
     ------
@@ -94,8 +94,8 @@ def nearest_nodes(
     ----------
     seeds : ids of the start nodes.
     hops : largest distance.
-    direction : follows steps in the direction out, in, both or graph.
-    keep : largest number of nodes, the nearest ones; it limits the seeds, too. None for all.
+    direction : direction of the steps: out, in, both or graph.
+    keep : largest number of nodes, seeds included; the nearest are returned. None for all.
     watch : checked before each hop; may raise RunCancelled.
 
     Returns
@@ -137,7 +137,7 @@ def induced_edges(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
 
     Parameters
     ----------
-    nodes : node ids; repetitions count once.
+    nodes : node ids; repeats count once.
 
     Returns
     -------
@@ -165,11 +165,11 @@ def connected_components(graph: KnowledgeGraph, subgraph: Subgraph) -> int:
 
     Parameters
     ----------
-    subgraph : nodes, and edges between them.
+    subgraph : nodes, ascending, and edges between them.
 
     Returns
     -------
-    0 for a subgraph without nodes.
+    The number; 0 for a subgraph without nodes.
 
     Examples
     --------

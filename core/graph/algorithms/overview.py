@@ -23,15 +23,16 @@ class OverviewDefaults:
     hubs: int = 8  # entities with the highest degrees
     joints: int = 16  # entities that connect the hubs
     nodes: int = 42  # entities in total
-    max_hub_steps: int = 20_000  # steps of a hub, per direction, that are searched for joints
-    # triples above which a sample gives the highest degrees, as counting reads the whole graph
+    max_hub_steps: int = 20_000  # steps of a node, per direction, that are read
+    # triples above which the busiest entities are taken from a sample, because counting all degrees
+    # reads the whole graph
     max_counted_triples: int = 20_000_000
-    sample_blocks: int = 256  # positions in the graph that are sampled
-    sample_block_triples: int = 64  # triple ends read at each position
-    max_joint_candidates: int = 2_000
-    # further entities per relation; triples drawn of each entity of a graph with too many links
+    sample_blocks: int = 256  # number of positions in the graph that are sampled
+    sample_block_triples: int = 64  # triples read at each position
+    max_joint_candidates: int = 2_000  # nodes next to the hubs, those next to the most hubs
+    # further entities per relation and turn; also the triples drawn per entity if links are thinned
     max_examples: int = 3
-    max_links_per_node: float = 2.5  # of a graph whose links are all drawn
+    max_links_per_node: float = 2.5  # links per drawn node above which some links are left out
 
 
 OVERVIEW = OverviewDefaults()
@@ -40,9 +41,10 @@ NodeSteps = tuple[np.ndarray, np.ndarray, np.ndarray]  # neighbours, edges, rela
 
 @dataclass(frozen=True)
 class Overview:
-    """Nodes to draw in three groups, each best first, and the triples between them.
+    """Nodes to draw, in three groups, and the triples between them.
 
-    The triples are ascending. `is_whole` is True if this is the whole graph.
+    Each group is ordered best first. `edges` are the ids of the triples, ascending. `is_whole` is
+    True if all nodes of the graph are drawn.
     """
 
     hubs: tuple[int, ...]
@@ -55,10 +57,10 @@ class Overview:
 def overview(graph: Any) -> Overview:
     """Choose the nodes and triples that show a graph best.
 
-    These are the entities with the highest degrees, entities that are adjacent to several of them,
-    and neighbours of the latter by the relations drawn least so far. A graph of at most
-    `OVERVIEW.nodes` nodes is drawn whole. Only a bounded part of the graph is read: at most
-    `OVERVIEW.max_hub_steps` steps of a node in each direction.
+    The nodes are the entities with the highest degrees (hubs), entities that are adjacent to
+    several hubs (joints), and neighbours of the joints by the relations that occur least among the
+    drawn nodes. All nodes of a graph of at most `OVERVIEW.nodes` nodes are drawn. Only a bounded
+    part of the graph is read: at most `OVERVIEW.max_hub_steps` steps of a node in each direction.
 
     >>> from core.graph.algorithms.overview import overview
     >>> found = overview(toy)
@@ -82,7 +84,7 @@ def overview(graph: Any) -> Overview:
 def busiest_nodes(graph: Any, count: int) -> list[int]:
     """Return the nodes with the highest degrees, ordered by (-degree, id).
 
-    Of a very large graph, a sample of its triples is used, in which hubs occur often.
+    Of a very large graph, the candidates are the nodes that occur most in a sample of its triples.
 
     Parameters
     ----------
@@ -118,10 +120,11 @@ def _show_all(graph: Any, hubs: list[int]) -> Overview:
 
 
 def _thin_edges(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[int, ...]:
-    """Return the edges, or some if they connect over `OVERVIEW.max_links_per_node` pairs per node.
+    """Return the edges to draw, ascending: all of them, or a part if there are too many.
 
-    In that case, `OVERVIEW.max_examples` edges of each node stay, those of the relations drawn
-    least so far first. The result is ascending.
+    There are too many if they connect more than `OVERVIEW.max_links_per_node` pairs per node. Then
+    up to `OVERVIEW.max_examples` edges are chosen for each node, one per pair, first those of the
+    relations chosen least so far.
     """
     heads, relations, tails = (ids.tolist() for ids in graph.triples(edges))
     pairs = [(min(pair), max(pair)) for pair in zip(heads, tails)]
@@ -149,9 +152,9 @@ def _thin_edges(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[
 
 
 def _first_steps(graph: Any, node: int) -> NodeSteps:
-    """Return (neighbours, edges, relations) of a node, int64.
+    """Return the neighbours, edges and relations of a node's steps, int64.
 
-    At most the first `OVERVIEW.max_hub_steps` steps in each direction are read.
+    Only the first `OVERVIEW.max_hub_steps` steps in each direction are read.
     """
     (out_start, out_stop), (in_start, in_stop) = (
         (int(indptr[node]), int(min(indptr[node + 1], indptr[node] + OVERVIEW.max_hub_steps)))
@@ -164,10 +167,10 @@ def _first_steps(graph: Any, node: int) -> NodeSteps:
 
 
 def _choose_joints(hubs: list[int], steps: list[NodeSteps]) -> list[int]:
-    """Choose nodes adjacent to the hubs, one after the other.
+    """Choose nodes that are adjacent to many hubs, one after the other.
 
-    Each time it is the node that is adjacent to the most hubs, where a hub counts less the more
-    chosen neighbours it has; of several, the one with the smallest id.
+    Each choice is the node with the largest gain, and of several the one with the smallest id. The
+    gain is a sum over the adjacent hubs of 1 / (1 + number of chosen nodes next to the hub)^2.
     """
     hub_neighbours = [np.setdiff1d(nodes, hubs) for nodes, *_ in steps]
     nodes, counts = np.unique(
@@ -189,10 +192,10 @@ def _choose_joints(hubs: list[int], steps: list[NodeSteps]) -> list[int]:
 
 
 def _choose_further(shown: set[int], steps: list[NodeSteps], limit: int) -> list[int]:
-    """Choose neighbours of the joints, one of each in turn, and add them to `shown`.
+    """Choose neighbours of the joints, one per joint in each turn, and add them to `shown`.
 
-    The relation drawn least so far comes first. The number of nodes per relation is limited by
-    `OVERVIEW.max_examples`, times the number of the turn.
+    `steps` are those of the joints. The neighbour by the relation drawn least so far is chosen. In
+    turn t, counted from 1, only relations drawn less than t x `OVERVIEW.max_examples` times count.
     """
     counts: Counter[int] = Counter()
     for nodes, _, relations in steps:

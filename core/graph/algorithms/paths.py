@@ -1,4 +1,4 @@
-"""Paths from one node within a subgraph: the shortest, or all simple paths."""
+"""Paths from one node within a subgraph: shortest paths, or all simple paths."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ def shortest_paths(
 ) -> tuple[list[Path], bool]:
     """Return the shortest paths from `source` to the other nodes of the subgraph.
 
-    By default each target has one sequence of nodes, through the predecessor found first, as in
-    igraph's “get_shortest_paths” (LEGO-GraphRAG SBR-SPR).
+    By default each target has one sequence of nodes, through the predecessor that the breadth-first
+    search finds first, as in igraph's “get_shortest_paths” (LEGO-GraphRAG SBR-SPR).
 
     Parameters
     ----------
     local : the subgraph.
     source : the graph's id of the start node; if it is not in the subgraph, there are no paths.
     hops : largest number of steps.
-    every : return all shortest sequences of nodes to each target.
-    parallel : return a path for each of several edges between two nodes, else for the first alone.
+    every : return all shortest sequences of nodes to each target, not just one.
+    parallel : if several edges connect two nodes, return a path for each; else for the first alone.
     cap : largest number of paths, the first in the order of the result; None for all.
     watch : may raise RunCancelled.
 
     Returns
     -------
-    Paths in the graph's ids by (length, end, nodes, edges), and whether there were more than `cap`.
+    Paths in the graph's ids, ordered by (length, end, nodes, edges), and True if there were more
+    than `cap`.
 
     >>> from core.graph.algorithms.local_adjacency import LocalAdjacency
     >>> from core.graph.algorithms.paths import shortest_paths
@@ -62,10 +63,10 @@ def shortest_paths(
 def simple_paths(
     local: LocalAdjacency, source: int, hops: int, cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
-    """Return the paths that repeat no node, shortest first.
+    """Return the paths from `source` that repeat no node, shortest first.
 
-    Paths of one length are ordered by the path that they extend, then by (edge, forward first).
-    Since the shortest come first, the cap bounds the memory and drops the longest.
+    Paths of one length are ordered by the path that they extend, then by edge, a forward step
+    before a backward one. The longest paths are the ones that `cap` drops.
 
     Parameters
     ----------
@@ -77,11 +78,11 @@ def simple_paths(
 
     Returns
     -------
-    The paths in the graph's ids, and whether there were more than `cap`.
+    The paths in the graph's ids, and True if there were more than `cap`.
 
     Notes
     -----
-    EPR of LEGO-GraphRAG.
+    This is EPR of LEGO-GraphRAG.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def simple_paths(
 def _take_paths(
     candidates: Iterator[Path], cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
-    """Return at most `cap` of the paths, and whether there were more."""
+    """Return at most `cap` of the paths, and True if there were more."""
     paths: list[Path] = []
     for path in candidates:
         if cap is not None and len(paths) >= cap:
@@ -115,7 +116,7 @@ def _take_paths(
 def _search_breadth_first(
     local: LocalAdjacency, start: int, hops: int, every: bool, parallel: bool, watch: Watch
 ) -> tuple[dict[int, int], Predecessors]:
-    """Return the depth of each node reached from `start`, and the predecessors of each but it."""
+    """Return the depth of each node reached from `start`, and the predecessors of the others."""
     depth, level = {start: 0}, [start]
     previous: Predecessors = {}
     for hop in range(1, hops + 1):
@@ -153,9 +154,9 @@ def _paths_to_targets(
     for count, target in enumerate(targets):
         if count % 256 == 0:
             watch.check()
-        trail = _single_path(start, target, previous)
-        if trail:
-            yield from _paths_along(names, trail, previous)
+        node_sequence = _single_path(start, target, previous)
+        if node_sequence:
+            yield from _paths_along(names, node_sequence, previous)
             continue
         onward: dict[int, list[int]] = {}  # node -> next nodes on a path to the target
         stack = [target]
@@ -174,7 +175,7 @@ def _paths_to_targets(
 def _single_path(start: int, target: int, previous: Predecessors) -> list[int]:
     """Return the only sequence of nodes from start to target, empty if there are several.
 
-    Most targets have only one.
+    Most targets have only one, which is found faster than by `_paths_between`.
     """
     trail = [target]
     while trail[-1] != start:
@@ -188,9 +189,9 @@ def _single_path(start: int, target: int, previous: Predecessors) -> list[int]:
 def _paths_between(
     names: list[int], start: int, target: int, onward: dict[int, list[int]], previous: Predecessors
 ) -> Iterator[Path]:
-    """Yield the paths from start to target along `onward`, by nodes, then edges.
+    """Yield the paths from start to target along `onward`, ordered by (nodes, edges).
 
-    The search is depth-first without recursion.
+    `onward` maps each node to its next nodes. The search is depth-first without recursion.
     """
     trail, ahead = [start], [iter(onward[start])]
     while trail:
@@ -213,7 +214,7 @@ def _paths_along(names: list[int], local_ids: list[int], previous: Predecessors)
 
 
 def _paths_by_length(local: LocalAdjacency, start: int, hops: int) -> Iterator[Path]:
-    """Yield simple paths by length, with those of one length in memory at a time."""
+    """Yield simple paths by length; only the paths of one length are in memory at a time."""
     names = local.nodes.tolist()
     level: list[tuple[tuple[int, ...], Path]] = [((start,), Path((names[start],)))]
     for hop in range(hops):

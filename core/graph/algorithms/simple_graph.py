@@ -1,4 +1,4 @@
-"""Undirected simple graph of a knowledge graph, on which documents are re-ranked."""
+"""Undirected graph of a knowledge graph without relations, for re-ranking of documents."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from core.graph.store import row_entries
 
 @dataclass(frozen=True, eq=False)
 class SimpleGraph:
-    """Neighbours of each node, ascending, without parallel links and loops.
+    """An undirected graph without parallel links and loops, in CSR form.
 
-    Those of node `v` are `neighbour_ids[indptr[v]:indptr[v + 1]]`. Each link occurs at both ends.
+    The neighbours of node `v` are `neighbour_ids[indptr[v]:indptr[v + 1]]`, ascending. Each link
+    occurs at both ends.
     """
 
     indptr: np.ndarray  # int64 [n + 1]
@@ -32,13 +33,16 @@ class SimpleGraph:
         return self.indptr[nodes + 1] - self.indptr[nodes]
 
     def steps(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return every step from some nodes, in their order: (position of the node, neighbour)."""
+        """Return every step from some nodes: positions in `nodes` and neighbours, both int64.
+
+        The steps are in the order of `nodes`, then by neighbour.
+        """
         rows, index = row_entries(self.indptr, nodes)
         return rows, self.neighbour_ids[index]
 
 
 def simple_graph(graph: KnowledgeGraph) -> SimpleGraph:
-    """Return the undirected simple graph of a graph, which is computed once.
+    """Return the undirected simple graph of a knowledge graph, cached on the graph.
 
     >>> from core.graph.algorithms.simple_graph import simple_graph
     >>> links = simple_graph(toy)  # A>B A>C C>A and E>A; the loop at D is none

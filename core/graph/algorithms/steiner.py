@@ -1,4 +1,8 @@
-"""Prize-collecting Steiner tree by the growth and pruning of Goemans and Williamson."""
+"""Prize-collecting Steiner tree by the growth and pruning of Goemans and Williamson.
+
+Nodes have prizes, such as their relevance, and edges have costs. The tree connects nodes with large
+prizes over cheap edges, as in G-Retriever.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +18,21 @@ PRIZE_TOLERANCE = 1e-12
 
 @dataclass
 class _MoatGrowth:
-    """Clusters of nodes that grow until they meet.
+    """Clusters of nodes, surrounded by moats that grow until they meet.
 
-    Cluster `i < n` is node `i`. Each merge makes a new cluster. A cluster stops when its prizes are
-    used up.
+    At first, each node is a cluster, with the number of the node. Each merge makes a new cluster
+    with the next number. Growth uses up the prizes of a cluster, and it stops when none is left.
     """
 
-    prizes: np.ndarray
+    prizes: np.ndarray  # float64 [n], prize of each node
     cluster: np.ndarray = field(init=False)  # current cluster of each node
     growth: np.ndarray = field(init=False)  # total growth of the clusters of each node
     rate: np.ndarray = field(init=False)  # growth rate of each node's cluster: 1 or 0
-    prize_left: list[float] = field(init=False)  # remaining prize of each cluster
+    prize_left: list[float] = field(init=False)  # unused prize of each cluster
     active: set[int] = field(init=False)  # growing clusters
     parent: list[int] = field(init=False)  # cluster into which each was merged, else -1
-    # (edge, node of the active cluster, other node, the other cluster if it had stopped, else -1).
+    # (edge; its node in an active cluster; its other node; cluster of the latter if it had stopped,
+    # else -1).
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -89,11 +94,11 @@ def prize_collecting_tree(
 ) -> tuple[list[int], list[int]]:
     """Return the nodes and edges of a tree with large prizes and small costs.
 
-    Every node with a prize grows a moat. If two moats meet, the edge between them is taken and
+    Every node with a prize grows a moat. If two moats meet, the edge between them is chosen and
     their clusters merge. A cluster whose prizes are used up stops. Then the merges are visited from
-    last to first, and stopped clusters that nothing else needs are dropped. If several moats meet
-    at the same time, the first edge is taken. Edge costs plus missed prizes are at most twice the
-    least possible.
+    last to first, and stopped clusters that do not connect others are dropped. If moats meet on
+    several edges at the same time, the first edge is chosen. The costs of the edges plus the prizes
+    of the nodes outside are at most twice the least possible sum.
 
     Parameters
     ----------
@@ -109,7 +114,8 @@ def prize_collecting_tree(
 
     Notes
     -----
-    The algorithm is Goemans and Williamson's growth, unrooted, to one cluster, with their pruning.
+    This is the unrooted variant of Goemans and Williamson's growth, until one active cluster is
+    left, with their pruning.
 
     Examples
     --------
@@ -126,7 +132,10 @@ def prize_collecting_tree(
 
 
 def _prune_tree(growth: _MoatGrowth, nodes: set[int]) -> tuple[list[int], list[int]]:
-    """Return the tree of the nodes of the last cluster without stopped clusters nothing needs."""
+    """Return the tree of the last cluster, without stopped clusters that do not connect others.
+
+    `nodes` are the nodes of the last cluster.
+    """
     merges = [merge for merge in growth.merges if merge[1] in nodes and merge[2] in nodes]
     neighbours_of: dict[int, list[int]] = {node: [] for node in nodes}
     for _, u, v, _ in merges:

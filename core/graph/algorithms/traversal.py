@@ -1,6 +1,6 @@
-"""Compiled loops that walk a graph: levels, edges among nodes, random walks.
+"""Compiled loops that walk a graph: breadth-first levels, induced edges, random walks.
 
-Like those of `core.graph.kernels`, they release Python's global lock.
+Like the loops of `core.graph.kernels`, they release Python's global lock.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ watch_compiling()
 
 
 @njit(cache=True, nogil=True)
-def next_level(found, start, end, seen, mask, out_indptr, tails, in_indptr, in_heads):
-    """Append the unseen neighbours of a level in ascending order, and return the new end.
+def next_level(reached, start, end, seen, mask, out_indptr, tails, in_indptr, in_heads):
+    """Append the next level of a breadth-first search: the unseen neighbours, ascending.
 
-    If `found` is too short for all of them, the smallest ids are appended.
+    If `reached` is too short for all of them, the smallest ids are appended.
 
     Parameters
     ----------
-    found : int64, filled up to `end`; neighbours are appended.
-    start, end : the level is `found[start:end]`.
+    reached : int64, filled up to `end`; neighbours are appended.
+    start, end : the level is `reached[start:end]`.
     seen : bool [nodes]; neighbours are marked.
     mask, out_indptr, tails, in_indptr, in_heads : the result of `walk_arguments`.
 
@@ -33,7 +33,7 @@ def next_level(found, start, end, seen, mask, out_indptr, tails, in_indptr, in_h
     fresh = np.empty(1024, np.int64)
     size = 0
     for index in range(start, end):
-        node = found[index]
+        node = reached[index]
         for side in range(2):
             if not mask & (side + 1):
                 continue
@@ -48,8 +48,8 @@ def next_level(found, start, end, seen, mask, out_indptr, tails, in_indptr, in_h
                         fresh = longer
                     fresh[size] = neighbour
                     size += 1
-    size_retained = min(size, len(found) - end)
-    found[end : end + size_retained] = np.sort(fresh[:size])[:size_retained]
+    size_retained = min(size, len(reached) - end)
+    reached[end : end + size_retained] = np.sort(fresh[:size])[:size_retained]
     return end + size_retained
 
 
@@ -58,15 +58,15 @@ def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
     """Count the edges that have both ends among some nodes.
 
     The loop walks the out-edges of each node. If a node has far more out-edges than there are
-    nodes, all nodes are instead looked up among the tails of each relation of the node, which are
-    sorted. The cost therefore depends neither on the size of the graph nor on its hubs.
+    nodes, each of the nodes is instead looked up by binary search among the tails of each relation,
+    which are sorted. The cost therefore depends neither on the size of the graph nor on its hubs.
 
     Parameters
     ----------
     nodes : node ids, int64 [n] ascending.
-    out_indptr, relations, tails : columns of the graph, by edge id.
+    out_indptr, relations, tails : arrays of a `Graph`.
     edges : receives the edge ids, ascending, if `store`.
-    store : also write the edges, not only count them.
+    store : True to write the edges, False only to count them.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
 
 @njit(cache=True, nogil=True)
 def run_walks(start, chances, restart, mask, out_indptr, tails, in_indptr, in_heads, visited):
-    """Run random walks from a node and write the visited nodes.
+    """Run random walks from a node, and write the visited nodes to `visited`.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def mark_edges_at(nodes, out_indptr, in_indptr, in_edges, marked):
     Parameters
     ----------
     nodes : node ids.
-    out_indptr, in_indptr, in_edges : columns of the graph.
+    out_indptr, in_indptr, in_edges : arrays of a `Graph`.
     marked : bool [edges], receives the marks.
     """
     for node in nodes:
@@ -148,6 +148,8 @@ def mark_edges_at(nodes, out_indptr, in_indptr, in_edges, marked):
 @njit(cache=True, nogil=True)
 def add_to_rows(items, scores, indptr, ids, sums, has_score):
     """Add the score of each item to the sums of its ids.
+
+    For example, the score of each node is added to the chunks that mention it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Uncertainty of shortest paths to a target, by the degrees on them."""
+"""Uncertainty of shortest paths to a target, by the degrees of their nodes (FastInsight)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from core.graph.kernels import least_path_sums
 def uncertainty(links: SimpleGraph, target: int) -> np.ndarray:
     """Return the sum of ln(1 + degree) over a shortest path from each node to a target.
 
-    The target itself is left out, so its value is 0. One breadth-first search from the target
-    computes all values.
+    The degree of the target is left out, so its own value is 0. One breadth-first search from the
+    target computes all values.
 
     Parameters
     ----------

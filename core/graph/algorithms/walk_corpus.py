@@ -1,4 +1,7 @@
-"""Random and breadth-first walks from a node, independent of the graph's numbering."""
+"""Random and breadth-first walks from nodes, which are indexed as texts (Walk&Retrieve).
+
+The walks depend on names and not on ids, so a small change of a graph changes few of them.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +25,17 @@ class WalkPlan:
     """Parameters of the walks from a node (Walk&Retrieve, section 2.1).
 
     With the strategy "random", a node has `walks` walks of `length` steps. Each step goes to a
-    uniformly drawn neighbour. A walk ends early if no step leads on. A walk that is drawn twice
-    counts twice (as in the paper) or, with `unique`, once. If several triples lead to a neighbour,
-    it is drawn as one (the paper's N(v)), and then one of these triples is drawn.
+    uniformly drawn neighbour. A walk ends early at a node without steps. A walk that is drawn twice
+    counts twice (as in the paper) or, with `unique`, once. A neighbour to which several triples
+    lead counts once in the draw (the paper's N(v)); then one of these triples is drawn.
 
     With "breadth-first", each node reached within `length` steps has one walk, along the
-    breadth-first tree. The first `walks` of them, to the nearest nodes, are taken; 0 takes all, as
-    in the paper. In both directions, a hub would then reach the whole graph.
+    breadth-first tree. Only the first `walks` of them, to the nearest nodes, are used; 0 means all,
+    as in the paper. With all walks in both directions, a hub would reach the whole graph.
 
-    `direction` is that of the steps. Those of the paper go from head to tail ("out"): its footnote
-    8 counts 9.41 breadth-first walks per node, which is the number for MetaQA in that direction.
-    `seed` is that of the random draws.
+    `direction` is the direction of the steps. In the paper they go from head to tail ("out"): its
+    footnote 8 counts 9.41 breadth-first walks per node, which is the number for MetaQA in that
+    direction. `seed` is the seed of the random draws.
     """
 
     strategy: str = "random"
@@ -58,14 +61,14 @@ class WalkPlan:
 class OrderedSteps:
     """Steps from every node, ordered by relation name, name of the next node and direction.
 
-    This order does not depend on the numbering of the graph. If a triple is added or removed, only
-    the walks that pass its ends change.
+    The steps from node `v` are the rows from `indptr[v]` to below `indptr[v + 1]`. Their order does
+    not depend on ids. If a triple is added or removed, only the walks that pass its ends change.
     """
 
-    indptr: np.ndarray
-    nodes: np.ndarray
-    edges: np.ndarray
-    forward: np.ndarray
+    indptr: np.ndarray  # int64 [n + 1]
+    nodes: np.ndarray  # int64 [steps], node that the step leads to
+    edges: np.ndarray  # int64 [steps]
+    forward: np.ndarray  # bool [steps], True from head to tail
 
     @classmethod
     def from_graph(cls, graph: KnowledgeGraph, direction: str) -> OrderedSteps:
@@ -84,7 +87,7 @@ class OrderedSteps:
         )
 
     def rows_of(self, node: int) -> slice:
-        """Slice of the steps from a node."""
+        """Return the slice of the steps from a node."""
         return slice(int(self.indptr[node]), int(self.indptr[node + 1]))
 
     def nodes_with_steps(self) -> np.ndarray:
@@ -113,14 +116,14 @@ def _order_steps(graph: KnowledgeGraph, direction: str) -> OrderedSteps:
 class NeighbourGroups:
     """Steps of every node, grouped by the neighbour to which they lead.
 
-    Node `n` has the groups from `indptr[n]` to below `indptr[n + 1]`, in the order of their first
+    Node `v` has the groups from `indptr[v]` to below `indptr[v + 1]`, in the order of their first
     step. The steps of group `g` are `step_rows[starts[g] : starts[g + 1]]`, as positions in
     `OrderedSteps`.
     """
 
-    indptr: np.ndarray
-    starts: np.ndarray
-    step_rows: np.ndarray
+    indptr: np.ndarray  # int64 [n + 1]
+    starts: np.ndarray  # int64 [groups + 1]
+    step_rows: np.ndarray  # int64 [steps]
 
     @classmethod
     def from_graph(cls, graph: KnowledgeGraph, direction: str) -> NeighbourGroups:
@@ -143,14 +146,14 @@ class NeighbourGroups:
 
 def _group_neighbours(steps: OrderedSteps) -> NeighbourGroups:
     n_nodes = len(steps.indptr) - 1
-    roots = np.repeat(np.arange(n_nodes), np.diff(steps.indptr))
+    start_nodes = np.repeat(np.arange(n_nodes), np.diff(steps.indptr))
     _, first, pair_of = np.unique(
-        roots * n_nodes + steps.nodes, return_index=True, return_inverse=True
+        start_nodes * n_nodes + steps.nodes, return_index=True, return_inverse=True
     )
     order = np.argsort(first)  # by first step, and therefore by node
     group_of = np.argsort(order)[pair_of]
     return NeighbourGroups(
-        row_offsets(np.bincount(roots[first], minlength=n_nodes)),
+        row_offsets(np.bincount(start_nodes[first], minlength=n_nodes)),
         row_offsets(np.bincount(group_of, minlength=len(first))),
         np.argsort(group_of, kind="stable"),
     )
@@ -162,7 +165,7 @@ def _rank_names(names: Iterable[str]) -> np.ndarray:
 
 
 def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
-    """Return the walks of a node, in the order of their discovery.
+    """Return the walks from a node, in the order in which they are made.
 
     Parameters
     ----------
@@ -185,7 +188,7 @@ def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
 
 
 def iterate_walks(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[Path]:
-    """Yield the walks of `walks_from`, each made when it is requested.
+    """Yield the walks of `walks_from` one by one.
 
     Parameters
     ----------
@@ -226,7 +229,10 @@ def _draw_numbers(name: str, plan: WalkPlan) -> np.ndarray:
 def _random_walks(
     steps: OrderedSteps, groups: NeighbourGroups, root: int, draws: np.ndarray
 ) -> Iterator[Path]:
-    """Yield random walks, of which each step takes one number for the neighbour, one for the edge."""
+    """Yield a random walk for each row of `draws`.
+
+    Each step uses two numbers in [0, 1): one to draw the neighbour, one to draw the edge to it.
+    """
     for walk_draws in draws.tolist():
         nodes, edges, forward = [root], [], []
         for group_draw, step_draw in walk_draws:

@@ -1,4 +1,4 @@
-"""Random walks from seeds."""
+"""Visit counts of random walks with restart from seeds (RWR)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def random_walks(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count the visits of random walks from the seeds to each node.
 
-    A step takes any edge of the node with equal probability, so each of several parallel edges
-    counts. The start counts as a visit. At a node without steps, a walk restarts if `restart` is
+    Each edge of a node is drawn with equal probability, so parallel edges make a neighbour more
+    likely. The start counts as a visit. At a node without steps, a walk restarts if `restart` is
     above 0, else it ends.
 
     Parameters
@@ -36,14 +36,14 @@ def random_walks(
     walks : number of walks from each seed, at least 1.
     steps : number of steps of a walk.
     restart : probability of a step back to the seed, 0 to 1.
-    direction : follows steps in the direction out, in, both or graph.
-    rng : source of the random choices.
-    subgraph : walks take only steps inside this subgraph, and a seed outside starts no walk. None
-        for the whole graph.
+    direction : direction of the steps: out, in, both or graph.
+    rng : source of the random numbers.
+    subgraph : walks stay inside this subgraph, and no walk starts from a seed outside. None for the
+        whole graph.
 
     Returns
     -------
-    The ids and their visits, both int64, ordered by (-visits, id).
+    The visited nodes and their numbers of visits, both int64, ordered by (-visits, id).
 
     Raises
     ------
@@ -52,7 +52,7 @@ def random_walks(
 
     Notes
     -----
-    With a restart of 0, RWR of LEGO-GraphRAG as its code has it.
+    With a restart of 0, this is RWR in the code of LEGO-GraphRAG.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import BadInput, StoreError
-from core.graph.columns import NONE, row_offsets
+from core.graph.columns import NO_TABLES, row_offsets
 from core.graph.large import NumberSource, TextSource, prepare_block_source
 from core.graph.order import in_name_order
 from core.graph.readers.attributes import ONLY_TRIPLES_READ, Attributes
@@ -139,7 +139,7 @@ def build_in_memory(
     """
     names, relations, columns = sort_by_name(*number_triples(triples))
     arrays, blob = arrays_and_names(names, columns, len(relations))
-    tables = NONE
+    tables = NO_TABLES
     if attributes is not None and attributes.has_any():
         tables = attributes.columns(names, edge_ids(columns), len(arrays["heads"]))
     parts: dict[str, Any] = {**arrays, "names_utf8": blob, "columns": tables}
@@ -256,7 +256,7 @@ def _build_in_memory(
     watch.report("Sorting", 0.6)
     names, relations, columns = sort_by_name(*numbered_triples)
     arrays, blob = arrays_and_names(names, columns, len(relations), watch)
-    tables = NONE
+    tables = NO_TABLES
     if attributes.has_any():
         tables = attributes.columns(names, edge_ids(columns), len(arrays["heads"]))
     watch.report("Writing", 0.9)

@@ -1,8 +1,18 @@
 """Construction and clustering of graphs that are larger than memory.
 
-Builds run in steps and may be interrupted. Folded names (lower case, plain typography) are stored
-on disk, and Leiden runs on arrays. Other packages import only the names listed in `__all__`.
-Modules that import numba are loaded at first use.
+A build (`large_build`) sorts the triples of a source in files on disk, in phases. It records its
+progress in a journal, so it can continue after an interruption. It also stores the folded names
+(lower case, plain typography) by which a large graph is searched. `array_leiden` clusters a graph.
+
+Other packages import only the names listed in `__all__`. Modules that import numba are loaded at
+first use.
+
+Terms
+-----
+spill file : a temporary file of a build, which the finished store does not need.
+block : a part of the source that is read at a time.
+part : a range of ids or hashes that is processed in memory at a time.
+fact : a value that the journal records, such as the number of nodes.
 """
 
 from __future__ import annotations
@@ -32,6 +42,7 @@ __all__ = [
     "write_folded",
 ]
 
+# Names of each module that `__getattr__` loads at first use.
 LOADED_LATE = {
     "array_leiden": ("Links", "inner_edges", "leiden", "make_links"),
     "finish": ("build_large",),

@@ -1,10 +1,10 @@
 """The Leiden algorithm on arrays, for graphs that are too large for igraph.
 
-It takes about 60 bytes per node and 50 per link. As in Traag, Waltman and van Eck (2019), nodes
-move between communities as long as modularity grows. Within each community, single nodes are then
-merged into well-connected groups. Each group is a node of the next, smaller graph. Unlike in the
-paper, there is no randomness: nodes are visited in the order of their ids, repeatedly instead of by
-a queue, and each is merged into the group with which modularity grows most.
+It takes about 60 bytes of memory per node and 50 per link. As in Traag, Waltman and van Eck (2019),
+nodes move between communities as long as modularity grows. Within each community, single nodes are
+then merged into well-connected groups. Each group is a node of the next level, a smaller graph.
+Unlike in the paper, nothing is random. Nodes are visited in the order of their ids, in several
+sweeps and not from a queue. A node is merged into the group with the largest gain of modularity.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from core.watch import NO_WATCH, Watch
 
 watch_compiling()
 
-# Largest number of sweeps over the nodes of a level.
+# Largest number of sweeps over the nodes of a level. A sweep visits each node once.
 MAX_SWEEPS = 20
-# Share of the nodes; if no more of them move in a sweep, it is the last.
+# Share of the nodes. If at most this share moves in a sweep, it is the last sweep.
 MIN_MOVED_SHARE = 1e-3
-# Number of runs of all levels, as requested from igraph. Each starts from the last communities.
+# Number of passes over all levels, the same as in igraph (`n_iterations`). Each pass starts from
+# the communities of the previous one.
 LEIDEN_PASSES = 2
-# Number of edges that are grouped at a time.
+# Number of edges that `quotient_graph` processes at a time.
 EDGE_BATCH = 1 << 23
-# Number of weighted pairs of groups in memory above which equal pairs are summed.
+# Number of pairs of groups in memory above which equal pairs are added up.
 MAX_HELD_PAIRS = 1 << 26
 NO_EDGES = np.empty((0, 2), np.int32)
 
@@ -36,18 +37,17 @@ NO_EDGES = np.empty((0, 2), np.int32)
 class Links(NamedTuple):
     """An undirected graph, in CSR form.
 
-    The neighbours of `v` are `tails[out_indptr[v] : out_indptr[v + 1]]` and
-    `in_heads[in_indptr[v] : in_indptr[v + 1]]`. Without weights, all weights are 1, and each edge
-    occurs once in `tails`, at one end, and once in `in_heads`, at the other end. With weights, each
-    edge occurs in `tails` at both ends, loops occur once with their whole weight, and `in_heads` is
-    empty.
+    The neighbours of `v` are `tails[out_indptr[v] : out_indptr[v + 1]]` and `in_heads[in_indptr[v]
+    : in_indptr[v + 1]]`. Without weights, every edge weighs 1. An edge occurs once in `tails`, at
+    its head, and once in `in_heads`, at its tail. With weights, an edge occurs in `tails` at both
+    ends, a loop occurs once with its full weight, and `in_heads` is empty.
     """
 
-    out_indptr: np.ndarray
-    tails: np.ndarray
-    in_indptr: np.ndarray
-    in_heads: np.ndarray
-    weights: np.ndarray = np.empty(0)
+    out_indptr: np.ndarray  # int64 [n + 1]
+    tails: np.ndarray  # int32
+    in_indptr: np.ndarray  # int64 [n + 1]
+    in_heads: np.ndarray  # int32
+    weights: np.ndarray = np.empty(0)  # float64, aligned with `tails`; empty without weights
 
     @property
     def n_nodes(self) -> int:
@@ -60,7 +60,7 @@ class Links(NamedTuple):
 
 
 def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
-    """Return the community of each node, int32 [n] from 0 on.
+    """Return the community of each node, int32 [n]; communities are numbered from 0.
 
     Each community is connected. The same graph always gives the same result.
 
@@ -71,6 +71,8 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
     """
     community_of = np.arange(links.n_nodes, dtype=np.int32)
     for _ in range(LEIDEN_PASSES if links.n_edges else 0):
+        # `labels` are the communities of the nodes of a level, `groups` the node of the level that
+        # each node of the graph belongs to.
         level, labels, groups = links, community_of, np.arange(links.n_nodes, dtype=np.int32)
         while True:
             watch.check()
@@ -79,7 +81,7 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
             )
             labels = _move_nodes(level, labels, watch)
             merged = _dense(_merge_nodes(*level, _degrees(*level), labels))
-            if int(merged.max(initial=-1)) + 1 == level.n_nodes:
+            if int(merged.max(initial=-1)) + 1 == level.n_nodes:  # no two nodes were merged
                 break
             merged_labels = np.empty(int(merged.max()) + 1, np.int32)
             merged_labels[merged] = labels
@@ -91,7 +93,11 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
 
 
 def quotient_graph(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links:
-    """Return the graph of the groups, with the sums of the weights between and inside them."""
+    """Return the weighted graph whose nodes are the groups of `labels`.
+
+    The weight of a link is the sum of the weights between its groups; the weight of a loop is the
+    sum of the weights inside a group.
+    """
     n = int(labels.max(initial=-1)) + 1
     keys, sums, n_held = [], [], 0
     for start in range(0, len(links.tails), EDGE_BATCH):
@@ -103,6 +109,7 @@ def quotient_graph(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) ->
         weights = links.weights[part] if len(links.weights) else np.ones(len(a))
         if len(links.weights):  # each edge between two nodes occurs twice
             is_first = a <= b
+            # Inside a group, both occurrences of an edge remain, so each counts half.
             weights = np.where((a == b) & (heads != tails), weights / 2, weights)[is_first]
             a, b = a[is_first], b[is_first]
         key, weight = _sum_by_key(np.minimum(a, b) * n + np.maximum(a, b), weights)
@@ -123,7 +130,7 @@ def quotient_graph(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) ->
 
 
 def _link_by_source(n: int, sources: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> Links:
-    """Return the graph of weighted edges that are given at both ends."""
+    """Return the graph of weighted edges, each of which is given from both ends."""
     order = np.argsort(sources, kind="stable")
     return Links(
         row_offsets(np.bincount(sources, minlength=n)),
@@ -135,7 +142,7 @@ def _link_by_source(n: int, sources: np.ndarray, tails: np.ndarray, weights: np.
 
 
 def _heads(indptr: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """Return the start node of each of the edges from `start` to `stop`."""
+    """Return the start node of each edge from `start` to below `stop`."""
     first = np.searchsorted(indptr, start, side="right") - 1
     last = np.searchsorted(indptr, min(stop, int(indptr[-1])), side="left")
     return np.repeat(
@@ -146,8 +153,8 @@ def _heads(indptr: np.ndarray, start: int, stop: int) -> np.ndarray:
 def inner_edges(links: Links, nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the edges with both ends among `nodes`, for a graph without weights.
 
-    `rows` is a work array, int32 [n], that holds -1 before and after the call. Returns int32
-    [edges, 2], as positions in `nodes`.
+    `rows` is a work array, int32 [n], that holds -1 before and after the call. The edges are pairs
+    of positions in `nodes`, int32 [edges, 2].
     """
     rows[nodes] = np.arange(len(nodes), dtype=np.int32)
     n_edges = _list_inner_edges(nodes, rows, links.out_indptr, links.tails, NO_EDGES)
@@ -158,7 +165,7 @@ def inner_edges(links: Links, nodes: np.ndarray, rows: np.ndarray) -> np.ndarray
 
 
 def make_links(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Links:
-    """Return the graph of `n` nodes with these edges, int [edges, 2].
+    """Return the graph of `n` nodes with these edges, int [edges, 2], and weights, float [edges].
 
     With weights, each pair of nodes must occur once, and there must be no loops.
     """
@@ -190,7 +197,7 @@ def _sum_by_key(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.n
 def _move_nodes(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
     """Move nodes between communities until few still move.
 
-    Returns the communities, int32 [n] from 0 on.
+    Returns the community of each node, int32 [n]; communities are numbered from 0.
     """
     labels, degrees = _dense(labels), _degrees(*links)
     totals = np.bincount(labels, weights=degrees, minlength=links.n_nodes)
@@ -198,7 +205,7 @@ def _move_nodes(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
     for _ in range(MAX_SWEEPS):
         watch.check()
         if (
-            _sweep(*links, degrees, totals, labels, group_weights, met_groups, degrees.sum())
+            _sweep(links, degrees, totals, labels, group_weights, met_groups, degrees.sum())
             <= MIN_MOVED_SHARE * links.n_nodes
         ):
             break
@@ -206,7 +213,7 @@ def _move_nodes(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
 
 
 def _dense(labels: np.ndarray) -> np.ndarray:
-    """Renumber groups from 0 on, int32."""
+    """Renumber groups from 0 without gaps, int32."""
     used = np.zeros(int(labels.max(initial=-1)) + 1, np.int32)
     used[labels] = 1
     return (np.cumsum(used, dtype=np.int32) - 1)[labels]
@@ -229,14 +236,14 @@ def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
 
 
 @njit(cache=True, nogil=True)
-def _sweep(
-    out_indptr, tails, in_indptr, in_heads, weights, degrees, totals, labels, found, met, degree_sum
-):
-    """Move each node to the best adjacent group, and count the moved nodes.
+def _sweep(links, degrees, totals, labels, group_weights, met_groups, degree_sum):
+    """Move each node to the best adjacent community, and return the number of moved nodes.
 
-    `totals` are the sums of degrees of the groups. The work array `found` holds the weights between
-    the node and each group, 0 before and after the call; `met` holds the adjacent groups.
+    `labels` are the communities, and `totals` the sum of the degrees of each community; both are
+    changed in place. The work array `group_weights` holds the weight between the node and each
+    community, 0 before and after the call. `met_groups` holds the adjacent communities.
     """
+    out_indptr, tails, in_indptr, in_heads, weights = links
     moved = 0
     for node in range(len(out_indptr) - 1):
         count = 0
@@ -247,20 +254,20 @@ def _sweep(
                 if other == node:
                     continue
                 group = labels[other]
-                if found[group] == 0.0:
-                    met[count] = group
+                if group_weights[group] == 0.0:
+                    met_groups[count] = group
                     count += 1
-                found[group] += weights[step] if len(weights) else 1.0
+                group_weights[group] += weights[step] if len(weights) else 1.0
         current, degree = labels[node], degrees[node]
         totals[current] -= degree
-        best, best_gain = current, found[current] - degree * totals[current] / degree_sum
+        best, best_gain = current, group_weights[current] - degree * totals[current] / degree_sum
         for index in range(count):
-            group = met[index]
-            gain = found[group] - degree * totals[group] / degree_sum
-            if gain > best_gain + 1e-12:
+            group = met_groups[index]
+            gain = group_weights[group] - degree * totals[group] / degree_sum
+            if gain > best_gain + 1e-12:  # a tie is no reason to move
                 best, best_gain = group, gain
-            found[group] = 0.0
-        found[current] = 0.0
+            group_weights[group] = 0.0
+        group_weights[current] = 0.0
         totals[best] += degree
         if best != current:
             labels[node] = best
@@ -270,10 +277,11 @@ def _sweep(
 
 @njit(cache=True, nogil=True)
 def _merge_nodes(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
-    """Merge single nodes that are well connected within their community, and return their groups.
+    """Merge single nodes into groups inside their community, and return the group of each node.
 
-    A node joins the group of its community with which modularity grows most, among those groups
-    that are well connected, too. Groups have the number of one of their nodes.
+    Only nodes that are well connected to the rest of their community are merged, and only into
+    well-connected groups. Of these, a node joins the one with the largest gain of modularity. A
+    group has the number of one of its nodes.
     """
     n, total_degree = len(out_indptr) - 1, degrees.sum()
     groups, single = np.arange(n).astype(np.int32), np.ones(n, np.bool_)
@@ -281,7 +289,7 @@ def _merge_nodes(out_indptr, tails, in_indptr, in_heads, weights, degrees, label
     for node in range(n):
         communities[labels[node]] += degrees[node]
     cuts = np.zeros(n)  # weights from each group to the rest of its community
-    group_weights, met = np.zeros(n), np.empty(n, np.int32)
+    group_weights, met_groups = np.zeros(n), np.empty(n, np.int32)
     for node in range(n):
         for side in range(2):
             indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
@@ -301,12 +309,12 @@ def _merge_nodes(out_indptr, tails, in_indptr, in_heads, weights, degrees, label
                     continue
                 group = groups[other]
                 if group_weights[group] == 0.0:
-                    met[count] = group
+                    met_groups[count] = group
                     count += 1
                 group_weights[group] += weights[step] if len(weights) else 1.0
         best, best_gain, best_weight = node, 0.0, 0.0
         for index in range(count):
-            group = met[index]
+            group = met_groups[index]
             gain = group_weights[group] - degree * totals[group] / total_degree
             if (
                 gain > best_gain + 1e-12
@@ -324,7 +332,10 @@ def _merge_nodes(out_indptr, tails, in_indptr, in_heads, weights, degrees, label
 
 @njit(cache=True, nogil=True)
 def _connected_parts(out_indptr, tails, in_indptr, in_heads, weights, labels):
-    """Return the smallest node of the connected part of each node's group."""
+    """Split groups into connected parts, and return the smallest node of each node's part.
+
+    The parts are found by union-find.
+    """
     n = len(out_indptr) - 1
     parts = np.arange(n).astype(np.int32)
     for node in range(n):
@@ -352,7 +363,10 @@ def _connected_parts(out_indptr, tails, in_indptr, in_heads, weights, labels):
 
 @njit(cache=True, nogil=True)
 def _list_inner_edges(nodes, rows, out_indptr, tails, edges):
-    """Count the edges with both ends among the nodes, and write them to `edges` if not empty."""
+    """Count the edges with both ends among the nodes, and write them to `edges` unless it is empty.
+
+    `rows` is the position of each node in `nodes`, -1 for others.
+    """
     count = 0
     for index in range(len(nodes)):
         node = nodes[index]

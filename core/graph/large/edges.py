@@ -1,6 +1,8 @@
-"""External sorting of the edges of a store.
+"""External sorting of the edges of a store, by head and by tail.
 
-Edges are spilled by range of head ids and sorted range by range, then the same by tail ids.
+Edges are first written to spill files by range of head ids. Then each range is sorted in memory and
+appended to the store. While this is done, edges are written to further spill files by range of tail
+ids, which are sorted in the same way.
 """
 
 from __future__ import annotations
@@ -11,20 +13,21 @@ import numpy as np
 from core.errors import BadInput
 from core.graph.large.journal import GrowingArray, Journal, read_array, write_array
 
-# Spill file with the offsets of each head's edges, until they are stored with those of the tails.
+# Spill file with the offset of each head's edges. They are stored later, with the offsets by tail.
 OUT_STARTS_FILE = "starts-out"
-# Memory in bytes per edge while its range is sorted, by heads and by tails.
+# Memory in bytes per edge while a range of heads, or of tails, is sorted.
 OUT_EDGE_BYTES, IN_EDGE_BYTES = 64, 16
-# Largest number of nodes, and of relations, whose names are held in memory.
+# Largest number of nodes, whose ids are int32, and of relations, whose names are kept in memory.
 MAX_NODES = np.iinfo(np.int32).max
 MAX_RELATIONS = 1 << 24
 
 
 class TripleCodec:
-    """Packing of triples into 64-bit keys.
+    """Packing of triples into 64-bit keys that sort by (head, relation, tail).
 
-    The keys of a range of `1 << width` heads sort by (head, relation, tail). `width` is chosen so
-    that a range of average size fits into `memory` bytes.
+    Heads are divided into `n_ranges` ranges of `1 << width` ids, and a key holds the position of
+    the head in its range. `width` is chosen so that the edges of an average range fit into `memory`
+    bytes.
     """
 
     def __init__(self, nodes: int, relations: int, triples: int, memory: int):
@@ -44,9 +47,10 @@ class TripleCodec:
         relations: np.ndarray,
         tails: np.ndarray,
     ) -> None:
-        """Write triples, ordered by range of heads, to spill files.
+        """Write the triples of a block, ordered by range of heads, to spill files.
 
-        `keys-BLOCK` holds the triples and `ranges-BLOCK` the positions of the ranges.
+        `keys-BLOCK` holds their keys, uint64, and `ranges-BLOCK` the start of each range in it and
+        the end of the last, int64.
         """
         keys = np.empty(len(heads), np.uint64)
         cuts = np.zeros(self.n_ranges + 1, np.int64)
@@ -57,7 +61,7 @@ class TripleCodec:
         write_array(journal.spill_file(f"ranges-{block}"), cuts)
 
     def unpack(self, keys: np.ndarray, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (heads, relations, tails) of the keys of one range."""
+        """Return the heads, relations and tails of keys, int32; `part` numbers their range."""
         tails = (keys & np.uint64((1 << self.tail_bits) - 1)).astype(np.int32)
         relations = (
             (keys >> np.uint64(self.tail_bits)) & np.uint64((1 << self.relation_bits) - 1)
@@ -70,7 +74,7 @@ class TripleCodec:
 
 @numba.njit(cache=True)
 def _scatter_keys(heads, relations, tails, width, relation_bits, tail_bits, keys, cuts):
-    """Write the keys of triples by range of heads, and the position of each range to `cuts`."""
+    """Write the keys of triples by range of heads, and the start of each range to `cuts`."""
     for edge in range(len(heads)):
         cuts[(heads[edge] >> width) + 1] += 1
     for part in range(1, len(cuts)):
@@ -94,9 +98,11 @@ def sort_range(
     inward: InwardEdges,
     memory: int,
 ) -> None:
-    """Sort the triples of one range of heads into the columns of the store.
+    """Sort the triples of one range of heads, and append them to the columns of the store.
 
-    Equal triples are stored once.
+    Equal triples are stored once. `part` is the number of the range, `blocks` the number of blocks.
+    `columns` are heads, relations, tails and `starts`, the offset behind the edges of each head.
+    The edges are also given to `inward`.
     """
     cuts = [
         read_array(journal.spill_file(f"ranges-{block}"), np.int64, part, 2).tolist()
@@ -129,7 +135,8 @@ def _sort_distinct(keys: np.ndarray) -> np.ndarray:
 def _read_keys(journal: Journal, cuts: list, bounds: tuple[int, int] | None) -> np.ndarray:
     """Return the keys of one range from all blocks.
 
-    With `bounds`, only the keys from the first bound to below the second are returned.
+    `cuts` holds the start and end of the range in each block. With `bounds`, only the keys from the
+    first bound to below the second are returned.
     """
     range_keys = []
     for block, (start, end) in enumerate(cuts):
@@ -143,7 +150,8 @@ def _read_keys(journal: Journal, cuts: list, bounds: tuple[int, int] | None) -> 
 def _piece_bounds(journal: Journal, cuts: list, total: int, limit: int) -> list:
     """Return keys that divide a range into pieces of at most about `limit` edges.
 
-    A range that is small enough is one piece. The keys are quantiles of a sample.
+    `total` is the number of edges of the range. If it is small enough, the range is one piece. Else
+    the keys are quantiles of a sample of at most about 100,000 edges.
     """
     everything = [np.uint64(0), np.uint64(1) << np.uint64(63)]
     if total <= limit:
@@ -157,7 +165,7 @@ def _piece_bounds(journal: Journal, cuts: list, total: int, limit: int) -> list:
             ]
         )
     )
-    pieces = -(-2 * total // limit)
+    pieces = -(-2 * total // limit)  # twice as many as needed, because quantiles are inexact
     inner = np.unique(sample[np.arange(1, pieces) * len(sample) // pieces])
     return [everything[0], *inner[inner > 0], everything[1]]
 
@@ -165,8 +173,8 @@ def _piece_bounds(journal: Journal, cuts: list, total: int, limit: int) -> list:
 class InwardEdges:
     """External sorting of the edges by their tails.
 
-    `spill` takes edges sorted by heads and writes them by range of tails. `fill_range` then fills
-    the arrays of the store, range by range.
+    `spill` takes pieces of edges sorted by heads, and writes each piece by range of tails.
+    `fill_range` then fills the arrays of the store, range by range. `n_pieces` counts the pieces.
     """
 
     def __init__(self, nodes: int, triples: int, memory: int, pieces: int = 0):
@@ -176,9 +184,10 @@ class InwardEdges:
         self.n_ranges = ((nodes - 1) >> self.width) + 1
 
     def spill(self, journal: Journal, heads: np.ndarray, tails: np.ndarray, start: int) -> None:
-        """Write edges to a further spill file; the first has the id `start`.
+        """Write a piece of edges with consecutive ids from `start` on to spill files.
 
-        `in-PIECE` holds rows of (edge, head, tail) by range of tails. An edge id takes two columns.
+        `in-PIECE` holds rows of (edge, head, tail) by range of tails, uint32 [edges, 4]; an edge id
+        takes two columns. `incuts-PIECE` holds the start of each range.
         """
         rows = np.empty((len(heads), 4), np.uint32)
         cuts = np.zeros(self.n_ranges + 2, np.int64)
@@ -190,7 +199,10 @@ class InwardEdges:
     def fill_range(
         self, journal: Journal, part: int, offsets: np.ndarray, edges: np.ndarray, heads: np.ndarray
     ) -> None:
-        """Fill one range of tails in the store's arrays `offsets`, `in_edges` and `in_heads`."""
+        """Fill one range of tails in the store's arrays `offsets`, `in_edges` and `in_heads`.
+
+        Ranges must be filled in turn, because each begins at the last offset of the one before.
+        """
         first, last = part << self.width, min(self.nodes, (part + 1) << self.width)
         counts = np.zeros(last - first, np.int64)
         for rows in self._read_pieces(journal, part):
@@ -218,7 +230,7 @@ class InwardEdges:
 
 @numba.njit(cache=True)
 def _scatter_tails(heads, tails, start, width, rows, cuts):
-    """Write edges as rows by range of tails, and the position of each range to `cuts`."""
+    """Write edges to `rows`, by range of tails, and the start of each range to `cuts`."""
     for edge in range(len(tails)):
         cuts[(tails[edge] >> width) + 1] += 1
     for part in range(1, len(cuts)):
@@ -251,7 +263,7 @@ def _fill_edges(rows, first_node, fill, edges, heads):
 
 
 def check_counts(nodes: int, relations: int, triples: int) -> None:
-    """Raise BadInput if there are no triples, or more parts than a store can hold."""
+    """Raise BadInput if there are no triples, or more nodes or relations than a store can hold."""
     if not triples:
         raise BadInput("There are no triples to build a graph from.")
     if nodes > MAX_NODES:

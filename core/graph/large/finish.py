@@ -1,7 +1,7 @@
-"""A long build from its source to the finished store.
+"""Entry point of a long build, from its source to the finished store.
 
-This module chooses the memory, reports progress, and removes the spill files after a failure if
-the next build cannot use them.
+`build_large` chooses the memory, runs the phases, and installs the result as a store. After a
+failure, it removes the unfinished files if the next build cannot use them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from core.io.durations import with_time_left
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
-# Divisor of the machine's memory, of which a build takes one part by default.
+# By default, a build may use this part of the machine's memory.
 MEMORY_DIVISOR = 4
-# Progress when all arrays are written; the rest is the digest.
+# Share of the progress at which all arrays are written; the rest is the digest.
 BUILT_PROGRESS = 0.95
 
 
@@ -41,10 +41,10 @@ def build_large(
     direction: Direction,
     watch: Watch = NO_WATCH,
 ) -> None:
-    """Build the store of a source in `folder`, whose lock must be held.
+    """Build the store of a source in `folder`; the caller must hold the lock of the folder.
 
-    After a kill or a cancellation, the same call continues. After invalid input, and for a source
-    without `keep`, the unfinished files are removed.
+    After a kill or a cancellation, the same call continues the build. After invalid input, or if
+    `source.resumes_after_stop` is False, the unfinished files are removed.
     """
     import psutil
 

@@ -1,6 +1,7 @@
-"""Folded names of a large graph, in order on disk.
+"""Folded names of a large graph, sorted and stored on disk.
 
-They serve look-up without case and typography, by prefix and by spelling.
+A folded name is in lower case with plain typography (`core.languages.spelling.fold`). Nodes are
+looked up by folded name, by its prefix, and by similar spelling.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from core.graph.large.name_files import NAME_BATCH, NameFiles, read_names, write
 from core.languages.spelling import fold
 from core.watch import NO_WATCH, Watch
 
-# File names with the version of the folded form. If `fold` changes, they are written anew under
-# other names.
+# File names, with the version of the folded form: bytes of the names, end of each name, and its
+# node. If `fold` changes, the version must change, so that the files are written again.
 FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded-2.bin", "folded-2-ends.npy", "folded-2-nodes.npy"
 
 BACKTICK, APOSTROPHE = ord("`"), ord("'")
@@ -25,10 +26,11 @@ BACKTICK, APOSTROPHE = ord("`"), ord("'")
 def write_folded(
     data: np.ndarray, offsets: np.ndarray, folder: FilePath, memory: int, watch: Watch = NO_WATCH
 ) -> None:
-    """Write the folded names in order into a folder.
+    """Fold the names of all nodes, sort them, and write them into a folder.
 
-    There are files of their bytes, of the end of each name, and of its node. Equal names are
-    ordered by node.
+    The name of node v is `data[offsets[v]:offsets[v + 1]]` in UTF-8. The result is in the files
+    `FOLDED`, `FOLDED_ENDS` and `FOLDED_NODES`. Equal names are ordered by node. The sort takes
+    about `memory` bytes.
     """
     count = len(offsets) - 1
     unordered = (folder / "loose.bin", folder / "loose_offsets.npy")
@@ -49,7 +51,7 @@ def write_folded(
 
 
 def _fold_names(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the folded names of a range, concatenated, and their sizes."""
+    """Return the folded names of a range of nodes: their bytes, concatenated, and their sizes."""
     text = np.array(data[offsets[0] : offsets[-1]])
     bounds = offsets - offsets[0]
     non_ascii, sizes = _lower_ascii(text, bounds), np.diff(bounds)
@@ -68,7 +70,7 @@ def _fold_names(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.n
 
 @numba.njit(cache=True)
 def _lower_ascii(text, bounds):
-    """Fold names of ASCII letters in place, and return the numbers of the other names."""
+    """Fold the names in ASCII in place, and return the positions of the other names."""
     non_ascii, count = np.empty(len(bounds) - 1, np.int64), 0
     for name in range(len(bounds) - 1):
         is_ascii = True

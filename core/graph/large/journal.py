@@ -1,4 +1,7 @@
-"""Journal of a long build, from which the same command continues after a kill."""
+"""Journal of a long build, and the array files that a build writes.
+
+The journal records what is finished, so that the same command continues after a kill.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,18 @@ JOURNAL_FILE, SPILL_FOLDER, STORE_FOLDER = "journal.json", "spill", "store"
 
 
 class Journal:
-    """State of a build, in a file of its folder.
+    """State of a build, saved in a file of its folder.
 
-    It consists of the number of finished parts of each phase and facts about them. `identity`
-    identifies the build (state of the source and settings of its reader); if the folder holds
-    another build, that one is removed. A part is recorded as finished after its files are written.
+    The state consists of the number of finished parts of each phase, and of facts: values by key
+    that later phases need. `identity` identifies the build by the state of its source and the
+    settings of its reader. If the folder has another build, that one is removed. A part is recorded
+    as finished after its files are written.
     """
 
     def __init__(self, folder: FilePath, identity: dict[str, Any]):
         self.folder = folder
         self._path = folder / JOURNAL_FILE
-        identity = json.loads(json.dumps(identity))  # as it is read back: lists, not tuples
+        identity = json.loads(json.dumps(identity))  # tuples become lists, as in a saved state
         state = self._read_state(identity)
         if state is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -51,15 +55,18 @@ class Journal:
         return state if is_same_build and has_folders else None
 
     def n_finished(self, phase: str) -> int:
-        """Number of finished parts of a phase."""
+        """Return the number of finished parts of a phase."""
         return self._state["done"].get(phase, 0)
 
     def get_fact(self, key: str, default: Any = None) -> Any:
-        """Return the fact recorded under a key."""
+        """Return the fact recorded under a key, or `default`."""
         return self._state["facts"].get(key, default)
 
     def record_progress(self, phase: str, done: int, **facts: Any) -> None:
-        """Save together that `done` parts of a phase are finished, and facts."""
+        """Record that `done` parts of a phase are finished, together with facts.
+
+        Both are written in one step, so a kill cannot separate them.
+        """
         self._state["done"][phase] = done
         self._state["facts"] |= facts
         write_whole(
@@ -76,7 +83,7 @@ class Journal:
 
 
 def write_array(path: FilePath, values: np.ndarray) -> None:
-    """Write the bytes of an array durably."""
+    """Write the bytes of an array, without a header, and wait until they are on the disk."""
     with open(path, "wb") as stream:
         stream.write(np.ascontiguousarray(values).data.cast("B") if len(values) else b"")
         stream.flush()
@@ -94,10 +101,11 @@ def read_array(path: FilePath, dtype, start: int = 0, count: int = -1) -> np.nda
 
 
 class GrowingArray:
-    """An array file to which values are appended.
+    """A file of an array to which values are appended.
 
-    The file is first truncated to `length` values, as later ones come from an interrupted step.
-    `header_bytes` bytes are reserved for the header of a `.npy` file.
+    The file is first truncated to `length` values, because further ones were written by an
+    interrupted step. `header_bytes` bytes are reserved for the header of a `.npy` file; with 0, the
+    file has no header.
     """
 
     def __init__(self, path: FilePath, dtype, length: int, header_bytes: int = 0):
@@ -115,7 +123,7 @@ class GrowingArray:
         self.length += len(values)
 
     def sync(self) -> None:
-        """Make the appended values durable."""
+        """Wait until the appended values are on the disk."""
         self._stream.flush()
         os.fsync(self._stream.fileno())
 
@@ -135,5 +143,5 @@ class GrowingArray:
         self._stream.close()
 
 
-# Bytes of the header that numpy writes for a one-dimensional array.
+# Size in bytes of the header that numpy writes for a one-dimensional array.
 NPY_HEADER_BYTES = 128

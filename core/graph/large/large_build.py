@@ -1,4 +1,19 @@
-"""Phases of a long build, each divided into parts that are recorded when finished."""
+"""Build of a graph that is larger than memory, in phases that can be continued after a stop.
+
+The phases, by their keys in the journal, are:
+
+- read: read the source in blocks, and write triples and names to spill files;
+- resolve: find the first appearance of each name, part by part of the hashes;
+- collect: write each name once, by first appearance;
+- order: sort the names, which gives the ids of the nodes;
+- number: replace names by ids, and pack the triples of each block;
+- out: sort the triples by head, range by range;
+- in: sort the triples by tail, range by range;
+- fold: write the folded names.
+
+A phase is divided into parts (blocks, ranges). A part is recorded in the journal when it is
+finished.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +57,13 @@ from core.watch import NO_WATCH, Watch
 
 # Version of the spill files; unfinished builds of another version start over.
 SPILL_VERSION = 4
-# Bytes of text read at a time, less if memory is scarce.
+# Largest number of bytes of text that are read at a time.
 MAX_BLOCK_BYTES = 32 << 20
 # Largest number of parts into which the hashes of names are divided.
 MAX_HASH_PARTS = 1024
-# Bytes of text per name, a low estimate from which the number of parts follows.
+# A low estimate of the bytes of text per name. It gives the number of parts of the hashes.
 MIN_NAME_BYTES = 16
+# Share of each phase in the progress of a build, in the order in which they run.
 PHASE_WEIGHTS = {
     "read": 30,
     "resolve": 10,
@@ -58,16 +74,17 @@ PHASE_WEIGHTS = {
     "in": 13,
     "fold": 10,
 }
-# Phases that a source of numbered nodes does not have.
+# Phases that are skipped if nodes have numbers instead of names.
 NAME_PHASES = ("resolve", "collect", "order", "fold")
-# Spill file with the id of each name; names are numbered by first appearance.
+# Spill file with the node id of each name, int32, in the order of first appearance.
 NAME_IDS_FILE = "places"
 
 
 class LargeBuild:
     """Build of a graph from a source, within about `memory` bytes.
 
-    Its state is in `folder`. `run` leaves the files of the store in the subfolder `STORE_FOLDER`.
+    Its journal and spill files are in `folder`. `run` leaves the files of the store in the
+    subfolder `STORE_FOLDER`.
     """
 
     def __init__(
@@ -80,11 +97,11 @@ class LargeBuild:
         self.source, self._watch = source, watch
         self.journal = Journal(folder, {"layout": SPILL_VERSION, "source": source.identity()})
         self.numbered = isinstance(source, NumberSource) or source.numbered
-
         self.phase_memory = memory // 2  # memory for one part of a phase
         self._reader = SourceReader(
             source, self.journal, self._watch_phase("read", "Reading triples")
         )
+        # Settings that must stay the same when the build continues are chosen once and recorded.
         if self.journal.get_fact("seed") is None:
             block_bytes = max(1 << 10, min(MAX_BLOCK_BYTES, memory // 64))
             max_names = 0
@@ -118,10 +135,7 @@ class LargeBuild:
         return relations
 
     def _order_relations(self) -> tuple[list[str], np.ndarray]:
-        """Return the names of the relations by id, and the id of each relation.
-
-        The ids are indexed by the number that the relation had while reading.
-        """
+        """Return the names of the relations by id, and the id by the number used while reading."""
         names = self._reader.relation_names()
         if self.numbered:
             return names, np.arange(len(names), dtype=np.int32)
@@ -129,7 +143,7 @@ class LargeBuild:
         return ordered, ids.astype(np.int32)
 
     def _watch_phase(self, phase: str, text: str) -> Watch:
-        """Return the watch of a phase, which maps its progress to that of the build."""
+        """Return the watch of a phase, which maps its progress to the progress of the build."""
         weights = {
             key: weight
             for key, weight in PHASE_WEIGHTS.items()
@@ -142,7 +156,7 @@ class LargeBuild:
         return self._watch.part(done_weight / total_weight, end_weight / total_weight, text)
 
     def _resolve_names(self) -> None:
-        """Find the first appearance of every name."""
+        """Find the first appearance of every name, and count the nodes."""
         counts, parts = self.journal.get_fact("counts", []), self.journal.get_fact("parts")
         if not self.journal.get_fact("ready"):
             write_array(
@@ -161,7 +175,7 @@ class LargeBuild:
         self._remove_spills("hash", "more", "cuts")
 
     def _collect_names(self) -> None:
-        """Write all names to spill files, by first appearance."""
+        """Write each name once to spill files, in the order of first appearance."""
         fact = self.journal.get_fact
         bases = row_offsets(fact("counts"))
         blocks = self.journal.n_finished("read")
@@ -179,9 +193,9 @@ class LargeBuild:
         self._remove_spills("bytes", "sizes")
 
     def _order_names(self) -> None:
-        """Write the names in the order of their bytes, and the id of each.
+        """Write the names in the order of their bytes, which is the order of the node ids.
 
-        The ids are stored by first appearance of the names.
+        `NAME_IDS_FILE` gets the id of each name, in the order of first appearance.
         """
         if self.journal.n_finished("order"):
             return
@@ -221,7 +235,10 @@ class LargeBuild:
         self._remove_spills("met", "readable")
 
     def _name_files(self, kind: str) -> tuple[FilePath, FilePath]:
-        """Return the spill files of names and of their ends."""
+        """Return the spill files with the bytes and the ends of names.
+
+        `kind` is "met" for names as in the source, or "readable".
+        """
         return self.journal.spill_file(f"{kind}-{NAMES_FILE}"), self.journal.spill_file(
             f"{kind}-offsets.npy"
         )
@@ -231,10 +248,10 @@ class LargeBuild:
         return TripleCodec(fact("nodes"), fact("relations"), fact("triples"), fact("share"))
 
     def _pack_triples(self, relation_ids: np.ndarray) -> None:
-        """Replace nodes and relations of every block by their ids, and pack the triples."""
+        """Replace the nodes and relations of every block by their ids, and pack the triples."""
         blocks = self.journal.n_finished("read")
         if self.journal.get_fact("share") is None:
-            # The memory is recorded, because the ranges of later phases depend on it.
+            # The memory is recorded, because the ranges of the later phases depend on it.
             self.journal.record_progress("number", 0, share=self.phase_memory)
         codec = self._make_codec()
         if not self.numbered and self.journal.n_finished("number") < blocks:
@@ -258,7 +275,7 @@ class LargeBuild:
         self._remove_spills("heads", "tails", "kinds", "codes", "order", "first")
 
     def _sort_by_head(self) -> None:
-        """Write the columns of the edges in their order, and spill the edges by tail."""
+        """Write the columns of the edges in the order of edge ids, and spill the edges by tail."""
         fact, codec = self.journal.get_fact, self._make_codec()
         lengths = fact("lengths", {"heads": 0, "relations": 0, "tails": 0, "starts": 0})
         dtypes = {
@@ -295,7 +312,7 @@ class LargeBuild:
         self._remove_spills("keys", "ranges")
 
     def _sort_by_tail(self) -> None:
-        """Write the offsets of the nodes and the edges in the order of their tails."""
+        """Write the offsets of the nodes, and the edges in the order of their tails."""
         fact = self.journal.get_fact
         nodes, edges = fact("nodes"), fact("lengths")["tails"]
         inward = InwardEdges(nodes, fact("triples"), fact("share"), fact("pieces"))
@@ -322,7 +339,7 @@ class LargeBuild:
         self._remove_spills("in", "incuts", "starts")
 
     def _fold_names(self) -> None:
-        """Write the folded names, by which a large graph is searched."""
+        """Write the folded names, if the graph is so large that it is searched by them."""
         if self.journal.get_fact("nodes") >= DISK_SEARCH_NAMES and not self.journal.n_finished(
             "fold"
         ):
@@ -345,17 +362,17 @@ class LargeBuild:
         self.journal.store_file(NAMES_FILE).touch()
 
     def _remove_spills(self, *keys: str) -> None:
-        """Remove the spill files with these names, whatever number follows the name."""
+        """Remove the spill files KEY-SUFFIX with any of these keys and any suffix."""
         for path in list(self.journal.spill_file("x").parent.iterdir()):
             if path.name.rpartition("-")[0] in keys:
                 path.unlink()
 
 
 def relation_dtype(relations: int):
-    """Return the type in which relations are stored."""
+    """Return the smallest type for the relation ids of a store."""
     return np.int16 if relations <= np.iinfo(np.int16).max else np.int32
 
 
 def edge_dtype(edges: int):
-    """Return the type in which edge ids are stored."""
+    """Return the smallest type for the edge ids of a store."""
     return np.int32 if edges <= np.iinfo(np.int32).max else np.int64

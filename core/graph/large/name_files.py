@@ -1,4 +1,4 @@
-"""Names in two files: one of their concatenated bytes, one of the end of each name."""
+"""Names in two files: their concatenated bytes in UTF-8, and the offsets of each name."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ NAME_BATCH = 1 << 20
 class NameFiles:
     """Two files of names, to which names are appended.
 
-    Of what the files already hold, the first `size` bytes of text and `count` ends remain. The
-    first end is 0.
+    If the files exist, the first `size` bytes of text and the first `count` ends are kept, and the
+    rest is dropped. The first end is 0, so the ends are CSR offsets.
     """
 
     def __init__(self, text: FilePath, ends: FilePath, size: int = 0, count: int = 0):
@@ -30,12 +30,12 @@ class NameFiles:
             self.ends.add(np.zeros(1, np.int64))
 
     def add(self, data: np.ndarray, sizes: np.ndarray) -> None:
-        """Append names, given by their concatenated bytes and their sizes."""
+        """Append names, given by their concatenated bytes and their sizes in bytes."""
         self.ends.add(self.text.length + np.cumsum(sizes))
         self.text.add(data)
 
     def sync(self) -> None:
-        """Make the appended names durable."""
+        """Wait until the appended names are on the disk."""
         self.text.sync()
         self.ends.sync()
 
@@ -46,17 +46,18 @@ class NameFiles:
 
 
 def read_names(text: FilePath, ends: FilePath) -> tuple[np.ndarray, np.ndarray]:
-    """Open both files as memory maps (bytes of all names, offsets)."""
+    """Open both files as memory maps, and return (bytes of all names, offsets)."""
     return np.memmap(text, np.uint8, "r"), np.load(ends, mmap_mode="r")
 
 
 def write_in_order(
     data: np.ndarray, offsets: np.ndarray, out: NameFiles, memory: int, watch: Watch = NO_WATCH
 ) -> Iterator[np.ndarray]:
-    """Write names in the order of their bytes; equal names are ordered by number.
+    """Append names to `out` in the order of their bytes, and yield their positions in that order.
 
-    Yields their numbers in that order, piece by piece. The names are written while the caller
-    iterates.
+    Equal names are ordered by position. The positions are yielded piece by piece, and a piece is
+    written before it is yielded, so the caller must iterate to the end. The sort takes about
+    `memory` bytes.
     """
     for progress, ids in sorted_pieces(data, offsets, memory, watch):
         watch.step(progress)

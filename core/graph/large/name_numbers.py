@@ -4,10 +4,20 @@ A name is identified by a hash of 96 bits: 64 bits, and 32 bits of a second hash
 and differs per build, so nobody can construct colliding names; by chance, two of a hundred million
 names collide with probability 1e-13.
 
-The position of a name counts the distinct names of all blocks, block after block. The hashes are
-divided into parts that fit into memory. A part holds all positions of its names, so it finds the
-first position of each. A name's number is the count of first positions before its own. The final
-ids of nodes follow the order of the names.
+Each block has a list of its distinct names. The position of a name in a block is its position in
+the concatenated lists of all blocks, so a name has a position for each block that contains it. The
+hashes are divided into parts that fit into memory. A part has all positions of its names, and finds
+the first position of each name. The number of a name is the count of first positions before its
+own. The final ids of nodes follow the order of the names.
+
+Spill files of a block
+----------------------
+codes-BLOCK : code of the name of each head and tail, int32 [2 * triples]; a code is the position of
+    a distinct name in the block.
+bytes-BLOCK, sizes-BLOCK : the distinct names by code.
+order-BLOCK, cuts-BLOCK : codes ordered by part of the hash, and the start of each part.
+hash-BLOCK, more-BLOCK : the two hashes of each name, ordered by part.
+first-BLOCK : first position of each name, ordered by part; written by `resolve_names`.
 """
 
 from __future__ import annotations
@@ -20,17 +30,18 @@ from core.graph.large.journal import Journal, read_array, write_array
 from core.graph.readers.blocks import Block
 from core.graph.readers.text_loops import codes_of, copy_parts
 
-# Memory in bytes per record of a part while it is resolved: hashes, positions, results and the
-# table.
+# Memory in bytes per name of a block while its part is resolved: hashes, positions, results and the
+# hash table.
 RECORD_BYTES = 64
 
 
 def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: int) -> int:
-    """Write the names of a block's nodes to spill files.
+    """Write the names of a block's heads and tails to spill files.
 
-    The files hold the code of each name, and the distinct names ordered by part of their hash.
+    `number` is the number of the block, `parts` the number of parts of the hashes, a power of two.
     Returns the number of distinct names.
     """
+    # Every third piece of text is a head, a relation or a tail; the relations are left out.
     starts = block.starts.reshape(-1, 3)[:, ::2].ravel()
     lengths = block.lengths.reshape(-1, 3)[:, ::2].ravel()
     codes, first, hashes, second_hashes = _code_names(block.data, starts, lengths, seed)
@@ -57,9 +68,9 @@ def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: i
 
 
 def code_relations(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
-    """Return a code for the relation of each triple of a block, and the relations by code.
+    """Return the code of each triple's relation in a block, and the relations by code.
 
-    Codes are numbered by first appearance.
+    Codes are numbers from 0, in the order of first appearance.
     """
     starts, lengths = block.starts[1::3].copy(), block.lengths[1::3].copy()
     codes, first, _, _ = _code_names(block.data, starts, lengths, seed)
@@ -70,9 +81,9 @@ def code_relations(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
 
 
 def read_new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (bytes, sizes) of the names that first appear in a block, in its order.
+    """Return (bytes, sizes) of the names that first appear in a block, in the order of their codes.
 
-    `base` is the position of the block's first name.
+    `number` is the number of the block, `base` the position of its first name.
     """
     order = read_array(journal.spill_file(f"order-{number}"), np.int32)
     firsts = read_array(journal.spill_file(f"first-{number}"), np.int64)
@@ -91,7 +102,7 @@ def number_block(
     """Return the ids of the heads and of the tails of a block.
 
     `fresh` marks first positions with one bit each, and `base` is its `cumulate_bits`. `name_ids`
-    holds the id of each name by its number.
+    holds the node id of each name by the number of the name.
     """
     order = read_array(journal.spill_file(f"order-{number}"), np.int32)
     firsts = read_array(journal.spill_file(f"first-{number}"), np.int64)
@@ -102,7 +113,7 @@ def number_block(
 
 
 def _code_names(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
-    """Return the codes of names, and for each distinct name its first row and both hashes."""
+    """Return the code of each name, and for each distinct name its first row and both hashes."""
     count = len(starts)
     table = np.full(1 << max(3, (2 * count - 1).bit_length()), -1, np.int32)
     codes, firsts = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -116,10 +127,10 @@ def _code_names(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
 def resolve_names(journal: Journal, part: int, counts: list[int], memory: int) -> None:
     """Find the first position of every name in one part of the hashes.
 
-    First positions (int64) are written to `first-BLOCK` for every block, and marked in `fresh` with
-    one bit each. `counts` are the numbers of distinct names of the blocks. A part that is larger
-    than `memory` is resolved in several turns, each of which takes the names with some values of
-    the second hash.
+    First positions, int64, are written to `first-BLOCK` for every block, and marked in the file
+    `fresh` with one bit each. `counts` are the numbers of distinct names of the blocks. A part that
+    takes more than `memory` bytes is resolved in several turns, each of which processes the names
+    with some values of the second hash.
     """
     bases = row_offsets(counts)
     cuts = [
@@ -143,7 +154,7 @@ def resolve_names(journal: Journal, part: int, counts: list[int], memory: int) -
             start, end = cuts[block].tolist()
             with open(journal.spill_file(f"first-{block}"), "r+b") as stream:
                 block_firsts = np.empty(end - start, np.int64)
-                if turns > 1:  # earlier turns have filled in some
+                if turns > 1:  # keep the first positions that earlier turns have found
                     block_firsts = read_array(
                         journal.spill_file(f"first-{block}"), np.int64, start, end - start
                     )
@@ -158,11 +169,14 @@ def resolve_names(journal: Journal, part: int, counts: list[int], memory: int) -
 def _read_records(
     journal: Journal, block: int, bounds: np.ndarray, base: int, turns: int, turn: int
 ) -> tuple[np.ndarray, ...]:
-    """Return the names of a block that belong to this part and turn.
+    """Return the names of a block that belong to a part and a turn.
+
+    `bounds` are the start and end of the part in the files of the block.
 
     Returns
     -------
-    Their hashes, second hashes and positions, and a mask of them within the part.
+    The hashes, second hashes and positions of the names, and a mask over the names of the part that
+    marks them.
     """
     start, size = int(bounds[0]), int(bounds[1] - bounds[0])
     hashes = read_array(journal.spill_file(f"hash-{block}"), np.uint64, start, size)
@@ -179,7 +193,11 @@ def _read_records(
 
 @numba.njit(cache=True)
 def _find_firsts(hashes, second_hashes, positions, table, firsts, fresh):
-    """Fill in the first position of each record's name, with a hash table of records."""
+    """Write the first position of each record's name to `firsts`, and mark it in `fresh`.
+
+    A record is a name of a block. Records are ordered by position, so the first record of a name
+    has its first position. `table` is a hash table of records, -1 for free entries.
+    """
     mask = np.int64(len(table) - 1)
     for record in range(len(hashes)):
         slot = np.int64((hashes[record] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
@@ -197,6 +215,7 @@ def _find_firsts(hashes, second_hashes, positions, table, firsts, fresh):
 
 @numba.njit(cache=True)
 def _count_bits(word):
+    """Return the number of bits that are set in a uint64 (population count)."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + (
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
@@ -219,7 +238,7 @@ def cumulate_bits(fresh):
 
 @numba.njit(cache=True)
 def _fill_ids(firsts, order, fresh, base, name_ids, ids):
-    """Fill in the id of each name of a block by its code."""
+    """Write the node id of each name of a block to `ids`, by the code of the name."""
     for record in range(len(firsts)):
         position = firsts[record]
         below = fresh[position >> 6] & ((np.uint64(1) << np.uint64(position & 63)) - np.uint64(1))

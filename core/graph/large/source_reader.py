@@ -17,8 +17,10 @@ from core.watch import NO_WATCH, Watch
 class SourceReader:
     """Reader that writes the triples of a source to spill files.
 
-    Numbers are written as `heads-BLOCK`, `kinds-BLOCK` and `tails-BLOCK`, names by `spill_names`.
-    The number of the next block is the count of finished parts of the phase `read`.
+    Of numbered nodes, ids are written to `heads-BLOCK`, `kinds-BLOCK` (the relations) and
+    `tails-BLOCK`. Of named nodes, the names are written by `spill_names`, and numbers of relations
+    to `kinds-BLOCK`. The number of the next block is the count of finished parts of the phase
+    `read`.
     """
 
     def __init__(
@@ -26,10 +28,10 @@ class SourceReader:
     ):
         self.source, self.journal, self._watch = source, journal, watch
         self.numbered = isinstance(source, NumberSource) or source.numbered
-        self._relation_count = 0  # number of relations that are not excluded
+        self._relation_count = 0  # number of relations so far that are not excluded
 
     def read_missing_blocks(self) -> None:
-        """Read the blocks that have not been read yet."""
+        """Read the blocks of the source that were not read before an interruption."""
         if self.journal.get_fact("read"):
             return
         if isinstance(self.source, NumberSource):
@@ -46,7 +48,7 @@ class SourceReader:
             self._watch.step(fact("triples") / max(1, source.count))
 
     def _spill_numbers(self, number: int, columns: tuple[np.ndarray, ...], **facts) -> None:
-        """Write the columns of a block, and record its counts and further facts."""
+        """Write the heads, relations and tails of a block, and record its counts and `facts`."""
         fact = self.journal.get_fact
         for key, values in zip(("heads", "kinds", "tails"), columns):
             write_array(self.journal.spill_file(f"{key}-{number}"), values)
@@ -91,8 +93,8 @@ class SourceReader:
     ) -> tuple[Block, np.ndarray]:
         """Drop the triples of excluded relations from a block.
 
-        Returns the block and the relation ids of its triples. New relations get an id in `ids` and
-        are appended to `output`.
+        Returns the block and the relation ids of its triples. New relations get an id in `ids`, and
+        their texts are appended to `output`, one JSON string a line.
         """
         codes, block_relations = code_relations(block, self.journal.get_fact("seed"))
         new_relations = [relation for relation in block_relations if relation not in ids]
@@ -129,7 +131,7 @@ class SourceReader:
         return block, relation_ids[codes]
 
     def _assign_id(self, source: TextSource, relation: str, ids: dict[str, int]) -> None:
-        """Give a relation the next id, or -1 if it is excluded."""
+        """Add a relation to `ids` with the next id, or with -1 if it is excluded."""
         is_excluded = bool(source.exclusion_pattern(source.relation_name(relation)))
         ids[relation] = -1 if is_excluded else self._relation_count
         self._relation_count += not is_excluded
@@ -150,7 +152,7 @@ class SourceReader:
         return ids
 
     def relation_names(self) -> list[str]:
-        """Return the names of the relations by their ids."""
+        """Return the names of the relations, ordered by id."""
         source = self.source
         if isinstance(source, NumberSource) or source.numbered:
             return [str(number) for number in range(self.journal.get_fact("relations"))]

@@ -1,4 +1,4 @@
-"""Sources of triples for a long build: a text file, or computed numbers."""
+"""Sources of triples for a long build: a text file, or triples that a program computes."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from core.graph.readers.blocks import Block, BlockPosition
 
 MAX_NODE_NUMBER = np.iinfo(np.int32).max - 1  # largest number of a node
-MAX_WHOLE_TEXT_BYTES = MAX_LABEL_SEARCH_BYTES  # largest file, in bytes of text, that is read whole
+MAX_WHOLE_TEXT_BYTES = MAX_LABEL_SEARCH_BYTES  # above this size of text, a file is read in blocks
 IdColumns = tuple[np.ndarray, np.ndarray, np.ndarray]  # heads, relations, tails
 
 
 @dataclass(frozen=True)
 class NumberSource:
-    """Computed triples of numbered nodes and relations.
+    """Computed triples of numbered nodes and relations, such as a benchmark's random graph.
 
-    `read_from(first)` yields batches of (heads, relations, tails), starting at triple `first`.
-    `key` identifies the source and must be JSON-serialisable. `memory_bytes` is the memory in bytes
-    for the build, None for the default share. Without `resumes_after_stop`, a build that fails or
-    is stopped leaves no files.
+    `count` is the number of triples. `read_from(first)` yields batches of (heads, relations,
+    tails), starting at triple `first`. `key` identifies the source and must be JSON-serialisable.
+    `memory_bytes` is the memory in bytes for the build, None for the default share. Without
+    `resumes_after_stop`, a build that fails or is stopped leaves no files.
     """
 
     key: tuple
@@ -51,7 +51,7 @@ class NumberSource:
 
 @dataclass
 class TextSource:
-    """Triples of a text file whose format is known."""
+    """Triples of a text file; `form` is the name of its format."""
 
     file: TripleFile
     form: str
@@ -81,7 +81,7 @@ class TextSource:
         return self.file.keep
 
     def identity(self) -> list:
-        """Return what identifies a build: the file's state and the settings of its reader.
+        """Return the state of the file and the settings of its reader, which identify a build.
 
         Raises
         ------
@@ -109,7 +109,8 @@ class TextSource:
             file.language,
             str(file.labels or ""),
         ]
-        # Left out at their defaults, so that builds begun before these settings existed continue.
+        # At their defaults, these settings are left out. Builds that were started before the
+        # settings existed can then be continued.
         if file.literals != LITERAL_TRIPLES:
             identity.append(file.literals)
         if file.header or file.encoding:
@@ -117,18 +118,18 @@ class TextSource:
         return [*identity, *map(str, file.nodes)]
 
     def text_bytes(self) -> int:
-        """Estimate the number of bytes of text."""
+        """Return an estimate of the size of the text in bytes."""
         return text_bytes(self.path)
 
     def blocks(self, start: BlockPosition, size: int, watch: Watch = NO_WATCH) -> Iterator[Block]:
-        """Yield blocks of triples from a position on."""
+        """Yield blocks of triples from a position on, each of about `size` bytes of text."""
         return format_named(self.form).blocks(
             self.file.source(watch, self.tally, self.form), start, size
         )
 
     @property
     def has_term_names(self) -> bool:
-        """True if names are derived from RDF terms, not read from labels or tables."""
+        """True if names are derived from RDF terms, and not read from labels or tables of nodes."""
         if self.numbered or not format_named(self.form).terms:
             return False
         if self.file.literals != LITERAL_TRIPLES or self.file.nodes:
@@ -143,8 +144,8 @@ class TextSource:
     def relation_name(self, relation: str) -> str:
         """Return the name of a relation, given its text in the file.
 
-        Call it in the order in which the relations appear, because names are made unique in that
-        order.
+        The relations must be given in the order of their appearance, because names are made unique
+        in that order.
         """
         if not self.has_term_names:
             return relation
@@ -153,18 +154,18 @@ class TextSource:
         return self._names[relation]
 
     def exclusion_pattern(self, name: str) -> str:
-        """Return the first pattern that excludes this relation name, or an empty text."""
+        """Return the first pattern that excludes a relation of this name; empty if none does."""
         return matching_pattern(name, self.file.drop) if self.file.drop else ""
 
     def parse_id_columns(self, block: Block) -> IdColumns:
-        """Parse the head, relation and tail ids of a block.
+        """Parse the head, relation and tail ids of a block, int32.
 
-        Lines with other parts are skipped and counted, if the reader may skip lines.
+        Lines with other values than numbers are skipped and counted, if the reader may skip lines.
 
         Raises
         ------
         BadInput
-            With the line, if a part is not a number and lines may not be skipped.
+            If a value is not a number and lines may not be skipped. The message has the line.
         """
         from core.graph.readers.text_loops import whole_numbers  # imports numba
 
@@ -188,10 +189,11 @@ class TextSource:
 
 
 def prepare_block_source(file: TripleFile) -> TextSource | None:
-    """Return the source of a file that is read in blocks, or None if it is read whole.
+    """Return the source of a file that must be read in blocks, or None for any other file.
 
     A file is read in blocks if it is large, its memory is limited, or parts of it are left out.
-    The function also sets in `file` if its tally skips bad lines and if attributes are collected.
+    Other files are read into memory. The function also sets in `file` whether its tally skips bad
+    lines and whether attributes are collected.
 
     Raises
     ------
@@ -201,7 +203,7 @@ def prepare_block_source(file: TripleFile) -> TextSource | None:
     form = format_of(file.path, file.format)
     file_format = format_named(form)
     if file.columns and not (file_format.delimited or file_format.table):
-        return None  # the reader will raise an error
+        return None  # the reader of whole files will raise the error
     if file.numbered:
         _check_numbered(file, file_format)
     file.tally.may_skip = file.skips
@@ -224,13 +226,13 @@ def _check_numbered(file: TripleFile, file_format: Format) -> None:
 
 
 def _needs_blocks(file: TripleFile, file_format: Format) -> bool:
-    """Return whether the settings require reading in blocks, even for a small file."""
+    """Return whether the settings require reading in blocks, also of a small file."""
     drops_terms = file.drop and file_format.terms
     return bool(file.memory or file.skips or file.numbered or drops_terms)
 
 
 def _check_several(file: TripleFile) -> None:
-    """Raise BadInput if several files need reading in blocks, which takes one file only."""
+    """Raise BadInput if several files need reading in blocks, which works for one file only."""
     paths = (file.path, *file.more)
     if (
         sum(text_bytes(path) for path in paths if path.exists()) > MAX_WHOLE_TEXT_BYTES

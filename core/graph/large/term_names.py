@@ -1,8 +1,9 @@
 """Readable names for RDF terms, without holding all terms in memory.
 
 The names are the same as those of `core.graph.readers.unique_names`. The readable end of a term is
-the last part of its IRI, which usually belongs to one term only. Terms that share one, and terms
-that could share a longer name with them, are named one by one in their order.
+the last part of its IRI. Usually one term alone has it, and it is the name of the term. Terms that
+share a readable end, and terms whose end equals a longer name of such a term, are named one by one
+in their order.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ def write_term_names(
     seed: int,
     watch: Watch = NO_WATCH,
 ) -> None:
-    """Append a readable name for each term to `names`, in the order of the terms."""
+    """Append a readable name for each term to `names`, in the order of the terms.
+
+    Term t is `data[offsets[t]:offsets[t + 1]]` in UTF-8. `seed` is the seed of the hashes.
+    """
     all_hashes = [hashes for *_, hashes in _find_ends(data, offsets, seed, watch)]
     write_array(
         journal.spill_file("ends-hashed"), np.concatenate([*all_hashes, np.empty(0, np.uint64)])
@@ -61,8 +65,9 @@ def _find_ends(
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Yield the readable ends of the terms, batch by batch.
 
-    A batch consists of the number of its first term, a text in bytes, and for each term the start
-    and length of its readable end in that text and the hash of the end.
+    A batch is (first, text, starts, lengths, hashes). `first` is the number of its first term.
+    `text` has bytes, in which the readable end of each term has a start and a length. `hashes` are
+    those of the ends.
     """
     count = len(offsets) - 1
     for first in range(0, count, TERM_BATCH):
@@ -72,16 +77,17 @@ def _find_ends(
         cuts = cuts - cuts[0]
         starts, lengths = np.empty(len(cuts) - 1, np.int64), np.empty(len(cuts) - 1, np.int64)
         find_readable_ends(text, cuts, starts, lengths)
-        # The compiled function leaves terms with escapes and the like to `name_candidates`.
-        left_terms = np.flatnonzero(lengths < 0)
-        if len(left_terms):
+        # The compiled function does not handle terms with escapes and the like; `name_candidates`
+        # does.
+        unhandled_terms = np.flatnonzero(lengths < 0)
+        if len(unhandled_terms):
             end_names = []
-            for term in left_terms.tolist():
+            for term in unhandled_terms.tolist():
                 token = text[cuts[term] : cuts[term + 1]].tobytes().decode("utf-8")
                 end_names.append(name_candidates(term_of(token))[0])
             end_bytes, sizes = encode_parts(end_names)
-            starts[left_terms] = len(text) + np.cumsum(sizes) - sizes
-            lengths[left_terms] = sizes
+            starts[unhandled_terms] = len(text) + np.cumsum(sizes) - sizes
+            lengths[unhandled_terms] = sizes
             text = np.concatenate([text, end_bytes])
         hashes = np.empty(len(starts), np.uint64)
         hash_parts(text, starts, lengths, np.uint64(seed), hashes)
@@ -91,15 +97,15 @@ def _find_ends(
 def _name_shared_ends(
     hashes: np.ndarray, data: np.ndarray, offsets: np.ndarray, seed: int, watch: Watch = NO_WATCH
 ) -> dict[int, str]:
-    """Return the names of the terms that may share a name with another term.
+    """Return the names of the terms that may share a name with another term, by term.
 
-    `hashes` are those of the readable ends. All names that such a term could get are looked for
-    among the ends of the others, until no further term is found.
+    `hashes` are those of the readable ends. All longer names that such a term could get are
+    searched among the ends of the other terms, until no further term is found.
     """
     ordered = np.sort(hashes)
     shared_hashes = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     del ordered
-    texts: dict[int, tuple[str, tuple[str, ...]]] = {}
+    texts: dict[int, tuple[str, tuple[str, ...]]] = {}  # by term: its text and candidate names
     while True:
         fresh = [
             term

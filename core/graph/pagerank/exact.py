@@ -1,7 +1,7 @@
 """Exact personalised PageRank of every node.
 
-The equation is solved by conjugate gradients if steps go both ways and have no weights, else by
-power iteration.
+The linear equation is solved by conjugate gradients if steps go in both directions and have no
+weights, else by power iteration.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from core.graph import kernels
 from core.graph.pagerank.problem import Adjacency, PageRankProblem, PageRankResult
 from core.watch import NO_WATCH, Watch
 
-# Largest error, summed over all nodes.
+# Largest absolute error, summed over all nodes.
 EXACT_TOLERANCE = 0.5e-10
-# Number of nodes and steps between two checks for a cancellation.
+# Number of nodes and steps that are processed between two checks for a cancellation.
 CHECK_STEPS = 10_000_000
 
 
 def exact_pagerank(problem: PageRankProblem, tolerance: float = EXACT_TOLERANCE) -> PageRankResult:
-    """Return the best nodes of the exact solution; `tolerance` bounds the error over all nodes.
+    """Return the best nodes of the exact solution, with scores that sum up to 1.
+
+    `tolerance` bounds the error summed over all nodes.
 
     >>> from core.graph.pagerank.exact import exact_pagerank
     >>> from core.graph.pagerank.problem import pose_problem
@@ -48,23 +50,24 @@ def solve(
     tolerance: float,
     watch: Watch = NO_WATCH,
 ) -> np.ndarray:
-    """Return the PageRank of every node, float64 [n], not yet scaled.
+    """Return the PageRank of every node, float64 [n], not yet scaled to a sum of 1.
 
-    Mass that reaches a node without steps is dropped, so the sum may be below one. `watch` is
-    checked between rounds, and its exceptions pass through.
+    Mass that reaches a node without steps is dropped, so the sum may be below 1. `shares` is the
+    restart probability of each seed. `tolerance` bounds the error summed over all nodes. `watch` is
+    checked between rounds and may raise RunCancelled.
     """
     n = len(links.out_indptr) - 1
     estimate, residual = np.zeros(n), np.zeros(n)
     residual[seeds] = shares
     rounds = max(1, CHECK_STEPS // (n + len(links.tails) + 1))
-    # Runs some rounds, and returns whether they sufficed.
+    # Runs up to `rounds` rounds, and returns False if more are needed.
     run_rounds: Callable[[], bool]
     if len(links.strength):
         run_rounds = partial(
             _power_iterate_weighted, estimate, residual, damping, tolerance, rounds, links
         )
     elif links.mask == 3:
-        state = np.empty((3, n)), np.full(2, -1.0)
+        state = np.empty((3, n)), np.full(2, -1.0)  # workspace and norms
         run_rounds = partial(
             kernels.conjugate_gradient,
             *(estimate, residual, *state, damping, tolerance, rounds, *links[1:4]),

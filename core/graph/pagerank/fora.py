@@ -26,9 +26,9 @@ from core.graph.pagerank.walk_loops import CHECK_STEPS, walk_residuals
 
 # Relative error, as set in the paper.
 FORA_EPSILON = 0.5
-# Divisor of delta from one round to the next.
+# Divisor of delta, the least PageRank with a guarantee, from one round to the next.
 FORA_DELTA_DIVISOR = 2.0
-# Largest number of edges walked.
+# Largest number of edges that a search may walk.
 FORA_MAX_EDGES = 30_000_000
 
 
@@ -37,25 +37,25 @@ def fora(
 ) -> PageRankResult:
     """Return the best nodes by FORA.
 
-    Its threshold delta starts at 1 / keep and is halved until all best nodes are above it. For a
-    given delta, the following holds with probability at least 1 - 1/n. Every node with a PageRank
-    of at least delta has an estimate within a relative error of epsilon. Every other node has an
-    estimate below (1 + epsilon) x delta. Once the last of the best exceeds that, all of them are of
-    the first kind. (The paper's top-k version stops by upper and lower bounds of the best nodes;
-    its delta falls in the same way, down to 1/n.)
+    Delta is the least PageRank for which the guarantee holds. It starts at 1 / keep and is halved
+    until all best nodes are above it. For a given delta, the following holds with probability at
+    least 1 - 1/n. Every node with a PageRank of at least delta has an estimate within a relative
+    error of epsilon. Every other node has an estimate below (1 + epsilon) x delta. The search ends
+    once the `keep`-th best estimate is at least (1 + epsilon) x delta, because the guarantee then
+    covers all best nodes. (The paper's top-k version stops by upper and lower bounds of the best
+    nodes; its delta falls in the same way, down to 1/n.)
 
-    A walk that reaches a node without steps and would continue is lost, and scores are scaled. This
-    is the same as sending it back to the seeds. The paper's alpha is 1 - damping.
+    A walk that would continue at a node without steps is lost, and scores are scaled to a sum of 1.
+    The result is the same as if the walk restarted at the seeds. The paper's alpha is 1 - damping.
 
     LEGO-GraphRAG's report runs FORA, TopPPR and RBS at their programs' default settings for a
-    subgraph of a fixed size, which loses most answers (Table 5: recalls of .18, .44 and .31). This
-    implementation continues with all three until their guarantee covers `keep` nodes, so recalls
-    are higher.
+    subgraph of a fixed size, which loses most answers (Table 5: recalls of .18, .44 and .31). Here
+    all three continue until their guarantee covers `keep` nodes, so recalls are higher.
 
     Raises
     ------
     BadParameter
-        If there are weights.
+        If the edges have weights.
 
     >>> from core.graph.pagerank.fora import fora
     >>> from core.graph.pagerank.problem import pose_problem
@@ -72,10 +72,10 @@ def fora(
         while True:
             problem.watch.check()
             rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
-            # With this threshold of residuals, pushing and walking cost the same.
-            bar = 1.0 / sqrt(max(1, problem.n_steps) * rate)
-            enqueue(work.table, bar, int(work.table.state[SLOT_COUNT]))
-            _push(work, problem, bar, budget // 2)
+            # With this threshold of residuals, pushing and walking cost about the same.
+            threshold = 1.0 / sqrt(max(1, problem.n_steps) * rate)
+            enqueue(work.table, threshold, int(work.table.state[SLOT_COUNT]))
+            _push(work, problem, threshold, budget // 2)
             nodes, scores, walk_edges = add_walk_ends(work, problem, rate)
             edges += walk_edges
             last = 0.0
@@ -107,10 +107,10 @@ def walk_rate(epsilon: float, delta: float, n: int) -> float:
     return (2.0 * epsilon / 3.0 + 2.0) * log(2.0 * max(2, n)) / (epsilon * epsilon * delta)
 
 
-def _push(work: WorkArrays, problem: PageRankProblem, bar: float, budget: int) -> None:
-    """Push until the queue is empty or the budget is spent."""
+def _push(work: WorkArrays, problem: PageRankProblem, threshold: float, budget: int) -> None:
+    """Push until the queue is empty or `budget` edges are walked."""
     disk, steps = DiskReadAhead(problem.links), work.table.state[EDGES_WALKED]
-    while not drain_queue(work, problem, bar, min(budget, int(steps) + CHECK_STEPS), disk):
+    while not drain_queue(work, problem, threshold, min(budget, int(steps) + CHECK_STEPS), disk):
         problem.watch.check()
         steps = work.table.state[EDGES_WALKED]
         if steps >= budget:
@@ -120,13 +120,14 @@ def _push(work: WorkArrays, problem: PageRankProblem, bar: float, budget: int) -
 def add_walk_ends(
     work: WorkArrays, problem: PageRankProblem, rate: float
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Run random walks from the residuals and add their ends to the estimates.
+    """Run `rate` random walks per unit of residual, and add their ends to the estimates.
 
     Returns
     -------
-    The nodes, the estimate of each, and the number of edges walked.
+    The nodes, ascending, the estimate of each, and the number of edges walked.
     """
-    random = np.array([2 * problem.random + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    # An odd number times an odd number is odd, so the state of the random numbers is never 0.
+    random = np.array([2 * problem.random_seed + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     with borrow_work() as walks:
         table, slot = work.table, 0
         count = int(table.state[SLOT_COUNT])

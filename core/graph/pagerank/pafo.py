@@ -1,4 +1,4 @@
-"""PAFO: FORA with drawn walks, on several threads of one computer.
+"""PAFO: FORA on several threads of one computer, with random walks drawn in advance.
 
 Wang, Wang, Zhou, VLDB Journal 28(6), 2019.
 """
@@ -15,23 +15,23 @@ from core.graph.pagerank.rounds import rank_by_rounds
 def pafo(problem: PageRankProblem) -> PageRankResult:
     """Return the best nodes by FORA on `problem.threads` threads.
 
-    The push runs in rounds. In a round with many steps each thread computes what arrives at a range
-    of nodes; a round with few steps runs on one thread. Each thread then adds the walks that start
-    in its range. `rank_by_rounds` has the guarantee. The result has the same bytes for any number
-    of threads.
+    The push runs in rounds. In a round with many steps each thread computes the mass that arrives
+    at a range of nodes; a round with few steps runs on one thread. Each thread then adds the walks
+    that start in its range. `rank_by_rounds` states the guarantee. The result is the same, bit by
+    bit, for any number of threads.
 
     Raises
     ------
     BadParameter
-        If there are weights, or no threads.
+        If the edges have weights, or there are no threads.
 
     Notes
     -----
     As in FORA with an index, walks are drawn once for a graph, direction and damping, so
-    `problem.random` does not matter. The settings are FORA's: epsilon 0.5, delta and the failure
-    probability 1/n, and a bar that balances pushing and walking. The paper lets threads add into
-    one array by atomic operations. Here each node is computed by one thread, and each thread counts
-    walks in an array of its own, because the order of additions would else change the result.
+    `problem.random_seed` has no effect. The settings are FORA's: epsilon 0.5, delta and the failure
+    probability 1/n, and a threshold that balances pushing and walking. In the paper, threads add to
+    one array by atomic operations. Here one thread computes each node, and each thread counts walks
+    in its own array, because otherwise the order of additions would change the result.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Partial vectors of the parts of a graph, and the skeletons between their hubs.
+"""Partial vectors of the parts of a graph, and the skeletons between their hubs, for HGPA.
 
-Numbers are visits: the mass that comes to a node, of which the share 1 - damping is its score. The
-column of a node in a matrix has the mass that one visit passes on to others.
+All values are expected visits of nodes by walks with restart: the mass that arrives at a node. The
+PageRank of a node is (1 - damping) times its visits. In a matrix, the column of a node has the mass
+that one visit of it passes on to each other node.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from core.graph.pagerank.hub_tree import HubPart
 from core.graph.store import Graph
 from core.watch import Watch
 
-BLOCK_VECTORS = 256  # computed together
+BLOCK_VECTORS = 256  # number of partial vectors computed together, to bound the memory
 
 
 def step_matrix(graph: Graph, direction: str, damping: float) -> csr_array:
-    """Return the matrix of a graph, with damping / number of steps for each step."""
+    """Return the transition matrix of a graph times the damping, [end of a step, start].
+
+    `direction` is out, in or both.
+    """
     edges = np.stack([graph.heads, graph.tails])
     reverse = edges[::-1]
     starts, ends = {"out": edges, "in": reverse, "both": np.hstack([edges, reverse])}[direction]
@@ -30,65 +34,67 @@ def step_matrix(graph: Graph, direction: str, damping: float) -> csr_array:
 
 
 class HubReturns(NamedTuple):
-    """Mass that comes to the hubs `reached` through a part, per visit of the hubs `sources`.
+    """Mass that flows through a part from hub to hub, per visit of the first hub.
 
-    Hubs are positions among those around the part.
+    Hubs are given by their positions in `hubs` of the parent part.
     """
 
-    reached: np.ndarray
-    sources: np.ndarray
-    mass: np.ndarray  # [reached, sources]
+    reached_hubs: np.ndarray
+    source_hubs: np.ndarray
+    mass: np.ndarray  # float64 [reached_hubs, source_hubs]
 
 
 class PartVectors:
-    """Partial vectors of a part: the visits of its nodes by walks from each hub around it.
+    """Partial vectors of a part: the visits of its nodes by walks from each hub of its parent.
 
-    The walks end when they meet a hub.
+    The walks end when they meet a hub of the parent.
     """
 
     def __init__(
-        self, part: HubPart, around: HubPart, matrix: csr_array, max_lost: float, watch: Watch
+        self, part: HubPart, parent: HubPart, matrix: csr_array, max_lost: float, watch: Watch
     ):
         """Compute the vectors of a part.
 
         Parameters
         ----------
-        around : the part that it divides, with the hubs; `matrix` is the one among its nodes.
+        part : a child of `parent`, or `parent` itself if it has no hubs.
+        parent : the part that contains it, with the hubs.
+        matrix : the `step_matrix` among the nodes of `parent`.
         max_lost : mass that may be left out of each vector.
         """
-        nodes = np.searchsorted(around.nodes, part.nodes)
-        hubs = np.searchsorted(around.nodes, around.hubs)
+        nodes = np.searchsorted(parent.nodes, part.nodes)
+        hubs = np.searchsorted(parent.nodes, parent.hubs)
         rows = matrix[nodes]
         from_hubs, to_hubs = rows[:, hubs], matrix[hubs][:, nodes]
         self.solver = PartSolver(part, rows[:, nodes], max_lost, watch)
-        sources = np.unique(from_hubs.indices)
-        reached = np.flatnonzero(np.diff(to_hubs.indptr))
-        self._arrive = to_hubs[reached]
-        vectors, returns = [csc_array((len(nodes), 0))], [np.empty((len(reached), 0))]
-        for start in range(0, len(sources), BLOCK_VECTORS):
+        source_hubs = np.unique(from_hubs.indices)
+        reached_hubs = np.flatnonzero(np.diff(to_hubs.indptr))
+        self._to_hubs = to_hubs[reached_hubs]
+        vectors, returns = [csc_array((len(nodes), 0))], [np.empty((len(reached_hubs), 0))]
+        for start in range(0, len(source_hubs), BLOCK_VECTORS):
             watch.check()
-            columns = sources[start : start + BLOCK_VECTORS]
+            columns = source_hubs[start : start + BLOCK_VECTORS]
             visits = self.solver.solve(from_hubs[:, columns].toarray())
-            returns.append(self._arrive @ visits)
+            returns.append(self._to_hubs @ visits)
             vectors.append(csc_array(drop_least(visits, max_lost)))
-        self.returns = HubReturns(reached, sources, np.hstack(returns))
+        self.returns = HubReturns(reached_hubs, source_hubs, np.hstack(returns))
         self._vectors = hstack(vectors, "csr")
 
     def mass_at_hubs(self, visits: np.ndarray, n_hubs: int) -> np.ndarray:
-        """Return the mass that visits of the part's nodes bring to each hub around it."""
+        """Return the mass that visits of the part's nodes bring to each hub of its parent."""
         mass = np.zeros((n_hubs, *visits.shape[1:]))
-        mass[self.returns.reached] = self._arrive @ visits
+        mass[self.returns.reached_hubs] = self._to_hubs @ visits
         return mass
 
-    def sum_vectors(self, at_hubs: np.ndarray) -> np.ndarray:
-        """Return the sum of the vectors, by the visits of each hub around the part."""
-        return self._vectors @ at_hubs[self.returns.sources]
+    def sum_vectors(self, hub_visits: np.ndarray) -> np.ndarray:
+        """Return the sum of the vectors, weighted by the visits of each hub of the parent."""
+        return self._vectors @ hub_visits[self.returns.source_hubs]
 
 
 class PartSolver:
-    """Visits of the nodes of a part by walks that end when they leave it.
+    """Solver for the visits of a part's nodes by walks that end when they leave the part.
 
-    A leaf is solved by a sparse LU decomposition, another part by the vectors of its parts.
+    A leaf is solved by a sparse LU decomposition, any other part by the vectors of its children.
     """
 
     def __init__(self, part: HubPart, matrix: csr_array, max_lost: float, watch: Watch):
@@ -107,17 +113,20 @@ class PartSolver:
         )
 
     def solve(self, restarts: np.ndarray) -> np.ndarray:
-        """Return the visits for some restarts, both float64 [nodes] or [nodes, columns]."""
+        """Return the visits for some restarts, both float64 [nodes] or [nodes, columns].
+
+        Each column is solved on its own.
+        """
         if self._leaf is not None:
             return self._leaf.solve(restarts)
-        visits, arrived = np.zeros_like(restarts), restarts[self._hubs]
+        visits, hub_mass = np.zeros_like(restarts), restarts[self._hubs]
         for nodes, vectors in zip(self._nodes, self._vectors):
             if restarts[nodes].any():
                 visits[nodes] = vectors.solver.solve(restarts[nodes])
-                arrived += vectors.mass_at_hubs(visits[nodes], len(arrived))
-        visits[self._hubs] = at_hubs = self._skeleton @ arrived
+                hub_mass += vectors.mass_at_hubs(visits[nodes], len(hub_mass))
+        visits[self._hubs] = hub_visits = self._skeleton @ hub_mass
         for nodes, vectors in zip(self._nodes, self._vectors):
-            visits[nodes] += vectors.sum_vectors(at_hubs)
+            visits[nodes] += vectors.sum_vectors(hub_visits)
         return visits
 
 
@@ -126,17 +135,17 @@ def make_skeleton(among_hubs: csr_array, returns: Iterable[HubReturns]) -> np.nd
 
     Parameters
     ----------
-    among_hubs : matrix of the steps from hub to hub.
-    returns : the mass that comes back through each part between the hubs.
+    among_hubs : `step_matrix` of the steps from hub to hub.
+    returns : the mass that flows from hub to hub through each part between them.
     """
     total = among_hubs.toarray()
     for part in returns:
-        total[np.ix_(part.reached, part.sources)] += part.mass
+        total[np.ix_(part.reached_hubs, part.source_hubs)] += part.mass
     return np.linalg.inv(np.eye(len(total)) - total)
 
 
 def drop_least(visits: np.ndarray, max_lost: float) -> np.ndarray:
-    """Set the least entries of each column to zero, up to `max_lost` in sum.
+    """Set the smallest entries of each column to zero, as long as their sum is at most `max_lost`.
 
     >>> import numpy as np
     >>> from core.graph.pagerank.part_vectors import drop_least

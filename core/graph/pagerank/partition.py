@@ -1,6 +1,6 @@
-"""PageRank inside the clusters of the seeds.
+"""PageRank inside the Leiden clusters that contain the seeds.
 
-This is the precomputation of LEGO-GraphRAG (technical report, table 6).
+This is how LEGO-GraphRAG uses clusters that were computed in advance (technical report, table 6).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from core.graph.pagerank.problem import NO_WEIGHTS, Adjacency, PageRankProblem, 
 def partition(problem: PageRankProblem) -> PageRankResult:
     """Return the best nodes by exact PageRank on the clusters of the seeds.
 
-    The clusters are Leiden's for modularity, as `problem.clusters` returns them. Detecting them
-    takes minutes on a graph of a million nodes. If the seeds are in several clusters, the subgraph
-    induced by their union is used. Nodes outside have no score; if there are too few nodes inside,
-    the nearest others follow.
+    The clusters are those of Leiden for modularity, as `problem.clusters` returns them. Detecting
+    them takes minutes on a graph of a million nodes. If the seeds are in several clusters, the
+    subgraph induced by the union of these clusters is used. Nodes outside have no score. If the
+    clusters have fewer than `problem.keep` nodes, the nodes nearest to the seeds follow.
 
     Raises
     ------
     BadInput
-        If the graph is too large to be clustered here.
+        If the graph is too large to be clustered in the free memory.
 
     >>> from core.graph.algorithms.leiden import NodeCommunities
     >>> from core.graph.pagerank.partition import partition
@@ -57,7 +57,7 @@ def partition(problem: PageRankProblem) -> PageRankResult:
 
 
 def _subgraph_links(problem: PageRankProblem, nodes: np.ndarray, edges: np.ndarray) -> Adjacency:
-    """Return the adjacency of the subgraph on `nodes`, numbered by their positions."""
+    """Return the adjacency of a subgraph; its nodes are numbered by positions in `nodes`."""
     heads, _, tails = problem.graph.triples(edges)
     heads, tails = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
     outward, inward = np.argsort(heads, kind="stable"), np.argsort(tails, kind="stable")

@@ -1,4 +1,8 @@
-"""Pieces of a PageRank computation, on threads of this process or on worker processes."""
+"""Division of a PageRank computation into pieces, for threads or worker processes.
+
+A piece is a function applied to one item, such as a range of nodes. `run_pieces` runs the pieces of
+a problem. `PieceSource` gives a piece its graph, also in another process.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +25,17 @@ from core.watch import NO_WATCH, Watch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-MAX_CACHED_VALUES = 1 << 16  # of a kind, for a graph, direction and damping
-_open_stored = cache(open_with_digest)  # in a worker process
+# Largest number of values of one name that are cached for a graph, direction and damping.
+MAX_CACHED_VALUES = 1 << 16
+_open_stored = cache(open_with_digest)  # a worker process opens each graph once
 
 
 @dataclass(frozen=True, eq=False)
 class PieceSource:
-    """The graph, direction and damping of a piece of work.
+    """The graph, direction and damping of a piece, which can be sent to a worker process.
 
-    A worker process opens the graph from its folder, and keeps it with its derived values.
+    It is pickled as the folder and digest of the graph. A worker process opens the graph from its
+    folder, and keeps it with its cached values.
     """
 
     graph: Graph
@@ -45,25 +51,25 @@ class PieceSource:
         arrays = walk_arguments(self.graph, self.direction)
         return Adjacency(*arrays, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS)
 
-    def keep(self, name: str, key: Hashable, make: Callable[[], Result]) -> Result:
-        """Return a value kept with the graph, made at the first call in a process."""
+    def get_or_make(self, name: str, key: Hashable, make: Callable[[], Result]) -> Result:
+        """Return a value cached with the graph, made by `make` at the first call in a process."""
         settings = self.direction, self.damping
         derived = self.graph.derived.get_or_make("pagerank pieces", settings, DerivedValues)
         return derived.get_or_make(name, key, make, MAX_CACHED_VALUES)
 
 
 def _open_source(folder: FilePath, digest: str, direction: str, damping: float) -> PieceSource:
-    """Return the source of a piece in a worker process."""
+    """Return a source whose graph is opened from its folder; pickle calls this."""
     return PieceSource(_open_stored(folder, digest), direction, damping)
 
 
 def piece_source(problem: PageRankProblem) -> PieceSource:
-    """Return the source of the pieces of a problem.
+    """Return the graph and settings of a problem for its pieces.
 
     Raises
     ------
     StoreError
-        If the problem has workers and the graph is not stored, so that they cannot open it.
+        If the problem has workers and the graph is not stored, so that workers cannot open it.
     """
     if problem.workers is not None:
         _ = problem.graph.data_folder  # raises StoreError
@@ -72,7 +78,7 @@ def piece_source(problem: PageRankProblem) -> PieceSource:
 
 @contextmanager
 def hold_workers(problem: PageRankProblem) -> Iterator[int]:
-    """Keep the workers of a problem within the block, and return how many pieces run at a time."""
+    """Start the workers of a problem for the block, and return how many pieces run in parallel."""
     if problem.workers is None:
         yield problem.threads
         return
@@ -83,14 +89,15 @@ def hold_workers(problem: PageRankProblem) -> Iterator[int]:
 def run_pieces(
     problem: PageRankProblem, work: Callable[[Item], Result], items: Iterable[Item]
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield each item with `work(item)`, by the workers of the problem or else its threads.
+    """Yield each item with `work(item)`, run by the problem's workers or else by its threads.
 
-    They come in the order of the items, on several threads in that in which they end.
+    With several threads, results are yielded in the order in which they are finished, else in the
+    order of the items.
 
     Raises
     ------
     HopscopeError
-        If a worker died at a piece repeatedly. Errors of the watch are raised too.
+        If a worker process died repeatedly while it ran a piece. The watch may raise, too.
     """
     if problem.workers is not None:
         for item, result in problem.workers.run_each(work, items, problem.watch):

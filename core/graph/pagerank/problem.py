@@ -1,4 +1,4 @@
-"""Inputs and results of the methods of personalised PageRank."""
+"""Inputs and results that all methods of personalised PageRank share."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ NO_WEIGHTS, NO_DEGREES = np.empty(0), np.empty(0, np.uint8)
 
 
 class Adjacency(NamedTuple):
-    """Adjacency of a graph for compiled loops.
+    """Adjacency of a graph in CSR form, for compiled loops.
 
-    `mask` is the code of the direction, the mask of `core.graph.kernels`. The weights are empty if
-    all edges have the same weight.
+    `mask` is the code of the direction of steps, as in `core.graph.kernels`: 1 out, 2 in, 3 both.
+    The offsets are int64 [n + 1], `tails` and `in_heads` int32 [m]. The weights and `strength` are
+    empty if edges have no weights.
     """
 
     mask: int
@@ -42,10 +43,11 @@ class Adjacency(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PageRankResult:
-    """Result of a method: the best nodes and how the search went.
+    """Result of a method: the best nodes, and the effort and accuracy of the search.
 
-    `nodes` are int64 and `scores` float64, best first. `edges` is the number of edges walked.
-    `settled` is True if the requested accuracy was reached, and `note` is a sentence about it.
+    `nodes` are int64 and `scores` float64, best first. `edges` is the number of edges walked, 0 if
+    the method does not count them. `settled` is True if the promised accuracy was reached. `note`
+    is a sentence about it.
     """
 
     nodes: np.ndarray
@@ -57,26 +59,28 @@ class PageRankResult:
 
 @dataclass(frozen=True, eq=False)
 class PageRankProblem:
-    """A request for the `keep` best nodes by personalised PageRank from seeds.
+    """The `keep` best nodes by personalised PageRank from seeds, as a problem for any method.
 
-    `weights` has one number above zero per triple. A step is taken in proportion to its weight.
+    Build one with `pose_problem`, which checks the values.
     """
 
     graph: Graph
     seeds: np.ndarray  # int64, distinct, ascending
-    shares: np.ndarray  # float64, shares of the restarts, with sum one
-    keep: int
-    damping: float
+    shares: np.ndarray  # float64, restart probability of each seed, with a sum of 1
+    keep: int  # number of nodes to find
+    damping: float  # probability of following an edge, from 0 to below 1
     direction: str  # out, in or both
-    recall: float = 0.97
-    random: int = 0
+    recall: float = 0.97  # share of the exact best nodes that must be found
+    random_seed: int = 0  # of the methods that draw random numbers
+    # float64, one above zero per triple; steps are taken in proportion to them. None for equal
+    # ones.
     weights: np.ndarray | None = None
     watch: Watch = NO_WATCH
     # Returns the communities of a graph; by default they are detected anew.
     clusters: Callable[..., NodeCommunities] = detect_clusters
-    # The `links`, if they were made before.
-    arranged: Adjacency | None = None
-    threads: int = 1  # of methods that use several
+    # The value of `links`, if it was computed before; else None.
+    prepared_links: Adjacency | None = None
+    threads: int = 1  # number of threads of the methods that use several
     # Worker processes of the methods that can be distributed; None for this process alone.
     workers: Workers | None = None
 
@@ -89,8 +93,8 @@ class PageRankProblem:
         BadParameter
             If there is not one finite weight above zero per triple.
         """
-        if self.arranged is not None:
-            return self.arranged
+        if self.prepared_links is not None:
+            return self.prepared_links
         arrays = walk_arguments(self.graph, self.direction)
         if self.weights is None:
             degree_bytes = NO_DEGREES
@@ -110,12 +114,12 @@ class PageRankProblem:
 
     @property
     def n_steps(self) -> int:
-        """Number of steps of the graph in this direction."""
+        """Number of steps of the graph in this direction; in both, two per edge."""
         return self.graph.n_edges * (2 if self.direction == "both" else 1)
 
     @property
     def total_weight(self) -> float:
-        """Sum of the weights of all steps."""
+        """Sum of the weights of all steps, which are 1 if edges have no weights."""
         return float(self.n_steps if self.weights is None else np.sum(self.links.strength))
 
     def check_unweighted(self, method: str) -> None:
@@ -124,10 +128,10 @@ class PageRankProblem:
             raise BadParameter(f"PageRank by {method} takes no weights; exact and auto do.")
 
     def rank_nodes(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best `keep` of the nodes with a score above zero.
+        """Return the best `keep` of the nodes with a score above zero, and their scores.
 
-        If these are too few, the nodes nearest to the seeds follow, with the mass that flows to
-        them from nodes with a score.
+        If there are fewer than `keep`, the nodes nearest to the seeds follow. Their score is the
+        mass that flows to them in one step from nodes with a score.
         """
         has_score = scores > 0.0
         nodes, scores = nodes[has_score], round_scores(scores[has_score])
@@ -141,7 +145,7 @@ class PageRankProblem:
         closest = nearest_nodes(
             self.graph, self.seeds, self.graph.n_nodes, self.direction, self.keep
         )[0]
-        # The system allocates only the pages that are written.
+        # An array over all nodes is cheap here: only the pages that are written take memory.
         values = np.zeros(self.graph.n_nodes)
         values[nodes] = scores
         fill_scores(values, closest, self.damping, *self.links[:5])
@@ -150,9 +154,11 @@ class PageRankProblem:
 
 
 def pose_problem(
-    graph: Graph, seeds: Iterable[int], keep: int, damping: float, direction: str, **more
+    graph: Graph, seeds: Iterable[int], keep: int, damping: float, direction: str, **fields
 ) -> PageRankProblem:
-    """Build the problem for some seeds; repeated seeds count several times.
+    """Build the problem for some seeds; a seed that is repeated gets a larger share of restarts.
+
+    `fields` are further fields of `PageRankProblem`.
 
     Raises
     ------
@@ -165,12 +171,12 @@ def pose_problem(
         raise BadParameter(
             f"damping is the probability of following an edge, from 0 to below 1, not {damping}."
         )
-    if not 0.0 < more.get("recall", 1.0) <= 1.0:
+    if not 0.0 < fields.get("recall", 1.0) <= 1.0:
         raise BadParameter(
-            f"recall is the share of the best nodes to find, above 0 to 1, not {more['recall']}."
+            f"recall is the share of the best nodes to find, above 0 to 1, not {fields['recall']}."
         )
     nodes, shares = seed_array(graph, seeds), np.ones(1)
     if len(nodes) > 1:
         nodes, counts = np.unique(nodes, return_counts=True)
         shares = counts / counts.sum()
-    return PageRankProblem(graph, nodes, shares, keep, damping, graph.resolve(direction), **more)
+    return PageRankProblem(graph, nodes, shares, keep, damping, graph.resolve(direction), **fields)

@@ -1,11 +1,12 @@
 """RBS, the randomised backward search from a target, applied to a single source.
 
 Wang, Wei, Gan, Wang, Huang, KDD 2020. RBS finds the PageRank of one target from every node.
-LEGO-GraphRAG's report uses it for one source and does not say how. If steps go both ways, the two
-are proportional: degree(s) x PageRank of v from s = degree(v) x PageRank of s from v. The search
-therefore runs backward from each seed and is scaled by degrees. In one direction there is no such
-symmetry, and the same randomised rounding is applied to the forward search. Neighbours are tested
-one by one, whereas the paper sorts them by degree beforehand.
+LEGO-GraphRAG's report uses it for one source and does not say how. If steps go in both directions,
+the PageRank of a target v from a source s and the reverse are proportional: degree(s) x PageRank of
+v from s = degree(v) x PageRank of s from v. Here the search therefore runs backward from each seed,
+and its values are scaled by degrees. In one direction there is no such symmetry, and the same
+randomised rounding is applied to a forward search. Neighbours are tested one by one, whereas the
+paper sorts them by degree beforehand.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from core.graph.pagerank.local.table import (
 from core.graph.pagerank.problem import PageRankProblem, PageRankResult
 from core.graph.pagerank.walk_loops import CHECK_STEPS, draw
 
-# Relative error.
+# Relative error of the guarantee.
 RBS_EPSILON = 0.5
-# Divisor of delta from one round to the next.
+# Divisor of delta, the least PageRank with a guarantee, from one round to the next.
 RBS_DELTA_DIVISOR = 4.0
-# Largest number of edges walked.
+# Largest number of edges that a search may walk.
 RBS_MAX_EDGES = 30_000_000
 
 
@@ -41,11 +42,12 @@ def rbs(
 ) -> PageRankResult:
     """Return the best nodes by RBS.
 
-    Its delta starts at 1 / keep and is divided by four until all best nodes are above it. The
-    rounding unit is (1 - damping) x theta, with theta = epsilon^2 x delta / 12. An estimate is then
-    unbiased except for what lies beyond the last level, and its variance is at most theta x its
-    value. A value of at least delta is therefore within epsilon with probability at least 11/12
-    (Chebyshev). Raises BadParameter if there are weights.
+    Delta is the least PageRank for which the guarantee holds. It starts at 1 / keep and is divided
+    by four until all best nodes are above it. Mass below the rounding unit, (1 - damping) x theta
+    with theta = epsilon^2 x delta / 12, is rounded randomly. An estimate is then unbiased except
+    for the mass beyond the last level, and its variance is at most theta x its value. A value of at
+    least delta is therefore within the relative error epsilon with probability at least 11/12
+    (Chebyshev). Raises BadParameter if the edges have weights.
 
     >>> from core.graph.pagerank.problem import pose_problem
     >>> from core.graph.pagerank.rbs import rbs
@@ -83,32 +85,32 @@ def _search_all_seeds(
 
     Returns
     -------
-    The nodes, their PageRank, the smallest unscaled value of the best (0 if there are too few), and
-    the number of edges walked.
+    The nodes, ascending; their PageRank; the smallest value among the `keep` best before the
+    scaling by degrees, 0 if there are fewer; and the number of edges walked.
     """
     nodes: list[np.ndarray] = []
     scores: list[np.ndarray] = []
-    raw: list[np.ndarray] = []
+    unscaled: list[np.ndarray] = []
     edges = 0
     for turn, (seed, share) in enumerate(zip(problem.seeds.tolist(), problem.shares.tolist())):
-        random = np.array([2 * (problem.random * 1_000_003 + turn) + 1], np.uint64) * np.uint64(
-            0x9E3779B97F4A7C15
-        )
+        random = np.array(
+            [2 * (problem.random_seed * 1_000_003 + turn) + 1], np.uint64
+        ) * np.uint64(0x9E3779B97F4A7C15)
         seed_nodes, values, seed_edges = search_from_seed(problem, seed, theta, random)
         scale: float | np.ndarray = 1.0
         if problem.direction == "both":
             scale = step_counts(problem, seed_nodes) / step_counts(problem, np.array([seed]))
         nodes.append(seed_nodes)
         scores.append(share * scale * values)
-        raw.append(values)
+        unscaled.append(values)
         edges += seed_edges
     all_nodes, positions = np.unique(np.concatenate(nodes), return_inverse=True)
     total = np.bincount(positions, np.concatenate(scores))
     best = top_k(all_nodes, total, problem.keep)[0]
     last = 0.0
     if len(best) == problem.keep:
-        raw_total = np.bincount(positions, np.concatenate(raw))
-        last = float(raw_total[np.searchsorted(all_nodes, best)].min())
+        unscaled_total = np.bincount(positions, np.concatenate(unscaled))
+        last = float(unscaled_total[np.searchsorted(all_nodes, best)].min())
     return all_nodes, total, last, edges
 
 
@@ -123,12 +125,13 @@ def step_counts(problem: PageRankProblem, nodes: np.ndarray) -> np.ndarray:
 def search_from_seed(
     problem: PageRankProblem, seed: int, theta: float, random: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Search from one seed.
+    """Search level by level from one seed: level i has the mass of walks of i steps.
 
     Returns
     -------
-    The nodes, their values, and the number of edges walked. In both directions, a value is the
-    PageRank of the seed from the node; else it is the PageRank of the node from the seed.
+    The nodes, ascending, their values, and the number of edges walked. If steps go in both
+    directions, a value is the PageRank of the seed from the node; else it is the PageRank of the
+    node from the seed.
     """
     damping, unit, edges = problem.damping, (1.0 - problem.damping) * theta, 0
     levels = 1 if damping == 0.0 else max(1, ceil(log(theta) / log(damping)))
@@ -158,14 +161,20 @@ def search_from_seed(
 
 @njit(cache=True, nogil=True)
 def _advance_level(table, sources, values, first, damping, unit, random, links, budget):
-    """Pass the values of the sources, from number `first` on, to their neighbours.
+    """Pass the values of the nodes in `sources`, from position `first` on, to their neighbours.
 
-    Shares below `unit` are randomly rounded to `unit` or to zero. In both directions a neighbour u
-    receives damping x value / degree(u), with one random number for all neighbours of a source, as
-    in the paper. In one direction it receives damping x value / degree of the source, with a random
-    number for each. The return values are those of `walk_residuals`.
+    The mass for a neighbour is randomly rounded to `unit` or to 0 if it is below `unit`. If steps
+    go in both directions, a neighbour u receives damping x value / degree(u), and one random number
+    serves all neighbours of a source, as in the paper. In one direction a neighbour receives
+    damping x value / degree of the source, and each has its own random number. The results are
+    added to the residuals in `table`.
+
+    Returns
+    -------
+    The position to continue with, and the number of slots that the table needs, 0 if it is large
+    enough. The loop stops after about `budget` edges.
     """
-    index, slot_places, nodes, cells, _, state = table
+    index, positions, nodes, cells, _, state = table
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     edge_limit = state[EDGES_WALKED] + budget
     for source in range(first, len(sources)):
@@ -191,7 +200,7 @@ def _advance_level(table, sources, values, first, damping, unit, random, links, 
                     share = unit if chance * unit < share else 0.0
                 if share > 0.0:
                     slot = slot_of(
-                        index, slot_places, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
+                        index, positions, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
                     )
                     cells[slot, RESIDUAL] += share
     return len(sources), np.int64(0)

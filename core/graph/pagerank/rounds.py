@@ -1,7 +1,7 @@
-"""Forward push in rounds, then random walks that were drawn before.
+"""Forward push in rounds, then random walks drawn in advance, for PAFO and Delta-Push.
 
-In a round all nodes above a bar push at the same time. It needs only the masses that were passed on
-in the round before, so threads or worker processes can share it.
+In a round all nodes above a threshold are pushed at the same time. A round needs only the mass that
+each node passed on in the round before, so threads or worker processes can divide it among them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from core.graph.pagerank.pieces import PieceSource, hold_workers, piece_source, 
 from core.graph.pagerank.problem import PageRankProblem, PageRankResult
 from core.graph.pagerank.walk_loops import FIXED_ONE, draw_ends, sum_ends
 
-# Number of steps of a piece of a round, between two checks for a cancellation.
+# Largest number of steps in a piece of a round, so that a cancellation is noticed soon.
 CHECK_STEPS = 4_000_000
-# Divisor of the graph's steps; a round that walks fewer steps passes mass on node by node.
+# A round that walks fewer than this part of the graph's steps runs in this process, node by node.
 FEW_STEPS_DIVISOR = 4
-# Seed of the walks, which are drawn once for a graph, direction and damping.
+# Seed of the walks. It is fixed, because walks are drawn once for a graph, direction and damping.
 DRAWN_WALKS_SEED = 0
 
 
@@ -31,15 +31,16 @@ def rank_by_rounds(
     """Return the best nodes by a push in rounds and drawn walks, with FORA's guarantee.
 
     With delta = 1/n and probability at least 1 - 1/n, each node with a PageRank of at least delta
-    has an estimate within the relative error `FORA_EPSILON`. This takes the `walk_rate` omega of
-    walks per unit of residual. The push ends once each residual is at most per_step x degree /
-    omega, so that the walks suffice that were drawn from each node: per_step for each of its steps.
+    has an estimate within the relative error `FORA_EPSILON`. This takes omega walks per unit of
+    residual, where omega is the `walk_rate`. From each node, `per_step` walks are drawn for each of
+    its steps. The push ends once each residual is at most per_step x degree / omega, because the
+    drawn walks then suffice.
 
     Parameters
     ----------
-    name : of the method, for the note.
-    per_step : walks drawn in advance per step of the graph. By default they balance the costs of
-        pushing and walking, as in FORA.
+    name : name of the method, for the note.
+    per_step : number of walks drawn in advance, divided by the number of steps of the graph. By
+        default, pushing and walking cost about the same, as in FORA.
     """
     n_nodes = problem.graph.n_nodes
     rate = walk_rate(FORA_EPSILON, 1.0 / n_nodes, n_nodes)
@@ -67,7 +68,7 @@ class RoundPush:
 
     A push of a node moves (1 - damping) of its residual to its estimate and shares the rest among
     its steps. Mass at a node without steps is dropped, which only scales the scores. Each thread or
-    worker computes ranges of nodes, in the same order for any number of them.
+    worker computes ranges of nodes. Sums are added in the same order for any number of workers.
 
     Attributes
     ----------
@@ -87,9 +88,9 @@ class RoundPush:
         self.rounds = 0
         self.steps = 0
 
-    def run(self, bar: float) -> None:
-        """Push until each residual is at most `bar` x degree."""
-        limits = bar * self.degree
+    def run(self, threshold: float) -> None:
+        """Push until each residual is at most `threshold` x degree."""
+        limits = threshold * self.degree
         while len(active := np.flatnonzero(self.residual > limits)):
             self.problem.watch.check()
             self._run_round(active)
@@ -114,7 +115,10 @@ class RoundPush:
         self.steps += n_steps
 
     def add_walks(self, rate: float, per_step: float) -> np.ndarray:
-        """Return the estimates plus the residuals at the ends of the drawn walks, float64 [n]."""
+        """Return the estimates plus the residuals, moved to the ends of their walks, float64 [n].
+
+        `rate` is the number of walks per unit of residual.
+        """
         sums = np.zeros(len(self.residual), np.int64)
         walk = partial(_walk_piece, self.source, self.residual, rate, per_step)
         for _, range_sums in run_pieces(self.problem, walk, self.ranges):
@@ -125,8 +129,8 @@ class RoundPush:
 def split_nodes(degree: np.ndarray, n_pieces: int) -> list[tuple[int, int]]:
     """Divide nodes into ranges with about equal numbers of steps.
 
-    There are `n_pieces` ranges, or more if these had over `CHECK_STEPS` steps each. On graphs with
-    few nodes there are fewer.
+    There are `n_pieces` ranges (start, end), end exclusive. There are more if a range would have
+    over `CHECK_STEPS` steps, and fewer on graphs with few nodes.
     """
     work = np.cumsum(degree + 1)
     n_pieces = max(n_pieces, -(-int(work[-1]) // CHECK_STEPS))
@@ -136,7 +140,7 @@ def split_nodes(degree: np.ndarray, n_pieces: int) -> list[tuple[int, int]]:
 
 
 def _gather_piece(source: PieceSource, passed: np.ndarray, bounds: tuple[int, int]) -> np.ndarray:
-    """Return the mass that arrives at each node of a range."""
+    """Return the mass that arrives at each node of a range; `passed` is what each node sends."""
     return _gather_range(passed, *bounds, source.links())
 
 
@@ -147,19 +151,19 @@ def _walk_piece(
     per_step: float,
     bounds: tuple[int, int],
 ) -> np.ndarray:
-    """Return the sums at the ends of the walks from a range of nodes, int64 [n]."""
-    place = {"start": bounds[0], "end": bounds[1], "links": source.links()}
-    ends = source.keep(
-        f"walks from {bounds}",  # a name of its own, because those of a name are made in turn
+    """Return the `sum_ends` of the walks from a range of nodes, int64 [n]."""
+    node_range = {"start": bounds[0], "end": bounds[1], "links": source.links()}
+    ends = source.get_or_make(
+        f"walks from {bounds}",  # a name per range: values of one name are computed one by one
         per_step,
-        lambda: draw_ends(source.damping, per_step, DRAWN_WALKS_SEED, **place),
+        lambda: draw_ends(source.damping, per_step, DRAWN_WALKS_SEED, **node_range),
     )
-    return sum_ends(residual, rate, ends, per_step, **place)
+    return sum_ends(residual, rate, ends, per_step, **node_range)
 
 
 @njit(cache=True, nogil=True)
 def _gather_range(passed, start, end, links):
-    """Return the mass that arrives at each node from `start` to `end`."""
+    """Return the mass that arrives at each node from `start` to below `end`."""
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     arrived = np.empty(end - start)
     for node in range(start, end):

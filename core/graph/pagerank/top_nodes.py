@@ -1,4 +1,4 @@
-"""Personalised PageRank of every node, or of the best nodes by several methods."""
+"""Entry point of personalised PageRank: scores of every node, or the best nodes by a method."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ FORMER_METHOD_NAMES = {"push": "auto"}
 
 @dataclass(frozen=True)
 class PageRankChoice:
-    """Sizes by which `auto` chooses between a local push and the equation."""
+    """Sizes by which `auto` chooses between relaxation, a local push and the exact equation."""
 
-    # divisor of the graph's steps; a push that would walk more costs more than the equation
+    # a push that would walk more than this part of the graph's steps costs more than the equation
     push_step_divisor: int = 2
-    push_steps_per_node: int = 1000  # that a push needs at least for each node to keep
-    auto_tolerance: float = 1e-5  # error over all nodes, if `auto` solves the equation
-    max_relaxed_edges: int = 2_000_000  # of a graph for relaxation, the fastest method
-    # of a graph whose equation is solved if a push would cost more
-    max_solved_edges: int = 5_000_000
+    push_steps_per_node: int = 1000  # least number of steps of a push for each node to keep
+    auto_tolerance: float = 1e-5  # error summed over all nodes, if `auto` solves the equation
+    max_relaxed_edges: int = 2_000_000  # largest graph for relaxation, the fastest method
+    max_solved_edges: int = 5_000_000  # largest graph for the equation, if a push costs more
 
 
 PAGERANK_CHOICE = PageRankChoice()
@@ -39,7 +38,7 @@ PAGERANK_CHOICE = PageRankChoice()
 
 @dataclass
 class PageRankReport:
-    """Report on a search, filled by `top_pagerank`.
+    """Report on a search, which `top_pagerank` fills in.
 
     `method` is the method that ran: one of `PAGERANK_METHODS` except `auto`, or `relaxation` or
     `push`. `edges` is the number of edges walked. `settled` is True if the requested accuracy was
@@ -63,11 +62,12 @@ def pagerank_exact(
 ) -> np.ndarray:
     """Return the personalised PageRank of every node, float64 [n], which sums to 1.
 
-    p = damping x P^T p + (1 - damping) x s, where s is the distribution of the seeds. Repeated
-    seeds count several times. Mass that reaches a node without steps returns to s. In `both`, a
-    self-loop counts twice, as in igraph. `damping` is the probability of following an edge
-    (LEGO-GraphRAG's “restart_prob”). `tolerance` bounds the error summed over all nodes. `weights`
-    has one number above zero per triple, by which steps are taken.
+    p = damping x P^T p + (1 - damping) x s, where P holds the probabilities of steps and s is the
+    distribution of the seeds. Repeated seeds count several times. Mass that reaches a node without
+    steps returns to s. In `both`, a self-loop counts twice, as in igraph. `damping` is the
+    probability of following an edge (LEGO-GraphRAG's “restart_prob”). `tolerance` bounds the error
+    summed over all nodes. `weights` has one number above zero per triple; steps are taken in
+    proportion to it.
 
     Raises
     ------
@@ -113,24 +113,25 @@ def top_pagerank(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the `keep` nodes with the highest personalised PageRank, best first.
 
-    There are fewer if the seeds reach fewer. `recall` is the share of the exact best nodes to find.
-    The methods are:
+    There are fewer if the seeds reach fewer. `recall` is the share of the exact best nodes that
+    must be found. The methods are:
 
     - auto: the cheapest one that ranks like the exact one, as `cheapest_method` chooses: relaxation
       (pagerank/relaxation.py), the equation solved to `PAGERANK_CHOICE.auto_tolerance`, or a local
       push (pagerank/local/push.py).
     - exact: the equation solved for the whole graph.
-    - fora, topppr, rbs: as their papers define them (modules of these names); `random` seeds their
+    - fora, topppr, rbs: as their papers define them (modules of these names); `random` is the seed
+      of their random numbers.
+    - partition: exact inside the Leiden clusters of the seeds. `clusters(graph, watch)` returns the
+      clusters; by default they are detected on each call.
+    - pafo: a push in rounds on `threads` threads, then walks, which the first call for a graph
       draws.
-    - partition: exact inside the Leiden clusters of the seeds, as `clusters(graph, watch)` returns
-      them; by default they are detected anew.
-    - pafo: a push in rounds on `threads` threads, then walks drawn by the first call for a graph.
-    - hgpa: exact to a tolerance, from vectors computed by the first call for a graph.
+    - hgpa: exact to a tolerance, from vectors, which the first call for a graph computes.
     - delta-push: like pafo with fewer rounds, over `workers`.
 
-    Without `workers`, the last two run in this process. The number of threads or workers does not
-    change a result. `push` is the former name of `auto` and still accepted.
-    `report` is filled with a description of the search.
+    Without `workers`, hgpa and delta-push run in this process. The number of threads or workers
+    does not change a result. `push` is the former name of `auto` and still accepted. `report` is
+    filled with a description of the search.
 
     Returns
     -------
@@ -157,9 +158,9 @@ def top_pagerank(
         raise BadParameter(
             f"PageRank's method is {', '.join(PAGERANK_METHODS[:-1])} or {PAGERANK_METHODS[-1]}, not “{method}”."
         )
-    settings = dict(recall=recall, weights=weights, random=random, watch=watch, clusters=clusters)
+    settings = dict(recall=recall, weights=weights, random_seed=random, watch=watch)
     problem = pose_problem(graph, seeds, keep, damping, direction, **settings)
-    problem = replace(problem, threads=threads, workers=workers)
+    problem = replace(problem, clusters=clusters, threads=threads, workers=workers)
     if keep <= 0:
         return np.empty(0, np.int64), np.empty(0)
     tolerance = None
@@ -193,7 +194,10 @@ def cheapest_method(problem: PageRankProblem) -> str:
 
 
 def _run_method(method: str, problem: PageRankProblem, tolerance: float | None) -> PageRankResult:
-    """Return the best nodes by a method, imported at first use because it imports numba."""
+    """Return the best nodes by a method.
+
+    The methods are imported at first use, because they import numba. None is the default tolerance.
+    """
     if method == "relaxation":
         return _best_by_relaxation(problem)
     if method == "push":

@@ -1,4 +1,4 @@
-"""TopPPR: forward push, random walks, and backward pushes from the nodes in doubt.
+"""TopPPR: forward push, random walks, and backward pushes from uncertain nodes.
 
 Wei, He, Xiao, Wang, Shang, Wen, SIGMOD 2018.
 """
@@ -25,31 +25,31 @@ from core.graph.pagerank.local.table import (
 from core.graph.pagerank.problem import PageRankProblem, PageRankResult
 from core.graph.pagerank.walk_loops import push_backward, walk_from
 
-# Largest residual that the first backward pushes leave, and its divisor from one round to the next.
-FIRST_BACKWARD_BAR, BACKWARD_BAR_DIVISOR = (0.1, 4.0)
-# Largest number of rounds; the number of walks doubles from one to the next.
+# Largest residual after the first backward pushes, and its divisor from one round to the next.
+FIRST_BACKWARD_THRESHOLD, BACKWARD_THRESHOLD_DIVISOR = (0.1, 4.0)
+# Largest number of rounds; the number of walks doubles from one round to the next.
 TOPPPR_ROUNDS = 8
-# Largest number of edges walked.
+# Largest number of edges that a search may walk.
 TOPPPR_MAX_EDGES = 10_000_000
 
 
 def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRankResult:
-    """Return the best nodes, a share of them proved to be correct.
+    """Return the best nodes by TopPPR, of which a share is proved to be correct.
 
-    At least the share `recall` is proved to be among the true best. This share is the paper's
-    precision rho. A forward push leaves residuals, and random walks start from them in proportion.
-    The PageRank of a node is its estimate by the push plus a mean over the walks. An empirical
-    Bernstein bound (Maurer and Pontil 2009) holds for all nodes and rounds together with
-    probability 1 - 1/n. A node is proved if fewer than `keep` others may be above its lower bound.
-    From the nodes in doubt, backward pushes run, after which the mean is over small numbers and its
-    bound is tight. Then the number of walks is doubled. Nodes that tie with the last of the best
-    cannot be proved; the search then ends at its budget, not settled. The paper bounds the walks in
-    the same way, with another schedule of pushes.
+    The search continues until at least the share `problem.recall`, the paper's precision rho, is
+    proved to be among the true best. A forward push leaves residuals, and random walks start from
+    them in proportion. The PageRank of a node is its estimate by the push plus a mean over the
+    walks. An empirical Bernstein bound (Maurer and Pontil 2009) holds for all nodes and rounds
+    together with probability 1 - 1/n. A node is proved if fewer than `keep` others may be above its
+    lower bound. A backward push runs from each node that is still uncertain. The mean is then over
+    small numbers, so its bound is tight. Then the number of walks is doubled. Nodes that tie with
+    the `keep`-th best cannot be proved; the search then ends at its budget and is not settled. The
+    paper bounds the walks in the same way, with another schedule of pushes.
 
     Raises
     ------
     BadParameter
-        If there are weights.
+        If the edges have weights.
 
     >>> from core.graph.pagerank.problem import pose_problem
     >>> from core.graph.pagerank.topppr import topppr
@@ -61,9 +61,9 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
             add_residual(work.table, seed, share)
         rate = walk_rate(FORA_EPSILON, 1.0 / problem.keep, problem.graph.n_nodes)
-        bar = 1.0 / sqrt(max(1, problem.n_steps) * rate)
-        enqueue(work.table, bar, int(work.table.state[SLOT_COUNT]))
-        drain_queue(work, problem, bar, budget // 2)
+        threshold = 1.0 / sqrt(max(1, problem.n_steps) * rate)
+        enqueue(work.table, threshold, int(work.table.state[SLOT_COUNT]))
+        drain_queue(work, problem, threshold, budget // 2)
         count = int(work.table.state[SLOT_COUNT])
         order = np.argsort(work.table.nodes[:count])
         search = _BoundedSearch(
@@ -73,16 +73,16 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
             work.table.cells[order, RESIDUAL],
         )
         search.edges = int(work.table.state[EDGES_WALKED])
-    walks, backward_bar = max(2, ceil(search.residual_sum * rate)), FIRST_BACKWARD_BAR
+    walks, backward_threshold = max(2, ceil(search.residual_sum * rate)), FIRST_BACKWARD_THRESHOLD
     for _ in range(TOPPPR_ROUNDS):
         problem.watch.check()
         n_proved = search.walk(walks)
         if n_proved < problem.recall * problem.keep:
-            n_proved = search.refine(backward_bar, budget)
+            n_proved = search.refine(backward_threshold, budget)
         settled = n_proved >= min(problem.recall * problem.keep, search.n_reached())
         if settled or 2 * search.edges > budget:
             break
-        walks, backward_bar = search.n_walks, backward_bar / BACKWARD_BAR_DIVISOR
+        walks, backward_threshold = search.n_walks, backward_threshold / BACKWARD_THRESHOLD_DIVISOR
     nodes, scores = problem.rank_nodes(search.nodes, search.scores)
     edges = search.edges
     total_mass = float(search.start.sum()) + search.residual_sum * search.ended_share
@@ -97,10 +97,10 @@ def topppr(problem: PageRankProblem, budget: int = TOPPPR_MAX_EDGES) -> PageRank
 
 @dataclass(eq=False)
 class _BoundedSearch:
-    """State of a search: nodes with estimates and bounds of their errors.
+    """State of a search: the reached nodes, their scores, and bounds of the errors of the scores.
 
-    Nodes are ascending. `start` and `residual` are the estimates and residuals of the forward push.
-    `max_errors` bounds the difference between the PageRank of a node and its score.
+    `nodes` are ascending. `start` and `residual` are the estimates and residuals of the forward
+    push. `max_errors` bounds the difference between the PageRank of a node and its score.
     """
 
     problem: PageRankProblem
@@ -111,27 +111,28 @@ class _BoundedSearch:
 
     def __post_init__(self) -> None:
         self.residual_sum = float(self.residual.sum())
-        self.pushed_nodes = self.nodes  # those of `residual`, while walks add further nodes
+        self.pushed_nodes = self.nodes  # aligned with `residual`; walks add further `nodes`
         self.cumulated_residual = np.cumsum(self.residual)
         self.ends = np.zeros(len(self.nodes), np.int64)  # number of walks that ended at each node
-        self.n_walks, self.ended_share = 0, 1.0  # the share of walks that were not lost
-        self.random = np.array([2 * self.problem.random + 1], np.uint64) * np.uint64(
+        # The number of walks, and the share of them that did not end at a node without steps.
+        self.n_walks, self.ended_share = 0, 1.0
+        self.random = np.array([2 * self.problem.random_seed + 1], np.uint64) * np.uint64(
             0x9E3779B97F4A7C15
         )
-        self.rng = np.random.default_rng(self.problem.random)
+        self.rng = np.random.default_rng(self.problem.random_seed)
         # Logarithm of the inverse failure probability of one bound.
         self.log_inverse = 2.0 * log(max(2, self.problem.graph.n_nodes)) + log(4.0 * TOPPPR_ROUNDS)
         self.scores, self.max_errors = self.start.copy(), np.zeros(len(self.nodes))
         self.unseen_error = 0.0  # of a node that neither the push nor a walk has reached
 
     def n_reached(self) -> int:
-        """Return the number of nodes that can be proved, at most `keep`."""
+        """Return the number of nodes that can be proved: `keep`, or fewer if fewer are reached."""
         if self.residual_sum == 0.0:
             return min(self.problem.keep, len(self.nodes))
         return self.problem.keep
 
     def walk(self, walks: int) -> int:
-        """Run more walks from the residuals and update the bounds of all nodes.
+        """Run further walks from the residuals and update the scores and bounds of all nodes.
 
         Returns the number of proved nodes among the best.
         """
@@ -150,19 +151,21 @@ class _BoundedSearch:
             self.unseen_error = float(self._bound(np.zeros(1), 1.0)[0])
         return self._count_proved()
 
-    def refine(self, bar: float, budget: int) -> int:
-        """Tighten the bounds of the nodes in doubt by a backward push from each.
+    def refine(self, threshold: float, budget: int) -> int:
+        """Tighten the bounds of the uncertain nodes by a backward push from each.
 
-        Nodes whose scores are closest to the last of the best come first. Returns the number of
-        proved nodes among the best.
+        A node is uncertain if the `keep`-th best score is within the bounds of its own. Nodes with
+        scores closest to it come first. No further push starts after `budget` edges. Returns the
+        number of proved nodes among the best.
         """
         problem = self.problem
         if self.residual_sum == 0.0:
             return self._count_proved()
         last = top_k(self.nodes, self.scores, problem.keep)[1][-1]
         low, high = self.scores - self.max_errors, self.scores + self.max_errors
-        doubtful = np.flatnonzero((low <= last) & (last <= high))
-        for position in doubtful[np.argsort(np.abs(self.scores[doubtful] - last), kind="stable")]:
+        uncertain = np.flatnonzero((low <= last) & (last <= high))
+        order = np.argsort(np.abs(self.scores[uncertain] - last), kind="stable")
+        for position in uncertain[order]:
             if self.edges > budget:
                 break
             problem.watch.check()
@@ -171,7 +174,7 @@ class _BoundedSearch:
                 n_slots = 1
                 while n_slots:
                     max_residual, n_slots = push_backward(
-                        work.table, problem.damping, bar, budget, problem.links
+                        work.table, problem.damping, threshold, budget, problem.links
                     )
                     if n_slots:
                         work.grow(n_slots)
@@ -199,7 +202,10 @@ class _BoundedSearch:
             self.max_errors[position] = max_error
 
     def _bound(self, variance: np.ndarray, limit: float) -> np.ndarray:
-        """Bound the error of the residual times a mean over the walks of numbers in 0..limit."""
+        """Bound the error of residual_sum x the mean of numbers in 0..limit over the walks.
+
+        This is the empirical Bernstein bound. `variance` is that of the numbers.
+        """
         walks = self.n_walks
         spread = variance * walks / (walks - 1)
         return self.residual_sum * (
@@ -208,7 +214,7 @@ class _BoundedSearch:
         )
 
     def _count_ends(self, stops: np.ndarray) -> None:
-        """Count the ends of walks, and add their nodes."""
+        """Count the ends of walks, and add the nodes that were not reached before."""
         nodes = np.union1d(self.nodes, stops)
         positions = np.searchsorted(nodes, self.nodes)
         start, counts = np.zeros(len(nodes)), np.zeros(len(nodes), np.int64)
@@ -217,10 +223,11 @@ class _BoundedSearch:
         self.nodes, self.start, self.ends = nodes, start, counts
 
     def _count_proved(self) -> int:
+        """Count the best nodes above whose lower bound fewer than `keep` other nodes may be."""
         keep = self.problem.keep
         best = np.searchsorted(self.nodes, top_k(self.nodes, round_scores(self.scores), keep)[0])
         low, high = (self.scores - self.max_errors)[best], np.sort(self.scores + self.max_errors)
-        # The node itself is among those that may be above its lower bound.
+        # The last term subtracts the node itself, whose upper bound is above its lower bound.
         above = len(high) - np.searchsorted(high, low, side="right") - (self.max_errors[best] > 0.0)
         max_unseen = -1.0
         if len(self.nodes) < self.problem.graph.n_nodes and self.residual_sum > 0.0:
@@ -229,6 +236,6 @@ class _BoundedSearch:
 
 
 def _values_at(nodes: np.ndarray, values: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return the values of some nodes, zero for those not in `nodes`, which are ascending."""
+    """Return the values of `targets`, 0 for those not in `nodes`, which are ascending."""
     positions = np.minimum(np.searchsorted(nodes, targets), len(nodes) - 1)
     return np.where(nodes[positions] == targets, values[positions], 0)

@@ -1,6 +1,7 @@
-"""Compiled random walks with restart, and the backward push from a target.
+"""Compiled random walks, and the backward push from a target, for approximate PageRank.
 
-They release Python's global lock.
+A walk continues with the probability `damping` at each node, else it ends there. The loops release
+Python's global lock.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from core.graph.pagerank.local.table import (
 
 # Number of steps between two checks for a cancellation.
 CHECK_STEPS = 2_000_000
-# Mass of one in the sums of `sum_ends`. Sums of whole numbers are the same in any order, so they
-# do not depend on how walks are divided among threads or processes.
+# The integer that stands for a mass of 1 in `sum_ends`. Sums of integers are the same in any order,
+# so they do not depend on how walks are divided among threads or processes.
 FIXED_ONE = 2.0**60
 
 
@@ -41,9 +42,9 @@ def draw(random):
 
 @njit(cache=True, nogil=True, inline="always")
 def _run_walk(node, damping, random, mask, out_indptr, tails, in_indptr, in_heads):
-    """Run a random walk and return its end and the number of its steps.
+    """Run a random walk from a node, and return its end and the number of its steps.
 
-    The end is -1 if the walk would continue at a node without steps.
+    The end is -1, and the walk is lost, if it would continue at a node without steps.
     """
     steps = 0
     while draw(random) < damping:
@@ -63,17 +64,18 @@ def _run_walk(node, damping, random, mask, out_indptr, tails, in_indptr, in_head
 
 @njit(cache=True, nogil=True)
 def walk_residuals(table, first, rate, end_table, damping, random, links, budget):
-    """Start ceil(residual x rate) random walks at each slot from `first` on.
+    """Start ceil(residual x rate) random walks at the node of each slot from `first` on.
 
-    Each walk adds residual / number of walks to its end in `end_table`.
+    Each walk adds residual / number of walks to the estimate of its end in `end_table`. The loop
+    stops after about `budget` steps.
 
     Returns
     -------
-    The slot to continue with, which is the number of slots if all is done; and the number of slots
-    that `end_table` needs, 0 if it is large enough. The loop stops after about `budget` steps.
+    The slot to continue with, which is the number of slots if the loop is finished; and the number
+    of slots that `end_table` needs, 0 if it is large enough.
     """
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
-    index, slot_places, nodes, cells, _, state = end_table
+    index, positions, nodes, cells, _, state = end_table
     edge_limit = state[EDGES_WALKED] + budget
     for slot in range(first, table.state[SLOT_COUNT]):
         if state[EDGES_WALKED] >= edge_limit:
@@ -90,9 +92,7 @@ def walk_residuals(table, first, rate, end_table, damping, random, links, budget
             )
             state[EDGES_WALKED] += steps + 1
             if end >= 0:
-                end_slot = slot_of(
-                    index, slot_places, nodes, cells, state, end, 0.0, UNKNOWN_DEGREES
-                )
+                end_slot = slot_of(index, positions, nodes, cells, state, end, 0.0, UNKNOWN_DEGREES)
                 cells[end_slot, ESTIMATE] += mass / walks
     return table.state[SLOT_COUNT], np.int64(0)
 
@@ -117,7 +117,7 @@ def walk_from(starts, damping, random, links):
 
 @njit(cache=True, nogil=True, inline="always")
 def _seed_node(random, seed, node):
-    """Set the state of the random numbers of a node, mixed as by splitmix64 (Steele 2014)."""
+    """Seed the random numbers of a node; seed and node are mixed by splitmix64 (Steele 2014)."""
     bits = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(node + 1)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -126,10 +126,10 @@ def _seed_node(random, seed, node):
 
 @njit(cache=True, nogil=True)
 def draw_ends(damping, per_step, seed, start, end, links):
-    """Return the ends of random walks from the nodes from `start` to `end`, int32.
+    """Return the ends of random walks from the nodes `start` to `end` - 1, int32.
 
-    From each node there are ceil(per_step x number of its steps) walks. They are ordered by this
-    node, and lost walks end at -1. The draws of a node depend on the seed and the node alone.
+    From each node there are ceil(per_step x number of its steps) walks. They are ordered by their
+    start. Lost walks end at -1. The random numbers of a node depend only on the seed and the node.
     """
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     size = np.int64(0)
@@ -148,10 +148,11 @@ def draw_ends(damping, per_step, seed, start, end, links):
 
 @njit(cache=True, nogil=True)
 def sum_ends(residual, rate, ends, per_step, start, end, links):
-    """Return the mass that walks from the nodes from `start` to `end` bring to each node.
+    """Return the mass that walks from the nodes `start` to `end` - 1 bring to each node.
 
-    The walks are those of `draw_ends`. Each node shares its residual among ceil(residual x rate) of
-    its walks, or among all of them. The sums are int64 [n], in units of 1 / `FIXED_ONE`.
+    The walks are those of `draw_ends`. Each node shares its residual among the first ceil(residual
+    x rate) of its walks, or among all if there are fewer. The sums are int64 [n], in units of
+    1 / `FIXED_ONE`.
     """
     mask, out_indptr, _, in_indptr, _ = links[:5]
     sums, first = np.zeros(len(residual), np.int64), np.int64(0)
@@ -168,24 +169,25 @@ def sum_ends(residual, rate, ends, per_step, start, end, links):
 
 
 @njit(cache=True, nogil=True)
-def push_backward(table, damping, bar, budget, links):
-    """Push residuals backward until none exceeds `bar` or `budget` edges are walked.
+def push_backward(table, damping, threshold, budget, links):
+    """Push residuals backward until none exceeds `threshold` or `budget` edges are walked.
 
-    The method is that of Andersen et al. 2007. Afterwards, for every node u: the PageRank of the
-    target from u = estimate(u) + the sum over v of (PageRank of v from u) x residual(v). The queue
-    is built anew in each call, so a call continues an earlier one.
+    The method is that of Andersen et al. 2007. Before the first call, the target has the residual
+    1. Afterwards, the following holds for every node u: the PageRank of the target from u =
+    estimate(u) + the sum over v of (PageRank of v from u) x residual(v). The state is in the table
+    alone, so a further call continues an earlier one.
 
     Returns
     -------
-    The largest residual left and 0; or, if the table is too small, 0 and the number of slots that
-        it needs.
+    The largest remaining residual and 0; or, if the table is too small, 0 and the number of slots
+    that it needs.
     """
-    index, slot_places, nodes, cells, queue, state = table
+    index, positions, nodes, cells, queue, state = table
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     size, head = 0, 0
     waiting = np.empty(len(nodes), np.int64)
     for slot in range(state[SLOT_COUNT]):
-        if cells[slot, RESIDUAL] > bar:
+        if cells[slot, RESIDUAL] > threshold:
             waiting[size] = slot
             size += 1
     while head < size and state[EDGES_WALKED] < budget:
@@ -199,7 +201,7 @@ def push_backward(table, damping, bar, budget, links):
         if state[SLOT_COUNT] + degree > len(nodes):
             return 0.0, np.int64(state[SLOT_COUNT] + degree)
         head += 1
-        if mass <= bar:
+        if mass <= threshold:
             continue
         state[EDGES_WALKED] += degree + 1
         cells[slot, RESIDUAL] = 0.0
@@ -211,13 +213,13 @@ def push_backward(table, damping, bar, budget, links):
             for link in range(indptr[node], indptr[node + 1]):
                 neighbour = np.int64(neighbours[link])
                 near_slot = slot_of(
-                    index, slot_places, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
+                    index, positions, nodes, cells, state, neighbour, 0.0, UNKNOWN_DEGREES
                 )
                 before = cells[near_slot, RESIDUAL]
                 cells[near_slot, RESIDUAL] = before + damping * mass / _degree(
                     neighbour, mask, out_indptr, in_indptr
                 )
-                if before <= bar < cells[near_slot, RESIDUAL]:
+                if before <= threshold < cells[near_slot, RESIDUAL]:
                     if size == len(waiting):
                         waiting = np.concatenate((waiting[head:], np.empty(size + 16, np.int64)))
                         size, head = size - head, 0

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.columns import NONE, Columns, Table
+from core.graph.columns import NO_TABLES, Columns, Table
 
 NODE_COLUMN_KEYS = {
     "type": ("entity_type", "type", "node_type", ":label", "labels", "category", "~label"),
@@ -164,7 +164,7 @@ class Attributes:
         if self._weights:
             edge_columns["weight"] = self._sum_weights(edges, n_edges).tolist()
         if not nodes and not edge_columns:
-            return NONE
+            return NO_TABLES
         return Columns(
             Table.from_columns(**nodes) if nodes else None,
             Table.from_columns(**edge_columns) if edge_columns else None,

@@ -74,7 +74,7 @@ def write_store(
     arrays: Mapping[str, np.ndarray],
     blob: np.ndarray,
     source_state: dict | None,
-    columns: Columns = columns.NONE,
+    columns: Columns = columns.NO_TABLES,
 ) -> None:
     """Write the data files of a store into the new folder `temporary`, durably.
 

@@ -281,7 +281,7 @@ def pagerank_problem(
     problem = replace(problem, seeds=seeds, shares=shares[seeds])
     # The adjacency depends on the graph and the weights alone, so it is made once for all questions.
     links = graph.derived.get_or_make("arranged for PageRank", weighted, lambda: problem.links)
-    return replace(problem, arranged=links)
+    return replace(problem, prepared_links=links)
 
 
 def _scores_by_node(ranking: Ranking | None, graph: KnowledgeGraph) -> np.ndarray:

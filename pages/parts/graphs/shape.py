@@ -32,15 +32,15 @@ DIRECTION_PHRASES = {
 def graph_counts(digest: str, _graph: Any) -> dict[str, Any]:
     """Return the counts of a graph, such as entities per degree, cached by its digest."""
     shape = _graph.shape()
-    degrees, entities = shape.degrees.tolist(), shape.nodes.tolist()
+    degrees, entities = shape.degrees.tolist(), shape.node_counts.tolist()
     return {
         "degrees": degrees,
         "entities": entities,
         "isolated": dict(zip(degrees, entities)).get(0, 0),
         "largest": degrees[-1],
-        "relations": shape.relations.tolist(),
+        "relations": shape.relation_counts.tolist(),
         "busiest": list(shape.busiest),
-        "loops": shape.loops,
+        "loops": shape.n_loops,
     }
 
 

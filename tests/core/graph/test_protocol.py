@@ -74,9 +74,9 @@ def test_an_unknown_direction_is_refused(toy):
 def test_the_shape_of_five_nodes(toy):
     # A: 2 out, 2 in; B: 1, 1; C: 2, 2; D: the loop twice and an edge of C; E: 1 out.
     shape = toy.shape()
-    assert dict(zip(shape.degrees.tolist(), shape.nodes.tolist())) == {1: 1, 2: 1, 3: 1, 4: 2}
+    assert dict(zip(shape.degrees.tolist(), shape.node_counts.tolist())) == {1: 1, 2: 1, 3: 1, 4: 2}
     assert (
         shape.busiest == (0, 2, 3, 1, 4)
-        and shape.loops == 1
-        and shape.relations.tolist() == [1] * 7
+        and shape.n_loops == 1
+        and shape.relation_counts.tolist() == [1] * 7
     )

@@ -1,9 +1,9 @@
-"""Reading of many pages from the disk together, before a search walks them.
+"""Read-ahead of a graph's pages from the disk, before a search accesses them.
 
-A graph that is larger than memory, or was just opened, is read page by page as a search touches it,
-and the search waits for each page. This module requests the pages of all nodes that come next, so
-that the disk reads them in parallel. It does nothing on Windows, which does not report how many
-pages were waited for.
+A graph that is larger than memory, or was just opened, is read page by page when a search accesses
+it, and the search waits for each page. This module requests the pages of all nodes that come next,
+so that the disk reads them in parallel. It does nothing on Windows, which does not report how many
+pages a process has waited for (major page faults).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if sys.platform != "win32":
     import resource
 
 DISK_PAGE_BYTES = mmap.PAGESIZE
-# Number of pages that a search may wait for before further ones are read ahead.
+# Number of pages that a search may wait for before pages are read ahead.
 MIN_WAITED_PAGES = 24
-# Smallest size in bytes of an array for which waiting is measured.
+# Smallest size in bytes of an adjacency array for which waits are counted.
 MEASURED_ARRAY_BYTES = 1 << 28
-# True if the system reports waiting and accepts requests to read ahead.
+# True if the operating system reports waits and accepts requests to read ahead.
 CAN_READ_AHEAD = sys.platform != "win32"
 
 if CAN_READ_AHEAD:
@@ -34,32 +34,36 @@ if CAN_READ_AHEAD:
 
 
 class DiskReadAhead:
-    """Requests for the pages of a graph, once a search has waited for the disk."""
+    """Read-ahead of one search, which starts once the search has waited for the disk.
+
+    `is_measured` is False if the graph is too small, or the system lacks the calls.
+    """
 
     def __init__(self, links: Adjacency):
-        self.links, self.waiting = links, False
+        self.links, self._has_waited = links, False
+        # By the first page of an array: bool for each page, True if it was requested before.
         self._requested_pages: dict[int, np.ndarray] = {}
         self.is_measured = (
             CAN_READ_AHEAD
             and max(links.tails.nbytes, links.in_heads.nbytes) >= MEASURED_ARRAY_BYTES
         )
-        self._start = _count_waits() if self.is_measured else 0
+        self._first_count = _count_waits() if self.is_measured else 0
 
     def has_waited(self) -> bool:
-        """Return whether this thread has waited for more than `MIN_WAITED_PAGES` pages."""
-        if self.is_measured and not self.waiting:
-            self.waiting = _count_waits() - self._start > MIN_WAITED_PAGES
-        return self.waiting
+        """Return whether this search has waited for more than `MIN_WAITED_PAGES` pages."""
+        if self.is_measured and not self._has_waited:
+            self._has_waited = _count_waits() - self._first_count > MIN_WAITED_PAGES
+        return self._has_waited
 
     def read_offsets(self, nodes: np.ndarray) -> None:
-        """Read the offsets of some nodes ahead."""
+        """Read ahead the CSR offsets of some nodes."""
         self._read(self.links.out_indptr, nodes)
         self._read(self.links.in_indptr, nodes)
 
     def read_rows(self, nodes: np.ndarray, limit: int) -> int:
-        """Read the steps of some nodes ahead, at most `limit` per node and direction.
+        """Read ahead the steps of some nodes, at most `limit` per node and direction.
 
-        Returns the number of all their steps.
+        Returns the number of all steps of the nodes, also of those that were not read.
         """
         self.read_offsets(nodes)
         mask, out_indptr, tails, in_indptr, in_heads = self.links[:5]
@@ -74,9 +78,10 @@ class DiskReadAhead:
         return int((out.sum() if mask & 1 else 0) + (into.sum() if mask & 2 else 0))
 
     def read_neighbourhoods(self, nodes: np.ndarray, limit: int, few: int) -> None:
-        """Read the steps of some nodes and of their small neighbours ahead.
+        """Read ahead the steps of some nodes and of their small neighbours.
 
-        Small neighbours have two to `few` steps. They are read only if degrees are known.
+        Small neighbours have 2 to `few` steps. Their steps are read only if degrees are
+        known, and only for nodes of at most `limit` steps.
         """
         self.read_rows(nodes, limit)
         if len(self.links.degree_bytes):
@@ -85,9 +90,9 @@ class DiskReadAhead:
             self.read_rows(neighbours[(1 < degrees) & (degrees <= few)], few)
 
     def _read(self, array: np.ndarray, positions: np.ndarray) -> None:
-        """Request the pages of some positions of an array, without waiting.
+        """Request the pages of some positions of an array, without waiting for them.
 
-        Each page is requested once.
+        A page that was requested before is skipped.
         """
         base, offset = divmod(array.ctypes.data, DISK_PAGE_BYTES)
         if base not in self._requested_pages:
@@ -103,7 +108,7 @@ class DiskReadAhead:
                 _madvise((base + page) * DISK_PAGE_BYTES, DISK_PAGE_BYTES, mmap.MADV_WILLNEED)
 
     def _neighbours(self, nodes: np.ndarray, limit: int) -> np.ndarray:
-        """Return the neighbours of those nodes that have at most `limit` steps, ascending."""
+        """Return the neighbours, ascending, of the nodes that have at most `limit` steps."""
         mask, out_indptr, tails, in_indptr, in_heads = self.links[:5]
         sides = [(out_indptr, tails)] * (mask & 1) + [(in_indptr, in_heads)] * (mask >> 1)
         n_steps = sum(indptr[nodes + 1] - indptr[nodes] for indptr, _ in sides)
@@ -113,9 +118,9 @@ class DiskReadAhead:
 
 
 def _count_waits() -> int:
-    """Return the number of pages that this thread has waited for.
+    """Return the number of pages that this thread has waited for (major page faults).
 
-    On systems that count only by process, such as macOS, it is that of this process.
+    On systems that count only by process, such as macOS, it is the number of this process.
     """
     if sys.platform != "win32":
         who = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
@@ -124,7 +129,10 @@ def _count_waits() -> int:
 
 
 def _page_positions(starts: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
-    """Return a position on each page of some rows, whose values have `size` bytes."""
+    """Return at least one position on each page of some rows of an array.
+
+    A row is given by its start and its number of values. A value has `size` bytes.
+    """
     starts, counts = starts[counts > 0], counts[counts > 0]
     step = DISK_PAGE_BYTES // size
     pages = (counts - 1) // step + 2  # including the last position

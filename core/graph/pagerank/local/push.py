@@ -1,10 +1,12 @@
-"""Local forward push, with a bar that falls until the best nodes are found.
+"""Local forward push, with a threshold that falls until the best nodes are stable.
 
 A first-in first-out push (Andersen, Chung, Lang 2006) gives each node an estimate, which is
-certain, and a residual, which has not been pushed yet. The bar is the residual per step of a node
+certain, and a residual, which was not pushed yet. The threshold is the residual per step of a node
 from which on the node is pushed (the paper's epsilon). The module `extrapolate` predicts where the
 residuals will arrive, so that few pushes suffice for the ranking. The module `refine` recomputes
-the scores around the last of the best from those of the neighbours.
+the scores close to the `keep`-th best from those of the neighbours.
+
+The last score is the `keep`-th best score, 0 if there are fewer than `keep` scores.
 """
 
 from __future__ import annotations
@@ -30,18 +32,19 @@ from core.graph.pagerank.local.table import (
 )
 from core.graph.pagerank.problem import PageRankProblem, PageRankResult
 
-# First bar, times the number of nodes to keep; divisor from one bar to the next; and last bar.
-FIRST_PUSH_BAR, PUSH_BAR_DIVISOR, MIN_PUSH_BAR = (0.1, 2.0, 1e-16)
-# Factor by which the bar must be below the last score if at least `keep` nodes have scores around
-# it.
-BAR_BELOW_LAST_FACTOR = 2.0
-# Sum of residuals that counts as none.
+# First threshold, times the number of nodes to keep; divisor from one threshold to the next; and
+# smallest threshold.
+FIRST_PUSH_THRESHOLD, PUSH_THRESHOLD_DIVISOR, MIN_PUSH_THRESHOLD = (0.1, 2.0, 1e-16)
+# Factor by which the threshold must be below the last score before the best nodes are compared, if
+# at least `keep` nodes have scores around the last score.
+THRESHOLD_BELOW_LAST_FACTOR = 2.0
+# Sum of all residuals below which nothing counts as left to push.
 RESIDUAL_TOLERANCE = 1e-12
-# Number of nodes that are read ahead from the disk together.
+# Number of queued nodes whose steps are read ahead from the disk together.
 READ_AHEAD_NODES = 512
 ALL_STEPS = 1 << 31  # more than any node has
-# Numbers of edges between two checks if the search waits for the disk: the first, which then
-# doubles, and the largest.
+# Numbers of edges between two checks for waits on the disk: at first, doubling from then on, and at
+# most.
 FIRST_WAIT_CHECK_EDGES, MAX_WAIT_CHECK_EDGES = (32, 2000)
 # Budget in edges per node to keep, divided by the share of nodes that may be missed; and the
 # smallest budget.
@@ -49,15 +52,15 @@ PUSH_EDGES_PER_NODE, MIN_PUSH_EDGES = (15, 200_000)
 
 
 def local_push(problem: PageRankProblem, budget: int | None = None) -> PageRankResult:
-    """Return the best nodes by a push whose bar falls until they are stable.
+    """Return the best nodes by a push whose threshold falls until they are stable.
 
-    The push ends once the best nodes change from one bar to the next by no more than `recall`
-    allows. With a recall of 1 it ends once nothing is left to push. Bars are compared only if they
-    are below the last of the best scores; with higher bars, too little is pushed for a meaningful
-    comparison. The result is not settled if `budget` edges are walked before the end, or if too few
-    are left for another comparison. The edges of the seeds do not count, and the default budget is
-    that of `push_budget`. Seeds are pushed whatever their degree. Mass at nodes without steps is
-    dropped, and scores are scaled to the rest.
+    The push ends once the best nodes change from one threshold to the next by no more than
+    `problem.recall` allows. With a recall of 1 it ends once nothing is left to push. The best nodes
+    are compared only for thresholds below the last score; with higher thresholds, too little is
+    pushed for a meaningful comparison. The result is not settled if the budget is spent before the
+    end, or if too little of it is left for another comparison. `budget` is a number of edges, by
+    default that of `push_budget`; the edges of the seeds do not count. Seeds are always pushed, for
+    any degree. Mass at nodes without steps is dropped, and scores are scaled to the remaining mass.
 
     >>> from core.graph.pagerank.local.push import local_push
     >>> from core.graph.pagerank.problem import pose_problem
@@ -70,7 +73,7 @@ def local_push(problem: PageRankProblem, budget: int | None = None) -> PageRankR
     with borrow_work() as work:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
             add_residual(work.table, seed, share)
-        search = _FallingBarPush(work, problem, disk)
+        search = _FallingThresholdPush(work, problem, disk)
         search.run(budget)
         edges, total = search.edges, float(_remaining_mass(work.table))
         nodes, scores = search.ranked_nodes()
@@ -83,12 +86,12 @@ def local_push(problem: PageRankProblem, budget: int | None = None) -> PageRankR
     )
 
 
-class _FallingBarPush:
-    """A push that ends once the best nodes are stable from one bar to the next.
+class _FallingThresholdPush:
+    """A push that ends once the best nodes are stable from one threshold to the next.
 
-    `scores` are the expected ones of `nodes`, `residual_sum` is the sum of all residuals, and
-    `last_score` the last of the best scores, 0 if there are too few. `best_nodes` and `best_scores`
-    are those of the last comparison.
+    `scores` are the predicted scores of `nodes`. `residual_sum` is the sum of all residuals.
+    `best_nodes` and `best_scores` are those of the previous comparison. `is_spent` is True if the
+    budget is spent.
     """
 
     def __init__(self, work: WorkArrays, problem: PageRankProblem, disk: DiskReadAhead):
@@ -113,26 +116,29 @@ class _FallingBarPush:
         return int(self.work.table.state[EDGES_WALKED])
 
     def run(self, budget: int) -> None:
-        """Push the seeds, and then up to `budget` edges below a falling bar."""
+        """Push the seeds, and then up to `budget` further edges with a falling threshold."""
         _push_seeds(self.work, self.problem, self.disk)
         self.max_edges = self.edges + budget
-        bar = FIRST_PUSH_BAR / max(1, self.problem.keep)
-        self._push_to_bar(bar)
+        threshold = FIRST_PUSH_THRESHOLD / max(1, self.problem.keep)
+        self._push_to_threshold(threshold)
         while not (self.is_spent or self.is_settled):
-            bar /= PUSH_BAR_DIVISOR
+            threshold /= PUSH_THRESHOLD_DIVISOR
             if self.last_score > 0.0:
-                bar = min(bar, self.last_score)
-            self._push_to_bar(bar)
+                threshold = min(threshold, self.last_score)
+            self._push_to_threshold(threshold)
 
     def ranked_nodes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best nodes and their scores, with further nodes if these are too few."""
+        """Return the best nodes and their scores.
+
+        If there are fewer than `keep`, the nodes nearest to the seeds follow.
+        """
         keep = self.problem.keep
         if len(self.best_nodes) == keep and keep > 0 and self.best_scores[-1] > 0.0:
             return self.best_nodes, self.best_scores
         return self.problem.rank_nodes(self.nodes, self.scores)
 
     def describe_end(self, n_nodes: int, edges: int) -> str:
-        """Return a sentence about the end of a push that ranked `n_nodes`."""
+        """Return a sentence about the end of the push; `n_nodes` is the number of ranked nodes."""
         if not self.is_settled:
             return f"Push gave up after {edges:,} edges; the last of the best may differ."
         reason = f"the best {n_nodes:,} had settled"
@@ -140,18 +146,18 @@ class _FallingBarPush:
             reason = "nothing was left to push"
         return f"Push ended when {reason}, after {edges:,} edges."
 
-    def _push_to_bar(self, bar: float) -> None:
-        """Push all residuals above a bar, and compare the best nodes if it is low enough."""
+    def _push_to_threshold(self, threshold: float) -> None:
+        """Push all residuals above a threshold, and compare the best nodes if it is low enough."""
         self.problem.watch.check()
-        enqueue(self.work.table, bar, int(self.work.table.state[SLOT_COUNT]))
+        enqueue(self.work.table, threshold, int(self.work.table.state[SLOT_COUNT]))
         self.is_spent = not drain_queue(
-            self.work, self.problem, bar, budget=self.max_edges, disk=self.disk
+            self.work, self.problem, threshold, budget=self.max_edges, disk=self.disk
         )
         self._predict_scores()
-        self.is_settled = self.residual_sum < RESIDUAL_TOLERANCE or bar <= MIN_PUSH_BAR
+        self.is_settled = self.residual_sum < RESIDUAL_TOLERANCE or threshold <= MIN_PUSH_THRESHOLD
         n_around_last = self.refinement.count_around_last(self.scores, self.last_score)
-        factor = BAR_BELOW_LAST_FACTOR if n_around_last >= self.problem.keep else 1.0
-        if self.is_spent or self.is_settled or bar * factor <= self.last_score:
+        factor = THRESHOLD_BELOW_LAST_FACTOR if n_around_last >= self.problem.keep else 1.0
+        if self.is_spent or self.is_settled or threshold * factor <= self.last_score:
             self._compare_best(crowded=n_around_last >= CROWD_FACTOR * self.problem.keep)
 
     def _predict_scores(self) -> None:
@@ -160,9 +166,12 @@ class _FallingBarPush:
         )
 
     def _compare_best(self, crowded: bool) -> None:
-        """Refine the scores around the last one, and compare the best nodes with those before."""
+        """Refine the scores around the last score, and compare the best nodes with those before.
+
+        `crowded` is True if many nodes have scores around the last score.
+        """
         if crowded:
-            # Gives all neighbours of the seeds the mass that the seeds have received meanwhile.
+            # The seeds pass on the mass that they have received since they were pushed.
             _push_seeds(self.work, self.problem, self.disk)
             self._predict_scores()
         refine_edges = self.refinement.refine(
@@ -202,13 +211,14 @@ def _push_seeds(work: WorkArrays, problem: PageRankProblem, disk: DiskReadAhead)
 def drain_queue(
     work: WorkArrays,
     problem: PageRankProblem,
-    bar: float,
+    threshold: float,
     budget: int,
     disk: DiskReadAhead | None = None,
 ) -> bool:
     """Push until the queue is empty, and grow the work arrays if necessary.
 
-    Returns False if the budget was spent before.
+    Returns False if the queue is not empty after `budget` edges, counted since the arrays were
+    borrowed.
     """
     disk = disk or DiskReadAhead(problem.links)
     while True:
@@ -220,15 +230,15 @@ def drain_queue(
             else:
                 next_edges = min(MAX_WAIT_CHECK_EDGES, edges + FIRST_WAIT_CHECK_EDGES)
             edge_limit = min(budget, edges + next_edges)
-        code = push_queue(work.table, problem.damping, bar, edge_limit, problem.links)
+        code = push_queue(work.table, problem.damping, threshold, edge_limit, problem.links)
         if code == QUEUE_EMPTY or (code == BUDGET_SPENT and edge_limit == budget):
             return code == QUEUE_EMPTY
-        if code != BUDGET_SPENT:
+        if code != BUDGET_SPENT:  # the code is then the number of slots that is needed
             work.grow(code)
 
 
 def _next_nodes(table: SlotTable) -> np.ndarray:
-    """Return the nodes that are pushed next."""
+    """Return the first `READ_AHEAD_NODES` nodes of the queue."""
     ring = len(table.queue) - 1
     head = int(table.state[QUEUE_HEAD])
     size = int(table.state[QUEUE_SIZE])

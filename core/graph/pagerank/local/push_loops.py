@@ -25,16 +25,16 @@ from core.graph.pagerank.local.table import (
     slot_of,
 )
 
-# Number of queued nodes, and of steps of a node, that are read ahead.
+# Number of queued nodes, and of steps of a node, that are read into the processor's cache together.
 PUSH_BATCH_NODES, READ_AHEAD_STEPS = 16, 16
-# Return values of `push_queue`: no residual over the bar is left, or the budget is spent. A larger
-# value is the number of slots that it needs.
+# Return values of `push_queue`: no node is queued, or the budget is spent. A positive value is the
+# number of slots that the table needs.
 QUEUE_EMPTY, BUDGET_SPENT = (0, -1)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def get_degree(nodes, cells, slot, mask, out_indptr, in_indptr, degree_bytes):
-    """Return the number of steps from a slot's node, looked up once and then stored."""
+    """Return the number of steps from the node of a slot, and store it in the slot."""
     degree = cells[slot, CELL_DEGREE]
     if degree < 0.0:
         count = np.int64(degree_bytes[nodes[slot]]) if len(degree_bytes) else DEGREE_BYTE_CAP
@@ -46,15 +46,15 @@ def get_degree(nodes, cells, slot, mask, out_indptr, in_indptr, degree_bytes):
 
 
 @njit(cache=True, nogil=True)
-def enqueue(table, bar, slots):
-    """Set the bar, and queue those of the first `slots` whose residual may reach it.
+def enqueue(table, threshold, slots):
+    """Set the threshold, and queue those of the first `slots` slots whose residual may reach it.
 
-    They are queued in the order of their first visit. The limit of a slot is `bar` x degree, or
-    `bar` x the least possible degree if it is not known yet.
+    Slots are queued in the order of their first visit. The limit of a slot is `threshold` x its
+    degree. If the degree was not looked up yet, the least possible degree is used.
     """
     cells, state, queue = table.cells, table.state, table.queue
     for slot in range(slots):
-        limit = bar * max(1.0, abs(cells[slot, CELL_DEGREE]))
+        limit = threshold * max(1.0, abs(cells[slot, CELL_DEGREE]))
         if cells[slot, RESIDUAL] >= limit:
             queue[(state[QUEUE_HEAD] + state[QUEUE_SIZE]) & (len(queue) - 1)] = slot
             state[QUEUE_SIZE] += 1
@@ -66,7 +66,8 @@ def enqueue(table, bar, slots):
 def read_ahead(neighbours, start, stop, index, cells, degree_bytes):
     """Read the cells and degrees of the ends of some steps into the processor's cache.
 
-    No branch depends on one of the values, so the processor need not wait for them.
+    No branch depends on a value, so the processor does not wait for the values. The result has no
+    meaning; it is used so that the compiler does not remove the loop.
     """
     read_sum, has_degrees = 0.0, len(degree_bytes) > 0
     for link in range(start, stop):
@@ -85,24 +86,27 @@ def _share_out(
     start,
     stop,
     gain,
-    bar,
+    threshold,
     index,
-    place,
+    positions,
     nodes,
     cells,
     state,
     queue,
     degree_bytes,
 ):
-    """Add to the residuals of the ends of some steps, and queue nodes that may reach the bar."""
+    """Add `gain` to the residuals of the ends of the steps from `start` to below `stop`.
+
+    Nodes that may reach the threshold are queued. With weights, each gain is multiplied by the
+    weight of its step.
+    """
     ring, read = len(queue) - 1, start + READ_AHEAD_STEPS
     for link in range(start, stop):
         if link == read:
             read = min(link + READ_AHEAD_STEPS, stop)
             state[READ_AHEAD_SUM] += read_ahead(neighbours, link, read, index, cells, degree_bytes)
-        slot = slot_of(
-            index, place, nodes, cells, state, np.int64(neighbours[link]), bar, degree_bytes
-        )
+        node = np.int64(neighbours[link])
+        slot = slot_of(index, positions, nodes, cells, state, node, threshold, degree_bytes)
         residual = cells[slot, RESIDUAL] + (gain * weights[link] if has_weights else gain)
         cells[slot, RESIDUAL] = residual
         if residual >= cells[slot, QUEUE_LIMIT]:
@@ -112,26 +116,27 @@ def _share_out(
 
 
 @njit(cache=True, nogil=True)
-def push_queue(table, damping, bar, budget, links):
+def push_queue(table, damping, threshold, budget, links):
     """Push the nodes of the queue, first in, first out, until it is empty.
 
     A push of node v moves (1 - damping) of its residual to its estimate and shares the rest among
-    its steps. Only nodes with a residual of at least `bar` x degree are pushed. If the bar is
-    infinite, the queued nodes are pushed and no others are queued. Mass at a node without steps is
-    dropped; giving it back to the seeds would only multiply all scores by the same number. The
-    queue is processed in batches. The degrees and neighbours of a batch are read before its first
-    node is pushed, so the processor waits for the memory only once per batch.
+    its steps. Only nodes with a residual of at least `threshold` x degree are pushed. If the
+    threshold is infinite, the queued nodes are pushed and no others are queued. Mass at a node
+    without steps is dropped; returning it to the seeds would only multiply all scores by the same
+    number. The queue is processed in batches. The degrees and neighbours of a batch are read before
+    its first node is pushed, so the processor waits for the memory only once per batch.
 
     Returns
     -------
     `QUEUE_EMPTY`, or `BUDGET_SPENT` after `budget` edges, or the number of slots that the table
     needs.
     """
-    index, slot_places, nodes, cells, queue, state = table
+    index, positions, nodes, cells, queue, state = table
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
     out_weights, in_weights, strength, degree_bytes = links[5:]
     ring = len(queue) - 1
     has_weights = len(strength) > 0
+    # Of each node of a batch: start and end of its out-steps, start and end of its in-steps.
     ranges = np.zeros((PUSH_BATCH_NODES, 4), np.int64)
     while state[QUEUE_SIZE] > 0:
         batch, read_sum = min(state[QUEUE_SIZE], PUSH_BATCH_NODES), 0
@@ -167,8 +172,8 @@ def push_queue(table, damping, bar, budget, links):
         for row in range(batch):
             slot = queue[state[QUEUE_HEAD]]
             degree = ranges[row, 1] - ranges[row, 0] + ranges[row, 3] - ranges[row, 2]
-            node, mass, limit = nodes[slot], cells[slot, RESIDUAL], bar * max(1, degree)
-            is_below = mass < limit < np.inf
+            node, mass, limit = nodes[slot], cells[slot, RESIDUAL], threshold * max(1, degree)
+            is_below = mass < limit < np.inf  # its degree was larger than the least possible one
             if not is_below and state[EDGES_WALKED] >= budget:
                 return BUDGET_SPENT
             if not is_below and state[SLOT_COUNT] + degree > len(nodes):
@@ -191,9 +196,9 @@ def push_queue(table, damping, bar, budget, links):
                 ranges[row, 0],
                 ranges[row, 1],
                 gain,
-                bar,
+                threshold,
                 index,
-                slot_places,
+                positions,
                 nodes,
                 cells,
                 state,
@@ -207,9 +212,9 @@ def push_queue(table, damping, bar, budget, links):
                 ranges[row, 2],
                 ranges[row, 3],
                 gain,
-                bar,
+                threshold,
                 index,
-                slot_places,
+                positions,
                 nodes,
                 cells,
                 state,
@@ -220,11 +225,11 @@ def push_queue(table, damping, bar, budget, links):
 
 
 @njit(cache=True, nogil=True)
-def known_scores(table, stays):
-    """Return estimate + stays x residual of each slot, and the sum of all residuals."""
+def known_scores(table, staying_share):
+    """Return estimate + staying_share x residual of each slot, and the sum of all residuals."""
     cells, scores, residual_sum = table.cells, np.empty(table.state[SLOT_COUNT]), 0.0
     for slot in range(len(scores)):
-        scores[slot] = cells[slot, ESTIMATE] + stays * cells[slot, RESIDUAL]
+        scores[slot] = cells[slot, ESTIMATE] + staying_share * cells[slot, RESIDUAL]
         residual_sum += cells[slot, RESIDUAL]
     return scores, residual_sum
 

@@ -1,9 +1,10 @@
-"""Recomputation of scores close to the last of the best, from the scores of neighbours.
+"""Recomputation of scores around the last score, from the scores of the neighbours.
 
-Next to a hub, thousands of nodes receive the same mass and have scores close to the last one. They
-differ by the mass that comes back from their own small neighbours, those with few steps. For nodes
-close to the last score, these small neighbours are therefore computed first. A second pass
-recomputes only the nodes that the first one found close to the last score.
+The last score is the `keep`-th best one, which decides what nodes are among the best. Next to a
+hub, thousands of nodes receive the same mass and have scores around the last score. They differ by
+the mass that comes back from their own small neighbours, those with few steps. Nodes around the
+last score are recomputed from their neighbours. For those that are then close to the last score,
+their small neighbours are computed first.
 """
 
 from __future__ import annotations
@@ -22,40 +23,41 @@ from core.graph.pagerank.local.refine_loops import recompute_scores
 from core.graph.pagerank.local.table import EDGES_WALKED, SlotTable
 from core.graph.pagerank.problem import PageRankProblem
 
-# Bounds of the scores that are recomputed, as multiples of the last one.
+# Bounds of the scores that are around the last score, as multiples of it. They are recomputed.
 BAND_LOW_FACTOR, BAND_HIGH_FACTOR = 0.75, 1.35
 # Largest number of steps of a node that is recomputed; one byte cannot hold larger degrees.
 MAX_RECOMPUTED_STEPS = DEGREE_BYTE_CAP - 1
-# If at least this multiple of the nodes to keep have scores around the last one, it is crowded.
+# If at least this multiple of `keep` nodes have scores around the last score, it is crowded.
 CROWD_FACTOR = 2
 # Largest number of steps of a small neighbour.
 SMALL_NEIGHBOUR_STEPS = 4
-# Relative distance from the last score that counts as close.
+# Largest relative difference from the last score that counts as close to it.
 LAST_SCORE_TOLERANCE = 0.008
-# Largest standard deviation of the relative changes of close scores with which the other scores are
-# changed by their median, not recomputed.
+# Close scores are recomputed first. If the standard deviation of their relative changes is at most
+# this share of the median change, the other scores are multiplied by the median and not recomputed.
 MAX_CHANGE_DEVIATION = 0.005
 
 
 class ScoreRefinement:
-    """The recomputations of one search, each of which may reuse the previous one."""
+    """The recomputations of one search, each of which reuses the scores of the previous one."""
 
     def __init__(self, problem: PageRankProblem, disk: DiskReadAhead):
         self.problem, self.disk = problem, disk
-        # Slots and scores of the previous recomputation, and the last of the best scores.
+        # Slots, scores and last score of the previous recomputation.
         self._slots, self._scores, self._last = np.empty(0, np.int64), np.empty(0), 0.0
 
     def count_around_last(self, scores: np.ndarray, last: float) -> int:
-        """Return the number of nodes with scores around the last one."""
+        """Return the number of nodes with scores around the last score."""
         return len(self._band(scores, last))
 
     def refine(
         self, table: SlotTable, scores: np.ndarray, residual_sum: float, last: float, crowded: bool
     ) -> int:
-        """Recompute the scores around the last one in place.
+        """Recompute the scores around the last score in place.
 
-        If they are `crowded`, small neighbours of close nodes are computed, too. `residual_sum` is
-        the sum of all residuals. Returns the number of edges walked.
+        `scores` has one for each slot, and `last` is the last score. If it is `crowded`, small
+        neighbours of close nodes are computed, too. `residual_sum` is the sum of all residuals.
+        Returns the number of edges walked.
         """
         band, start_edges = self._band(scores, last), int(table.state[EDGES_WALKED])
         if not crowded:
@@ -84,8 +86,8 @@ class ScoreRefinement:
     ) -> None:
         """Recompute the scores of some slots from their neighbours.
 
-        Scores close to the last one are also recomputed from the neighbours' neighbours. The others
-        are multiplied by the median change of these.
+        Scores close to the last score are recomputed once more, with small neighbours computed
+        first. The others are multiplied by the median change of the close ones.
         """
         self._pull(table, scores, residual_sum, slots, 0)
         last = find_last_score(scores, self.problem.keep)
@@ -96,9 +98,10 @@ class ScoreRefinement:
             scores[slots[~is_close]] *= np.median(scores[slots[is_close]] / old_scores[is_close])
 
     def _band(self, scores: np.ndarray, last: float) -> np.ndarray:
-        """Return the slots with scores around the last one.
+        """Return the slots with scores around the last score, ascending.
 
-        Seeds are left out, since their score does not come from their neighbours alone.
+        Seeds, which have the first slots, are left out: their score does not come from their
+        neighbours alone.
         """
         if last <= 0.0 or self.problem.keep == len(scores):
             return np.empty(0, np.int64)
@@ -110,7 +113,10 @@ class ScoreRefinement:
     def _pull(
         self, table: SlotTable, scores: np.ndarray, residual_sum: float, band: np.ndarray, few: int
     ) -> None:
-        """Recompute the scores of some slots; neighbours of at most `few` steps are computed first."""
+        """Recompute the scores of the slots in `band` in place.
+
+        Neighbours of at most `few` steps are computed first; with 0, none are.
+        """
         problem = self.problem
         if self.disk.has_waited():
             self.disk.read_neighbourhoods(table.nodes[band], MAX_RECOMPUTED_STEPS, few)

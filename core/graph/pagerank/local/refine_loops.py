@@ -1,4 +1,8 @@
-"""Compiled loops that recompute scores from the neighbours, over the table of a push."""
+"""Compiled loops that recompute scores from the neighbours, over the slot table of a push.
+
+`core.graph.pagerank.local.extrapolate` explains the far mass, the staying share and the returned
+mass. `returned` is the returned mass by the degree of the neighbour.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ def _passed_mass(
     weights,
     link,
     far_mass,
-    stays,
+    staying_share,
     index,
     nodes,
     cells,
@@ -30,12 +34,15 @@ def _passed_mass(
     strength,
     degree_bytes,
 ):
-    """Return the mass that a neighbour passes along a step, before damping."""
+    """Return the mass that a neighbour passes along a step, before damping.
+
+    `link` is the position of the neighbour in `neighbours`.
+    """
     weight, node = (weights[link] if len(strength) else 1.0), np.int64(neighbours[link])
     slot = find_slot(index, node)
     if slot < 0:
         return far_mass * weight
-    mass = cells[slot, ESTIMATE] + stays * cells[slot, RESIDUAL]
+    mass = cells[slot, ESTIMATE] + staying_share * cells[slot, RESIDUAL]
     if len(strength):
         divisor = strength[node]
     else:
@@ -46,13 +53,13 @@ def _passed_mass(
 
 
 @njit(cache=True, nogil=True)
-def _small_node_mass(small, node, damping, stays, far_mass, returns, table, links):
-    """Solve the equation of a small neighbour of a node, which is not a seed.
+def _small_node_mass(small, node, damping, staying_share, far_mass, returned, table, links):
+    """Solve the equation of `small`, a small neighbour of `node` that is not a seed.
 
     Returns
     -------
-    Two parts of the mass that it passes along each step, both before damping: the part that does
-    not come from `node`, and the part per unit of the score of `node`.
+    Two parts of the mass that `small` passes along each step, before damping: the part that does
+    not come from `node`, and the part that does, per unit of the score of `node`.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
@@ -73,7 +80,7 @@ def _small_node_mass(small, node, damping, stays, far_mass, returns, table, link
                     weights,
                     link,
                     far_mass,
-                    stays,
+                    staying_share,
                     index,
                     nodes,
                     cells,
@@ -83,7 +90,7 @@ def _small_node_mass(small, node, damping, stays, far_mass, returns, table, link
                     strength,
                     degree_bytes,
                 )
-                return_share += returns[degree_bytes[neighbours[link]]]
+                return_share += returned[degree_bytes[neighbours[link]]]
     slot, steps = find_slot(index, small), degree_bytes[small]
     return_share *= damping * damping / steps
     estimate = cells[slot, ESTIMATE] if slot >= 0 else 0.0
@@ -93,12 +100,14 @@ def _small_node_mass(small, node, damping, stays, far_mass, returns, table, link
 
 
 @njit(cache=True, nogil=True)
-def _read_neighbours_ahead(slots, limit, few, table, links):
+def _read_neighbours_ahead(slots, max_steps, few, table, links):
     """Read the steps of some slots and of their small neighbours into the processor's cache.
 
-    Small neighbours have at most `few` steps. Only slots of at most `limit` steps count. All values
-    at one distance are read one after the other, so the processor waits for the memory only once
-    per distance.
+    Small neighbours have at most `few` steps. Slots of more than `max_steps` steps are
+    skipped. The values are read in stages, so the processor waits for the memory only once per
+    stage: the neighbours of the slots, the cells of these neighbours, then the offsets, neighbours
+    and cells of the small ones. The result has no meaning; it is used so that the compiler does not
+    remove the loop.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
     mask, out_indptr, tails, in_indptr, in_heads = links[:5]
@@ -114,7 +123,7 @@ def _read_neighbours_ahead(slots, limit, few, table, links):
                 out_indptr[node + 1] - out_indptr[node],
                 in_indptr[node + 1] - in_indptr[node],
             )
-            if n_out + n_in > limit:
+            if n_out + n_in > max_steps:
                 continue
             for side in range(2):
                 indptr, neighbours = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
@@ -148,15 +157,15 @@ def _read_neighbours_ahead(slots, limit, few, table, links):
 
 @njit(cache=True, nogil=True)
 def recompute_scores(
-    table, slots, scores, damping, stays, far_mass, limit, returns, few, seeds, links
+    table, slots, scores, damping, staying_share, far_mass, max_steps, returned, few, n_seeds, links
 ):
-    """Recompute some scores: damping x the mass that their neighbours pass to them.
+    """Recompute some scores: damping x the mass that the neighbours of a node pass to it.
 
-    `far_mass` is added for each step. In both directions without weights, mass that a slot has yet
-    to push, and that its neighbours do not have yet, comes back from them; `returns` gives the
-    amount by the neighbour's degree (uint8). A neighbour of at most `few` steps is first computed
-    from its own neighbours, unless it is one of the first `seeds` slots. A slot with more than
-    `limit` steps to it keeps its score.
+    `far_mass` is added for each step. If steps go in both directions without weights, a part of a
+    slot's mass that was not pushed yet will come back from its neighbours; `returned` gives this
+    part by the neighbour's degree. A neighbour of at most `few` steps is first computed
+    from its own neighbours, unless it is one of the first `n_seeds` slots. A slot with more than
+    `max_steps` steps to it is not changed.
 
     Returns
     -------
@@ -170,14 +179,14 @@ def recompute_scores(
     for row in range(len(slots)):
         if row % PUSH_BATCH_NODES == 0:
             read_sum += _read_neighbours_ahead(
-                slots[row : row + PUSH_BATCH_NODES], limit, few, table, links
+                slots[row : row + PUSH_BATCH_NODES], max_steps, few, table, links
             )
         node, total, own_total, return_share, steps = nodes[slots[row]], 0.0, 0.0, 0.0, 0
         if mask & 1:
             steps += in_indptr[node + 1] - in_indptr[node]
         if mask & 2:
             steps += out_indptr[node + 1] - out_indptr[node]
-        if steps > limit:
+        if steps > max_steps:
             result[row] = scores[slots[row]]
             continue
         edges += steps
@@ -194,10 +203,10 @@ def recompute_scores(
                     has_degrees
                     and degree_bytes[neighbour] <= few
                     and neighbour != node
-                    and not 0 <= find_slot(index, neighbour) < seeds
+                    and not 0 <= find_slot(index, neighbour) < n_seeds
                 ):
                     others_mass, own_share = _small_node_mass(
-                        neighbour, node, damping, stays, far_mass, returns, table, links
+                        neighbour, node, damping, staying_share, far_mass, returned, table, links
                     )
                     total += others_mass
                     own_total += own_share
@@ -208,7 +217,7 @@ def recompute_scores(
                     weights,
                     link,
                     far_mass,
-                    stays,
+                    staying_share,
                     index,
                     nodes,
                     cells,
@@ -219,7 +228,7 @@ def recompute_scores(
                     degree_bytes,
                 )
                 if has_degrees:
-                    return_share += returns[degree_bytes[neighbour]]
+                    return_share += returned[degree_bytes[neighbour]]
         return_share *= damping * damping / max(1, steps)
         result[row] = (damping * total - return_share * cells[slots[row], ESTIMATE]) / (
             1.0 - return_share - damping * own_total

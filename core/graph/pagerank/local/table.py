@@ -1,9 +1,10 @@
-"""Work arrays of a local search, with slots for the visited nodes.
+"""Hash table of the nodes that a local search visits, with their estimates and residuals.
 
-Slots are found by hashing, so the memory depends on the visited nodes only. On a graph of a hundred
-million nodes, one array over all nodes takes 0.8 GB. The arrays of a search that visits thirty
-thousand of them take two megabytes, which stay in the processor's cache. Arrays come from a pool
-and are cleared when they return.
+A visited node gets a slot, the number of its row in the arrays. The slot of a node is found by
+hashing, so the memory depends on the number of visited nodes only. On a graph of a hundred million
+nodes, one array over all nodes takes 0.8 GB. The arrays of a search that visits thirty thousand of
+them take two megabytes, which stay in the processor's cache. Arrays come from a pool of the process
+and are cleared when they return to it.
 """
 
 from __future__ import annotations
@@ -23,43 +24,43 @@ FIRST_SLOTS = 1 << 14
 MAX_SPARE_SLOTS = 1 << 18
 # Largest number of work arrays in the pool.
 MAX_SPARE_TABLES = 8
-# Factor by which work arrays up to `MAX_SPARE_SLOTS` slots grow. It is large, because all nodes are
-# hashed again.
+# Factor by which work arrays up to `MAX_SPARE_SLOTS` slots grow. It is large, because growing
+# hashes all nodes again.
 SLOT_GROWTH_FACTOR = 4
 # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 LOW_32_BITS = np.uint64(0xFFFFFFFF)
 
-# Positions in `state`: slots in use, first entry and length of the queue, edges walked, and a sum
-# of values that were read ahead.
+# Positions in `state`: number of slots in use, first entry and length of the queue, number of edges
+# walked, and a sum of the values that were read ahead, which nothing reads (see `read_ahead`).
 SLOT_COUNT, QUEUE_HEAD, QUEUE_SIZE, EDGES_WALKED, READ_AHEAD_SUM = range(5)
-# Columns of `cells`, which are together because a push needs them in one cache line.
+# Columns of `cells`. They are in one array so that the cells of a slot share a cache line.
 RESIDUAL, QUEUE_LIMIT, ESTIMATE, CELL_DEGREE = range(4)
 
 
-UNKNOWN_DEGREES = np.empty(0, np.uint8)  # degrees that are not known
+UNKNOWN_DEGREES = np.empty(0, np.uint8)  # passed as `degree_bytes` if degrees are not known
 
 
 class SlotTable(NamedTuple):
     """Slots of visited nodes, in the order of the first visit.
 
-    The limit of a cell is the residual at which its node is queued. It is infinite while the node
-    is queued. The degree of a cell is the number of steps from its node. If it has not been looked
-    up, it is minus the least possible number.
+    The cells of a slot are its residual, its limit, its estimate and its degree. The limit is the
+    residual at which the node is queued, infinite while it is queued. The degree is the number of
+    steps from the node. If it was not looked up yet, the cell is minus the least possible degree.
     """
 
-    # uint64 [a power of two, at least twice the slots]: (node + 1) << 32 | slot, 0 for free
-    # entries.
+    # uint64 [a power of two, at least twice the slots]: (node + 1) << 32 | slot; 0 for a free
+    # entry.
     index: np.ndarray  # type: ignore[assignment]  # hides the method of tuples
-    place: np.ndarray  # int64 [slots]: position of a slot in `index`
+    positions: np.ndarray  # int64 [slots]: position of a slot in `index`
     nodes: np.ndarray  # int64 [slots]
     cells: np.ndarray  # float64 [slots, 4]
-    queue: np.ndarray  # int64 [slots], a ring
+    queue: np.ndarray  # int64 [slots], a ring buffer of slots
     state: np.ndarray  # int64 [5]
 
 
 def new_table(slots: int) -> SlotTable:
-    """Return work arrays with at least so many slots, all free."""
+    """Return work arrays with at least `slots` slots, all free."""
     slots = 1 << max(int(slots) - 1, FIRST_SLOTS - 1).bit_length()
     positions, nodes, queue = (np.empty(slots, np.int64) for _ in range(3))
     return SlotTable(
@@ -83,7 +84,7 @@ class WorkArrays:
         self.table = table
 
     def grow(self, slots: int) -> None:
-        """Move everything to arrays of at least so many slots."""
+        """Move the slots and the queue to arrays of at least `slots` slots."""
         larger = new_table(slots * (SLOT_GROWTH_FACTOR if slots <= MAX_SPARE_SLOTS else 1))
         _move(self.table, larger)
         self.table = larger
@@ -91,7 +92,7 @@ class WorkArrays:
 
 @contextmanager
 def borrow_work():
-    """Lend cleared work arrays (a `WorkArrays`) for the duration of the block."""
+    """Yield empty work arrays (a `WorkArrays`), which return to the pool after the block."""
     with _spare_lock:
         table = _spare_tables.pop() if _spare_tables else None
     work = WorkArrays(table or new_table(FIRST_SLOTS))
@@ -107,7 +108,7 @@ def borrow_work():
 
 @njit(cache=True, nogil=True, inline="always")
 def home(index, node):
-    """Return the position in the index at which the search for a node begins."""
+    """Return the position in `index` at which the search for a node begins."""
     return (np.uint64(node + 1) * HASH_MULTIPLIER) >> np.uint64(24) & np.uint64(len(index) - 1)
 
 
@@ -125,11 +126,11 @@ def find_slot(index, node):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
+def slot_of(index, positions, nodes, cells, state, node, threshold, degree_bytes):
     """Return the slot of a node, and make one if it has none.
 
-    The table must have a free slot. The limit of a new slot is `bar` x its degree, or `bar` x the
-    least possible degree if `degree_bytes` does not contain it.
+    The table must have a free slot. The limit of a new slot is `threshold` x its degree. If
+    `degree_bytes` does not contain the degree, the least possible degree is used.
     """
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
     entry, slot = home(index, node), np.int64(-1)
@@ -142,21 +143,21 @@ def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
         slot = state[SLOT_COUNT]
         state[SLOT_COUNT] = slot + 1
         index[entry] = key << np.uint64(32) | np.uint64(slot)
-        place[slot], nodes[slot] = entry, node
+        positions[slot], nodes[slot] = entry, node
         count = np.int64(degree_bytes[node]) if len(degree_bytes) else -1
         cells[slot, RESIDUAL] = 0.0
         cells[slot, ESTIMATE] = 0.0
         cells[slot, CELL_DEGREE] = count if count < DEGREE_BYTE_CAP else -count
-        cells[slot, QUEUE_LIMIT] = bar * max(1, abs(count))
+        cells[slot, QUEUE_LIMIT] = threshold * max(1, abs(count))
     return slot
 
 
 @njit(cache=True, nogil=True)
 def add_residual(table, node, mass):
-    """Add to the residual of a node."""
+    """Add `mass` to the residual of a node."""
     slot = slot_of(
         table.index,
-        table.place,
+        table.positions,
         table.nodes,
         table.cells,
         table.state,
@@ -171,7 +172,7 @@ def add_residual(table, node, mass):
 def _clear(table):
     """Free all slots."""
     for slot in range(table.state[SLOT_COUNT]):
-        table.index[table.place[slot]] = 0
+        table.index[table.positions[slot]] = 0
     table.state[:] = 0
 
 
@@ -181,7 +182,7 @@ def _move(table, larger):
     for slot in range(table.state[SLOT_COUNT]):
         new_slot = slot_of(
             larger.index,
-            larger.place,
+            larger.positions,
             larger.nodes,
             larger.cells,
             larger.state,

@@ -173,9 +173,9 @@ def test_the_sweep_layout_of_five_nodes(toy):
     # Degrees: A 4, B 2, C 4, D 3 (its loop counts twice), E 1. E is the only leaf, and belongs to
     # A.
     made = sweep_layout(toy)
-    assert np.flatnonzero(made.is_leaf).tolist() == [4] and made.place_of[4] == made.place_of[0]
+    assert np.flatnonzero(made.is_leaf).tolist() == [4] and made.row_of[4] == made.row_of[0]
     assert dict(zip(made.nodes.tolist(), made.degree)) == {0: 4, 1: 2, 2: 4, 3: 3}
-    indptr, near = made.rows
+    indptr, near = made.adjacency
     rows = {
         int(node): sorted(made.nodes[near[indptr[at] : indptr[at + 1]]].tolist())
         for at, node in enumerate(made.nodes)

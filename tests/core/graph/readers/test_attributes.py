@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from core.graph.building.build import build, build_in_memory, edge_ids
-from core.graph.columns import NONE
+from core.graph.columns import NO_TABLES
 from core.graph.readers.triple_file import TripleFile
 from core.graph.store import Graph
 from core.graph.texts import edge_weights, node_labels, relation_texts
@@ -156,7 +156,7 @@ def test_columns_of_edges_come_from_every_kind_of_table_built_at_once_and_in_ste
 def test_a_file_without_columns_gives_the_graph_of_earlier_versions(tmp_path):
     (tmp_path / "g.tsv").write_text("\n".join("\t".join(triple) for triple in TRIPLES), "utf-8")
     graph = build(tmp_path / "g.tsv", tmp_path / "g", "g")
-    assert graph.columns is NONE or not graph.columns
+    assert graph.columns is NO_TABLES or not graph.columns
     assert graph.digest == build_in_memory(TRIPLES, "g").digest
     assert not (graph.data_folder / "columns").exists()
 
