@@ -5,7 +5,7 @@ The best methods with and without a graph are compared over all questions and by
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -163,14 +163,15 @@ class _GraphComparison:
     def _headline(self) -> tuple[str, str]:
         """Return the answer (`ANSWER_YES`, `ANSWER_PARTLY` or `ANSWER_NO`) and its sentence."""
         plain = self._best_method(METHODS_WITHOUT_GRAPH)
-        graph = self._best_method(METHODS_WITH_GRAPH)
-        test = self.ranks.test(graph, plain)
         names = self.ranks.names
-        if any(
-            self.ranks.test(method, plain).is_significant
-            and self.ranks.means[method] > self.ranks.means[plain]
+        better_methods = [
+            method
             for method in METHODS_WITH_GRAPH
-        ):
+            if self.ranks.test(method, plain).is_significantly_above
+        ]
+        if better_methods:
+            graph = self._best_method(better_methods)
+            test = self.ranks.test(graph, plain)
             return (
                 ANSWER_YES,
                 f"A graph helps here: {names[graph]} is better than {names[plain]}, the best "
@@ -195,7 +196,7 @@ class _GraphComparison:
             )
         return ANSWER_NO, f"No graph is needed for questions like these: {overall}."
 
-    def _best_method(self, methods: tuple[str, ...]) -> str:
+    def _best_method(self, methods: Sequence[str]) -> str:
         """Return the method with the highest mean over all questions."""
         return max(methods, key=lambda method: self.ranks.means[method])
 

@@ -65,7 +65,8 @@ def run_turn(plan: Plan, turn: Turn) -> list[FinishedRow]:
     """
     engine = _engine()
     ask = make_ask(engine, plan)
-    key = (plan.graphs, plan.model, plan.judge, *(repr(method.line) for method in plan.methods))
+    models = (plan.model, plan.judge, plan.second_judge, plan.support)
+    key = (plan.graphs, *models, *(repr(method.line) for method in plan.methods))
     if key not in _warmed_plans:
         load_models(plan, engine.environment, ask, Job("worker", lambda job: None))
         _warmed_plans.add(key)

@@ -23,7 +23,7 @@ from core.evaluation.runs.plan import DrawnQuestion, Plan
 from core.evaluation.runs.row import load_models
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import SearchPoint, pareto_points
-from core.evaluation.search.trial import CallLimitReached, Trial, TrialFigures
+from core.evaluation.search.trial import OVER_BUDGET, CallLimitReached, Trial, TrialFigures
 from core.io.durable_files import WINDOWS
 from core.io.durations import range_text
 from core.io.home import home_folder
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
+MIN_EXCESS = 1e-9  # by which the sampler is told that a line exceeds the budget
 RANDOM_LINES = 10  # random lines before the sampler uses earlier results
 # Maximum number of proposals per line to try, because the sampler may propose a line again.
 MAX_PROPOSALS_PER_LINE = 3
@@ -150,9 +151,7 @@ class Search:
         trial.set_user_attr(LINE_KEY, repr(line))
         trial.set_user_attr(FIGURES_KEY, to_plain(trial_figures))
         cost = self._rounded_cost(trial_figures.cost)
-        # Rounding may lift the cost of a line within the budget above it.
-        excess = max(0.0, cost - self.config.budget) if trial_figures.stopped else 0.0
-        trial.set_constraint("budget", excess)
+        trial.set_constraint("budget", self._excess(trial_figures))
         study.tell(trial, (trial_figures.quality, cost))
         return earlier_figures is None
 
@@ -227,6 +226,15 @@ class Search:
     def _rounded_cost(self, cost: float) -> float:
         """Return the cost for the sampler, with seconds rounded to a power of two."""
         return 2.0 ** round(math.log2(cost)) if self.config.cost == "seconds" and cost > 0 else cost
+
+    def _excess(self, trial_figures: TrialFigures) -> float:
+        """Return by how much a line exceeds the budget, for the sampler; 0 if it does not.
+
+        The cost is rounded, which may lift a line above the budget or lower it below.
+        """
+        if trial_figures.stopped != OVER_BUDGET:
+            return 0.0
+        return max(MIN_EXCESS, self._rounded_cost(trial_figures.cost) - self.config.budget)
 
     def _report(self, job: Job, study: optuna.Study, trial_seconds: list[float]) -> None:
         points = _points(study)

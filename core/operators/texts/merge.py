@@ -147,7 +147,7 @@ def merge_rankings(first: Ranking | None, second: Ranking | None, order: str) ->
     `order` is one of `MERGE_ORDERS`. If one of the rankings is None, the other is returned.
     """
     if first is None or second is None:
-        return first or second
+        return second if first is None else first
     scores: dict[int, float] = {}
     if order == "score":
         for hits in (first, second):

@@ -112,7 +112,7 @@ class SparseNodes(WordHits):
         return ("nodes",) if self.among else ()
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        candidates = state.nodes.items if self.among and state.nodes else None
+        candidates = state.nodes.items if self.among and state.nodes is not None else None
         return state.replace(nodes=self._search(state, ctx, recorder, candidates))
 
     def words(self) -> str:

@@ -54,6 +54,8 @@ def test_reciprocal_ranks_are_added():
         (1 / 62 + 1 / 61, 1 / 61, 1 / 62)
     )
     assert merge_rankings(one, None, "reciprocal rank") == one
+    nothing = Ranking("chunk", (), ())
+    assert merge_rankings(nothing, None, "reciprocal rank") == nothing
 
 
 def test_hybrid_row_finds_hits_of_either_search():

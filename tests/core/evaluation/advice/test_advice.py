@@ -7,6 +7,7 @@ worked out by hand.
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,7 +27,14 @@ from core.evaluation.advice.advisor import (
     affordable_questions,
     start_advice,
 )
-from core.evaluation.advice.answer import ANSWER_NO, ANSWER_OPEN, ANSWER_PARTLY, ANSWER_YES, answer
+from core.evaluation.advice.answer import (
+    ANSWER_NO,
+    ANSWER_OPEN,
+    ANSWER_PARTLY,
+    ANSWER_YES,
+    _GraphComparison,
+    answer,
+)
 from core.evaluation.advice.plan import (
     METHODS_WITH_GRAPH,
     METHODS_WITHOUT_GRAPH,
@@ -35,6 +43,7 @@ from core.evaluation.advice.plan import (
     graph_kinds,
 )
 from core.evaluation.metrics.outcome import GoldRanks, Outcome
+from core.evaluation.metrics.statistics import PairedTest
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import RunSummary
 from core.evaluation.runs.store import Run, Store, StoredRow, evaluations_file
@@ -261,6 +270,22 @@ def test_where_a_graph_is_ahead_it_helps():
         and found.headline.startswith("A graph helps here:")
         and ".71 [" in found.headline
     )
+
+
+def test_the_named_graph_is_one_that_is_significantly_better():
+    """The method with the best mean may differ by chance, and a lower one beyond it."""
+    plain, *_ = METHODS_WITHOUT_GRAPH
+    best, certain, *others = METHODS_WITH_GRAPH
+    means = dict.fromkeys((*METHODS_WITHOUT_GRAPH, *others), 0.1)
+    means |= {plain: 0.5, best: 0.8, certain: 0.7}
+    p_values = {best: 0.2, certain: 0.001}
+
+    def test(a, b):
+        return PairedTest("recall", a, b, means[a] - means[b], 0.0, 0.4, p_values.get(a, 1.0), n=9)
+
+    ranks = SimpleNamespace(means=means, names={method: method for method in means}, test=test)
+    verdict, headline = _GraphComparison(None, ranks)._headline()
+    assert verdict == ANSWER_YES and f"{certain} is better than {plain}" in headline
 
 
 def test_where_a_graph_is_ahead_on_one_kind_alone_that_kind_is_named():

@@ -142,7 +142,10 @@ def test_where_a_language_model_answered_its_answers_count():
     """Right without its passages; all passages in the prompt and a wrong answer."""
     rows = on_documents((1, 1), (2, 2), answers="10")
     found = flow(summed(model=True, documents=True, a=rows, b=rows), "a", "b")
-    assert found.measure == "accuracy" and [band.before for band in found.bands] == ["right", "answer"]
+    assert found.measure == "accuracy" and [band.before for band in found.bands] == [
+        "right",
+        "answer",
+    ]
 
 
 def test_failed_questions_are_a_stage_and_those_without_a_row_are_left_out_and_counted():

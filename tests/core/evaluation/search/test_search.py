@@ -129,6 +129,21 @@ def test_the_budget_is_kept(found):
     )
 
 
+def test_only_a_line_over_the_budget_is_reported_as_over_it(found):
+    """For the sampler 3.2 and 5.5 seconds are rounded to 4."""
+
+    def excess(cost, stopped, budget):
+        figures = TrialFigures(0.5, cost, asked=4, stopped=stopped)
+        search = found(budget=budget)
+        search.config = replace(search.config, cost="seconds")
+        return search._excess(figures)
+
+    assert excess(3.2, DOMINATED, budget=3.5) == 0
+    assert excess(3.2, "", budget=3.5) == 0
+    assert excess(5.5, OVER_BUDGET, budget=5.0) > 0
+    assert excess(5.5, OVER_BUDGET, budget=3.0) == 1
+
+
 def test_the_same_seed_tries_the_same_lines_and_another_seed_others(found, tmp_path, monkeypatch):
     def at(place, seed):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / place))

@@ -191,6 +191,8 @@ def test_word_search_can_be_limited_to_hits(told):
     assert told.names(step(told, "SparseNodes", state, among=True)) == ["Fred"] and SparseNodes(
         among=True
     ).reads == ("nodes",)
+    nothing = state.replace(nodes=Ranking("node", (), ()))
+    assert told.names(step(told, "SparseNodes", nothing, among=True)) == []
 
 
 @pytest.mark.parametrize("by", ["bm25", "tf-idf"])
