@@ -22,7 +22,7 @@ JOB_FAILED = "failed"
 JOB_CANCELLED = "cancelled"
 
 
-def nothing() -> None:
+def do_nothing() -> None:
     """Do nothing."""
 
 
@@ -54,7 +54,7 @@ class Job(Watch):
         self.is_unattended = False
         # True if it was cancelled because nobody waited for it any more.
         self.is_abandoned = False
-        self.on_cancel: Callable[[], None] = nothing
+        self.on_cancel: Callable[[], None] = do_nothing
         self._cancel = threading.Event()
         self._ended = threading.Event()
         self._news = threading.Condition()
