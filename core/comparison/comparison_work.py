@@ -94,7 +94,7 @@ class LaneQueues:
         with self._lock:
             if name not in self._answering:
                 self._answering[name] = FairQueue(
-                    "answering", MAX_SERVER_ANSWERS if parallel else 1, alone=not parallel
+                    "answering", MAX_SERVER_ANSWERS if parallel else 1, one_per_owner=not parallel
                 )
             return self._answering[name]
 

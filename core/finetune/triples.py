@@ -20,7 +20,7 @@ from core.finetune.split import linked_questions
 from core.graph.algorithms.directional import distance_width
 from core.graph.names.lookup import name_lookup
 from core.models.base import NoModels
-from core.models.triple_scorer import TRIPLE_SCORER_FILE, TRIPLE_SCORER_WEIGHTS
+from core.models.triple_scorer import TRIPLE_SCORER_FILE, TRIPLE_SCORER_WEIGHTS, hidden_layer
 from core.operators.base import Context
 from core.operators.extract import PersonalizedPageRank
 from core.operators.retrieve.scored_triples import triple_features
@@ -231,18 +231,11 @@ def triple_logits(weights: dict[str, Tensor], scored: ScoredQuestion) -> Tensor:
     """Return the logits of `TripleScorer.scores`, as a tensor with gradients."""
     import torch
 
-    *arrays, (heads, kinds, tails) = scored.features
+    *arrays, triples = scored.features
     question, nodes, relations, distances = (
         torch.from_numpy(np.asarray(array, np.float32)) for array in arrays
     )
-    as_head = nodes @ weights["head"] + distances @ weights["head_place"]
-    as_tail = nodes @ weights["tail"] + distances @ weights["tail_place"]
-    hidden = (
-        as_head[heads]
-        + (relations @ weights["relation"])[kinds]
-        + as_tail[tails]
-        + (question @ weights["question"] + weights["bias"])
-    )
+    hidden = hidden_layer(weights, question, nodes, relations, distances, triples)
     return torch.relu(hidden) @ weights["out"] + weights["out_bias"][0]
 
 

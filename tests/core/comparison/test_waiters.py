@@ -84,7 +84,7 @@ def test_reloaded_page_finds_its_running_question(engine, kit):
     assert looked.wait(120)
     assert start(engine, kit, "mine", Waiter("after")) is job
     # The grace period ends only now, however late the page was loaded.
-    engine._waiters._grace = 0.0
+    engine._waiters._reconnect_seconds = 0.0
     assert not job.wait(1.5)
 
 
