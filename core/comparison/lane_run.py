@@ -337,7 +337,7 @@ class LaneRun:
         asks_model = operator.stage == "generate" and self.ask.uses_model
         return (
             self.graph.digest,
-            # The first part is the source, which the digest of the graph replaces.
+            # Without the digest of the question's graph, as the line may name another graph.
             *self.ask.key(self.environment.models.signature())[1:],
             steps,
             stamp,

@@ -82,24 +82,18 @@ class TripleScorer:
                 f"The triple scorer reads vectors of {self.dimension} numbers; this encoder's "
                 f"have {nodes.shape[1]}. Train one for it."
             )
-        hidden = hidden_layer(self.weights, question, nodes, relations, distances, triples)
+        features = (question, nodes, relations, distances, triples)
+        hidden = hidden_layer(self.weights, features)
         logits = np.maximum(hidden, 0) @ self.weights["out"] + self.weights["out_bias"][0]
         return 1 / (1 + np.exp(-logits.astype(np.float64)))
 
 
-def hidden_layer(
-    weights: Mapping[str, Any],
-    question: Any,
-    nodes: Any,
-    relations: Any,
-    distances: Any,
-    triples: tuple[Any, Any, Any],
-) -> Any:
+def hidden_layer(weights: Mapping[str, Any], features: tuple[Any, ...]) -> Any:
     """Return the hidden layer before its activation, [triples, hidden].
 
-    The arguments are those of `TripleScorer.scores`, as arrays or as tensors.
+    The features are the arguments of `TripleScorer.scores`, as arrays or as tensors.
     """
-    heads, relation_rows, tails = triples
+    question, nodes, relations, distances, (heads, relation_rows, tails) = features
     # Nodes and relations occur in many triples, so each is multiplied only once.
     as_head = nodes @ weights["head"] + distances @ weights["head_place"]
     as_tail = nodes @ weights["tail"] + distances @ weights["tail_place"]
