@@ -1,7 +1,7 @@
 """A running comparison: its lanes retrieve and answer in queues, and report their progress.
 
-If a viewer displays the comparison, a lane first shows the result of a quick pass, which ranks only a
-part of the candidates (`core.comparison.quick_pass`). The exact pass follows.
+If a viewer displays the comparison, a lane first shows the result of a quick pass, which ranks only
+a part of the candidates (`core.comparison.quick_pass`). The exact pass follows.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from core.runtime.jobs import (
     JOB_RUNNING,
     JOB_WAITING,
     Job,
-    error_sentence,
     do_nothing,
+    error_sentence,
 )
 from core.runtime.meter import ProgressReport
 from core.types import State
@@ -67,8 +67,8 @@ class LaneQueues:
     """The queues of all lanes.
 
     One is for retrieval, one for retrieval with a language model or a user's program, one for the
-    answers of each model, and one for the work after a comparison has ended. A question without a model never waits for one with a model, and an answer waits only for
-    answers of the same model.
+    answers of each model, and one for the work after a comparison has ended. A question without a
+    model never waits for one with a model, and an answer waits only for answers of the same model.
     """
 
     def __init__(self) -> None:
@@ -406,8 +406,8 @@ class ComparisonWork:
         )
 
         def preview(text: str, make_states: Callable[[], tuple[State, ...]]) -> None:
-            # Only the thread of the lane pauses. A preview may also be made in a thread that feeds a
-            # model on a server, which must not wait.
+            # Only the thread of the lane pauses. A preview may also be made in a thread that feeds
+            # a model on a server, which must not wait.
             if previews.show_if_due(text, make_states) and threading.get_ident() == lane_thread:
                 self._pauses.wait_for_previews(index, watch)
 

@@ -1,7 +1,7 @@
 """One lane's run on a question, which reuses states that other runs have computed.
 
-Lines that begin with the same operators have the same states so far. These are cached by this prefix
-of the line, so the lanes of a comparison compute them once.
+Lines that begin with the same operators have the same states so far. These are cached by this
+prefix of the line, so the lanes of a comparison compute them once.
 """
 
 from __future__ import annotations

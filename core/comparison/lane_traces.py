@@ -143,8 +143,9 @@ def _make_spans(tracer: Any, lanes: Sequence[TracedLane]) -> None:
 def span_attributes(graph: Any, question: str, previous: State, state: State) -> dict[str, Any]:
     """Return the attributes of an operator's span.
 
-    They are its kind and parameters, and the rankings that it changed, with scores. A language model
-    has its name, messages and tokens instead of rankings.
+    They are its kind and parameters, and the rankings that it changed, with scores. The span of an
+    answer has the messages of the language model instead of rankings. The numbers of tokens are
+    added if a model was called.
     """
     step = state.trace[-1]
     kind = SPAN_KINDS.get(step.stage, "CHAIN")

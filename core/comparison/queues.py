@@ -37,9 +37,9 @@ class QueueWait(NamedTuple):
 class FairQueue:
     """A queue that runs pieces of work in threads, fairly between owners.
 
-    Owners take turns. The pieces of one owner keep their order. A piece that prepares something, such
-    as an index, passes its turn on meanwhile; at most `MAX_PREPARING_PIECES` pieces do so at a time.
-    A piece that waits for the preparation of another piece passes its turn on too.
+    Owners take turns. The pieces of one owner keep their order. A piece that prepares something,
+    such as an index, passes its turn on meanwhile; at most `MAX_PREPARING_PIECES` pieces do so at a
+    time. A piece that waits for the preparation of another piece passes its turn on too.
 
     Parameters
     ----------

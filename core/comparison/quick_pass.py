@@ -46,9 +46,9 @@ def quick_share(n_others: int) -> float:
 def quick_operator(operator: Operator, models: Models, share: float) -> Operator | None:
     """Return an operator that stops at a share of the best; None if it has no quick form.
 
-    Only rankings that read all candidates have a quick form. Their encoder must give a text the same
-    vector in any order of reading, as the embedded encoders do. The exact pass then has the same
-    result, bit by bit, as without a quick pass.
+    Only rankings that read all candidates have a quick form. Their encoder must give a text the
+    same vector in any order of reading, as the embedded encoders do. The exact pass then has the
+    same result, bit by bit, as without a quick pass.
 
     Parameters
     ----------

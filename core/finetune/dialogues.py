@@ -1,4 +1,4 @@
-"""Training dialogues of a language model: prompts of choosers and planners, with the right replies."""
+"""Training dialogues of a language model: prompts of choosers and planners with right replies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from core.models.llm_chooser import choosing_messages
 from core.operators.retrieve import plans
 
 PLAN_TASK = "plan"
-# Choices of paths, triples and relations, as in the methods No. 20, 14 and 7 of LEGO-GraphRAG v1, and
-# plans of relations, as in Reasoning on Graphs.
+# Choices of paths, triples and relations, as in the methods No. 20, 14 and 7 of LEGO-GraphRAG v1,
+# and plans of relations, as in Reasoning on Graphs.
 DIALOGUE_TASKS = ("path", "triple", "relation", PLAN_TASK)
 # Number and length of the plans that a prompt asks for, as in the operators that plan.
 PLAN_COUNT = 3

@@ -196,9 +196,10 @@ class TrainableEncoder:
     def backward(self, texts: Sequence[str], loss: Callable[[Tensor], Tensor], seed: int) -> float:
         """Add the gradients of a loss of the texts' unit vectors; return the loss.
 
-        `loss` takes the vectors [n, d]. A batch of over `UNDIVIDED_TOKENS` tokens is divided. Its parts are encoded without gradients,
-        the gradients at the vectors are computed, and each part is encoded again with gradients
-        (Gao et al. 2021). The result is the same, because `seed` fixes the dropout of each part.
+        `loss` takes the vectors [n, d]. A batch of over `UNDIVIDED_TOKENS` tokens is divided. Its
+        parts are encoded without gradients, the gradients at the vectors are computed, and each
+        part is encoded again with gradients (Gao et al. 2021). The result is the same, because
+        `seed` fixes the dropout of each part.
         """
         self.net.train()
         parts = self._parts(texts)

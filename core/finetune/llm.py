@@ -179,10 +179,11 @@ class TrainableLLM:
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def loss(self, codes: tuple[list[int], list[int]]) -> Tensor:
-        """Return the summed cross-entropy of the reply's tokens, each given all tokens before it."""
+        """Return the summed cross-entropy of the reply's tokens, given all tokens before each."""
         prompt, reply = codes
         ids = self._torch.tensor([prompt + reply], device=self.device)
-        # The logits at a token predict the next one. Only those that predict the reply are computed.
+        # The logits at a token predict the next one. Only those that predict the reply are
+        # computed.
         logits = self.net(input_ids=ids, logits_to_keep=len(reply) + 1).logits[0, :-1].float()
         return self._torch.nn.functional.cross_entropy(
             logits, ids[0, -len(reply) :], reduction="sum"
@@ -238,8 +239,8 @@ class TrainableLLM:
     def save(self, folder: Path) -> None:
         """Write the model with merged adapters, its tokenizer, and the adapters alone.
 
-        The adapters alone are in the subfolder `adapter`, for a server with several adapters for one
-        model. After this call the model in memory has no adapters.
+        The adapters alone are in the subfolder `adapter`, for a server with several adapters for
+        one model. After this call the model in memory has no adapters.
         """
         self.net.save_pretrained(str(folder / "adapter"))
         merged = self.net.merge_and_unload()
@@ -315,9 +316,9 @@ def before_after_figures(
 ) -> list[dict[str, Any]]:
     """Return figures before and after the training on dialogues of test questions, by task.
 
-    `loss` is the mean per token of the right replies, None if all dialogues are too long. For choices,
-    `hit` is the share of dialogues in which the first number that the model names is right; for
-    plans it is None.
+    `loss` is the mean per token of the right replies, None if all dialogues are too long. For
+    choices, `hit` is the share of dialogues in which the first number that the model names is
+    right; for plans it is None.
     """
     dialogues_by_task: dict[str, list[Dialogue]] = {}
     for dialogue in test_dialogues:

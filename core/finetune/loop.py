@@ -234,7 +234,8 @@ class Training:
     def _save_state(self, state: TrainingState) -> None:
         """Save the tensors under a new name, then the state that names them.
 
-        The files of the earlier state are removed last, so a kill at any moment leaves a whole state.
+        The files of the earlier state are removed last, so a kill at any moment leaves a whole
+        state.
         """
         tensors = {f"weight.{name}": weight.detach() for name, weight in self.weights.items()}
         for name, weight in self.weights.items():

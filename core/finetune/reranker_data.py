@@ -1,4 +1,4 @@
-"""Training data of the reranker: groups of a question, its evidence texts, and similar wrong texts."""
+"""Training groups of the reranker: a question, its evidence texts, and similar wrong texts."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Group:
 def question_half(question: Question) -> int:
     """Return 0 for a training question, and 1 for a test question.
 
-    The half depends on a hash of the text alone, not on the other questions of a set. Trained models
-    depend on it. So the text is normalized here, and not by `core.languages.spelling`, which may
-    change.
+    The half depends on a hash of the text alone, not on the other questions of a set. Trained
+    models depend on it. So the text is normalized here, and not by `core.languages.spelling`, which
+    may change.
 
     >>> from core.finetune.reranker_data import question_half
     >>> from core.types import Question
@@ -108,8 +108,8 @@ def question_groups(
 def title_groups(corpus: Corpus, limit: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
     """Return groups that use titles as questions.
 
-    The text under the title is the positive, and the most similar other texts are negatives. `limit`
-    of the documents with a title and a text are drawn with a seed (0: all).
+    The text under the title is the positive, and the most similar other texts are negatives.
+    `limit` of the documents with a title and a text are drawn with a seed (0: all).
     """
     pairs = _titled_texts(corpus)
     titled_rows = [

@@ -76,9 +76,9 @@ def run_reranker_training(
 ) -> dict[str, Any]:
     """Train the reranker, and serve it as `reranker-finetuned` if it beats late interaction.
 
-    They are compared by nDCG@10 on unseen questions. A reranker that is no better is not served, and
-    the one that was served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError and
-    RunCancelled.
+    They are compared by nDCG@10 on unseen questions. A reranker that is no better is not served,
+    and the one that was served before stays. Raises BadInput, BadParameter, ModelUnavailable,
+    StoreError and RunCancelled.
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ def ship_reranker(
 ) -> dict[str, Any]:
     """Write the trained reranker into a folder, as a low-rank change of its encoder's weights.
 
-    The word embeddings are unchanged. The record of the training is returned, but with the figures of
-    the written, compressed model. Raises BadInput if no reranker was trained, or if the compressed one is no
-    better than late interaction; StoreError, ModelUnavailable, RunCancelled.
+    The word embeddings are unchanged. The record of the training is returned, but with the figures
+    of the written, compressed model. Raises BadInput if no reranker was trained, or if the
+    compressed one is no better than late interaction; StoreError, ModelUnavailable, RunCancelled.
 
     Parameters
     ----------
@@ -220,8 +220,8 @@ def _metaqa_groups(
     """Return training groups and validation groups of MetaQA's development questions."""
     if not lessons.paths:
         return [], []
-    # MetaQA has three development sets, and each gives a third of the questions. Of each set, `held`
-    # questions are for validation, three tenths of its questions.
+    # MetaQA has three development sets, and each gives a third of the questions. Of each set,
+    # `held` questions are for validation, three tenths of its questions.
     held = max(1, lessons.paths // 10)
     questions = TrainingQuestions.of(
         QuestionSplit(questions=max(held + 1, lessons.paths // 3), held=held, seed=lessons.seed),

@@ -34,8 +34,8 @@ class QuestionSplit:
 
     The parts are training, validation and test questions, drawn with a seed. Test questions are
     those of the matching test sets: the set `NAME-test` for `NAME-dev` or `NAME-train`. A set
-    without a test set gives a fifth of its own questions as test questions. They are reserved before
-    anything else is drawn.
+    without a test set gives a fifth of its own questions as test questions. They are reserved
+    before anything else is drawn.
 
     Parameters
     ----------

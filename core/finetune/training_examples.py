@@ -76,8 +76,8 @@ def training_example(
     The result is None if no retrieved path ends in a known answer, or if all paths of other chains
     contain one.
 
-    A chain is the sequence of relations along a path. The right chain is the one whose ends agree best
-    with the known answers (F1). A path of another chain may end in an answer by chance.
+    A chain is the sequence of relations along a path. The right chain is the one whose ends agree
+    best with the known answers (F1). A path of another chain may end in an answer by chance.
 
     - "path": positives are the paths of the right chain that end in an answer, by rank. The papers'
       code trains on the first of them. Negatives are paths of other chains that contain no answer,

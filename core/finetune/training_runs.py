@@ -98,7 +98,7 @@ class TrainingQuestions:
     def examples(
         self, folder: Path, watch: Watch = NO_WATCH
     ) -> tuple[list[TrainingExample], list[TrainingExample]]:
-        """Return the training and the validation examples; they are saved in `folder` for a restart.
+        """Return the training and the validation examples, which are saved in `folder`.
 
         Raises RunCancelled, StoreError.
         """
@@ -154,8 +154,8 @@ def run_encoder_training(
     """Train the sentence encoder, serve it as `encoder-finetuned`, and return its record.
 
     A model that was trained with the same questions, settings and base model is not trained again,
-    unless `rerun` is set. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and RunCancelled. After
-    RunCancelled the same call continues the training.
+    unless `rerun` is set. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and
+    RunCancelled. After RunCancelled the same call continues the training.
     """
     target = served_folder(engine, ENCODER_NAME)
     base = base_encoder_folder(engine)
@@ -188,10 +188,10 @@ def run_llm_training(
 ) -> dict[str, Any]:
     """Train a language model, serve it as `chat-finetuned`, and return its record.
 
-    The adapters are merged into the base model: `base` is its folder or its name on the hub. `report`
-    in the record has figures before and after the training, on `n_test_questions` questions of each
-    test set. A model that is not trained again keeps its report. Errors and restarts are as in
-    `run_encoder_training`.
+    The adapters are merged into the base model: `base` is its folder or its name on the hub.
+    `report` in the record has figures before and after the training, on `n_test_questions`
+    questions of each test set. A model that is not trained again keeps its report. Errors and
+    restarts are as in `run_encoder_training`.
     """
     target = served_folder(engine, CHAT_NAME)
     base_folder = llms.base_model_folder(base, watch)

@@ -173,8 +173,8 @@ def train_scorer(
     """Train the scorer, and return its weights and its training state.
 
     A step is one question, with binary cross-entropy over all its triples. Training stops early by
-    the recall of right triples among the first `RECALL_TRIPLES` of the `validation` questions. Raises
-    BadInput, RunCancelled, StoreError.
+    the recall of right triples among the first `RECALL_TRIPLES` of the `validation` questions.
+    Raises BadInput, RunCancelled, StoreError.
     """
     import torch
 
