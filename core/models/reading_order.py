@@ -211,7 +211,7 @@ class Expectation:
         return np.concatenate([by_probability, others]), float(probabilities.sum())
 
     def _covariances(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return the covariances of texts at two lists of positions, without noise, float64 [r, c]."""
+        """Return the covariances of texts at these positions, without noise, float64 [r, c]."""
         covariances = (self._features[rows] @ self._features[columns].T).toarray()
         if self._tokens is None:
             return covariances
@@ -226,7 +226,7 @@ class Expectation:
         return variances + (self._tokens[rows] ** 2).sum(axis=1)
 
     def _weighted_covariances(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return for each text the weighted sum of its covariances with those at `rows`, float64 [n]."""
+        """Return each text's covariances with those at `rows`, as a weighted sum, float64 [n]."""
         sums = self._features @ (self._features[rows].T @ weights)
         if self._tokens is None:
             return sums

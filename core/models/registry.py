@@ -366,7 +366,7 @@ class Registry:
         with self._lock, hold_change_lock(declarations.own_file()):
             rows, roles = declarations.read_own_tables()
             values = rows.get(row.name, {})
-            # `reads` is the longest prompt, in tokens, that the server has accepted; 0 if unknown.
+            # `reads` are the tokens of the longest prompt that it read completely; 0 if unknown.
             if profile.reads > row.settings.context:  # a context in the row is not enlarged
                 sets_context = "context" not in values
             else:

@@ -54,7 +54,8 @@ def low_rank_difference(
             difference[name] = value
         elif value.ndim == 2 and min(value.shape) > rank:
             left, scale, right = np.linalg.svd(value - base[name], full_matrices=False)
-            root = np.sqrt(scale[:rank])  # half of the scale for each factor, to suit float16
+            # In both factors, so that neither has values too large or small for float16.
+            root = np.sqrt(scale[:rank])
             difference[name + LEFT_FACTOR_SUFFIX] = left[:, :rank] * root
             difference[name + RIGHT_FACTOR_SUFFIX] = root[:, None] * right[:rank]
         else:

@@ -110,7 +110,7 @@ def weights_digest(folder: Path) -> str:
 
 
 def training_figures(folder: Path) -> str:
-    """Return the measurements in a reranker's record of training as a sentence; empty without any."""
+    """Return the measurements in a reranker's training record as a sentence; empty without any."""
     try:
         report = json.loads((folder / TRAINING_FILE).read_text("utf-8"))["report"]
         parts = (

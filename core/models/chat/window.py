@@ -211,7 +211,7 @@ class Window(Slots):
         self._since = self._counted_at = self._clock()
         self._busy = 0.0
 
-    def _until_a_look(self) -> float:
+    def _seconds_until_check(self) -> float:
         pause = self._closed_until - self._clock()
         return min(self.check_seconds, pause) if pause > 0 else self.check_seconds
 
