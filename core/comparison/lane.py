@@ -39,7 +39,8 @@ class MethodLane:
     answer : the text of the answer so far.
     retrieved : True once all operators before the answer are done.
     model : the title of the model that answers; None if none is asked.
-    repair : a change of one step that brought more of the known answers when it was tried.
+    repair : a change of one step with which more of the known answers were retrieved; None if no
+        such change is known.
     rests : the sentences that support the answer most; None until they were searched for.
     influences : the measured influence of the items on each answer.
     beside : a comparison with the answer from before the graph was edited.
@@ -49,7 +50,7 @@ class MethodLane:
     text : the current activity in words.
     progress : the progress of that activity, if it is known.
     preview : the preview shown until the lane has retrieved, and kept if it is cancelled before.
-    tried : True once changes of one step were tried.
+    repairs_tried : True once changes of one step were tried.
     is_taken_over : True if the lane was run by an earlier comparison.
     waited : seconds in the queue, by the status that came after.
     prepared : seconds of preparation before the first operator, by what was prepared.
@@ -76,7 +77,7 @@ class MethodLane:
     text: str = field(default="", metadata=NOT_SAVED_FIELD)
     progress: ProgressReport | None = field(default=None, metadata=NOT_SAVED_FIELD)
     preview: Preview | None = field(default=None, metadata=NOT_SAVED_FIELD)
-    tried: bool = field(default=False, metadata=NOT_SAVED_FIELD)
+    repairs_tried: bool = field(default=False, metadata=NOT_SAVED_FIELD)
     is_taken_over: bool = field(default=False, metadata=NOT_SAVED_FIELD)
     waited: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED_FIELD)
     prepared: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED_FIELD)

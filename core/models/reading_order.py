@@ -159,6 +159,10 @@ class Expectation:
     ) -> tuple[np.ndarray, float]:
         """Order the texts that were not read by their probability to be among the best.
 
+        The process is fitted to the first scores, with the mean estimated by generalized least
+        squares. The unread texts are ordered by expected score. The likeliest of them are ordered
+        again, by the probability to exceed the score that is at rank `top` so far.
+
         Parameters
         ----------
         read : int64 [m], positions of the texts that were read.
@@ -173,8 +177,6 @@ class Expectation:
         """
         from scipy.linalg import solve_triangular
 
-        # Fit the process to the first scores: solve with the Cholesky factor of their covariances,
-        # and estimate the mean by generalized least squares.
         finite_scores = np.where(np.isfinite(scores), scores, 0.0)
         sample = read[: READING_DEFAULTS.max_fitted_scores]
         fitted_scores = finite_scores[: len(sample)]
@@ -189,7 +191,6 @@ class Expectation:
         weights = solve_triangular(root, residuals, lower=True, trans="T")
         expected = mean + self._weighted_covariances(sample, weights)
         expected = np.round(expected, 9)  # ties stay ties, in whatever order sums are computed
-        # Order the unread texts of the pool by expected score.
         in_pool = np.ones(len(expected), bool) if pool is None else pool.copy()
         read_scores = np.sort(finite_scores[in_pool[read]])[::-1]
         in_pool[read] = False
@@ -199,7 +200,6 @@ class Expectation:
             return not_read, 0.0
         if len(read_scores) < top:
             return not_read, float(min(top - len(read_scores), len(not_read)))
-        # Order the likeliest again, by the probability to exceed the score at rank `top` so far.
         likeliest = not_read[: READING_DEFAULTS.max_likeliest_texts]
         explained = solve_triangular(root, self._covariances(sample, likeliest), lower=True)
         variances = self._variances(likeliest) - (explained**2).sum(axis=0)

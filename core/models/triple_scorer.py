@@ -120,7 +120,7 @@ def load_triple_scorer() -> TripleScorer:
 
 @lru_cache(maxsize=2)
 def _read_scorer(file: Path, stamp: tuple[int, int]) -> TripleScorer:
-    """Read the weights in a file; with a new `stamp` it is read again instead of from the cache."""
+    """Read the weights in a file; with a new `stamp` the cache is not used."""
     from safetensors.numpy import load_file
 
     try:

@@ -193,7 +193,10 @@ def _worker_environment() -> dict[str, str]:
 def _run_item(
     work: Callable[[Item], Result], environment: dict[str, str], item: Item
 ) -> tuple[Result | None, str]:
-    """In a worker: return the result of a piece and an empty text, or None and an error message."""
+    """In a worker: return the result of a piece and an error message.
+
+    The message is empty if there is a result, else the result is None.
+    """
     os.environ |= environment
     try:
         return work(item), ""

@@ -71,7 +71,7 @@ class SeparateColumns:
 def column_rows(
     path: FilePath, without: Container[str] = (), max_bytes: int | None = None
 ) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Yield the rows of a file, each with the fraction of the file read so far (0 to 1).
+    """Yield the rows of a file, each with the fraction (0 to 1) read so far.
 
     Columns in `without` are not decoded. Raises BadInput for a file that is missing, damaged, or
     unpacks to more than `max_bytes` bytes.
@@ -102,7 +102,7 @@ def _begin_reading(names: Sequence[str], max_bytes: int | None, watch: Watch) ->
 
 
 def _next_blocks(watch: Watch) -> list[tuple[float, bytes]]:
-    """In the subprocess: return the next blocks, about `GATHERED_BYTES` together; none at the end."""
+    """In the subprocess: return the next blocks, up to about `GATHERED_BYTES`; none at the end."""
     blocks: list[tuple[float, bytes]] = []
     size = 0
     for fraction, data in _ReaderState.pieces:

@@ -101,7 +101,7 @@ def _finished_lane(ask: SourceQuestion, row: ReopenedRow) -> MethodLane:
         error=row.error,
         answer=answer or "",
         model=answer_role(row.method.line) if ask.uses_model else None,
-        tried=True,
+        repairs_tried=True,
     )
 
 
