@@ -143,7 +143,7 @@ class ComparisonWork:
         on_end: Callable[[Job, float], None] | None = None,
         is_watched: Callable[[Job], bool] = lambda job: False,
     ):
-        """Take the comparison, and what its lanes share with others.
+        """Prepare a run for each lane, which continues from the states that the lane has.
 
         Parameters
         ----------

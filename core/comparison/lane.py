@@ -43,7 +43,7 @@ class MethodLane:
         such change is known.
     rests : the sentences that support the answer most; None until they were searched for.
     influences : the measured influence of the items on each answer.
-    beside : a comparison with the answer from before the graph was edited.
+    beside : a comparison with the answer before the graph was edited; None if it was not edited.
     build_title : for a saved lane, the title of the build that made its graph.
     saved_alive : for a saved lane, the known answers and passages that are in the corpus and in the
         graph.
@@ -120,7 +120,7 @@ class MethodLane:
 
     @property
     def version(self) -> tuple[int, bool, int]:
-        """Number of states, end of retrieval and number of the preview; they grow with progress."""
+        """Numbers that change with any progress: of states, retrieval and preview."""
         number = 0 if self.preview is None else self.preview.number
         return len(self.states), self.retrieved, number
 

@@ -35,7 +35,7 @@ MAX_STATE_BYTES = 128 << 20  # of the states that are cached for reuse
 
 
 def _graph_operator(line: Line) -> BuiltGraph | None:
-    """Return the operator that names the graph of a line, which is its first."""
+    """Return the first operator of a line if it names the line's graph, else None."""
     first = line.operators[0] if len(line) else None
     return first if isinstance(first, BuiltGraph) else None
 

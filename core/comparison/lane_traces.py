@@ -1,10 +1,10 @@
 """OpenTelemetry spans and log lines of the work of lanes.
 
 Spans have the attribute names of OpenInference. They are sent if OpenTelemetry's usual environment
-variables name a destination. A comparison is a chain of its
-lanes, and a lane is a chain of its operators. The operators are retrievers, rerankers, language
-models or chains, by their stage. Spans are made after all lanes have ended, with the times at which
-the work was done, so that no lane waits for a collector.
+variables name a destination. A comparison is a chain of its lanes, and a lane is a chain of its
+operators. The operators are retrievers, rerankers, language models or chains, by their stage. Spans
+are made after all lanes have ended, with the times at which the work was done, so that no lane
+waits for a collector.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class PreviewScheduler:
         try:
             shown = self._is_wanted()
             if shown:
-                # A preview is no cost of the method.
+                # A preview is no cost of the method, so its time counts as waiting.
                 with count_time("waiting"):
                     preview_states = make_states()
                 self._number += 1

@@ -61,7 +61,7 @@ class Lookalikes:
         scores = np.zeros(len(self.texts))
         if known_words:
             scores = np.asarray(self._index.get_scores(known_words))
-        # So many that enough rows remain without the right ones.
+        # Enough rows for `MAX_LOOKALIKES` wrong texts, even if all right texts are among them.
         best_rows = np.argsort(-scores, kind="stable")[: MAX_LOOKALIKES + len(right)].tolist()
         wrong_rows = [row for row in best_rows if row not in right][:MAX_LOOKALIKES]
         if not wrong_rows:

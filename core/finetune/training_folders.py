@@ -45,7 +45,7 @@ def working_folder(target: Path) -> Iterator[Path]:
 
 
 def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) -> None:
-    """Write a trained model with its record, and put it in the place of the folder `target`.
+    """Write a trained model with its record, and replace the folder `target` by it.
 
     The old folder stays until the new one is complete and on the disk. Raises StoreError.
 

@@ -1,8 +1,9 @@
 """The turn of a piece of work, which is passed on while the piece prepares something or waits.
 
-Only pieces of work with a turn compute. A turn is a slot of `core.comparison.queues.FairQueue` or
-the `ProcessorLock` of `core.runtime.concurrent_work`. Code deep inside a piece of work passes the
-turn on by `pass_turn`, without knowing which of the two it is.
+Normally a piece of work computes only while it has the turn. A turn is a slot of
+`core.comparison.queues.FairQueue` or the `ProcessorLock` of `core.runtime.concurrent_work`. Code
+deep inside a piece of work passes the turn on by `pass_turn`, without knowing which of the two it
+is.
 """
 
 from __future__ import annotations
