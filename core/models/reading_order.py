@@ -428,13 +428,13 @@ class CandidateScores:
         is_candidate = np.arange(len(texts)) < number  # the others have earlier scores
         while len(read_rows) < self.max_read:
             new_scores = self.scores[first_positions[read_rows]]
-            order, n_unread_best = expectation.rank_rest(
+            order, n_best_missing = expectation.rank_rest(
                 np.concatenate([read_rows, old_rows]),
                 np.concatenate([new_scores, np.array(list(old_scores.values()))]),
                 best,
                 is_candidate,
             )
-            if task.recall < 1 and n_unread_best <= (1 - task.recall) * best:
+            if task.recall < 1 and n_best_missing <= (1 - task.recall) * best:
                 return
             if len(read_rows) >= READING_DEFAULTS.max_fitted_scores:
                 round_size = len(read_rows)  # further scores do not improve the prediction
