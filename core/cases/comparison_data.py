@@ -219,7 +219,7 @@ def _thaw_lane(row: Mapping[str, Any], ask: SourceQuestion, **fields: Any) -> Me
     """Return a lane from its row, with `fields` that are not in the row."""
     method_fields = {name: row[name] for name in SAVED_METHOD_FIELDS if name in row}
     method = from_plain(Method, method_fields, line=parse_line(row["line"]))
-    lane = from_plain(MethodLane, row, ask=ask, method=method, tried=True, **fields)
+    lane = from_plain(MethodLane, row, ask=ask, method=method, repairs_tried=True, **fields)
     if lane.status not in ENDED_STATUSES:
         raise ValueError(f"a lane cannot have ended as {lane.status!r:.20}")
     if lane.saved_alive is not None and set(lane.saved_alive) != {"corpus", "graph"}:

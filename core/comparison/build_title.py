@@ -1,4 +1,4 @@
-"""The title of the graph that a lane on a corpus runs on."""
+"""Title of the build that made the graph of a lane, for screens and reports."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from core.graph.store import Graph
 def build_title(lane: MethodLane) -> str:
     """Return the title of the build that made a lane's graph.
 
-    It is empty on a graph of triples, and for a method that names no build.
+    It is empty on a graph of triples, and for a method that names no build. A lane that has not
+    opened its graph has the title of the build that it would open.
     """
-    graph, corpus, spec = lane.own_graph, lane.ask.source.corpus, build_of(lane.line)
-    build = built_as(graph) if isinstance(graph, Graph) else None
+    build = built_as(lane.own_graph) if isinstance(lane.own_graph, Graph) else None
     if build is not None:
         return build.title
-    return build_for(corpus, spec).title if corpus is not None and spec else lane.build_title
+    corpus, spec = lane.ask.source.corpus, build_of(lane.line)
+    if corpus is not None and spec:
+        return build_for(corpus, spec).title
+    return lane.build_title  # of a saved lane; else empty

@@ -1,4 +1,4 @@
-"""The graphs of corpora that lanes run on, each opened once."""
+"""Cache of the graphs built from corpora, which all lanes and questions share."""
 
 from __future__ import annotations
 
@@ -27,19 +27,21 @@ BuildKey = tuple[str, str, str]  # a corpus's folder and content, and a build's 
 
 
 class BuiltGraphs:
-    """Opened graphs by corpus and build. It is safe between threads.
+    """Cache of opened graphs by corpus and build, safe between threads.
 
-    A graph that was built again since is opened again.
+    A graph that was built again after it was opened is opened again.
     """
 
     def __init__(self, models: Models):
         self._models, self._lock = models, threading.Lock()
         # One lock for each graph, so that nobody waits for the graph of another corpus.
         self._locks: dict[BuildKey, threading.Lock] = {}
-        # Progress of the graphs that are being built, for the threads that wait for them.
+        # Text and fraction of the running builds, for the threads that wait for their graphs.
         self._progress: dict[BuildKey, tuple[str, float | None]] = {}
-        # Graphs shipped with a corpus that do not fit the texts or models of this installation.
+        # Graphs shipped with a corpus that do not fit the texts or models of this installation, so
+        # that building them from the shipped replies is tried only once.
         self._misfits: set[BuildKey] = set()
+        # Each graph with the modification time of its file, in nanoseconds.
         self._open_graphs: LRUCache[BuildKey, tuple[int, Graph | None]] = LRUCache(MAX_OPEN_GRAPHS)
 
     def __call__(
@@ -47,17 +49,18 @@ class BuiltGraphs:
     ) -> Graph:
         """Return the graph that a build made of a corpus.
 
-        For a kind of graph, its best build is taken (`core.builds.build_for`). No vectors are made;
-        an operator that needs them makes them.
+        For a kind of graph, `core.builds.build_for` chooses its best build. No vectors are made; an
+        operator that needs vectors makes them.
 
-        A missing graph of chunks is always built. Others are built if `make` is set, the corpus is
-        not large, and no language model is needed. A graph that was shipped with the corpus needs
-        none. If it does not fit this installation, the next best build is taken.
+        A missing graph of chunks is always built. Other graphs are built if `make` is set, the
+        corpus is not large, and no language model is needed. A graph that was shipped with the
+        corpus needs no language model. If it does not fit this installation, the next best build
+        is used.
 
         Parameters
         ----------
         corpus : the corpus.
-        spec : the build or the kind of graph; the chunks if empty.
+        spec : the name of a build or of a kind of graph; empty for the graph of chunks.
         watch : receives the progress, and can cancel the work.
         make : True if a missing graph may be built.
 
@@ -78,9 +81,9 @@ class BuiltGraphs:
             self._open_graphs.clear()
 
     def digest(self, corpus: Corpus | None, spec: str) -> str:
-        """Return the digest of the graph that `spec` means, without opening or building it.
+        """Return the digest of the graph that `spec` names, without opening or building it.
 
-        It is empty if the graph is not built or no build is meant.
+        It is empty if the graph is not built, there is no such build, or there is no corpus.
         """
         if corpus is None:
             return ""
@@ -136,7 +139,8 @@ class BuiltGraphs:
 
         Raises RepliesNotShipped for a shipped graph that does not fit this installation.
         """
-        # The index of another tool has vectors of its own.
+        # The indexes of a graph made here are built when a question needs them. The graph of
+        # another tool comes with vectors, which are taken over at once.
         indexed = isinstance(build.line.operators[0], OpenedIndex)
         if not build.line.uses_chat_model:
             return run_build(corpus, build, self._models, watch, indexed=indexed)

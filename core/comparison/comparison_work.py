@@ -1,4 +1,8 @@
-"""A running comparison: its lanes retrieve and answer in queues, and report their progress."""
+"""A running comparison: its lanes retrieve and answer in queues, and report their progress.
+
+If a viewer displays the comparison, a lane first shows the result of a quick pass, which ranks only
+a part of the candidates (`core.comparison.quick_pass`). The exact pass follows.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +30,8 @@ from core.runtime.jobs import (
     JOB_RUNNING,
     JOB_WAITING,
     Job,
+    do_nothing,
     error_sentence,
-    nothing,
 )
 from core.runtime.meter import ProgressReport
 from core.types import State
@@ -38,7 +42,7 @@ REPORT_SECONDS = 0.3  # seconds between two reports of a lane's progress
 DEFAULT_OPERATOR_SECONDS = 0.5  # seconds assumed for each operator of a method that was never run
 # Shown beside a quick result until the exact pass begins.
 POSTPONED_TEXT = "The exact result follows"
-MAX_SERVER_ANSWERS = 8  # answers that a server's model gives at the same time
+MAX_SERVER_ANSWERS = 8  # concurrent answers of a model behind a server
 
 
 def load_libraries() -> None:
@@ -48,9 +52,10 @@ def load_libraries() -> None:
 
 
 def answers_in_parallel(models, role: str) -> bool:
-    """Return whether the model of a role gives several answers at a time.
+    """Return whether the model of a role gives several answers at the same time.
 
-    The result is False if the model is not available.
+    Models behind servers do, embedded ones do not. The result is False if the model is not
+    available.
     """
     try:
         return getattr(models.chat(role), "side_by_side", False)
@@ -61,9 +66,9 @@ def answers_in_parallel(models, role: str) -> bool:
 class LaneQueues:
     """The queues of all lanes.
 
-    One is for retrieval, one for retrieval with a language model, and one for the answers of each
-    model. A question without a model never waits for one with a model, and an answer waits only for
-    answers of the same model.
+    One is for retrieval, one for retrieval with a language model or a user's program, one for the
+    answers of each model, and one for the work after a comparison has ended. A question without a
+    model never waits for one with a model, and an answer waits only for answers of the same model.
     """
 
     def __init__(self) -> None:
@@ -89,7 +94,7 @@ class LaneQueues:
         with self._lock:
             if name not in self._answering:
                 self._answering[name] = FairQueue(
-                    "answering", MAX_SERVER_ANSWERS if parallel else 1, alone=not parallel
+                    "answering", MAX_SERVER_ANSWERS if parallel else 1, one_per_owner=not parallel
                 )
             return self._answering[name]
 
@@ -118,7 +123,7 @@ class LaneQueues:
         return next((wait for wait in waits if wait is not None), None)
 
     def drop(self, job: Job) -> None:
-        """Remove the work of a job that has not begun."""
+        """Remove the pieces of work of a job that have not begun."""
         with self._lock:
             queues = (self.retrieving, self.asking, self.repairing, *self._answering.values())
         for queue in queues:
@@ -138,7 +143,7 @@ class ComparisonWork:
         on_end: Callable[[Job, float], None] | None = None,
         is_watched: Callable[[Job], bool] = lambda job: False,
     ):
-        """Take the comparison, and what its lanes share with others.
+        """Prepare a run for each lane, which continues from the states that the lane has.
 
         Parameters
         ----------
@@ -148,8 +153,8 @@ class ComparisonWork:
         queues : the queues of all lanes.
         is_slow_lane : returns whether a method may take long, since it asks a language model to
             retrieve or starts a user's program.
-        on_end : is called with the job and the time when the last lane ended, unless the job was
-            cancelled. It waits in a queue of its own, so that it delays no lane.
+        on_end : is called with the job and the `time.monotonic` at which the last lane ended,
+            unless the job was cancelled. It waits in a queue of its own, so that it delays no lane.
         is_watched : returns whether a viewer displays the job, and so needs previews.
         """
         self.comparison, self._queues, self._is_slow_lane = comparison, queues, is_slow_lane
@@ -170,7 +175,7 @@ class ComparisonWork:
         # The functions below capture these values, since capturing `self` would make a cycle.
         queues, lanes, is_slow_lane = self._queues, self.comparison.lanes, self._is_slow_lane
 
-        def unfinished() -> list[int]:
+        def unfinished_lanes() -> list[int]:
             return [
                 index
                 for index, lane in enumerate(lanes)
@@ -180,7 +185,7 @@ class ComparisonWork:
                 and not is_slow_lane(lane.method)
             ]
 
-        self._pauses = LanePauses(unfinished, lambda: queues.has_other_lanes(job))
+        self._pauses = LanePauses(unfinished_lanes, lambda: queues.has_other_lanes(job))
         waiting_lanes = [
             index for index, lane in enumerate(lanes) if lane.status not in ENDED_STATUSES
         ]
@@ -200,16 +205,17 @@ class ComparisonWork:
         work: Callable[[int], None],
         postponed: bool = False,
     ) -> None:
-        since = time.perf_counter()
+        """Queue `work(index)` on a lane, which has `status` from the beginning of the work on."""
+        queued_at = time.perf_counter()
 
-        def piece() -> None:
+        def run_lane() -> None:
             with self._lock:
                 lane = self.comparison.lanes[index]
                 if lane.status in ENDED_STATUSES:
                     return
                 self._at_work.append(index)
                 waited = dict(lane.waited)
-                waited[status] = waited.get(status, 0.0) + time.perf_counter() - since
+                waited[status] = waited.get(status, 0.0) + time.perf_counter() - queued_at
                 self.comparison.change_lane(index, status=status, text="", waited=waited)
             if self._job.status == JOB_WAITING:
                 self._job.begin()
@@ -222,7 +228,7 @@ class ComparisonWork:
                     self._at_work.remove(index)
                 self._end_if_done()
 
-        queue.put(self._job, piece, postponed)
+        queue.put(self._job, run_lane, postponed)
 
     def _retrieve(self, index: int) -> None:
         start = time.perf_counter()
@@ -280,6 +286,10 @@ class ComparisonWork:
         return 1 if preview is None else preview.number + 1
 
     def _retrieve_exactly(self, index: int) -> None:
+        """Run the retrieval of a lane, then answer at once or queue the answer.
+
+        The answer is queued only if it needs a model and is not cached.
+        """
         if not self._run_part(index, LaneRun.retrieve, self._pausing_watch):
             return
         lane = self.comparison.change_lane(index, retrieved=True, preview=None)
@@ -346,20 +356,20 @@ class ComparisonWork:
         job, comparison = self._job, self.comparison
         name = comparison.lanes[index].method.name
 
-        def advanced(text: str, fraction: float | None = None) -> None:
+        def report_activity(text: str, fraction: float | None = None) -> None:
             progress = None if fraction is None else ProgressReport(text, fraction)
             comparison.change_lane(index, text=text, progress=progress)
             job.report(f"{name}: {text}", fraction)
 
-        def wrote(piece: str) -> None:
-            answer = comparison.lanes[index].answer + piece
+        def append_answer(text: str) -> None:
+            answer = comparison.lanes[index].answer + text
             comparison.change_lane(index, answer=answer, progress=None)
             self._pauses.end_reading()
             job.touch()
 
         reported_at = 0.0
 
-        def far(progress: ProgressReport) -> None:
+        def report_progress(progress: ProgressReport) -> None:
             nonlocal reported_at
             lane = comparison.change_lane(index, text=progress.text, progress=progress)
             if lane.status == ANSWERING_STATUS:
@@ -368,14 +378,19 @@ class ComparisonWork:
                 reported_at = time.monotonic()
                 job.report(f"{name}: {progress.text}", progress.fraction)
 
-        def reached(state: State) -> None:
+        def record_state(state: State) -> None:
             comparison.change_lane(index, progress=None, **run.lane_fields)
             job.touch()
 
         lane = comparison.lanes[index]
         has_result = lane.retrieved or lane.has_quick_result
-        preview = None if has_result else self._make_preview(index, watch, run)
-        return LaneListener(Watch(watch.check, advanced), reached, wrote, far, preview)
+        return LaneListener(
+            Watch(watch.check, report_activity),
+            on_state=record_state,
+            on_text=append_answer,
+            on_progress=report_progress,
+            show_preview=None if has_result else self._make_preview(index, watch, run),
+        )
 
     def _make_preview(self, index: int, watch: Watch, run: LaneRun) -> ShowPreview:
         """Return the function that shows a preview on a lane."""
@@ -391,7 +406,8 @@ class ComparisonWork:
         )
 
         def preview(text: str, make_states: Callable[[], tuple[State, ...]]) -> None:
-            # Only the lane's own thread pauses, as another one may feed a model elsewhere.
+            # Only the thread of the lane pauses. A preview may also be made in a thread that feeds
+            # a model on a server, which must not wait.
             if previews.show_if_due(text, make_states) and threading.get_ident() == lane_thread:
                 self._pauses.wait_for_previews(index, watch)
 
@@ -416,13 +432,14 @@ class ComparisonWork:
         self._end_if_done()
 
     def _end_if_done(self) -> None:
+        """End the job once all lanes have ended, and queue `on_end`."""
         with self._lock:
             job, on_end, lanes = self._job, self._on_end, self.comparison.lanes
             if job.has_ended or not all(lane.status in ENDED_STATUSES for lane in lanes):
                 return
             job.result = self.comparison
             if on_end is None or job.is_cancelled:
-                job.on_cancel = nothing
+                job.on_cancel = do_nothing
             else:
                 self.comparison.is_repairing = True
                 end_time = time.monotonic()
@@ -441,4 +458,4 @@ class ComparisonWork:
             on_end(self._job, end_time)
         finally:
             # Break the reference cycle with the job, which keeps all results in memory.
-            self._job.on_cancel = nothing
+            self._job.on_cancel = do_nothing

@@ -25,13 +25,13 @@ if sys.platform != "win32":
 
 @dataclass(frozen=True)
 class HousekeepingDefaults:
-    """Times and sizes by which a process frees its memory."""
+    """Times and sizes that decide when a process frees its memory."""
 
     check_seconds: float = 2.0  # between two checks for work that is due
     idle_after_seconds: float = 5.0  # without a waiting user, until the process counts as idle
     idle_collect_seconds: float = 60.0  # between two collections of an idle process
     busy_collect_seconds: float = 300.0  # after which a busy process collects too
-    # allocated since the last collection, about 50 MB, after which the next one is due
+    # newly allocated blocks, about 50 MB, after which the next collection is due
     min_new_blocks: int = 500_000
     min_collect_seconds: float = 10.0  # between two collections after many new blocks
     max_open_files: int = 4096  # of the process at once
@@ -46,31 +46,32 @@ class Housekeeping:
 
     Parameters
     ----------
-    busy : returns whether a user waits.
-    on_rest : is called in the first idle moment.
+    is_busy : returns whether a user waits.
+    on_first_idle : is called once, when the process is idle for the first time. The engine loads
+        the answering model then.
     clock : returns the time in seconds.
-    held : returns the number of allocated blocks of memory.
+    count_blocks : returns the number of allocated blocks of memory.
     count_begun : returns how many pieces of users' work have begun so far. Many of them begin and
         end between two checks.
     """
 
     def __init__(
         self,
-        busy: Callable[[], bool],
-        on_rest: Callable[[], None] = lambda: None,
+        is_busy: Callable[[], bool],
+        on_first_idle: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
-        held: Callable[[], int] = sys.getallocatedblocks,
+        count_blocks: Callable[[], int] = sys.getallocatedblocks,
         count_begun: Callable[[], int] = lambda: 0,
     ):
-        self._busy = busy
-        self._on_rest = on_rest
+        self._is_busy = is_busy
+        self._on_first_idle = on_first_idle
         self._clock = clock
-        self._held = held
+        self._count_blocks = count_blocks
         self._count_begun = count_begun
         self._last_count = count_begun()  # at the last check
-        self._active_time = self._collect_time = clock()
-        self._min_blocks = held()  # blocks after the last collection, or the fewest since
-        self._rest_done, self._started = False, False
+        self._active_time = self._collect_time = clock()  # of users' work and of a collection
+        self._min_blocks = count_blocks()  # blocks after the last collection, or the fewest since
+        self._was_idle, self._started = False, False
         self._stopped = threading.Event()
 
     def start(self) -> None:
@@ -85,38 +86,41 @@ class Housekeeping:
         self._stopped.set()
 
     def do_due_work(self) -> None:
-        """Do the work that is due."""
+        """Call `on_first_idle` in the first idle moment, and collect garbage if that is due."""
         now, count = self._clock(), self._count_begun()
-        if self._busy() or count != self._last_count:
+        if self._is_busy() or count != self._last_count:
             self._active_time, self._last_count = now, count
-        resting = now - self._active_time >= HOUSEKEEPING.idle_after_seconds
-        if resting and not self._rest_done:
-            self._rest_done = True
-            self._on_rest()
-        held = self._held()
-        self._min_blocks = min(self._min_blocks, held)
+        is_idle = now - self._active_time >= HOUSEKEEPING.idle_after_seconds
+        if is_idle and not self._was_idle:
+            self._was_idle = True
+            self._on_first_idle()
+        blocks = self._count_blocks()
+        self._min_blocks = min(self._min_blocks, blocks)
         since_collection = now - self._collect_time
-        has_many_blocks = held - self._min_blocks >= HOUSEKEEPING.min_new_blocks
+        has_many_blocks = blocks - self._min_blocks >= HOUSEKEEPING.min_new_blocks
         due_seconds = HOUSEKEEPING.busy_collect_seconds
-        if resting:
+        if is_idle:
             due_seconds = HOUSEKEEPING.idle_collect_seconds
         if has_many_blocks:
             due_seconds = min(due_seconds, HOUSEKEEPING.min_collect_seconds)
         if since_collection >= due_seconds:
             gc.collect()
-            self._collect_time, self._min_blocks = self._clock(), self._held()
+            self._collect_time, self._min_blocks = self._clock(), self._count_blocks()
 
 
 def _run(keeping: weakref.ref[Housekeeping], stopped: threading.Event) -> None:
-    """Check again and again, until stopped or until the housekeeping object is gone."""
+    """Do the due work every few seconds, until stopped.
+
+    The thread holds only a weak reference, so it also ends once the object is freed.
+    """
     gc.set_threshold(*GC_THRESHOLDS)
     allow_open_files()
     while not stopped.wait(HOUSEKEEPING.check_seconds):
-        if not _look(keeping()):
+        if not _do_due_work(keeping()):
             return
 
 
-def _look(keeping: Housekeeping | None) -> bool:
+def _do_due_work(keeping: Housekeeping | None) -> bool:
     """Do the work that is due; return False once the housekeeping object is gone."""
     if keeping is None:
         return False

@@ -24,31 +24,36 @@ NOT_SAVED_FIELD: dict[str, Any] = {"saved": False}
 class MethodLane:
     """One method on one question: its states so far, and its status.
 
-    A lane never changes. Progress replaces it by another one (`MethodComparison.change_lane`), so
-    that other threads always see a consistent state. The defaults are those of a finished lane.
-    `core.cases.comparison_data` saves the fields, except those whose metadata says otherwise.
+    A lane is immutable. `MethodComparison.change_lane` replaces it by a changed copy, so that other
+    threads always see a consistent state. The defaults are those of a finished lane.
+    `core.cases.comparison_data` saves the fields under their names. The metadata `saved` gives
+    another name, or False for a field that is not saved.
 
     Parameters
     ----------
+    ask : the question and its source.
     states : the state after each operator so far.
     own_graph : the graph that the line names; None if it runs on the question's graph.
+    status : one of the statuses of jobs, or “answering”.
+    error : a sentence on the failure; None if it has not failed.
     answer : the text of the answer so far.
     retrieved : True once all operators before the answer are done.
     model : the title of the model that answers; None if none is asked.
-    repair : a change of one step that brought more of the known answers when it was tried.
-    rests : the sentences that the answer's sentences most likely rest on, once that is known.
+    repair : a change of one step with which more of the known answers were retrieved; None if no
+        such change is known.
+    rests : the sentences that support the answer most; None until they were searched for.
     influences : the measured influence of the items on each answer.
-    beside : a comparison with the answer from before the graph was edited.
+    beside : a comparison with the answer before the graph was edited; None if it was not edited.
     build_title : for a saved lane, the title of the build that made its graph.
     saved_alive : for a saved lane, the known answers and passages that are in the corpus and in the
         graph.
     text : the current activity in words.
     progress : the progress of that activity, if it is known.
     preview : the preview shown until the lane has retrieved, and kept if it is cancelled before.
-    tried : True once changes of one step were tried.
+    repairs_tried : True once changes of one step were tried.
     is_taken_over : True if the lane was run by an earlier comparison.
     waited : seconds in the queue, by the status that came after.
-    prepared : seconds of preparation before the first operator, by label.
+    prepared : seconds of preparation before the first operator, by what was prepared.
     reused : indices of the states that other lanes or questions had computed.
     """
 
@@ -72,7 +77,7 @@ class MethodLane:
     text: str = field(default="", metadata=NOT_SAVED_FIELD)
     progress: ProgressReport | None = field(default=None, metadata=NOT_SAVED_FIELD)
     preview: Preview | None = field(default=None, metadata=NOT_SAVED_FIELD)
-    tried: bool = field(default=False, metadata=NOT_SAVED_FIELD)
+    repairs_tried: bool = field(default=False, metadata=NOT_SAVED_FIELD)
     is_taken_over: bool = field(default=False, metadata=NOT_SAVED_FIELD)
     waited: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED_FIELD)
     prepared: Mapping[str, float] = field(default_factory=dict, metadata=NOT_SAVED_FIELD)
@@ -100,31 +105,36 @@ class MethodLane:
 
     @property
     def as_shown(self) -> MethodLane:
-        """This lane as screens show it, with the states of its preview."""
+        """This lane with the states of its preview, as if it had retrieved them.
+
+        Without a preview, or after the retrieval, the states are its own.
+        """
         if self.preview is None or self.retrieved:
             return replace(self, preview=None)
         return replace(self, states=self.preview.states, retrieved=True)
 
     @property
     def has_quick_result(self) -> bool:
-        """True while the result of the quick pass is shown, until the exact one is here."""
+        """True from the end of the quick pass to that of the exact pass."""
         return not self.retrieved and self.preview is not None and self.preview.is_quick
 
     @property
     def version(self) -> tuple[int, bool, int]:
-        """Numbers that change whenever the lane makes progress."""
+        """Numbers that change with any progress: of states, retrieval and preview."""
         number = 0 if self.preview is None else self.preview.number
         return len(self.states), self.retrieved, number
 
     @property
     def is_complete(self) -> bool:
-        """True if the lane is done, searched all data and was answered."""
+        """True if the lane is done, its search covered all data and its model answered."""
         return self.status == JOB_DONE and not self.state.partly and not self.state.unanswered
 
 
 @dataclass
 class MethodComparison:
-    """Several methods on one question. Its job replaces the lanes while screens read them.
+    """Several methods on one question.
+
+    Its job replaces the lanes while screens read them, so all changes go through `change_lane`.
 
     Parameters
     ----------

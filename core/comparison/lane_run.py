@@ -1,4 +1,8 @@
-"""One lane's run on a question, which reuses states of other runs."""
+"""One lane's run on a question, which reuses states that other runs have computed.
+
+Lines that begin with the same operators have the same states so far. These are cached by this
+prefix of the line, so the lanes of a comparison compute them once.
+"""
 
 from __future__ import annotations
 
@@ -27,22 +31,28 @@ from core.types import State
 from core.watch import NO_WATCH, Watch
 
 ShowPreview = Callable[[str, Callable[[], tuple[State, ...]]], None]
-MAX_STATE_BYTES = 128 << 20  # bytes of states that are kept for reuse
+MAX_STATE_BYTES = 128 << 20  # of the states that are cached for reuse
+
+
+def _graph_operator(line: Line) -> BuiltGraph | None:
+    """Return the first operator of a line if it names the line's graph, else None."""
+    first = line.operators[0] if len(line) else None
+    return first if isinstance(first, BuiltGraph) else None
 
 
 def build_of(line: Line) -> str | None:
-    """Return the build that a method names, or None.
+    """Return the build or the kind of graph that a line names.
 
-    Methods on graphs of triples name none.
+    The result is None for a line on a graph of triples.
     """
-    first = line.operators[0] if len(line) else None
-    return first.build if isinstance(first, BuiltGraph) else None
+    operator = _graph_operator(line)
+    return None if operator is None else operator.build
 
 
 def uses_mended_graph(line: Line) -> bool:
-    """Return whether a method runs on a graph with the corpus's merges."""
-    first = line.operators[0] if len(line) else None
-    return isinstance(first, BuiltGraph) and first.mended
+    """Return whether a line runs on a built graph with the user's merges of its entities."""
+    operator = _graph_operator(line)
+    return operator is not None and operator.mended
 
 
 def open_lane_graph(
@@ -52,26 +62,28 @@ def open_lane_graph(
     watch: Watch = NO_WATCH,
     make: bool = False,
 ) -> KnowledgeGraph | None:
-    """Open the graph that a method names; None for a method that names none.
+    """Open the graph that a line names; None for a line that names none.
 
-    With `make`, a missing graph is built if that is soon done. Raises as `AnswerSource.open_build`
+    With `make`, a missing graph is built if that is quick. Raises as `AnswerSource.open_build`
     does.
     """
-    first = line.operators[0] if len(line) else None
-    if not isinstance(first, BuiltGraph):
+    operator = _graph_operator(line)
+    if operator is None:
         return None
-    return source.open_build(environment, first.build, watch, first.mended, make)
+    return source.open_build(environment, operator.build, watch, operator.mended, make)
 
 
 class PrefixCache:
-    """A cache of states by the operators that led to them. It is safe between threads.
+    """A cache of states by the operators that led to them, safe between threads.
 
     It holds at most `size` states, of at most `max_bytes` bytes together. The least recently used
-    are removed.
+    states are removed.
     """
 
     def __init__(self, size: int = 64, max_bytes: int = MAX_STATE_BYTES):
         self._lock = threading.Lock()
+        # Each state counts as a share of 1 / size at least, so the limit of bytes is also one of
+        # states. A state that alone exceeds the limit counts as the limit.
         self._states: LRUCache[tuple, State] = LRUCache(
             max_bytes, lambda state: min(max_bytes, max(max_bytes // size, memory_bytes(state)))
         )
@@ -86,22 +98,22 @@ class PrefixCache:
 
 
 class NoPrefixCache(PrefixCache):
-    """A cache that stores nothing, for a question that only one lane asks."""
+    """A cache that stores nothing, for a question with a single lane."""
 
     def put(self, key: tuple, state: State) -> None:
         return
 
 
 class LayeredPrefixCache(PrefixCache):
-    """A cache for trial runs, on top of another one that is only read."""
+    """A cache for trial runs, on top of another cache that is only read."""
 
-    def __init__(self, below: PrefixCache):
+    def __init__(self, base: PrefixCache):
         super().__init__()
-        self._below = below
+        self._base = base
 
     def get(self, key: tuple) -> State | None:
         state = super().get(key)
-        return self._below.get(key) if state is None else state
+        return self._base.get(key) if state is None else state
 
 
 @dataclass
@@ -113,19 +125,22 @@ class LaneListener:
     watch : receives the progress, and can cancel the run.
     on_state : receives each state.
     on_text : receives each piece of the model's answer.
-    on_progress : receives the progress of an operator in figures.
+    on_progress : receives the progress of a ranking or a prompt, as a fraction and seconds.
     show_preview : receives the progress in words, and a function that returns the states to show.
+        None if no previews are wanted.
     """
 
     watch: Watch = NO_WATCH
     on_state: Callable[[State], None] = lambda state: None
     on_text: Callable[[str], None] = lambda piece: None
-    on_progress: Callable[[ProgressReport], None] = lambda far: None
+    on_progress: Callable[[ProgressReport], None] = lambda progress: None
     show_preview: ShowPreview | None = None
 
 
 def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
-    """Return the operators before the answer, with the reader that is added to them.
+    """Return the operators before the answer, with a reader if the question asks for one.
+
+    A reader names the answer from the retrieved items without a language model.
 
     If the operators write paths, the graph reader is added. If they write chunks or nodes and no
     language model is asked, the nearest sentence is added. Nothing is added if the question asks
@@ -136,6 +151,7 @@ def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
         return operators
     fields = set(chain.from_iterable(operator.writes for operator in operators))
     if "paths" in fields:
+        # Paths of operators that wander have no target, so any of their nodes may be the answer.
         parts = chain.from_iterable([operator.parts() for operator in operators])
         operators.append(GraphReader(anywhere=any(part.has_untargeted_paths for part in parts)))
     elif not ask.uses_model and {"chunks", "nodes"} & fields:
@@ -144,7 +160,7 @@ def retrieval_operators(ask: SourceQuestion, line: Line) -> list[Operator]:
 
 
 def answer_role(line: Line) -> str | None:
-    """Return the role of the model that answers; None if none does."""
+    """Return the role of the model that answers; None if the line has no model for it."""
     return next((operator.role for operator in line if operator.stage == "generate"), None)
 
 
@@ -152,7 +168,7 @@ def answer_role(line: Line) -> str | None:
 class LaneRun:
     """The run of a line on a question, with the states so far.
 
-    A failing operator may add the state that it had reached.
+    An operator that fails may add the state that it had reached.
     """
 
     ask: SourceQuestion
@@ -160,10 +176,10 @@ class LaneRun:
     environment: Environment
     prefixes: PrefixCache = field(default_factory=PrefixCache)
     states: list[State] = field(default_factory=list)
-    reused: list[int] = field(default_factory=list)  # indices of the states that others computed
-    seen_requests: set = field(default_factory=set)  # requests that were made to models
-    stamp: str = ""  # versions of the data that the operators so far depend on
-    own_graph: KnowledgeGraph | None = None  # the build's graph, once it is opened
+    reused: list[int] = field(default_factory=list)  # indices of the states from the cache
+    seen_requests: set = field(default_factory=set)  # requests to models so far
+    stamp: str = ""  # versions of the data and models that the operators so far depend on
+    own_graph: KnowledgeGraph | None = None  # the graph that the line names, once it is opened
     # Begin and end of each operator, in nanoseconds since the epoch.
     times: list[tuple[int, int]] = field(default_factory=list)
 
@@ -189,10 +205,10 @@ class LaneRun:
 
     @property
     def graph(self) -> KnowledgeGraph:
-        """The graph of the line, or of the question until that is opened."""
+        """The graph that the line names, or the question's graph until it is opened."""
         return self.own_graph or self.ask.source.graph
 
-    def open_own_graph(self, progress: LaneListener) -> None:
+    def open_own_graph(self, listener: LaneListener) -> None:
         """Open the graph that the line names, or build it if that is quick.
 
         Raises BadInput for a line on documents without a corpus, StoreError if the graph is not
@@ -200,16 +216,16 @@ class LaneRun:
         """
         if self.own_graph is None:
             self.own_graph = open_lane_graph(
-                self.line, self.ask.source, self.environment, progress.watch, make=True
+                self.line, self.ask.source, self.environment, listener.watch, make=True
             )
 
-    def retrieve(self, progress: LaneListener) -> None:
+    def retrieve(self, listener: LaneListener) -> None:
         """Run all operators before the answer, with the reader that the question asks for."""
-        self._run(retrieval_operators(self.ask, self.line), progress)
+        self._run(retrieval_operators(self.ask, self.line), listener)
 
-    def answer(self, progress: LaneListener) -> None:
+    def answer(self, listener: LaneListener) -> None:
         """Run the operators that answer; without a model they only write the prompt."""
-        self._run(self._answer_operators(), progress)
+        self._run(self._answer_operators(), listener)
 
     @property
     def state(self) -> State:
@@ -224,18 +240,18 @@ class LaneRun:
         stamp = self.stamp + operator.stamp(self.graph, self.environment)
         return self.prefixes.get(self._key(operator, stamp)) is not None
 
-    def _run(self, operators: list, progress: LaneListener) -> None:
-        self.open_own_graph(progress)
+    def _run(self, operators: list, listener: LaneListener) -> None:
+        self.open_own_graph(listener)
         context = Context(
             self.graph,
             self.environment,
             self.ask.seed,
-            progress.watch,
-            progress.on_text,
+            listener.watch,
+            listener.on_text,
             self.ask.uses_model,
-            progress.on_progress,
+            listener.on_progress,
             self.seen_requests,
-            self.states.append,
+            self.states.append,  # receives the last state of an operator that fails
             waits_for_vectors=self.ask.waits_for_vectors,
         )
         waiting = list(operators)
@@ -249,53 +265,59 @@ class LaneRun:
             if operator.without_model and not self.ask.uses_model:
                 self.stamp += "without a language model"
             started_at = time.time_ns()
-            preview = self._make_preview(operator, waiting, progress)
+            preview = self._make_preview(operator, waiting, listener)
             state = self._next_state(operator, replace(context, preview=preview))
             self.states.append(state)
             self.times.append((started_at, time.time_ns()))
-            progress.on_state(state)
+            listener.on_state(state)
 
     def _next_state(self, operator: Operator, context: Context) -> State:
-        """Return the state after an operator, from the cache if it is known."""
+        """Return the state after an operator, from the cache if possible."""
         key = self._key(operator, self.stamp)
-        known_state = self.prefixes.get(key) if operator.is_reusable else None
-        if known_state is not None:
+        cached_state = self.prefixes.get(key) if operator.is_reusable else None
+        if cached_state is not None:
             self.reused.append(len(self.states))
-            return known_state
+            return cached_state
         state = operator(self.state, context)
         if not operator.is_reusable:
+            # The keys of the later states contain its result, since it is computed again each time.
             self.stamp += operator.outcome(state)
-        # Another run may get a usable reply, or search all data.
+        # A state with an unusable reply, or with a part of the data, is not cached: another run may
+        # get a usable reply, or search all data.
         elif not (state.trace and state.trace[-1].unusable) and not state.partly:
             self.prefixes.put(key, state)
         return state
 
     def _make_preview(
-        self, operator, later: list, progress: LaneListener
+        self, operator, later: list, listener: LaneListener
     ) -> Callable[[str, Callable[[Recorder], State]], None] | None:
-        """Return the function that previews an operator; None without viewers.
+        """Return the function that previews an operator; None if no previews are wanted.
 
-        `later` are the operators after it, without those that answer.
+        `later` are the operators between it and those that answer.
         """
-        show, states = progress.show_preview, tuple(self.states)
+        show, states = listener.show_preview, tuple(self.states)
         if show is None:
             return None
         state, rest = self.state, [*later, *self._answer_operators()]
 
         def preview(text: str, record: Callable[[Recorder], State]) -> None:
-            show(
-                text,
-                lambda: (*states, *self._continue(operator.preview_state(state, record), rest)),
-            )
+            def make_states() -> tuple[State, ...]:
+                previewed = operator.preview_state(state, record)
+                return (*states, *self._continue_without_model(previewed, rest))
+
+            show(text, make_states)
 
         return preview
 
     def continue_without_model(self) -> tuple[State, ...]:
         """Return the states after the newest one that need no model, such as the prompt."""
-        return tuple(self._continue(self.state, self._answer_operators()))[1:]
+        return tuple(self._continue_without_model(self.state, self._answer_operators()))[1:]
 
-    def _continue(self, state: State, rest: list) -> Iterator[State]:
-        """Yield a previewed state, and the states after it that need no model."""
+    def _continue_without_model(self, state: State, rest: list) -> Iterator[State]:
+        """Yield a state, and those after it up to the first operator that needs a model.
+
+        Operators other than readers and prompts also end them, since they may take long.
+        """
         yield state
         context = Context(self.graph, self.environment, self.ask.seed, answering=False)
         for operator in rest:
@@ -311,13 +333,14 @@ class LaneRun:
 
     def _key(self, operator, stamp: str) -> tuple:
         """Return the cache key of the state after `operator`, if it runs next."""
-        done = tuple((step.operator, tuple(step.parameters.items())) for step in self.state.trace)
-        asks = operator.stage == "generate" and self.ask.uses_model
+        steps = tuple((step.operator, tuple(step.parameters.items())) for step in self.state.trace)
+        asks_model = operator.stage == "generate" and self.ask.uses_model
         return (
             self.graph.digest,
+            # Without the digest of the question's graph, as the line may name another graph.
             *self.ask.key(self.environment.models.signature())[1:],
-            done,
+            steps,
             stamp,
             repr(operator),
-            asks,
+            asks_model,
         )

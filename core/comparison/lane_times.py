@@ -1,4 +1,4 @@
-"""The time of a lane by kind.
+"""Time of a lane by kind, for the time bars and for comparisons of methods.
 
 A kind is preparation, waiting, retrieval, ranking, the language model, or cached work.
 """
@@ -17,7 +17,7 @@ from core.types import Step
 
 TimeKind = Literal["preparation", "waiting", "retrieval", "ranking", "model", "cache"]
 MIN_SPAN_SECONDS = 0.001  # shorter spans are left out
-# Kinds that are no cost of the method.
+# Kinds that are no cost of the method: one-time work for all questions, and waits for others.
 UNCOUNTED_KINDS: tuple[TimeKind, ...] = ("preparation", "waiting")
 
 
@@ -25,7 +25,8 @@ UNCOUNTED_KINDS: tuple[TimeKind, ...] = ("preparation", "waiting")
 class TimeSpan:
     """A period of time of one kind.
 
-    The seconds of the kind "cache" are those that cached work had taken when it was done.
+    The seconds of the kind "cache" did not pass in this lane: they are those that the cached work
+    took when it was done.
     """
 
     kind: TimeKind
@@ -36,7 +37,8 @@ class TimeSpan:
 def time_spans(lane: MethodLane) -> tuple[TimeSpan, ...]:
     """Return the spans of a lane's time, in order.
 
-    The spans that are neither preparation nor waiting add up to `method_seconds`.
+    The spans that are neither preparation nor waiting add up to `method_seconds`, up to the spans
+    of less than a millisecond, which are left out.
     """
     return tuple(span for span in _lane_spans(lane) if span.seconds >= MIN_SPAN_SECONDS)
 

@@ -1,9 +1,10 @@
-"""OpenTelemetry spans of the work of lanes, with the attribute names of OpenInference.
+"""OpenTelemetry spans and log lines of the work of lanes.
 
-They are sent if OpenTelemetry's usual variables name a destination. A comparison is a chain of its
-lanes, and a lane is a chain of its operators. The operators are retrievers, rerankers, language
-models or chains, by their stage. Spans are made after everything has ended, with the times at which
-it happened, so that no lane waits for a collector.
+Spans have the attribute names of OpenInference. They are sent if OpenTelemetry's usual environment
+variables name a destination. A comparison is a chain of its lanes, and a lane is a chain of its
+operators. The operators are retrievers, rerankers, language models or chains, by their stage. Spans
+are made after all lanes have ended, with the times at which the work was done, so that no lane
+waits for a collector.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_SPAN_ITEMS = 20  # items of a ranking in a span
 MAX_SPAN_CHARACTERS = 4_000  # characters of an item's text
-# Environment variable. Its value `json` writes a line of JSON for each lane on the error stream.
+# Environment variable. With the value `json`, each lane writes a line of JSON to the error stream.
 LOG_VARIABLE = "HOPSCOPE_LOG"
 EXPORT_VARIABLES = (
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -61,7 +62,7 @@ class TracedLane:
 def are_spans_wanted() -> bool:
     """Return whether spans are to be made.
 
-    They are if a variable of OpenTelemetry names a destination, or this process has a tracer
+    They are made if a variable of OpenTelemetry names a destination, or this process has a tracer
     provider.
     """
     if (
@@ -112,7 +113,7 @@ def _make_spans(tracer: Any, lanes: Sequence[TracedLane]) -> None:
     from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
     ask, now = lanes[0].run.ask, time.time_ns()
-    # A lane that failed at once has no times.
+    # Begin and end of each operator, in nanoseconds. A lane that failed at once has no times.
     times = {index: lane.run.times or [(now, now)] for index, lane in enumerate(lanes)}
     span_fields = _chain_fields(ask.question.text, "") | {"hopscope.source": ask.source.name}
     root_span = tracer.start_span(
@@ -126,13 +127,13 @@ def _make_spans(tracer: Any, lanes: Sequence[TracedLane]) -> None:
             lane.method, set_span_in_context(root_span), start_time=start, attributes=span_fields
         )
         state_pairs = pairwise([State(ask.question, ask.seeds), *run.states])
-        for (previous, state), (first, last) in zip(state_pairs, run.times):
+        for (previous, state), (begin, end) in zip(state_pairs, run.times):
             attributes = span_attributes(run.graph, ask.question.text, previous, state)
             step_fields = {key: value for key, value in attributes.items() if value is not None}
             name = state.trace[-1].operator
             tracer.start_span(
-                name, set_span_in_context(span), start_time=first, attributes=step_fields
-            ).end(last)
+                name, set_span_in_context(span), start_time=begin, attributes=step_fields
+            ).end(end)
         if lane.error:
             span.set_status(Status(StatusCode.ERROR, lane.error))
         span.end(times[index][-1][1])
@@ -142,8 +143,9 @@ def _make_spans(tracer: Any, lanes: Sequence[TracedLane]) -> None:
 def span_attributes(graph: Any, question: str, previous: State, state: State) -> dict[str, Any]:
     """Return the attributes of an operator's span.
 
-    They are its kind and parameters, the rankings that it changed with their scores, and the model,
-    messages and tokens.
+    They are its kind and parameters, and the rankings that it changed, with scores. The span of an
+    answer has the messages of the language model instead of rankings. The numbers of tokens are
+    added if a model was called.
     """
     step = state.trace[-1]
     kind = SPAN_KINDS.get(step.stage, "CHAIN")
@@ -248,9 +250,10 @@ def _tracer() -> Any:
 
 @lru_cache(maxsize=1)
 def _own_provider() -> Any:
-    """Create a provider from the usual variables.
+    """Create a provider from OpenTelemetry's environment variables.
 
-    The result is None if the libraries are not installed. This is printed once.
+    The result is None if the libraries are not installed. The advice to install them is printed
+    only once, because the result is cached.
     """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

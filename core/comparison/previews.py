@@ -1,6 +1,6 @@
 """Intermediate results of a running lane, from the candidates that it has ranked so far.
 
-They are limited in number, and to a share of the lane's time. They are never saved.
+They are limited in number, and to a small share of the lane's time. They are never saved.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.types import State
 PREVIEW_SECONDS = 0.6  # minimum seconds between two previews of a lane
 # The same while other jobs wait, because drawing a preview takes as long as encoding twenty texts.
 CROWDED_PREVIEW_SECONDS = 3.0
-# Minimum time between two previews, as a multiple of the time that one takes.
+# Minimum time between two previews, as a multiple of the time that the last one took.
 PREVIEW_PAUSE_FACTOR = 30
 
 
@@ -41,7 +41,7 @@ class Preview:
 class PreviewScheduler:
     """Scheduler of the previews of one lane.
 
-    If a preview fails, no more are made, and the lane continues.
+    If a preview fails, the lane continues without further previews.
     """
 
     def __init__(
@@ -84,6 +84,7 @@ class PreviewScheduler:
         try:
             shown = self._is_wanted()
             if shown:
+                # A preview is no cost of the method, so its time counts as waiting.
                 with count_time("waiting"):
                     preview_states = make_states()
                 self._number += 1

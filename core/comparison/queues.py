@@ -1,7 +1,8 @@
 """A queue of pieces of work that is fair between their owners.
 
-Owners take turns, and a piece that only waits lets the next one begin in its place. A pool of
-`concurrent.futures` runs all pieces in one order, and a piece that waits occupies a worker.
+An owner is a job. Owners take turns, and while a piece only waits, another one may begin. A pool of
+`concurrent.futures` is not fair: it runs all pieces in one order, and a piece that waits occupies a
+worker.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from core.runtime.turn import Turn
 
 Work = Callable[[], None]
 PACE_PIECES = 8  # pieces over which the pace of a queue is averaged
-MAX_PREPARING_PIECES = 2  # pieces of a queue that may prepare something while others run
+MAX_PREPARING_PIECES = 2  # pieces of a queue that prepare something without holding a turn
 MAX_IDLE_SECONDS = 20.0  # seconds after which a thread without work ends
 
 
 class QueueWait(NamedTuple):
-    """The number of owners before another one in a queue, and the expected seconds.
+    """An owner's wait in a queue: the owners before it, and the expected seconds.
 
-    The seconds are None if no pace is known.
+    The seconds are None if the queue has not measured its pace yet.
     """
 
     n_others: int
@@ -36,16 +37,16 @@ class QueueWait(NamedTuple):
 class FairQueue:
     """A queue that runs pieces of work in threads, fairly between owners.
 
-    Owners take turns. The pieces of one owner keep their order. A piece that prepares something
-    passes its turn on meanwhile, at most `MAX_PREPARING_PIECES` of them at a time. So does a piece
-    that waits for the preparation of another one.
+    Owners take turns. The pieces of one owner keep their order. A piece that prepares something,
+    such as an index, passes its turn on meanwhile; at most `MAX_PREPARING_PIECES` pieces do so at a
+    time. A piece that waits for the preparation of another piece passes its turn on too.
 
     Parameters
     ----------
     name : the name of the threads.
-    workers : pieces at work at the same time.
-    alone : True if an owner has one piece at work at a time, so that the next one can reuse what it
-        computed.
+    workers : maximum number of pieces that hold a turn at the same time.
+    one_per_owner : True if only one piece of an owner holds a turn at a time, so that the next one
+        can reuse what it computed.
     clock : returns the time in seconds.
     """
 
@@ -53,28 +54,28 @@ class FairQueue:
         self,
         name: str,
         workers: int = 2,
-        alone: bool = True,
+        one_per_owner: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ):
-        self._name, self._workers, self._alone = name, workers, alone
+        self._name, self._workers, self._one_per_owner = name, workers, one_per_owner
         self._waiting: OrderedDict[Hashable, deque[Work]] = OrderedDict()
-        # pieces that begin only while none of the others waits, and none holds them back
+        # Pieces that begin only while no other piece waits and none holds them back.
         self._postponed: OrderedDict[Hashable, deque[Work]] = OrderedDict()
         self._n_holding = 0  # pieces at work that hold the postponed ones back
         self._busy: Counter[Hashable] = Counter()  # owners with pieces at work
-        # owners with pieces at work that have not passed their turn on
+        # Owners with pieces at work that hold a turn, which they have not passed on.
         self._turns: Counter[Hashable] = Counter()
-        self._preparing = self._idle = 0
+        self._preparing = 0  # pieces that passed their turn on to prepare something
+        self._idle = 0  # threads that wait for a piece
         self.n_begun = 0  # pieces that have begun so far
         self._clock = clock
         self._end_at = 0.0  # when the last piece ended; 0 if no piece waited then
-        self.seconds_per_piece = (
-            0.0  # mean seconds from the end of one piece to the next, while others wait
-        )
+        # Mean seconds from the end of one piece to the next while others wait; 0 if unknown.
+        self.seconds_per_piece = 0.0
         self._changed = threading.Condition()
 
     def put(self, owner: Hashable, work: Work, postponed: bool = False) -> None:
-        """Add a piece of work, which runs at its owner's turn. It must not raise.
+        """Add a piece of work, which runs at its owner's turn. Its errors are only logged.
 
         A `postponed` piece begins once no other piece waits or holds it back.
         """
@@ -85,7 +86,7 @@ class FairQueue:
 
     @contextmanager
     def hold_back_postponed(self) -> Iterator[None]:
-        """Let no postponed piece begin within the block, in a piece at work."""
+        """Keep postponed pieces from beginning within the block, for a piece at work."""
         with self._changed:
             self._n_holding += 1
         try:
@@ -96,7 +97,7 @@ class FairQueue:
                 self._wake()
 
     def hasten(self, owner: Hashable) -> None:
-        """Let the postponed pieces of an owner wait like all others."""
+        """Queue the postponed pieces of an owner like all others."""
         with self._changed:
             pieces = self._postponed.pop(owner, ())
             if pieces:
@@ -114,12 +115,15 @@ class FairQueue:
             return len(self._waiting.keys() - {owner})
 
     def has_postponed(self, owner: Hashable) -> bool:
-        """Return whether pieces of an owner wait until no other piece does."""
+        """Return whether an owner has postponed pieces that have not begun."""
         with self._changed:
             return owner in self._postponed
 
     def count_ahead(self, owner: Hashable) -> int:
-        """Return how many other owners are at work, or wait before an owner."""
+        """Return how many other owners are at work or wait before an owner.
+
+        All waiting owners count if the owner itself does not wait.
+        """
         with self._changed:
             return len({*self._busy, *self._waiting_before(owner)} - {owner})
 
@@ -136,11 +140,11 @@ class FairQueue:
             return QueueWait(len({*self._busy, *owners_before}), seconds)
 
     def _waiting_before(self, owner: Hashable) -> list[Hashable]:
-        """Return the owners that wait before one; all if it does not wait."""
+        """Return the owners that wait before an owner; all if it does not wait."""
         return list(takewhile(lambda other: other != owner, self._waiting))
 
     def _wake(self) -> None:
-        """Let a thread look for a piece that may begin."""
+        """Make a thread look for a piece that may begin: a waiting thread, else a new one."""
         if not self._idle and self._turns.total() < self._workers:
             threading.Thread(target=self._run, name=self._name, daemon=True).start()
         self._changed.notify()
@@ -186,9 +190,10 @@ class FairQueue:
         self._end_at = now if self._waiting else 0.0
 
     def _pass_turn(self, owner: Hashable, waits: bool) -> bool:
-        """Let another piece begin in the place of one at work.
+        """Let another piece begin while a piece at work waits or prepares something.
 
-        The result is False if `MAX_PREPARING_PIECES` pieces prepare something already.
+        The result is False if `MAX_PREPARING_PIECES` pieces prepare something already. A piece that
+        only `waits` is not limited.
         """
         with self._changed:
             if not waits and self._preparing == MAX_PREPARING_PIECES:
@@ -199,29 +204,29 @@ class FairQueue:
             return True
 
     def _take_back(self, owner: Hashable, waits: bool) -> None:
+        # Never refused: the piece continues even if more pieces than workers then hold a turn.
         with self._changed:
             self._preparing -= not waits
             _count(self._turns, owner, 1)
 
     def _take_next(self) -> tuple[Hashable, Work] | None:
-        """Return the next piece and its owner, who then comes last.
+        """Wait for the next piece; return it with its owner, whose turn then comes last.
 
-        The result is None after some time without a piece.
+        The result is None after `MAX_IDLE_SECONDS` without a piece. The lock must be held.
         """
         while True:
             pieces_by_owner = self._waiting
             if not self._waiting and not self._n_holding:
                 pieces_by_owner = self._postponed
-            owner = next(
-                (each for each in pieces_by_owner if not (self._alone and each in self._turns)),
-                None,
-            )
+            at_turn = self._turns if self._one_per_owner else ()
+            owner = next((other for other in pieces_by_owner if other not in at_turn), None)
             if owner is not None and self._turns.total() < self._workers:
                 pieces = pieces_by_owner[owner]
                 work = pieces.popleft()
                 pieces_by_owner.move_to_end(owner)
                 if not pieces:
                     del pieces_by_owner[owner]
+                # No piece waits any more, so another thread may begin a postponed one.
                 if self._postponed and not self._waiting:
                     self._wake()
                 _count(self._busy, owner, 1)
@@ -235,8 +240,8 @@ class FairQueue:
                 return None
 
 
-def _count(owners: Counter[Hashable], owner: Hashable, by: int) -> None:
-    """Add to an owner's count, and remove a count of zero."""
-    owners[owner] += by
+def _count(owners: Counter[Hashable], owner: Hashable, change: int) -> None:
+    """Change an owner's count, and remove a count of zero."""
+    owners[owner] += change
     if not owners[owner]:
         del owners[owner]

@@ -1,7 +1,8 @@
-"""The quick pass of a lane: its rankings read a part of their candidates, and are shown first.
+"""Quick pass of a lane: a first result whose rankings read only a part of their candidates.
 
-The exact pass follows. What the encoder has read is cached, so that it reads only the rest. Quick
-results are neither saved nor returned.
+The exact pass follows. The encoder caches the vectors of the texts that it has read, so that the
+exact pass reads only the rest. Quick results are only shown: they are neither saved nor returned by
+the API.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ENCODER_KIND = "encoder"
 
 @dataclass(frozen=True)
 class QuickPassDefaults:
-    """The share of the best that a quick pass expects to find, by the number of other questions.
+    """Expected recall of the best candidates in a quick pass, by the number of other questions.
 
     The shares are values of the parameter `recall` of `Rank` and `BeamSearch`. They were chosen on
     twelve development questions of MetaQA. At 0.8 one of them found 0.16 of the best.
@@ -38,21 +39,22 @@ QUICK_PASS = QuickPassDefaults()
 
 
 def quick_share(n_others: int) -> float:
-    """Return the share of the best that a quick pass aims at while `n_others` questions wait."""
+    """Return the expected recall that a quick pass aims at while `n_others` questions wait."""
     return QUICK_PASS.shares[bisect_right(QUICK_PASS.min_others, n_others)]
 
 
 def quick_operator(operator: Operator, models: Models, share: float) -> Operator | None:
     """Return an operator that stops at a share of the best; None if it has no quick form.
 
-    Only rankings of all candidates have one. Their encoder must give a text the same vector in any
-    order of reading, as the embedded ones do, so that the exact pass has the same bytes.
+    Only rankings that read all candidates have a quick form. Their encoder must give a text the
+    same vector in any order of reading, as the embedded encoders do. The exact pass then has the
+    same result, bit by bit, as without a quick pass.
 
     Parameters
     ----------
     operator : an operator of a lane's line.
     models : the models that it may name.
-    share : the share of the best results that is expected when it stops, 0.5 to 1.
+    share : the share of the best results that is expected when it stops, from 0.5 to 1.
     """
     if not isinstance(operator, (Rank, BeamSearch)) or operator.read or operator.recall < 1:
         return None
@@ -67,6 +69,7 @@ def quick_operator(operator: Operator, models: Models, share: float) -> Operator
 
 def has_quick_form(line: Line, models: Models) -> bool:
     """Return whether a ranking of a line has a quick form."""
+    # It has one for every share or for none.
     return any(quick_operator(operator, models, share=0.5) is not None for operator in line)
 
 
@@ -77,7 +80,7 @@ class QuickRun(LaneRun):
     Parameters
     ----------
     share : the share of the best at which rankings stop.
-    n_exact : number of the leading states that no shortened ranking has changed; None for all.
+    n_exact : number of leading states before the first shortened ranking; None if there is none.
     """
 
     share: float = 1.0
@@ -90,7 +93,7 @@ class QuickRun(LaneRun):
 
     @property
     def lane_fields(self) -> dict[str, Any]:
-        """The fields of a lane that this run fills: its exact states alone."""
+        """The fields of a lane that this run fills, with only the exact states."""
         return super().lane_fields | {"states": tuple(self.states[: self.n_exact])}
 
     def _next_state(self, operator: Operator, context: Context) -> State:

@@ -29,21 +29,28 @@ class Waiter:
 class Waiters:
     """The sessions that wait for jobs, and those that display them.
 
-    Jobs without waiters are cancelled. Results without viewers are freed. The session of a
-    disconnected browser exists for a while longer, as it may reconnect. Retrieval states are most
-    of its memory and can be computed again, so they are freed first.
+    Streamlit keeps the session of a disconnected browser for a while, as the browser may reconnect.
+    Retrieval states are most of its memory and can be computed again, so they are freed earlier.
+
+    Parameters
+    ----------
+    sweep_seconds : seconds between two checks for disconnected sessions.
+    reconnect_seconds : seconds after which a disconnected session no longer counts as waiting.
     """
 
-    def __init__(self, every: float = SWEEP_SECONDS, grace: float = RECONNECT_SECONDS):
-        self._every, self._grace = every, grace
+    def __init__(
+        self, sweep_seconds: float = SWEEP_SECONDS, reconnect_seconds: float = RECONNECT_SECONDS
+    ):
+        self._sweep_seconds, self._reconnect_seconds = sweep_seconds, reconnect_seconds
         self._waits: dict[str, tuple[Waiter, Job]] = {}
-        self._left_since: dict[Job, float] = {}  # since when no waiter is connected
+        # Time since which none of a job's waiters is connected.
+        self._left_since: dict[Job, float] = {}
         self._viewers: WeakKeyDictionary[Job, dict[str, Waiter]] = WeakKeyDictionary()
         self._lock = threading.Lock()
         self._sweeping = False
 
     def wait(self, waiter: Waiter, job: Job) -> None:
-        """Make a session wait for a job and display it."""
+        """Make a session wait for a job and display it, instead of an earlier one."""
         with self._lock:
             former_job = self._waits.get(waiter.id, (None, None))[1]
             self._waits[waiter.id] = (waiter, job)
@@ -57,10 +64,10 @@ class Waiters:
         if former_job is not None and former_job is not job:
             self._cancel_unless_waited(former_job)
 
-    def stop_waiting(self, waiter: str) -> None:
+    def stop_waiting(self, waiter_id: str) -> None:
         """End a session's wait; it still displays the job."""
         with self._lock:
-            _, job = self._waits.pop(waiter, (None, None))
+            _, job = self._waits.pop(waiter_id, (None, None))
         if job is not None:
             self._cancel_unless_waited(job)
 
@@ -77,7 +84,10 @@ class Waiters:
         return any(waiter.is_connected() for waiter in waiters)
 
     def free_unused(self, is_known: Callable[[Job], bool]) -> None:
-        """Free the states of ended comparisons without viewers, unless `is_known` keeps them."""
+        """Free the states of ended comparisons without viewers.
+
+        They stay if `is_known` says that the job is still in a cache, or while repairs are tried.
+        """
         with self._lock:
             jobs = [job for job in self._viewers if job.has_ended and not job.is_unattended]
         for job in jobs:
@@ -89,13 +99,14 @@ class Waiters:
                 self._viewers.pop(job, None)
 
     def _cancel_unless_waited(self, job: Job) -> None:
+        """Cancel a running job if no connected session waits for it."""
         if not job.has_ended and not job.is_unattended and not self.count_waiting(job):
             job.abandon()
 
     def _sweep(self) -> None:
-        """Check until no session waits for a running job."""
+        """Check the waiters again and again, until no session waits for a running job."""
         while True:
-            time.sleep(self._every)
+            time.sleep(self._sweep_seconds)
             with self._lock:
                 self._waits = {
                     key: wait for key, wait in self._waits.items() if not wait[1].has_ended
@@ -111,11 +122,12 @@ class Waiters:
                 self._check_job(job)
 
     def _check_job(self, job: Job) -> None:
+        """Cancel a job if no waiter has been connected for `reconnect_seconds`."""
         waiting_sessions, now = self.count_waiting(job), time.monotonic()
         with self._lock:
             if waiting_sessions:
                 self._left_since.pop(job, None)
                 return
             since = self._left_since.setdefault(job, now)
-        if now - since >= self._grace:
+        if now - since >= self._reconnect_seconds:
             self._cancel_unless_waited(job)

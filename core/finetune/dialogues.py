@@ -15,9 +15,10 @@ from core.models.llm_chooser import choosing_messages
 from core.operators.retrieve import plans
 
 PLAN_TASK = "plan"
-# Choices by unit, as in No. 20, 14 and 7 of LEGO-GraphRAG v1, and plans, as in Reasoning on Graphs.
+# Choices of paths, triples and relations, as in the methods No. 20, 14 and 7 of LEGO-GraphRAG v1,
+# and plans of relations, as in Reasoning on Graphs.
 DIALOGUE_TASKS = ("path", "triple", "relation", PLAN_TASK)
-# As in the methods with plans.
+# Number and length of the plans that a prompt asks for, as in the operators that plan.
 PLAN_COUNT = 3
 MAX_PLAN_HOPS = 3
 
@@ -26,8 +27,8 @@ MAX_PLAN_HOPS = 3
 class Dialogue:
     """A prompt and the reply to learn.
 
-    `right` are the right numbers of the list of candidates, and `shown` is its length. A plan has
-    no such list.
+    For a choice, `right` are the numbers of the right candidates in the prompt, counted from 1, and
+    `shown` is the number of all candidates. For a plan they are empty and 0.
     """
 
     task: str
@@ -63,13 +64,13 @@ def choice_dialogue(
     """Return a dialogue that chooses from a numbered list in random order.
 
     At most half of the candidates are right. The reply names their numbers, best first. The prompt
-    is that of the trained model's use (`core.models.llm_chooser`).
+    is the one that the trained model is later used with (`core.models.llm_chooser`).
     """
-    part = example.candidates(unit)
-    good = part.positives[: max(1, limit // 2)]
-    texts = [*good, *part.negatives[: limit - len(good)]]
-    candidates = [texts[int(i)] for i in rng.permutation(len(texts))]
-    numbers = [candidates.index(text) + 1 for text in good]
+    texts = example.candidates(unit)
+    right_texts = texts.positives[: max(1, limit // 2)]
+    shown_texts = [*right_texts, *texts.negatives[: limit - len(right_texts)]]
+    candidates = [shown_texts[int(i)] for i in rng.permutation(len(shown_texts))]
+    numbers = [candidates.index(text) + 1 for text in right_texts]
     messages = choosing_messages(Task(example.question, unit), candidates, len(candidates))
     return Dialogue(
         unit, messages, json.dumps({"choices": numbers}), frozenset(numbers), len(candidates)
@@ -81,8 +82,8 @@ def plan_dialogue(example: TrainingExample, rng: np.random.Generator) -> Dialogu
 
     The reply names the chain that leads to the answers.
     """
-    part = example.candidates("relation")
-    all_relations = [*part.positives, *part.negatives]
+    relations = example.candidates("relation")
+    all_relations = [*relations.positives, *relations.negatives]
     names = [all_relations[int(i)] for i in rng.permutation(len(all_relations))]
     prompt = plans.plan_prompt(example.question, example.entities, names, PLAN_COUNT, MAX_PLAN_HOPS)
     return Dialogue(PLAN_TASK, prompt, json.dumps({"plans": [list(example.plan)]}))

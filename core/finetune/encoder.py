@@ -42,11 +42,14 @@ class EncoderSettings:
     Parameters
     ----------
     batch : questions in a step.
+    epochs : passes over the questions.
+    rate : the largest learning rate.
+    warmup : the share of the steps over which the rate rises.
     negatives : wrong candidates of each question. The texts of the other questions in the batch are
         negatives as well.
-    positives : "first", or "drawn" for a new draw in each epoch.
+    positives : "first" for the first right candidate, or "drawn" for a new draw in each epoch.
     units : the units of the candidates.
-    measure : steps between two measurements on held-out questions.
+    measure : steps between two measurements on validation questions.
     patience : measurements in a row without a gain that end the training.
     margin : 0 for `ranking_loss`, as in LEGO-GraphRAG's code; else the margin of `margin_loss`, as
         in its v1.
@@ -81,18 +84,21 @@ batches are smaller, and hard negatives make up for that.
 
 @dataclass(frozen=True)
 class ContrastiveRow:
-    """A row of a batch: a question, a right text, wrong texts, and all right texts."""
+    """A question of a batch with a right text and wrong texts.
+
+    `all_positives` are all right texts of the question. None of them may serve as a negative.
+    """
 
     question: str
     positive: str
     negatives: tuple[str, ...]
-    known: frozenset[str]
+    all_positives: frozenset[str]
 
 
 def batches(
     examples: Sequence[TrainingExample], settings: EncoderSettings, epoch: int
 ) -> list[list[ContrastiveRow]]:
-    """Return the batches of an epoch, each of one unit.
+    """Return the batches of an epoch, each with candidates of a single unit.
 
     Order and draws depend on the seed and the epoch alone. Every example gives a row of each unit.
     A batch of one row without negatives is left out, because it has nothing to contrast with.
@@ -112,14 +118,14 @@ def batches(
 def _draw_row(
     example: TrainingExample, unit: str, settings: EncoderSettings, rng: np.random.Generator
 ) -> ContrastiveRow:
-    part = example.candidates(unit)
-    index = 0 if settings.positives == "first" else int(rng.integers(len(part.positives)))
-    negatives = rng.permutation(len(part.negatives))[: settings.negatives]
+    candidates = example.candidates(unit)
+    index = 0 if settings.positives == "first" else int(rng.integers(len(candidates.positives)))
+    negatives = rng.permutation(len(candidates.negatives))[: settings.negatives]
     return ContrastiveRow(
         example.question,
-        part.positives[index],
-        tuple(part.negatives[int(i)] for i in negatives),
-        frozenset(part.positives),
+        candidates.positives[index],
+        tuple(candidates.negatives[int(i)] for i in negatives),
+        frozenset(candidates.positives),
     )
 
 
@@ -152,10 +158,11 @@ def margin_loss(questions: Tensor, texts: Tensor, wrong: Tensor, margin: float) 
     section 4.1, sums over the pairs and gives no margin. The arguments are as in `ranking_loss`.
     """
     scores = questions @ texts.T
+    # Column i of the diagonal is the cosine of question i with its own text.
     losses = (margin - scores.diagonal()[:, None] + scores).clamp(min=0)
     if wrong.any():
         return losses[wrong.to(scores.device)].mean()
-    return losses.sum() * 0  # a zero with gradients
+    return losses.sum() * 0  # 0 that can still be differentiated
 
 
 class TrainableEncoder:
@@ -181,17 +188,18 @@ class TrainableEncoder:
         self._tokenizer.enable_truncation(MAX_TRAINING_TOKENS)
 
     def encode(self, texts: Sequence[str]) -> Tensor:
-        """Return unit vectors [n, d] without gradients, the same as those of the served encoder."""
+        """Return unit vectors [n, d] without gradients, equal to those of the served encoder."""
         self.net.eval()
         with self._torch.inference_mode():
             return self._encode_parts(self._parts(texts), len(texts), None)
 
     def backward(self, texts: Sequence[str], loss: Callable[[Tensor], Tensor], seed: int) -> float:
-        """Add the gradients of `loss` of the texts' unit vectors; return the loss.
+        """Add the gradients of a loss of the texts' unit vectors; return the loss.
 
-        A batch that is too large for memory is divided. Its parts are encoded without gradients,
-        the gradients at the vectors are computed, and each part is encoded again with gradients
-        (Gao et al. 2021). The result is the same, because `seed` fixes the dropout of each part.
+        `loss` takes the vectors [n, d]. A batch of over `UNDIVIDED_TOKENS` tokens is divided. Its
+        parts are encoded without gradients, the gradients at the vectors are computed, and each
+        part is encoded again with gradients (Gao et al. 2021). The result is the same, because
+        `seed` fixes the dropout of each part.
         """
         self.net.train()
         parts = self._parts(texts)
@@ -208,6 +216,7 @@ class TrainableEncoder:
         assert gradients is not None  # set by value.backward()
         for index, (rows, ids) in enumerate(parts):
             part_gradients = gradients[self._torch.from_numpy(rows).to(self.device)]
+            # The gradient of this sum is the loss's gradient, by the chain rule.
             (self._encode_part(ids, seed + index) * part_gradients).sum().backward()
         return float(value.detach())
 
@@ -227,7 +236,8 @@ class TrainableEncoder:
     def _parts(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the texts, shortest first, in parts of at most `PASS_TOKENS` tokens.
 
-        A part is (indices, ids padded with -1).
+        A part has the indices of its texts, int [m], and their token ids, padded with -1, int
+        [m, tokens].
         """
         codes = [code.ids for code in self._tokenizer.encode_batch(list(texts))]
         order = sorted(range(len(codes)), key=lambda i: (len(codes[i]), i))
@@ -246,7 +256,10 @@ class TrainableEncoder:
     def _encode_parts(
         self, parts: list[tuple[np.ndarray, np.ndarray]], n: int, seed: int | None
     ) -> Tensor:
-        """Return the vectors of n texts in their original order."""
+        """Return the vectors of all n texts in their original order.
+
+        With a seed, dropout is drawn from it, and differently in each part.
+        """
         vectors = [
             self._encode_part(ids, None if seed is None else seed + index)
             for index, (_, ids) in enumerate(parts)
@@ -261,6 +274,7 @@ class TrainableEncoder:
         codes = self._torch.from_numpy(ids).to(self.device)
         mask = (codes >= 0).long()
         tokens = self.net(input_ids=codes.clamp(min=0), attention_mask=mask).last_hidden_state
+        # The mean over the tokens, without padding, is the vector of a text.
         mean = (tokens * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
         return self._torch.nn.functional.normalize(mean, dim=1)
 
@@ -268,7 +282,7 @@ class TrainableEncoder:
 def train_encoder(
     base: Path,
     examples: Sequence[TrainingExample],
-    held: Sequence[TrainingExample],
+    validation: Sequence[TrainingExample],
     settings: EncoderSettings,
     work: Path,
     key: str,
@@ -282,13 +296,13 @@ def train_encoder(
     ----------
     base : the folder of the encoder to begin from.
     examples : training examples.
-    held : validation examples, for early stopping.
+    validation : examples for early stopping.
     settings : the settings of the training.
     work : the folder of the intermediate state.
     key : a digest of everything that the result depends on.
     watch : receives the progress, and can cancel the work.
     """
-    if not examples or not held:
+    if not examples or not validation:
         raise BadInput(
             "No training question, or none of those held out, has a path to a correct answer within "
             "four hops."
@@ -315,7 +329,7 @@ def train_encoder(
         trainable_weights(model.net),
         schedule,
         step,
-        lambda: reciprocal_rank(model, held, watch),
+        lambda: reciprocal_rank(model, validation, watch),
         work,
         key,
         watch,
@@ -326,12 +340,14 @@ def train_encoder(
 def _step(
     model: TrainableEncoder, rows: Sequence[ContrastiveRow], seed: int, margin: float
 ) -> float:
+    """Add the gradients of a batch; return its loss."""
     import torch
 
     questions = [row.question for row in rows]
     texts = [row.positive for row in rows]
     texts += chain.from_iterable(row.negatives for row in rows)
-    wrong = torch.tensor([[text not in row.known for text in texts] for row in rows])
+    # The texts of all rows are wrong for a question, except those that are right for it too.
+    wrong = torch.tensor([[text not in row.all_positives for text in texts] for row in rows])
     n = len(questions)
 
     def loss(vectors: Tensor) -> Tensor:
@@ -343,14 +359,14 @@ def _step(
 
 
 def reciprocal_rank(
-    model: TrainableEncoder, held: Sequence[TrainingExample], watch: Watch = NO_WATCH
+    model: TrainableEncoder, examples: Sequence[TrainingExample], watch: Watch = NO_WATCH
 ) -> float:
-    """Return the mean reciprocal rank of the first positive path among its question's negatives.
+    """Return the mean reciprocal rank of each question's first right path among its wrong paths.
 
-    In a tie the positive path comes last.
+    In a tie the right path comes last.
     """
     reciprocal_ranks = []
-    for example in held:
+    for example in examples:
         watch.check()
         paths = example.candidates("path")
         vectors = model.encode([example.question, paths.positives[0], *paths.negatives])

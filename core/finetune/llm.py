@@ -47,7 +47,18 @@ class LLMSettings:
     Learning rate, warm-up, cosine schedule, cut-off in tokens and two epochs are those of
     LEGO-GraphRAG v1. (The yaml file of its code says three epochs.) Rank, alpha, no dropout, every
     linear layer and eight dialogues a step are the defaults of LLaMA Factory, which the paper uses.
-    `shown`, the number of candidates in a list, is the window of v1.
+
+    Parameters
+    ----------
+    batch : dialogues in a step.
+    epochs : passes over the dialogues.
+    rate : the largest learning rate.
+    warmup : the share of the steps over which the rate rises.
+    cut : maximum number of tokens of a dialogue; longer dialogues are left out.
+    rank, alpha : rank and scale of the adapters (LoRA).
+    shown : number of candidates in a list, the window of LEGO-GraphRAG v1.
+    looks : measurements on validation questions, over the whole training.
+    save_memory : True for gradient checkpointing, which is always on with a graphics card.
     """
 
     batch: int = 8
@@ -59,8 +70,8 @@ class LLMSettings:
     alpha: int = 16
     shown: int = 24
     seed: int = 0
-    looks: int = 4  # measurements on held-out questions, over the whole training
-    save_memory: bool = False  # gradient checkpointing, which is always on with a graphics card
+    looks: int = 4
+    save_memory: bool = False
 
 
 def base_model_folder(base: str, watch: Watch = NO_WATCH) -> Path:
@@ -140,7 +151,7 @@ class TrainableLLM:
         return trainable_weights(self.net)
 
     def encode_dialogue(self, dialogue: Dialogue) -> tuple[list[int], list[int]]:
-        """Return the tokens of prompt and reply, by the chat template.
+        """Return the token ids of the prompt and of the reply, in the format of the chat template.
 
         Raises BadInput if the template does not accept such messages.
         """
@@ -157,6 +168,7 @@ class TrainableLLM:
                 f"The base model's chat template does not take these messages: {error}"
             ) from error
         assert isinstance(prompt_text, str) and isinstance(text, str)  # since tokenize is False
+        # With some templates the text of the dialogue does not begin with that of the prompt.
         if text.startswith(prompt_text):
             reply = text[len(prompt_text) :]
         else:
@@ -167,9 +179,11 @@ class TrainableLLM:
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def loss(self, codes: tuple[list[int], list[int]]) -> Tensor:
-        """Return the summed cross-entropy of the reply's tokens, given all tokens before."""
+        """Return the summed cross-entropy of the reply's tokens, given all tokens before each."""
         prompt, reply = codes
         ids = self._torch.tensor([prompt + reply], device=self.device)
+        # The logits at a token predict the next one. Only those that predict the reply are
+        # computed.
         logits = self.net(input_ids=ids, logits_to_keep=len(reply) + 1).logits[0, :-1].float()
         return self._torch.nn.functional.cross_entropy(
             logits, ids[0, -len(reply) :], reduction="sum"
@@ -178,7 +192,7 @@ class TrainableLLM:
     def mean_loss(
         self, dialogues: Sequence[tuple[list[int], list[int]]], watch: Watch = NO_WATCH
     ) -> float:
-        """Return the mean cross-entropy of a reply's token."""
+        """Return the mean cross-entropy of the replies' tokens."""
         self.net.eval()
         total = 0.0
         with self._torch.inference_mode():
@@ -188,9 +202,9 @@ class TrainableLLM:
         return total / sum(len(reply) for _, reply in dialogues)
 
     def backward(self, dialogues: Sequence[tuple[list[int], list[int]]]) -> float:
-        """Add the gradients of the mean cross-entropy of a reply's token; return the loss.
+        """Add the gradients of the mean cross-entropy of the replies' tokens; return the loss.
 
-        Dialogues are processed one at a time.
+        Dialogues are processed one at a time, to save memory.
         """
         self.net.train()
         token_count = sum(len(reply) for _, reply in dialogues)
@@ -202,7 +216,7 @@ class TrainableLLM:
         return total
 
     def reply(self, dialogue: Dialogue) -> str:
-        """Return the model's own reply, decoded greedily, of at most 64 tokens."""
+        """Return the model's own reply, decoded greedily, of at most `MAX_CHOICE_TOKENS` tokens."""
         self.net.eval()
         prompt, _ = self.encode_dialogue(dialogue)
         ids = self._torch.tensor([prompt], device=self.device)
@@ -225,8 +239,8 @@ class TrainableLLM:
     def save(self, folder: Path) -> None:
         """Write the model with merged adapters, its tokenizer, and the adapters alone.
 
-        The adapters alone are in the folder `adapter`, for a server that serves several over one
-        model. The model has no adapters afterwards.
+        The adapters alone are in the subfolder `adapter`, for a server with several adapters for
+        one model. After this call the model in memory has no adapters.
         """
         self.net.save_pretrained(str(folder / "adapter"))
         merged = self.net.merge_and_unload()
@@ -238,21 +252,21 @@ class TrainableLLM:
 def train_llm(
     model: TrainableLLM,
     examples: Sequence[Dialogue],
-    held: Sequence[Dialogue],
+    validation: Sequence[Dialogue],
     settings: LLMSettings,
     work: Path,
     key: str,
     watch: Watch = NO_WATCH,
 ) -> TrainingState:
-    """Train the adapters, and return the training state; the best weights are in place.
+    """Train the adapters, and return the training state; the model then has the best weights.
 
-    The figures of the state are negative losses. `held` are the dialogues for early stopping.
+    The figures of the state are negative losses. `validation` are the dialogues for early stopping.
     `work` is the folder of the intermediate state, and `key` a digest of everything that the result
     depends on. Raises BadInput, RunCancelled, StoreError.
     """
     codes = fitting_tokens(model, examples, settings.cut)
-    held_codes = fitting_tokens(model, held, settings.cut)
-    if not codes or not held_codes:
+    validation_codes = fitting_tokens(model, validation, settings.cut)
+    if not codes or not validation_codes:
         raise BadInput(
             "No question to train on, or none held out, has a path to a correct answer and a "
             f"prompt of at most {settings.cut} tokens."
@@ -272,13 +286,13 @@ def train_llm(
         settings.warmup,
         "cosine",
         max(1, math.ceil(steps / settings.looks)),
-        settings.looks + 1,
+        settings.looks + 1,  # more than all measurements, so training never stops early
     )
     return Training(
         model.adapters,
         schedule,
         step,
-        lambda: -model.mean_loss(held_codes, watch),
+        lambda: -model.mean_loss(validation_codes, watch),
         work,
         key,
         watch,
@@ -302,8 +316,9 @@ def before_after_figures(
 ) -> list[dict[str, Any]]:
     """Return figures before and after the training on dialogues of test questions, by task.
 
-    `loss` is the mean per token of the right reply. For choices, `hit` is the share of dialogues in
-    which the first number that the model names is right.
+    `loss` is the mean per token of the right replies, None if all dialogues are too long. For
+    choices, `hit` is the share of dialogues in which the first number that the model names is
+    right; for plans it is None.
     """
     dialogues_by_task: dict[str, list[Dialogue]] = {}
     for dialogue in test_dialogues:

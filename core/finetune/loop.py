@@ -1,4 +1,4 @@
-"""A training loop that can be killed at any moment and resumed.
+"""A training loop that can be killed at any moment and resumed, for all models of this package.
 
 Its state is saved as safetensors and JSON. Nothing is pickled.
 """
@@ -40,12 +40,15 @@ MAX_GRADIENT_NORM = 1.0  # norm to which gradients are clipped
 class Schedule:
     """The learning rate over the steps, and the intervals of measuring and saving.
 
-    The rate rises to `rate` over the first `warmup` of all `steps`, then falls to 0.
+    The rate rises linearly, then falls to 0 at the last step.
 
     Parameters
     ----------
-    shape : the fall, "linear" or "cosine".
-    measure_steps : steps between two measurements on held-out questions.
+    steps : number of all steps.
+    rate : the largest learning rate.
+    warmup : the share of the steps over which the rate rises, 0 to 1.
+    shape : the form of the fall, "linear" or "cosine".
+    measure_steps : steps between two measurements on validation data.
     patience : measurements in a row without a gain that end the training.
     save_seconds : seconds between two saves of the state.
     """
@@ -70,14 +73,17 @@ class Schedule:
 
 
 def step_seed(seed: int, number: int) -> int:
-    """Return the seed of a step, of 48 bits; callers add small numbers to it."""
+    """Return the seed of a step.
+
+    It has 48 bits, so that callers can add small numbers without exceeding torch's 64 bits.
+    """
     import numpy as np
 
     return int(np.random.SeedSequence((seed, number)).generate_state(1, np.uint64)[0] >> 16)
 
 
 def prepare_libraries() -> None:
-    """Set torch's number of threads and switch off what transformers prints."""
+    """Set torch's number of threads, and switch off messages and progress bars of transformers."""
     import torch
     import transformers
 
@@ -105,10 +111,17 @@ def reuse_freed_memory() -> None:
 
 @dataclass
 class TrainingState:
-    """The progress of a training.
+    """The progress of a training, saved as JSON.
 
-    `looks` are (step, mean loss since the last measurement, held-out figure). Larger figures are
-    better. `best` is the step of the best `figure`, and `stale` counts the measurements since then.
+    Parameters
+    ----------
+    step : number of steps done.
+    best : number of steps after which the figure was best.
+    figure : the best figure on the validation data; larger is better.
+    stale : number of measurements since the best one.
+    looks : (step, mean loss since the last measurement, figure) of each measurement. The loss is
+        None for the first one, before any step.
+    losses : losses of the steps since the last measurement.
     """
 
     step: int = 0
@@ -116,24 +129,25 @@ class TrainingState:
     figure: float = -math.inf
     stale: int = 0
     looks: list[tuple[int, float | None, float]] = field(default_factory=list)
-    losses: list[float] = field(default_factory=list)  # losses since the last measurement
+    losses: list[float] = field(default_factory=list)
 
 
 @dataclass
 class Training:
-    """A training of `weights`, tensors by name, in place.
+    """A training that changes weights in place.
 
-    A run with the same `key` continues where the last one stopped. The result is bit for bit the
-    same as without a stop, on the same processor and number of threads.
+    A run with the same `key` continues where the last one stopped. On the same processor and number
+    of threads the result is the same, bit by bit, as without a stop.
 
     Parameters
     ----------
-    weights : the tensors to train.
+    weights : the tensors to train, by name.
     schedule : the learning rate and the intervals.
-    step : does one forward and backward pass and returns its loss.
-    measure : returns the held-out figure of the current weights.
+    step : does the forward and backward pass of a step, counted from 0, and returns its loss.
+    measure : returns the figure of the current weights on the validation data; larger is better.
     folder : the folder of the saved state.
     key : a digest of everything that the result depends on.
+    watch : receives the progress, and can cancel the work.
     """
 
     weights: Mapping[str, Tensor]
@@ -158,7 +172,7 @@ class Training:
         state = self._load_state() or TrainingState()
         start = saved_at = time.monotonic()
         first_step = state.step
-        if not state.looks:
+        if not state.looks:  # a new training: measure the weights that it begins from
             self._measure_weights(state)
         while state.step < self.schedule.steps and state.stale < self.schedule.patience:
             try:
@@ -218,9 +232,10 @@ class Training:
         )
 
     def _save_state(self, state: TrainingState) -> None:
-        """Save everything: first the tensors under a new name, then the state that names them.
+        """Save the tensors under a new name, then the state that names them.
 
-        The files of the state before are removed last.
+        The files of the earlier state are removed last, so a kill at any moment leaves a whole
+        state.
         """
         tensors = {f"weight.{name}": weight.detach() for name, weight in self.weights.items()}
         for name, weight in self.weights.items():
@@ -238,9 +253,9 @@ class Training:
                 file.unlink(missing_ok=True)
 
     def _load_state(self) -> TrainingState | None:
-        """Load the saved state of the same key, with its tensors.
+        """Load the saved state of the same key, and set the weights and the optimizer to it.
 
-        The result is None if there is none or it is damaged.
+        The result is None if there is no such state or it is damaged.
         """
         import torch
 
@@ -252,7 +267,7 @@ class Training:
                 return None
             state = TrainingState(**{**record, "looks": [tuple(look) for look in record["looks"]]})
             tensors = self._read_tensors(f"step-{state.step}")
-            self._read_tensors(f"best-{state.best}")
+            self._read_tensors(f"best-{state.best}")  # only to check that they can be read
         except (OSError, ValueError, KeyError, TypeError, StoreError) as error:
             log.warning(
                 "What was trained so far cannot be read (%s); the training begins anew.", error

@@ -1,4 +1,4 @@
-"""Comparison of the plain and the trained encoder on the same unseen questions."""
+"""Report on a trained encoder: retrieval with it and with the plain one on unseen questions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.finetune.split import QuestionSplit
 from core.methods.catalogue import catalogue, find_method
 from core.runtime.jobs import Job
 
-# Methods that rank the same paths once, by the plain encoder and by encoder-finetuned.
+# Methods that rank the same paths, the first by the plain encoder, the second by encoder-finetuned.
 PLAIN_METHOD = "lego-v1-16"
 TRAINED_METHOD = "lego-v1-18"
 COMPARED_METRICS = ("path_hit@1", "path_hit@32", "path_recall@32")
@@ -34,7 +34,7 @@ def evaluations(split: QuestionSplit, size: int, engine, store: Store) -> Iterat
 
 
 def merge_summaries(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> RunSummary:
-    """Return one summary of several runs over the same questions, each with one method."""
+    """Return one summary of several runs over the same questions, each with its own method."""
     first = runs[0][0]
     methods = [method for run, _ in runs for method in run.spec["instances"]]
     return RunSummary(
@@ -46,8 +46,10 @@ def merge_summaries(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> RunSumma
 def comparison_rows(summary: RunSummary) -> list[dict[str, Any]]:
     """Return a row for each hop count and metric.
 
-    `before` and `after` have 95 % intervals. `change` is the mean difference over the same
-    questions, with its interval and the uncorrected p-value of the hypothesis of no change.
+    `before` is the figure of the first method and `after` that of the second, both with 95 %
+    intervals. `change` is the mean difference over the same questions, with its interval and the
+    p-value of the hypothesis of no change, not corrected for several tests. It is empty if there is
+    no test.
     """
     first, second = summary.methods
     rows = []
@@ -75,21 +77,21 @@ def comparison_rows(summary: RunSummary) -> list[dict[str, Any]]:
 
 
 def report_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the table as text: a line for each row, and lines on metrics that did not improve."""
+    """Return the rows of `comparison_rows` as a text table, and lines on metrics without a gain."""
     head = ("hops", "questions", "metric", "before", "after", "change, 95 % interval", "p")
     text = align_columns([head, *map(_cells, rows)], left_count=0)
-    worse = []
-    unsure = []
+    without_gain = []
+    uncertain = []
     for row in rows:
         title = f"{row['metric']} at {_hops(row)} hops"
         if row["change"] and row["change"]["difference"] <= 0:
-            worse.append(title)
+            without_gain.append(title)
         elif row["change"] and row["change"]["low"] <= 0:
-            unsure.append(title)
-    if worse:
-        text.append(f"No gain: {', '.join(worse)}.")
-    if unsure:
-        text.append(f"A gain that may be chance: {', '.join(unsure)}.")
+            uncertain.append(title)
+    if without_gain:
+        text.append(f"No gain: {', '.join(without_gain)}.")
+    if uncertain:  # the interval of the change includes 0
+        text.append(f"A gain that may be chance: {', '.join(uncertain)}.")
     return text
 
 

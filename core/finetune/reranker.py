@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Score = Callable[[Task, Sequence[str]], np.ndarray]
 NDCG_RANKS = 10  # ranks that nDCG counts
-WORD_EMBEDDINGS = "word_embeddings"  # half of the weights, hardly changed by training
+WORD_EMBEDDINGS = "word_embeddings"  # name of half of the weights, hardly changed by training
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,12 @@ class RerankerSettings:
     Parameters
     ----------
     batch : groups in a step.
+    epochs : passes over the groups.
     rate : the largest learning rate.
     warmup : the share of the steps over which the rate rises.
     negatives : wrong texts in a group, besides one right text.
     tokens : the maximum number of tokens of question and text together.
-    measure : steps between two measurements on held-out questions.
+    measure : steps between two measurements on validation groups.
     patience : measurements in a row without a gain that end the training.
     """
 
@@ -90,7 +91,7 @@ class TrainableReranker:
     def scores(self, query: str, texts: Sequence[str]) -> Tensor:
         """Return the scores of texts for a query, float32 [n].
 
-        They have gradients if these are enabled. They are then computed in bfloat16 if the
+        With gradients enabled, the scores have gradients. They are then computed in bfloat16 if the
         processor supports it, which halves the time.
         """
         import torch
@@ -117,10 +118,10 @@ class TrainableReranker:
             return self.scores(task.query, texts).double().cpu().numpy()
 
     def load_low_rank_difference(self, folder: Path, rank: int) -> dict[str, np.ndarray]:
-        """Return a low-rank approximation of a folder's weights minus the encoder's, and apply it.
+        """Load the weights of a folder, approximated as a low-rank change of the encoder's weights.
 
-        The approximation has matrices of rank `rank`. This model has the changed weights
-        afterwards.
+        The change, whose matrices have the given rank, is returned by name. Word embeddings are not
+        changed.
         """
         import torch
         from safetensors.numpy import load_file
@@ -143,8 +144,8 @@ class TrainableReranker:
 
 def train_reranker(
     base: Path,
-    rows: Sequence[Group],
-    held: Sequence[Group],
+    groups: Sequence[Group],
+    validation: Sequence[Group],
     settings: RerankerSettings,
     work: Path,
     key: str,
@@ -158,27 +159,27 @@ def train_reranker(
     Parameters
     ----------
     base : the folder of the encoder.
-    rows : training groups.
-    held : validation groups, for early stopping.
+    groups : training groups.
+    validation : groups for early stopping.
     settings : the settings of the training.
     work : the folder of the intermediate state.
     key : a digest of everything that the result depends on.
     watch : receives the progress, and can cancel the work.
     """
-    if not rows or not held:
+    if not groups or not validation:
         raise BadInput(
             "There are no questions with known documents to train on, or none is held out."
         )
     watch.report("Loading the encoder")
     model = TrainableReranker(base, settings.tokens, settings.seed)
-    steps_per_epoch = math.ceil(len(rows) / settings.batch)
+    steps_per_epoch = math.ceil(len(groups) / settings.batch)
 
     def step(number: int) -> float:
         epoch, index = divmod(number, steps_per_epoch)
-        order = np.random.default_rng([settings.seed, epoch]).permutation(len(rows))
+        order = np.random.default_rng([settings.seed, epoch]).permutation(len(groups))
         start = index * settings.batch
-        groups = [rows[int(i)] for i in order[start : start + settings.batch]]
-        return _step(model, groups, settings.negatives, step_seed(settings.seed, number))
+        batch = [groups[int(i)] for i in order[start : start + settings.batch]]
+        return _step(model, batch, settings.negatives, step_seed(settings.seed, number))
 
     schedule = Schedule(
         steps_per_epoch * settings.epochs,
@@ -192,7 +193,7 @@ def train_reranker(
         trainable_weights(model.net),
         schedule,
         step,
-        lambda: mean_ndcg(model.score, held, watch),
+        lambda: mean_ndcg(model.score, validation, watch),
         work,
         key,
         watch,
@@ -201,7 +202,7 @@ def train_reranker(
 
 
 def _step(model: TrainableReranker, groups: Sequence[Group], negatives: int, seed: int) -> float:
-    """Do one backward pass over some groups; return the mean loss."""
+    """Add the gradients of the mean loss of some groups; return that loss."""
     import torch
 
     model.net.train()
@@ -212,6 +213,7 @@ def _step(model: TrainableReranker, groups: Sequence[Group], negatives: int, see
         wrong = [group.negatives[int(index)] for index in drawn_indices]
         right = group.positives[int(rng.integers(len(group.positives)))]
         scores = model.scores(group.question, [right, *wrong])
+        # The right text is the class 0 among the texts of the group.
         loss = torch.nn.functional.cross_entropy(
             scores[None], torch.zeros(1, dtype=torch.long, device=scores.device)
         ) / len(groups)
@@ -221,7 +223,7 @@ def _step(model: TrainableReranker, groups: Sequence[Group], negatives: int, see
 
 
 def mean_ndcg(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) -> float:
-    """Return the mean nDCG@10 of the right texts among the candidates of each group.
+    """Return the mean nDCG@10 of the right texts among all texts of each group.
 
     In a tie a right text comes last.
 
@@ -239,7 +241,11 @@ def mean_ndcg(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) ->
         order = sorted(
             range(len(texts)), key=lambda index: (-scores[index], index in right, index)
         )[:NDCG_RANKS]
-        gain = sum(1 / math.log2(1 + rank) for rank, row in enumerate(order, 1) if row in right)
+        right_ranks = [rank for rank, index in enumerate(order, 1) if index in right]
         best_ranks = range(1, min(NDCG_RANKS, len(right)) + 1)
-        figures.append(gain / sum(1 / math.log2(1 + rank) for rank in best_ranks))
+        figures.append(_discounted_gain(right_ranks) / _discounted_gain(best_ranks))
     return float(np.mean(figures))
+
+
+def _discounted_gain(ranks: Iterable[int]) -> float:
+    return sum(1 / math.log2(1 + rank) for rank in ranks)

@@ -1,4 +1,4 @@
-"""Training groups for a reranker: a question, its evidence texts, and similar wrong texts."""
+"""Training groups of the reranker: a question, its evidence texts, and similar wrong texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_LOOKALIKES = 20  # wrong texts of a question
 
 @dataclass(frozen=True)
 class Group:
-    """A question with its evidence texts, and other texts that look like them."""
+    """A question with its evidence texts, and wrong texts that share its words."""
 
     question: str
     positives: tuple[str, ...]
@@ -28,10 +28,11 @@ class Group:
 
 
 def question_half(question: Question) -> int:
-    """Return 0 for questions that train, and 1 for questions that are never trained on.
+    """Return 0 for a training question, and 1 for a test question.
 
-    The half depends on a hash of the text alone, not on the other questions. Trained models depend
-    on it, so it must not change when `core.languages.spelling` changes.
+    The half depends on a hash of the text alone, not on the other questions of a set. Trained
+    models depend on it. So the text is normalized here, and not by `core.languages.spelling`, which
+    may change.
 
     >>> from core.finetune.reranker_data import question_half
     >>> from core.types import Question
@@ -52,14 +53,15 @@ class Lookalikes:
         self._index.index([search_terms(text) for text in texts], show_progress=False)
 
     def group(self, query: str, right: Collection[int]) -> Group | None:
-        """Return a query with its right texts, given by row, and the most similar other texts.
+        """Return a query with its right texts and the most similar other texts.
 
-        The result is None if there are no other texts.
+        `right` are the rows of the right texts. The result is None if there are no other texts.
         """
         known_words = [word for word in search_terms(query) if word in self._index.vocab_dict]
         scores = np.zeros(len(self.texts))
         if known_words:
             scores = np.asarray(self._index.get_scores(known_words))
+        # Enough rows for `MAX_LOOKALIKES` wrong texts, even if all right texts are among them.
         best_rows = np.argsort(-scores, kind="stable")[: MAX_LOOKALIKES + len(right)].tolist()
         wrong_rows = [row for row in best_rows if row not in right][:MAX_LOOKALIKES]
         if not wrong_rows:
@@ -71,7 +73,7 @@ class Lookalikes:
 def question_groups(
     corpus: Corpus, half: int, limit: int, seed: int, watch: Watch = NO_WATCH
 ) -> list[Group]:
-    """Return groups of the questions of one half of a corpus's first set.
+    """Return groups of the questions of one half of a corpus's first question set.
 
     Positives are the questions' gold documents. Negatives are the most similar documents by BM25.
     Raises BadInput if the corpus has no question with gold documents.
@@ -93,6 +95,7 @@ def question_groups(
         raise BadInput(
             f"The corpus “{corpus.name}” has no questions with known documents to learn from."
         )
+    # The title and the text, without an empty one and without a text that repeats the title.
     texts = ["\n".join(dict.fromkeys(filter(None, pair))) for pair in _titled_texts(corpus)]
     queries = []
     for index in _sample(len(usable_questions), limit, [seed, half]):
@@ -105,8 +108,8 @@ def question_groups(
 def title_groups(corpus: Corpus, limit: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
     """Return groups that use titles as questions.
 
-    The document's own text is the positive, and the most similar other texts are negatives. `limit`
-    of the documents with a title and a text are drawn with a seed.
+    The text under the title is the positive, and the most similar other texts are negatives.
+    `limit` of the documents with a title and a text are drawn with a seed (0: all).
     """
     pairs = _titled_texts(corpus)
     titled_rows = [

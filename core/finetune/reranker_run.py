@@ -1,6 +1,6 @@
 """The training of the embedded reranker, from shipped questions to the folder that serves it.
 
-The model is only served if it is better than late interaction.
+The model is served only if it ranks better than late interaction, which needs no training.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from core.models.scorers import LateInteractionScorer
 from core.models.weight_differences import write_difference
 from core.watch import NO_WATCH, Watch
 
-RERANKER_DATA_VERSION = 2
+RERANKER_DATA_VERSION = 2  # part of the key; to be raised if the same data gives other groups
 RERANKER_NAME = "reranker-finetuned"
 RERANKER_CORPORA = ("scifact", "hotpotqa")
 
@@ -47,13 +47,15 @@ class Lessons:
 
     Parameters
     ----------
-    corpora : corpora with questions and gold documents. One half of the questions trains, and the
-        other is never trained on.
-    questions : number of questions drawn from the first half; 0 for all.
-    unseen : number of test questions, from the other half.
-    held : number of validation questions of each corpus, for early stopping.
-    titles : number of documents of each corpus whose titles are used as questions.
-    paths : number of training questions from MetaQA's development sets.
+    corpora : corpora with questions and gold documents. One half of the questions of each is for
+        training, and the other for tests (`question_half`).
+    questions : number of questions drawn from the training half; 0 for all.
+    unseen : number of questions drawn from the test half; 0 for all.
+    held : number of validation questions of each corpus, for early stopping; at most a fifth.
+    titles : number of documents of each corpus whose titles are used as questions; 0 for none.
+    paths : number of questions from MetaQA's development sets, for training and validation; 0 for
+        none.
+    seed : the seed of all draws.
     """
 
     corpora: tuple[str, ...] = RERANKER_CORPORA
@@ -74,9 +76,9 @@ def run_reranker_training(
 ) -> dict[str, Any]:
     """Train the reranker, and serve it as `reranker-finetuned` if it beats late interaction.
 
-    The measure is nDCG@10 of the candidates of unseen questions. Otherwise the model that was
-    served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError and
-    RunCancelled.
+    They are compared by nDCG@10 on unseen questions. A reranker that is no better is not served,
+    and the one that was served before stays. Raises BadInput, BadParameter, ModelUnavailable,
+    StoreError and RunCancelled.
 
     Parameters
     ----------
@@ -88,8 +90,8 @@ def run_reranker_training(
 
     Returns
     -------
-    The record of the training. `report` is nDCG@10 of both by corpus, and `kept` is True if the
-        model is served.
+    The record of the training. `report` is nDCG@10 of the reranker and of late interaction by
+        corpus, and `kept` is True if the reranker is served.
     """
     model_folder = served_folder(engine, RERANKER_NAME)
     base = base_encoder_folder(engine)
@@ -101,8 +103,9 @@ def run_reranker_training(
         held_count = min(lessons.held, len(groups) // 5)
         held = held + groups[:held_count]
         rows = rows + groups[held_count:]
-    for name in lessons.corpora if lessons.titles else ():
-        rows = rows + title_groups(open_corpus(name), lessons.titles, lessons.seed, watch)
+    if lessons.titles:
+        for name in lessons.corpora:
+            rows = rows + title_groups(open_corpus(name), lessons.titles, lessons.seed, watch)
     input_key = training_key(
         RERANKER_DATA_VERSION,
         repr(lessons),
@@ -139,9 +142,9 @@ def ship_reranker(
 ) -> dict[str, Any]:
     """Write the trained reranker into a folder, as a low-rank change of its encoder's weights.
 
-    The word embeddings are unchanged. The record of the training is returned, with the figures of
-    the written model. Raises BadInput if no reranker was trained, or if the compressed one is no
-    better than late interaction; StoreError, ModelUnavailable, RunCancelled.
+    The word embeddings are unchanged. The record of the training is returned, but with the figures
+    of the written, compressed model. Raises BadInput if no reranker was trained, or if the
+    compressed one is no better than late interaction; StoreError, ModelUnavailable, RunCancelled.
 
     Parameters
     ----------
@@ -174,7 +177,10 @@ def ship_reranker(
 
 
 def mean_figure(report: Sequence[dict[str, Any]], model: str) -> float:
-    """Return the mean figure of a model over the unseen questions of all corpora."""
+    """Return the mean figure of a model over all questions of a report.
+
+    A corpus counts by its number of questions. `model` is a key of the rows.
+    """
     total = sum(row["questions"] for row in report)
     return sum(row[model] * row["questions"] for row in report) / max(1, total)
 
@@ -209,16 +215,18 @@ def _compare(
 
 
 def _metaqa_groups(
-    engine: Any, lessons: Lessons, model_folder: Any, watch: Watch = NO_WATCH
+    engine: Any, lessons: Lessons, model_folder: Path, watch: Watch = NO_WATCH
 ) -> tuple[list[Group], list[Group]]:
-    """Return groups of MetaQA's development questions: (to train on, held out)."""
+    """Return training groups and validation groups of MetaQA's development questions."""
     if not lessons.paths:
         return [], []
+    # MetaQA has three development sets, and each gives a third of the questions. Of each set,
+    # `held` questions are for validation, three tenths of its questions.
     held = max(1, lessons.paths // 10)
     questions = TrainingQuestions.of(
         QuestionSplit(questions=max(held + 1, lessons.paths // 3), held=held, seed=lessons.seed),
         engine,
     )
     with working_folder(model_folder) as folder:
-        train, held_out = questions.examples(folder, watch)
-    return path_groups(train), path_groups(held_out)
+        train, validation = questions.examples(folder, watch)
+    return path_groups(train), path_groups(validation)

@@ -1,4 +1,4 @@
-"""Settings of trainings as plain values, for records and keys."""
+"""Settings of trainings as values for JSON, for the records and keys of trainings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split of questions into training, validation and test questions."""
+"""Split of question sets into training, validation and test questions, for all trainings."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ class QuestionSplit:
     """Questions of several sets in three parts that share no question text.
 
     The parts are training, validation and test questions, drawn with a seed. Test questions are
-    those of the matching test sets (`-dev` and `-train` give `-test`). For a set without one, they
-    are a fifth of its own questions, reserved before anything else is drawn.
+    those of the matching test sets: the set `NAME-test` for `NAME-dev` or `NAME-train`. A set
+    without a test set gives a fifth of its own questions as test questions. They are reserved
+    before anything else is drawn.
 
     Parameters
     ----------
     sets : names of the sets to learn from, separated by commas.
-    tests : names of the test sets, if not the matching ones.
+    tests : names of the test sets, separated by commas; empty for the matching ones.
     questions : number of questions drawn from each set; None for all.
-    held : number of them for validation (early stopping). The others train.
+    held : number of these questions of each set for validation (early stopping). The others train.
     seed : the seed of the draw.
     """
 
@@ -73,7 +74,7 @@ class QuestionSplit:
 
     @cached_property
     def test_names(self) -> tuple[str, ...]:
-        """The names of the test sets; a set without a test set is its own."""
+        """The names of the test sets; a set without a test set stands for itself."""
         if self.tests:
             return tuple(filter(None, map(str.strip, self.tests.split(","))))
         return tuple(_matching_test_set(self._full_name(name)) or name for name in self.set_names)
@@ -86,6 +87,7 @@ class QuestionSplit:
         `open_graph` opens graphs by name. Raises BadInput, StoreError.
         """
         test_questions = chain.from_iterable(self._test_questions_by_set(open_graph).values())
+        # The same question may occur in several sets, so test questions are excluded by their text.
         test_texts = set(map(comparable_question, test_questions))
         train: list[DrawnQuestion] = []
         validation: list[DrawnQuestion] = []
@@ -105,7 +107,7 @@ class QuestionSplit:
     def draw_test_questions(
         self, size: int, open_graph: Callable[[str], Any]
     ) -> list[DrawnQuestion]:
-        """Return up to `size` test questions of each test set, interleaved.
+        """Return up to `size` test questions of each test set, one of each set in turn.
 
         Raises BadInput, StoreError.
         """
@@ -116,7 +118,7 @@ class QuestionSplit:
     def plan(self, methods: Sequence, size: int, open_graph: Callable[[str], Any]) -> Plan:
         """Return an evaluation plan of some methods on `size` test questions of each test set.
 
-        Only the graph reader answers.
+        No language model answers.
         """
         parts = self._test_questions_by_set(open_graph)
         full_plan = self._plan(tuple(parts), open_graph, tuple(methods))
@@ -130,6 +132,7 @@ class QuestionSplit:
     def _test_questions_by_set(
         self, open_graph: Callable[[str], Any]
     ) -> dict[str, list[DrawnQuestion]]:
+        """Return all test questions; of a set that is also learned from, its reserved fifth."""
         questions_by_set = self._questions_by_set(self.test_names, open_graph)
         for name in questions_by_set.keys() & {self._full_name(name) for name in self.set_names}:
             reserved_count = max(1, len(questions_by_set[name]) // TEST_SHARE_DIVISOR)
@@ -155,7 +158,7 @@ class QuestionSplit:
         return make_plan(
             methods or (Method("none", "", Line()),),  # a plan needs a method
             ",".join(names),
-            None,
+            None,  # all questions
             open_graph,
             seed=self.seed,
         )
@@ -169,7 +172,8 @@ class QuestionSplit:
 def comparable_question(drawn_question: DrawnQuestion) -> str:
     """Return a question's text for comparison, without case and extra spaces.
 
-    Splits depend on it, so it must not change when `core.languages.spelling` changes.
+    Splits depend on it. So the text is normalized here, and not by `core.languages.spelling`, which
+    may change.
     """
     return " ".join(drawn_question.question.text.lower().split())
 
@@ -179,7 +183,8 @@ def linked_questions(
 ) -> Iterator[tuple[Any, Question, tuple[int, ...]]]:
     """Yield (graph, question, seeds) of the questions whose entities are in their graph.
 
-    `noun` names the search in progress messages, such as paths.
+    The seeds are the nodes of the question's entities. `noun` says in progress messages what is
+    searched for, such as “paths”.
     """
     for index, drawn_question in enumerate(sample):
         watch.check()
@@ -198,9 +203,9 @@ def load_examples(
 ) -> list[TrainingExample]:
     """Return the training examples of some questions, in their order.
 
-    They are saved in `file` under `key`, and read from there the next time. A question gives no
-    example if its entities are not in its graph, or if no path leads to its answers. Raises
-    StoreError.
+    They are saved in `file` with `key`, and read from it the next time if the key is the same. A
+    question gives no example if its entities are not in its graph, or if no path leads to its
+    answers. Raises StoreError.
     """
     try:
         record = json.loads(file.read_text("utf-8"))

@@ -1,6 +1,6 @@
-"""Training examples: candidates that lead to a known answer and candidates that do not.
+"""Training examples: right candidates, which lead to a known answer, and wrong candidates.
 
-Each question has them for every unit that the methods read: paths, triples and relations.
+Each question has both for every unit that the methods rank: paths, triples and relations.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from core.watch import NO_WATCH, Watch
 CANDIDATE_RETRIEVAL = PersonalizedPageRank(keep=2000, damping=0.8) >> ShortestPaths(hops=4)
 """Operators that find the candidates, as in the methods No. 16 and No. 18 of LEGO-GraphRAG v1."""
 CANDIDATE_UNITS = ("path", "triple", "relation")
-# Texts of each unit.
+# Limits of the texts of each unit.
 MAX_POSITIVES = 8
 MAX_NEGATIVES = 32
 T = TypeVar("T")
@@ -47,9 +47,10 @@ class CandidateTexts:
 
 @dataclass(frozen=True)
 class TrainingExample:
-    """A question with its candidates.
+    """A question with its candidates, one `CandidateTexts` for each unit.
 
-    `plan` are the relations that lead to its answers, step by step.
+    `entities` are the names of its entities, and `plan` the names of the relations that lead from
+    them to the answers, step by step.
     """
 
     id: str
@@ -72,16 +73,18 @@ def training_example(
 ) -> TrainingExample | None:
     """Return the training example of a question.
 
-    The result is None if no retrieved path ends in a known answer, or if all pass one.
+    The result is None if no retrieved path ends in a known answer, or if all paths of other chains
+    contain one.
 
-    Of the relation chains of the retrieved paths, the one whose ends agree best with the known
-    answers (F1) is the right one. A path of another chain may end in an answer by chance.
+    A chain is the sequence of relations along a path. The right chain is the one whose ends agree
+    best with the known answers (F1). A path of another chain may end in an answer by chance.
 
-    - "path": positives are the paths of that chain that end in an answer, by rank. The papers' code
-      trains on the first one. Negatives are paths of other chains that pass no answer, drawn so
-      that lengths alternate, and chains within a length.
-    - "triple" (`A, r, B`): the triples of the positive paths, and others of the negative ones.
-    - "relation": the chain's names, and the other names in the subgraph.
+    - "path": positives are the paths of the right chain that end in an answer, by rank. The papers'
+      code trains on the first of them. Negatives are paths of other chains that contain no answer,
+      drawn so that lengths alternate, and chains within a length.
+    - "triple" (`A, r, B`): the triples of the positive paths, and the other triples of the negative
+      paths.
+    - "relation": the relations of the right chain, and the other relations of the subgraph.
     """
     golds = set[int]().union(*map(name_lookup(graph).find_exact, question.answers))
     state = _retrieve_candidates(graph, question, seeds, seed, watch)
@@ -98,6 +101,7 @@ def training_example(
     wrong_paths = _draw_wrong_paths(others, golds, rng)
     if not wrong_paths:
         return None
+    # The last bit of a step's code is its direction, the other bits are its relation.
     plan = [graph.relation_names[code >> 1] for code in best]
     relations = np.unique(graph.triples(state.subgraph.edges)[1])
     drawn_relations = relations[rng.permutation(len(relations))].tolist()
@@ -126,14 +130,12 @@ def _retrieve_candidates(
 def _draw_wrong_paths(
     chains: dict[Chain, list[Path]], golds: set[int], rng: np.random.Generator
 ) -> list[Path]:
-    """Return drawn paths that pass no answer.
-
-    Lengths alternate, and chains within a length.
-    """
+    """Draw paths that contain no answer, so that lengths alternate, and chains within a length."""
     wrong_paths: list[tuple[Chain, Path]] = []
     for chain, paths in chains.items():
         wrong_paths += [(chain, path) for path in paths if golds.isdisjoint(path.nodes)]
     sample = [wrong_paths[int(row)] for row in rng.permutation(len(wrong_paths))]
+    # First by chain, then by length, since the later order keeps the earlier one within a length.
     sample = take_turns(sample, lambda chain_and_path: chain_and_path[0])
     sample = take_turns(sample, lambda chain_and_path: len(chain_and_path[0]))
     return [path for _, path in sample[:MAX_NEGATIVES]]
@@ -142,8 +144,8 @@ def _draw_wrong_paths(
 def best_chain(chains: dict[Chain, list[Path]], golds: set[int]) -> Chain | None:
     """Return the chain whose ends agree best with the known answers by F1.
 
-    Among equals it is the shortest, then the one with the smallest codes. The result is None if no
-    chain ends in an answer.
+    Of several such chains it is the shortest, then the one with the smallest codes. The result is
+    None if no chain ends in an answer.
     """
     ranked_chains: list[tuple[float, int, Chain]] = []
     for chain, paths in chains.items():
@@ -168,14 +170,14 @@ def take_turns(items: Iterable[T], group: Callable[[T], Any]) -> list[T]:
 
 
 def _texts(unit: str, positives: Iterable[str], negatives: Iterable[str]) -> CandidateTexts:
-    """Return the distinct texts of both kinds; a positive text is never a negative."""
-    good = list(dict.fromkeys(positives))
-    bad = [text for text in dict.fromkeys(negatives) if text not in set(good)]
-    return CandidateTexts(unit, tuple(good[:MAX_POSITIVES]), tuple(bad[:MAX_NEGATIVES]))
+    """Return the first distinct texts of both kinds; a positive text is never a negative."""
+    right = list(dict.fromkeys(positives))
+    wrong = [text for text in dict.fromkeys(negatives) if text not in set(right)]
+    return CandidateTexts(unit, tuple(right[:MAX_POSITIVES]), tuple(wrong[:MAX_NEGATIVES]))
 
 
 def _triples(graph: Graph, paths: Iterable[Path]) -> list[str]:
-    steps: list[Path] = []
+    steps: list[Path] = []  # each step as a path of its own
     for path in paths:
         for a, b, edge, is_forward in zip(path.nodes, path.nodes[1:], path.edges, path.forward):
             steps.append(Path((a, b), (edge,), (is_forward,)))

@@ -1,6 +1,6 @@
-"""The folders of a training: its working folder, and the folder from which a model is served.
+"""The folders of a training: its working folder, and the folder from which the model is served.
 
-A trained model replaces the old one as a whole.
+A trained model replaces the earlier one in one step, so a killed process never leaves a part of it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def working_folder(target: Path) -> Iterator[Path]:
 
 
 def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) -> None:
-    """Replace `target` by a new folder.
+    """Write a trained model with its record, and replace the folder `target` by it.
 
     The old folder stays until the new one is complete and on the disk. Raises StoreError.
 
@@ -66,7 +66,7 @@ def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) 
             (temporary / TRAINING_FILE).write_text(
                 json.dumps({**record, "sha256": weights}, ensure_ascii=False, indent=1), "utf-8"
             )
-            os.chmod(temporary, 0o755)
+            os.chmod(temporary, 0o755)  # a temporary folder can be read by its owner alone
             for file in (*temporary.rglob("*"), temporary):
                 sync(file)
             if target.exists():
@@ -100,7 +100,7 @@ def digest_of_file(file: Path) -> str:
 
 
 def training_key(*parts: Any) -> str:
-    """Return a digest of some values that JSON can hold."""
+    """Return a digest of everything that a training depends on, as values for JSON."""
     return hashlib.sha256(
         json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()
     ).hexdigest()

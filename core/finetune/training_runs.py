@@ -1,4 +1,7 @@
-"""Complete trainings from questions to the served folder, one call for each kind of model."""
+"""Complete trainings, from questions to the served folder: one function for each kind of model.
+
+The command `finetune` calls them. The reranker's training is in `core.finetune.reranker_run`.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +40,10 @@ from core.operators.base import Context, Recorder
 from core.operators.retrieve.scored_triples import NameVectors
 from core.watch import NO_WATCH, Watch
 
-QUESTIONS_VERSION = 1
+QUESTIONS_VERSION = 1  # part of the keys; to be raised if the same questions give other examples
 ENCODER_NAME = "encoder-finetuned"
 CHAT_NAME = "chat-finetuned"
-BASE_ENCODER = "minilm"
+BASE_ENCODER = "minilm"  # the encoder that trainings begin from
 
 # The record of a training, and a function that writes the model's files into a folder.
 TrainedModel = tuple[dict[str, Any], Callable[[Path], None]]
@@ -49,7 +52,7 @@ TrainedModel = tuple[dict[str, Any], Callable[[Path], None]]
 def served_folder(engine, name: str) -> Path:
     """Return the folder that a declared model is served from.
 
-    Raises BadParameter if its row names none.
+    Raises BadParameter if its row of models.toml names no folder.
     """
     folder = engine.models.resolve(name).settings.own_folder
     if not folder:
@@ -62,7 +65,7 @@ def served_folder(engine, name: str) -> Path:
 
 @dataclass(frozen=True)
 class TrainingQuestions:
-    """The questions from which the examples of a training are made."""
+    """The training and validation questions of a split, and the examples made from them."""
 
     split: QuestionSplit
     engine: Any
@@ -75,7 +78,7 @@ class TrainingQuestions:
         return cls(split, engine, *split.draw_questions(engine.graph))
 
     def key_inputs(self) -> list[Any]:
-        """Return everything that the examples depend on."""
+        """Return everything that the examples depend on, as values for JSON."""
         drawn_questions = (*self.train, *self.validation)
         question_rows: list[list[Any]] = []
         for drawn in drawn_questions:
@@ -95,7 +98,7 @@ class TrainingQuestions:
     def examples(
         self, folder: Path, watch: Watch = NO_WATCH
     ) -> tuple[list[TrainingExample], list[TrainingExample]]:
-        """Return the training examples and the validation examples, saved in `folder`.
+        """Return the training and the validation examples, which are saved in `folder`.
 
         Raises RunCancelled, StoreError.
         """
@@ -150,9 +153,9 @@ def run_encoder_training(
 ) -> dict[str, Any]:
     """Train the sentence encoder, serve it as `encoder-finetuned`, and return its record.
 
-    A model that was trained with the same questions, settings and base is not trained again, unless
-    `rerun`. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and RunCancelled. After
-    RunCancelled the same call continues the training.
+    A model that was trained with the same questions, settings and base model is not trained again,
+    unless `rerun` is set. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and
+    RunCancelled. After RunCancelled the same call continues the training.
     """
     target = served_folder(engine, ENCODER_NAME)
     base = base_encoder_folder(engine)
@@ -185,10 +188,10 @@ def run_llm_training(
 ) -> dict[str, Any]:
     """Train a language model, serve it as `chat-finetuned`, and return its record.
 
-    The adapters are merged into the base model, a folder or a name on the hub. `report` in the
-    record has figures before and after the training on `n_test_questions` questions of each test
-    set. A model that is not trained again keeps its report. The rest is as for
-    `run_encoder_training`.
+    The adapters are merged into the base model: `base` is its folder or its name on the hub.
+    `report` in the record has figures before and after the training, on `n_test_questions`
+    questions of each test set. A model that is not trained again keeps its report. Errors and
+    restarts are as in `run_encoder_training`.
     """
     target = served_folder(engine, CHAT_NAME)
     base_folder = llms.base_model_folder(base, watch)
@@ -228,7 +231,8 @@ def run_triples_training(
 ) -> dict[str, Any]:
     """Train the triple scorer, and return its record.
 
-    The operator Scored triples reads the written file. The rest is as for `run_encoder_training`.
+    The operator Scored triples reads the written file. Errors and restarts are as in
+    `run_encoder_training`.
     """
     target = models_folder() / TRIPLE_SCORER_NAME
     encoder = engine.models.encoder()
@@ -236,6 +240,7 @@ def run_triples_training(
     input_key = training_key(questions.key_inputs(), settings_dict(settings), fingerprint(encoder))
 
     def name_vectors(graph: Any) -> NameVectors:
+        # Makes the vectors of the graph if they are missing, and reports the progress.
         vector_index(graph, encoder, "nodes", watch)
         return NameVectors(
             Context(graph, engine.environment, watch=watch.without_reports), "encoder", Recorder()
@@ -260,7 +265,10 @@ def _train_if_needed(
     train_in: Callable[[Path], TrainedModel],
     rerun: bool,
 ) -> dict[str, Any]:
-    """Return the record of the model in `target`, after training unless its key is unchanged."""
+    """Train and publish a model unless its key is unchanged; return the model's record.
+
+    `train_in` trains in a working folder. With `rerun` it always trains, from the beginning.
+    """
     earlier_record = trained_record(target)
     if earlier_record and earlier_record.get("key") == key and not rerun:
         return earlier_record

@@ -1,4 +1,4 @@
-"""Training of the triple scorer (SubgraphRAG).
+"""Training of the triple scorer of SubgraphRAG (`core.models.triple_scorer`).
 
 The right triples are those on shortest paths from a question's entities to its answers.
 """
@@ -20,7 +20,7 @@ from core.finetune.split import linked_questions
 from core.graph.algorithms.directional import distance_width
 from core.graph.names.lookup import name_lookup
 from core.models.base import NoModels
-from core.models.triple_scorer import TRIPLE_SCORER_FILE, TRIPLE_SCORER_WEIGHTS
+from core.models.triple_scorer import TRIPLE_SCORER_FILE, TRIPLE_SCORER_WEIGHTS, hidden_layer
 from core.operators.base import Context
 from core.operators.extract import PersonalizedPageRank
 from core.operators.retrieve.scored_triples import triple_features
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 RECALL_TRIPLES = 100  # triples that recall counts, as many as SubgraphRAG keeps
-MAX_PATH_ANSWERS = 50  # known answers of a question to which paths are searched
+MAX_PATH_ANSWERS = 50  # known answers of a question to which paths are computed
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class TripleSettings:
 
     Parameters
     ----------
-    nodes : nodes of the subgraph (PageRank) whose triples are scored.
-    hidden : hidden units.
+    nodes : nodes of the PageRank subgraph whose triples are scored.
+    hidden : units of the hidden layer.
     epochs : passes over the questions.
     rate : the learning rate.
     """
@@ -55,7 +55,10 @@ class TripleSettings:
 
 @dataclass(frozen=True, eq=False)
 class ScoredQuestion:
-    """The features of a question's triples, and a mask of the right ones, bool [triples]."""
+    """The features of a question's triples, and the mask of the right triples, bool [triples].
+
+    The features are the arguments of `TripleScorer.scores`.
+    """
 
     features: tuple[Any, ...]
     right: np.ndarray
@@ -64,9 +67,9 @@ class ScoredQuestion:
 def subgraph_of(
     graph: Any, question: Question, seeds: tuple[int, ...], nodes: int, watch: Watch
 ) -> Subgraph:
-    """Return the subgraph of the nodes of highest PageRank, whose triples are scored.
+    """Return the subgraph of the `nodes` nodes of highest PageRank, whose triples are scored.
 
-    The method `subgraph-rag` scores the same.
+    The method `subgraph-rag` scores the same triples.
     """
     context = Context(graph, Environment(NoModels()), watch=watch.without_reports)
     subgraph = PersonalizedPageRank(keep=nodes)(State(question, seeds), context).subgraph
@@ -104,6 +107,7 @@ def shortest_path_mask(
                 through_triple = np.minimum(
                     from_start[heads] + to_end[tails], from_start[tails] + to_end[heads]
                 )
+                # The shortest walk through a triple counts the triple itself as one more edge.
                 mask |= through_triple + 1 == from_start[end]
     return mask
 
@@ -124,6 +128,7 @@ def scored_question(
     answer_nodes = map(name_lookup(graph).find_exact, question.answers[:MAX_PATH_ANSWERS])
     answers = sorted(set[int]().union(*answer_nodes) - set(seeds))
     heads, _, tails = graph.triples(subgraph.edges)
+    # Number the nodes of the subgraph from 0 on; `local` are the numbers of heads, tails and seeds.
     nodes, local = np.unique(
         np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True
     )
@@ -159,7 +164,7 @@ def scored_questions(
 
 def train_scorer(
     questions: Sequence[ScoredQuestion],
-    held: Sequence[ScoredQuestion],
+    validation: Sequence[ScoredQuestion],
     settings: TripleSettings,
     folder: Path,
     key: str,
@@ -168,12 +173,12 @@ def train_scorer(
     """Train the scorer, and return its weights and its training state.
 
     A step is one question, with binary cross-entropy over all its triples. Training stops early by
-    the recall of right triples among the first 100 of the `held` questions. Raises BadInput,
-    RunCancelled, StoreError.
+    the recall of right triples among the first `RECALL_TRIPLES` of the `validation` questions.
+    Raises BadInput, RunCancelled, StoreError.
     """
     import torch
 
-    if not questions or not held:
+    if not questions or not validation:
         raise BadInput(
             "No question has a correct answer among the triples around its entities, so there is "
             "nothing to train on."
@@ -192,8 +197,8 @@ def train_scorer(
 
     def measure() -> float:
         with torch.no_grad():
-            logits = [triple_logits(weights, question).numpy() for question in held]
-        recalls = [_recall(scores, question.right) for scores, question in zip(logits, held)]
+            logits = [triple_logits(weights, question).numpy() for question in validation]
+        recalls = [_recall(scores, question.right) for scores, question in zip(logits, validation)]
         return float(np.mean(recalls))
 
     steps = settings.epochs * len(questions)
@@ -203,7 +208,7 @@ def train_scorer(
 
 
 def initial_weights(dimension: int, settings: TripleSettings) -> dict[str, Tensor]:
-    """Return untrained weights by name, scaled by the number of inputs."""
+    """Return random weights by name, scaled by the number of inputs of their layer."""
     import torch
 
     generator = torch.Generator().manual_seed(settings.seed)
@@ -231,18 +236,9 @@ def triple_logits(weights: dict[str, Tensor], scored: ScoredQuestion) -> Tensor:
     """Return the logits of `TripleScorer.scores`, as a tensor with gradients."""
     import torch
 
-    *arrays, (heads, kinds, tails) = scored.features
-    question, nodes, relations, distances = (
-        torch.from_numpy(np.asarray(array, np.float32)) for array in arrays
-    )
-    as_head = nodes @ weights["head"] + distances @ weights["head_place"]
-    as_tail = nodes @ weights["tail"] + distances @ weights["tail_place"]
-    hidden = (
-        as_head[heads]
-        + (relations @ weights["relation"])[kinds]
-        + as_tail[tails]
-        + (question @ weights["question"] + weights["bias"])
-    )
+    *arrays, triples = scored.features
+    tensors = [torch.from_numpy(np.asarray(array, np.float32)) for array in arrays]
+    hidden = hidden_layer(weights, (*tensors, triples))
     return torch.relu(hidden) @ weights["out"] + weights["out_bias"][0]
 
 
@@ -258,9 +254,9 @@ def save_weights(weights: dict[str, Tensor], folder: Path) -> None:
 
 
 def _recall(scores: np.ndarray, right: np.ndarray) -> float:
-    """Return the share of right triples among the `RECALL_TRIPLES` of highest score.
+    """Return the share of the right triples that are among the `RECALL_TRIPLES` of highest score.
 
-    Ties are ordered by index.
+    If more triples are right, it is the share of right ones among these. Ties are ordered by index.
     """
     first = np.lexsort((np.arange(len(scores)), -scores))[:RECALL_TRIPLES]
     return float(right[first].sum() / min(RECALL_TRIPLES, right.sum()))

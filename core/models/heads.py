@@ -1,4 +1,7 @@
-"""Hidden states of rerankers, and their heads: the last layers, which map these to scores."""
+"""Hidden states of rerankers, and their heads: the last layers, which map hidden states to scores.
+
+Score smoothing over a graph mixes the hidden states of neighbours, and then applies the head.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class Head:
     ----------
     layers : weights [out, in] and bias [out] of each layer.
     activation : a key of `ACTIVATIONS`.
-    has_first_weights : true if the first weights were already applied to the input.
+    has_first_weights : true if the weights of the first layer were already applied to the input.
 
     Examples
     --------
@@ -55,10 +58,10 @@ class Head:
         return values[:, -1]
 
     def apply_first_weights(self, states: np.ndarray) -> tuple[np.ndarray, Head]:
-        """Apply the first weights to hidden states; return the results and the head for these.
+        """Apply the first weights to hidden states; return the results and the head for them.
 
-        The first weights are linear, so states may be mixed before or after them with the same
-        result. Mixing them afterwards applies the weights only once to each state.
+        The first weights are linear, so mixing states before or after them gives the same result.
+        Applied before, each state is multiplied only once, however often it is mixed.
 
         >>> from core.models.heads import Head
         >>> head = Head(((np.array([[2.0, 1.0]]), np.array([0.5])),))
@@ -68,9 +71,9 @@ class Head:
         """
         if not self.layers or self.has_first_weights:
             return states, self
-        return np.asarray(states, np.float64) @ self.layers[0][0].T, replace(
-            self, has_first_weights=True
-        )
+        first_weights, _ = self.layers[0]
+        remaining_head = replace(self, has_first_weights=True)
+        return np.asarray(states, np.float64) @ first_weights.T, remaining_head
 
 
 class HeadedReranker(Protocol):
@@ -92,15 +95,15 @@ class HeadedReranker(Protocol):
 
     @property
     def head(self) -> Head:
-        """Its last layers."""
+        """The last layers."""
         ...
 
 
 class ScoreStates:
     """A scorer's scores in place of hidden states, with a head that returns them unchanged.
 
-    Smoothing scores equals smoothing the hidden states of a model with a linear head. Late
-    interaction, the mean over tokens of the best cosine, has such a head.
+    If a model's head is linear, smoothing its scores equals smoothing its hidden states. Late
+    interaction has such a head: the mean, over the tokens, of the best cosine.
     """
 
     head = Head()
@@ -153,10 +156,10 @@ TANH_MODEL_FAMILIES = ("Roberta", "Camembert")
 def torch_head(net: Any, name: str) -> tuple[Any, Head]:
     """Return the module that receives the hidden state, and the layers from there on as arrays.
 
-    The module's first argument is the hidden state, or begins with it if it has the states of all
-    tokens. Three architectures of transformers are known. RoBERTa, XLM-RoBERTa (bge-reranker) and
-    CamemBERT have dense, tanh, out_proj. BERT has a pooler of dense and tanh, then a classifier.
-    DistilBERT has pre_classifier, relu, classifier.
+    The first argument of the module is the hidden state, or the states of all tokens, the first of
+    which is meant. Three architectures of transformers are known. RoBERTa, XLM-RoBERTa
+    (bge-reranker) and CamemBERT have dense, tanh, out_proj. BERT has a pooler of dense and tanh,
+    then a classifier. DistilBERT has pre_classifier, relu, classifier.
 
     Parameters
     ----------
@@ -169,8 +172,8 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
 
     Raises
     ------
-    BadParameter : another architecture. These include models with the layers of the first one, but
-        another activation than tanh: ELECTRA, BigBird, RoFormer and ConvBERT.
+    BadParameter : the architecture is another one. This includes ELECTRA, BigBird, RoFormer and
+        ConvBERT, which have the layers of RoBERTa, but another activation than tanh.
     """
     classifier: Any = getattr(net, "classifier", None)
     kind = type(net).__name__

@@ -1,4 +1,4 @@
-"""Hosts on which model servers may run if several people share one Hopscope."""
+"""Hosts of model servers: those allowed in a shared Hopscope, and the proxies to reach them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def check_host(url: str) -> None:
 
     Every address is allowed unless Hopscope is shared. Then the host must be in
     HOPSCOPE_ALLOWED_HOSTS (names separated by commas) or, if that is not set, be this computer.
-    Names are compared as they are, without a DNS lookup.
+    Names are compared as texts, without a DNS lookup.
     """
     if not shared():
         return
@@ -43,7 +43,8 @@ def check_host(url: str) -> None:
 
 def _host_and_port(url: str) -> tuple[str, int | None]:
     """Return the host and the port of a server; an empty host if the address is invalid."""
-    # Characters that programs interpret in different ways.
+    # Programs differ in how they read these characters, so the host could be another one for the
+    # client than it is here.
     if any(letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url):
         return "", None
     try:

@@ -1,4 +1,4 @@
-"""Check of a question's language against those a model was trained on."""
+"""Check of a question's language against the languages that a model was trained on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MULTILINGUAL_ADVICE = (
 
 
 def other_trained_languages(models: Any, name: str, code: str) -> str:
-    """Return the languages of a model as words if that of a question is not among them.
+    """Return the languages of a model in words if the question's language is not among them.
 
     Parameters
     ----------
@@ -23,12 +23,14 @@ def other_trained_languages(models: Any, name: str, code: str) -> str:
 
     Returns
     -------
-    Names of languages; empty if the question's is among them, or if the model's are many or
-    unknown.
+    Names of languages; empty if the question's language is among them or unknown, or if the model's
+    languages are many or unknown.
     """
     get_languages = getattr(models, "languages", lambda name: ())
     try:
         codes = get_languages(name)
     except HopscopeError:  # reported when the model is used
         return ""
-    return "" if not code or code in codes else " and ".join(map(name_of, codes))
+    if not code or code in codes:
+        return ""
+    return " and ".join(map(name_of, codes))

@@ -1,4 +1,4 @@
-"""A language model as a chooser: it picks from a numbered list."""
+"""A language model as a chooser, which picks candidates from a list in its prompt."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from core.prompts import fill_template, load_prompts, make_messages, numbered_li
 from core.types import Usage
 
 SENTENCE_NUMBER = re.compile(r"(?<![\w.\-])\d{1,9}(?![\w]|\.\d)")  # a number in a sentence
-DEFAULT_CHOOSING_PROMPT = "choose"  # the default prompt, which numbers the candidates
+DEFAULT_CHOOSING_PROMPT = "choose"  # a prompt that numbers the candidates
 MAX_TEXT_REPLY_TOKENS = 512  # token limit of a reply that names texts
 JSON_FRAME_TOKENS = 16  # token limit of a reply with numbers, without the numbers
-JSON_NUMBER_TOKENS = 6  # the same of each number: its digits, a comma and a space
-MIN_SHOWN_TEXT_TOKENS = 2  # of a text in the prompt, a word and a line break
+JSON_NUMBER_TOKENS = 6  # token limit of each number in it: its digits, a comma and a space
+MIN_SHOWN_TEXT_TOKENS = 2  # tokens that a text in the prompt has at least: a word and a line break
 WHOLE_NUMBER_PATTERN = re.compile(r"-?\d{1,9}")
 
 
@@ -131,10 +131,10 @@ def parse_numbers(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, l
 def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
     """Return the numbers of the texts in a reply, and notes.
 
-    These are the lines that equal a text, in the order of the reply; a line may hold several texts
-    separated by semicolons. If there are none, these are the texts that occur anywhere in the
-    reply, in the order of the candidates. LEGO-GraphRAG's code reads every reply in this second
-    way.
+    A text is named by a line that equals it; a line may hold several texts separated by semicolons.
+    The numbers are then in the order of the reply. If no line equals a text, the texts that occur
+    anywhere in the reply are taken, in the order of the candidates. LEGO-GraphRAG's code reads
+    every reply in this second way.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def _check_picks(
 class LLMChooser:
     """A chooser that shows the candidates to a language model and reads its picks.
 
-    Positions are in the model's order. A reply with an empty list picks nothing. If the reply
+    The picks are in the model's order. A reply with an empty list picks nothing. If the reply
     cannot be read, the first `k` candidates are taken in the given order, with a note. Numbers that
     are out of range or repeated are dropped, with a note. If the list fills more than half of the
     model's context, only the longest prefix that fits is shown.
@@ -250,11 +250,11 @@ class LLMChooser:
 
         Returns
         -------
-        Positions without scores, with the cost and notes on the reply.
+        Positions of the picks in `texts`, without scores, with the cost and notes on the reply.
 
         Raises
         ------
-        ModelUnavailable, ModelFailed : as the language model raises.
+        ModelUnavailable, ModelFailed : the language model raises them.
         """
         if not len(texts):
             return Choice(())
@@ -301,6 +301,7 @@ class LLMChooser:
             messages = choosing_messages(task, texts[:count], min(k, count), self.prompt)
             return self.chat.count_tokens(messages) <= half
 
+        # The largest number that fits, by bisection.
         low = 1
         high = min(len(texts), max(1, half // MIN_SHOWN_TEXT_TOKENS))  # longer lists never fit
         if high == len(texts) and fits(high):

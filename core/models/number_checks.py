@@ -43,7 +43,7 @@ def whole_number(value: Any, below: int) -> int:
     Parameters
     ----------
     value : anything, such as a part of a server's reply.
-    below : the first number that is too large; the lowest one allowed is 0.
+    below : the first number that is too large; the lowest allowed number is 0.
 
     Returns
     -------
@@ -59,12 +59,15 @@ def whole_number(value: Any, below: int) -> int:
 
 
 def token_count(value: Any) -> int:
-    """Return a number of tokens; 0 for None. Raises ValueError for anything else."""
+    """Return a number of tokens; 0 for None. Raises ValueError if it is no such number."""
     return 0 if value is None else whole_number(value, MAX_TOKEN_COUNT + 1)
 
 
 def finite_vector(values: Any) -> np.ndarray:
-    """Return the values as float32 [d]. Raises ValueError if one is no number or too large."""
+    """Return a list of numbers as float32 [d].
+
+    Raises ValueError if it is empty or no list, or if a value is no number or too large.
+    """
     if not isinstance(values, Sequence) or isinstance(values, str) or not len(values):
         raise ValueError("it is no list of numbers")
     with np.errstate(over="ignore"):

@@ -23,6 +23,8 @@ CURRENCY_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}
 class TokenPrice:
     """Price of a million prompt tokens (`read`) and of a million reply tokens (`written`).
 
+    Both are 0 if the price is unknown.
+
     >>> from core.models.price import TokenPrice
     >>> from core.types import Usage
     >>> TokenPrice(2.5, 10.0).compute(Usage(1, 1_000_000, 100_000))
@@ -39,7 +41,7 @@ class TokenPrice:
 
     @property
     def is_known(self) -> bool:
-        """True if a price was given."""
+        """True if a price is declared for the model."""
         return bool(self.read or self.written)
 
 
@@ -68,7 +70,7 @@ def format_money(amount: float, currency: str) -> str:
 
     Returns
     -------
-    Three decimals below 0.1, else two.
+    The amount with three decimals below 0.1, else with two, and the currency.
 
     Examples
     --------
@@ -94,8 +96,8 @@ class Cap:
     Parameters
     ----------
     most : the limit, in tokens or in money.
-    tokens : true if it is in tokens.
-    currency : code of its currency; empty for that of the prices.
+    tokens : true if the limit is in tokens.
+    currency : code of the currency of the limit; empty for the currency of the prices.
     """
 
     most: float
@@ -103,7 +105,7 @@ class Cap:
     currency: str = ""
 
     def words(self, currency: str) -> str:
-        """Format the limit; `currency` is that of the prices."""
+        """Format the limit; `currency` is the currency of the prices."""
         return f"{self.most:,.0f} tokens" if self.tokens else format_money(self.most, currency)
 
 
@@ -137,11 +139,11 @@ def _currency_code(unit: str) -> str:
 
 
 class Spending:
-    """Account of the cost of work, which decides if another piece may begin under its cap.
+    """Account of the cost of work, which decides if another piece may begin under a cap.
 
-    The cost of a piece, such as a question, is unknown before it is done. It is assumed to be that
-    of the most expensive piece so far. Another piece begins only if the rest of the cap covers it
-    and all running pieces. Until a piece with a cost has ended, only one runs at a time.
+    The cost of a piece, such as a question, is unknown before it is done. It is assumed to be the
+    cost of the most expensive piece so far. Another piece begins only if the rest of the cap covers
+    it and all running pieces. Until a piece with a cost has ended, only one piece runs at a time.
 
     Parameters
     ----------
@@ -181,7 +183,8 @@ class Spending:
     def record_piece(self, piece: Account) -> None:
         """Record the cost of a piece that has ended.
 
-        A piece whose replies were all saved costs nothing, and does not change the assumed cost.
+        A piece whose replies were all read from disk costs nothing and does not change the assumed
+        cost of a piece.
         """
         with self._lock:
             self._max_piece_cost = max(self._max_piece_cost, self.amount(piece.usage))
@@ -197,7 +200,7 @@ class Spending:
         return cost + (at_work + 1) * piece_cost <= self.cap.most
 
     def words(self, done: int, total: int) -> str:
-        """Describe the money spent and expected in total.
+        """Describe the money spent so far, and the money expected in total.
 
         Parameters
         ----------
@@ -241,7 +244,7 @@ def find_prices(
     Raises
     ------
     BadInput : the prices are in several currencies and the cap is not in tokens. Or the cap is in
-        money and no model has a price, or the prices are in another currency.
+        money, but no model has a price or the prices are in another currency.
     """
     get_price = getattr(models, "price", lambda name: None)
     pairs = (get_price(name) for name in names)

@@ -1,4 +1,4 @@
-"""A language model that rates the items of a numbered list, as Think-on-Graph prunes with."""
+"""A language model that rates the items of a numbered list, as in Think-on-Graph's pruning."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_RATING = 10  # the highest score, mapped to 1
 class Ratings:
     """Ratings of a language model, with usage and notes.
 
-    `scores` maps rated positions to scores above 0 and at most 1, best first. It is None if the
+    `scores` maps positions of items to scores above 0 and at most 1, best first. It is None if the
     reply could not be read.
     """
 
@@ -34,11 +34,11 @@ class Ratings:
 
 
 def rate_texts(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ratings:
-    """Let a language model rate texts; at most `k` get a score, and the others count as 0.
+    """Rate texts by a language model; at most `k` get a score, and the others count as 0.
 
     A reply without JSON is read as pairs of numbers, item and score. Numbers that are not in the
-    list, and repeated ones, are dropped with a note. As long as the list does not fit into the
-    context, it is halved.
+    list, and repeated numbers, are dropped with a note. A list that does not fit into the model's
+    context is halved until it fits, with a note.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def rate_texts(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int)
     task : the question and the kind of texts.
     start : the entity from which the texts are reached.
     texts : the items to rate.
-    k : most items with a score.
+    k : largest number of items with a score.
 
     Returns
     -------
@@ -94,7 +94,10 @@ def rate_texts(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int)
 
 
 def _max_reply_tokens(k: int) -> int:
-    """Return the token limit for `k` ratings."""
+    """Return the token limit of a reply with `k` ratings.
+
+    A rating as JSON has some 20 tokens, and the frame around the ratings some 24.
+    """
     return 24 + 20 * k
 
 

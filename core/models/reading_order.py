@@ -1,4 +1,8 @@
-"""Order in which an expensive model reads candidates: those predicted to score best first."""
+"""Order in which an expensive model reads candidates: those predicted to score best first.
+
+A scorer reads some candidates, and a Gaussian process predicts the scores of the others from them.
+The likeliest are read next. So early previews are good, and reading can stop before the end.
+"""
 
 from __future__ import annotations
 
@@ -28,21 +32,21 @@ class ReadingDefaults:
     The variances were chosen by the model evidence on development questions of MetaQA and CWQ.
     """
 
-    first_texts: int = 64  # read before the first prediction; smaller sets are read whole
+    first_texts: int = 64  # read before the first prediction; smaller sets are read in one part
     max_round_texts: int = 96  # read between two predictions
     min_round_texts: int = 16
     round_texts_per_result: int = 3  # for each of `Task.n_best` results
-    max_fitted_scores: int = 512  # to which the prediction is fitted
-    max_likeliest_texts: int = 400  # whose probability to be among the best is computed
-    # If the first texts are read faster than this, their vectors were cached. Those of the other
-    # texts most likely are too, so all are read.
+    max_fitted_scores: int = 512  # scores to which the prediction is fitted
+    max_likeliest_texts: int = 400  # texts whose probability to be among the best is computed
+    # If the first texts are read faster than this, their vectors were cached. The vectors of the
+    # other texts most likely are cached too, so all are then read in one part.
     cached_read_seconds: float = 0.03
     group_variance: float = 0.025
     word_variance: float = 0.44
     token_variance: float = 0.45
     length_variance: float = 0.03
     noise_variance: float = 0.008
-    word_variance_alone: float = 1.0  # of words without token vectors
+    word_variance_alone: float = 1.0  # word variance if there are no token vectors
 
 
 READING_DEFAULTS = ReadingDefaults()
@@ -61,6 +65,7 @@ BLAS_LOCK = threading.Lock()  # held while the number of BLAS threads is changed
 
 @cache
 def _blas() -> Any:
+    """Return the controller of the number of BLAS threads."""
     # Loads the BLAS library first, since the controller finds only loaded libraries.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
@@ -100,9 +105,9 @@ class Expectation:
     """Prediction of the best unread texts from the scores of those that were read.
 
     It is a Gaussian process: score = mean + group + words + tokens + length + noise, with
-    independent normal priors. The relative variances are those of `READING_DEFAULTS`; the mean and
-    the common scale are estimated. The prediction depends only on the texts, their groups, the
-    token vectors and the scores.
+    independent normal priors. `READING_DEFAULTS` has their relative variances; the mean and the
+    common scale are estimated from the scores. The prediction depends only on the texts, their
+    groups, the token vectors and the scores.
 
     Parameters
     ----------
@@ -140,8 +145,8 @@ class Expectation:
     def pick_first(self, number: int) -> np.ndarray:
         """Return at most `number` positions of texts to read first, int64.
 
-        These are the first text of each group, large groups first. Without groups they are evenly
-        spaced.
+        With groups these are the first text of each group, large groups first. Without groups they
+        are evenly spaced.
         """
         if self._groups is None:
             return np.unique(np.linspace(0, len(self._texts) - 1, number).astype(np.int64))
@@ -154,17 +159,21 @@ class Expectation:
     ) -> tuple[np.ndarray, float]:
         """Order the texts that were not read by their probability to be among the best.
 
+        The process is fitted to the first scores, with the mean estimated by generalized least
+        squares. The unread texts are ordered by expected score. The likeliest of them are ordered
+        again, by the probability to exceed the score that is at rank `top` so far.
+
         Parameters
         ----------
         read : int64 [m], positions of the texts that were read.
         scores : float [m], their scores.
         top : number of best texts to find.
-        pool : bool [n], the texts among which they are to be found; None for all.
+        pool : bool [n], the texts among which the best are to be found; None for all.
 
         Returns
         -------
-        The positions of the other texts of the pool, int64, the most probable first and ties by
-            position; and the expected number of the best texts among them.
+        The positions of the unread texts of the pool, int64, the most probable first and ties by
+            position; and the number of the best texts that are expected among them.
         """
         from scipy.linalg import solve_triangular
 
@@ -201,14 +210,15 @@ class Expectation:
         others = not_read[len(likeliest) :]
         return np.concatenate([by_probability, others]), float(probabilities.sum())
 
-    def _covariances(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Return the covariances of the texts at these positions without noise, float64 [s, o]."""
-        covariances = (self._features[some] @ self._features[others].T).toarray()
+    def _covariances(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return the covariances of texts at these positions, without noise, float64 [r, c]."""
+        covariances = (self._features[rows] @ self._features[columns].T).toarray()
         if self._tokens is None:
             return covariances
-        return covariances + self._tokens[some] @ self._tokens[others].T
+        return covariances + self._tokens[rows] @ self._tokens[columns].T
 
     def _variances(self, rows: np.ndarray) -> np.ndarray:
+        """Return the variances of the texts at these positions, without noise, float64 [r]."""
         features = self._features[rows]
         variances = np.asarray(features.multiply(features).sum(axis=1)).ravel()
         if self._tokens is None:
@@ -216,7 +226,7 @@ class Expectation:
         return variances + (self._tokens[rows] ** 2).sum(axis=1)
 
     def _weighted_covariances(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the weighted sums of the covariances of all texts with some, float64 [n]."""
+        """Return each text's covariances with those at `rows`, as a weighted sum, float64 [n]."""
         sums = self._features @ (self._features[rows].T @ weights)
         if self._tokens is None:
             return sums
@@ -226,7 +236,7 @@ class Expectation:
 def _probabilities_above_0(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
     """Return the probabilities that normal variables are above 0.
 
-    They are one half for a mean and a standard deviation of 0.
+    For a mean and a standard deviation of 0 the probability is one half.
     """
     from scipy.special import ndtr
 
@@ -281,7 +291,7 @@ def make_features(
 
 
 def _number_groups(groups: np.ndarray) -> np.ndarray:
-    """Return the numbers of groups from 0 on, int64 [n]."""
+    """Return groups renumbered from 0 on without gaps, int64 [n]."""
     return np.unique(groups, return_inverse=True)[1].ravel()
 
 
@@ -304,13 +314,13 @@ class CandidateScores:
         texts: Sequence[str],
         tokens: Callable[[Sequence[str]], np.ndarray] | None = None,
     ):
-        self._slots: dict[str, list[int]] = {}
+        self._slots: dict[str, list[int]] = {}  # positions of each distinct text
         for position, text in enumerate(texts):
             self._slots.setdefault(text, []).append(position)
         self.distinct_texts = list(self._slots)  # in the order of their first occurrence
         self.max_read = min(
             task.max_read or len(self.distinct_texts), len(self.distinct_texts)
-        )  # distinct texts read
+        )  # most distinct texts that are read
         self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN for unread texts
         self.is_scored = np.zeros(len(texts), bool)
         self._task = task
@@ -348,12 +358,13 @@ class CandidateScores:
     ) -> np.ndarray:
         """Read the distinct texts in parts, and return the scores.
 
-        Texts that are expected to score best are read first. At most `task.read` are read. Reading
-        stops once the fraction `task.recall` of the best is expected to be read.
+        Texts that are expected to score best are read first. At most `task.max_read` are read.
+        Reading stops once the fraction `task.recall` of the `task.n_best` best is expected to be
+        read.
 
         Parameters
         ----------
-        read : called with each part; it must pass the scores to `record`.
+        read : called with the texts of each part; it must pass their scores to `record`.
         one_part : if true, all texts are read in one part even with a preview, for models whose
             scores depend on the batch.
 
@@ -380,6 +391,7 @@ class CandidateScores:
 
     @property
     def _reads_all(self) -> bool:
+        """True if no limit ends the reading early."""
         return self.max_read == len(self.distinct_texts) and self._task.recall >= 1
 
     def _iter_parts(self) -> Iterator[np.ndarray]:
@@ -413,16 +425,16 @@ class CandidateScores:
             if self._reads_all and seconds < READING_DEFAULTS.cached_read_seconds:
                 yield np.setdiff1d(np.arange(number), read_rows)
                 return
-        is_candidate = np.arange(len(texts)) < number
+        is_candidate = np.arange(len(texts)) < number  # the others have earlier scores
         while len(read_rows) < self.max_read:
             new_scores = self.scores[first_positions[read_rows]]
-            order, missing = expectation.rank_rest(
+            order, n_best_missing = expectation.rank_rest(
                 np.concatenate([read_rows, old_rows]),
                 np.concatenate([new_scores, np.array(list(old_scores.values()))]),
                 best,
                 is_candidate,
             )
-            if task.recall < 1 and missing <= (1 - task.recall) * best:
+            if task.recall < 1 and n_best_missing <= (1 - task.recall) * best:
                 return
             if len(read_rows) >= READING_DEFAULTS.max_fitted_scores:
                 round_size = len(read_rows)  # further scores do not improve the prediction

@@ -1,4 +1,8 @@
-"""Registry of models by name or role, made at their first use as models.toml declares them."""
+"""Registry of all models, by name or role; each is loaded at its first use.
+
+The shipped models.toml and that of the user declare the models. A row is the declaration of one
+model. A role, such as `answer` or `encoder`, is a task to which the user assigns a model.
+"""
 
 from __future__ import annotations
 
@@ -76,18 +80,21 @@ class ModelInfo:
 
 
 class Registry:
-    """Implementation of `core.models.base.Models`, safe to use from several threads."""
+    """Registry of the declared models, safe to use from several threads.
+
+    It implements `core.models.base.Models`, the protocol that operators use.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._models: dict[str, Any] = {}
+        self._models: dict[str, Any] = {}  # made models by the names of their rows
         # Request windows of servers, by address, fixed size, and timeout in seconds.
         self._windows: dict[tuple[str, int, float], Window] = {}
-        self._stamps: dict[str, str] = {}  # of the weights at the time each model was made
+        self._stamps: dict[str, str] = {}  # of each model's weights, when the model was made
         self._rows: dict[str, ModelRow] = {}
         self._roles: dict[str, str] = {}
         self._faults: tuple[str, ...] = ()
-        self._rows_text = ""  # all rows as text for `signature`, computed once
+        self._rows_text = ""  # all rows as text, for `signature`
         self.reload()
 
     def reload(self) -> None:
@@ -125,8 +132,8 @@ class Registry:
     def signature(self, name: str | None = None) -> str:
         """Return a text that changes with any role, declaration or weights trained here.
 
-        It is part of the keys of cached results. With a `name` or role, it changes only with that
-        model. Raises BadParameter.
+        It is part of the keys of cached results. With the `name` of a model or role, it changes
+        only with that model. Raises BadParameter.
         """
         if name is not None:
             thoughts = getattr(self.resolve(name).settings, "thoughts", 0)
@@ -138,7 +145,7 @@ class Registry:
     def weights(self, name: str) -> str:
         """Return a text that identifies a model's weights on any computer.
 
-        It is their declared sha256, else the declaration without settings that do not change
+        It is their declared sha256, else the declaration, without the settings that cannot change
         replies. Raises BadParameter.
         """
         return getattr(self.resolve(name).settings, "sha256", "") or self._declaration(name)
@@ -149,7 +156,7 @@ class Registry:
         return repr((row.backend, row.settings, row.settings.stamp(self._rows)))
 
     def price(self, name: str) -> tuple[str, TokenPrice] | None:
-        """Return the row name and the price of a language model; None for another name."""
+        """Return the name and the price of a language model by name or role; None for others."""
         row = self._rows.get(self._roles.get(name, name))
         if row is not None and row.kind == "chat":
             return row.name, TokenPrice(row.price_in, row.price_out, row.currency)
@@ -211,7 +218,7 @@ class Registry:
         return combine.build_chooser(expression, self._plain_chooser, self.scorer)
 
     def _plain_chooser(self, name: str, prompt: str = "") -> Chooser:
-        """Return the chooser of a name or role, with the named prompt."""
+        """Return the chooser of a name or role; a language model uses the named prompt."""
         if not self.is_chat(name):
             if prompt:
                 raise BadParameter(f"“{name}” is no language model, so it takes no prompt.")
@@ -224,7 +231,7 @@ class Registry:
             return [self.info(name) for name in self._rows]
 
     def info(self, name: str) -> ModelInfo:
-        """Return the information on a model by name or role. Raises BadParameter."""
+        """Return a description of a model by name or role. Raises BadParameter."""
         row = self.resolve(name)
         reason = row.settings.missing_reason(row, self._rows)
         model = self._models.get(row.name)
@@ -291,13 +298,13 @@ class Registry:
         name : its name.
         kind : encoder, scorer, chat and so on.
         backend : the library or program that runs it.
-        serves : roles that it gets.
+        serves : roles that are assigned to it.
         key : API key of a server, saved in the file of keys for its address alone.
         settings : the other keys of its row.
 
         Returns
         -------
-        The information on the new model.
+        The description of the new model.
 
         Raises
         ------
@@ -328,8 +335,8 @@ class Registry:
         """Measure the abilities of a server, and save the result.
 
         Later requests respect the result. In a row of the user, `context` is set to the measured
-        prompt length if that is the server's limit, or if the row has none and the default is
-        smaller. Takes a minute or two.
+        prompt length if that is the server's limit, or if the row has no `context` and its default
+        is smaller. The measurement takes a minute or two.
 
         Parameters
         ----------
@@ -359,6 +366,7 @@ class Registry:
         with self._lock, hold_change_lock(declarations.own_file()):
             rows, roles = declarations.read_own_tables()
             values = rows.get(row.name, {})
+            # `reads` are the tokens of the longest prompt that it read completely; 0 if unknown.
             if profile.reads > row.settings.context:  # a context in the row is not enlarged
                 sets_context = "context" not in values
             else:
@@ -376,13 +384,15 @@ class Registry:
     ) -> ModeSpeeds | None:
         """Measure each way to compute an encoder of the shipped kind on this computer.
 
-        The fastest exact way is used from the next load on. Takes some seconds of one core.
+        From the next load on, the encoder uses the fastest way that gives the exact vectors. The
+        measurement takes some seconds of one core.
 
         Parameters
         ----------
         name : the encoder.
-        watch : cancellation and progress.
-        rerun : if false, an earlier measurement with the same versions is returned.
+        watch : receives the progress, and can cancel the work.
+        rerun : if false, an earlier measurement with the same library versions is returned if there
+            is one.
 
         Returns
         -------
@@ -391,7 +401,8 @@ class Registry:
         Raises
         ------
         HopscopeError : nothing can be measured.
-        BadParameter, ModelUnavailable, NotAllowed : as by other methods.
+        BadParameter, ModelUnavailable : the encoder is not declared, or cannot be loaded.
+        NotAllowed : the user may not measure models.
         """
         check_administrator("measure models")
         row = self.resolve(name)
@@ -467,8 +478,8 @@ class Registry:
     def forget(self) -> None:
         """Drop the vectors and replies that loaded models cache in memory.
 
-        Later work is then timed as if it were new. Replies on disk stay, and count with the time
-        that they took.
+        The times of later work are then those of new work. Replies on disk stay, and count with the
+        time that the model once took for them.
         """
         with self._lock:
             models = list(self._models.values())
@@ -479,7 +490,8 @@ class Registry:
     def _share_windows(self) -> None:
         """Give language models at the same address one common window of concurrent requests.
 
-        Its limit is the smallest number in their rows; without one it adapts to the server's speed.
+        Its limit is the smallest `at_once` in their rows. If no row has one, the window adapts to
+        the server's speed.
         """
         for name, chat in self._models.items():
             address = _server_address(self._rows[name])
@@ -493,9 +505,10 @@ class Registry:
             chat.window = self._windows.setdefault(key, Window(limit, timeout))
 
     def _get_model(self, name: str, model_kinds: tuple[str, ...], noun: str) -> Any:
-        """Return a model of one of some kinds, made if necessary.
+        """Return a model by name or role, made if necessary, if its kind is one of `model_kinds`.
 
-        Raises BadParameter, which calls the kinds by `noun`, and ModelUnavailable.
+        Raises BadParameter for another kind; its message calls the right kinds `noun`. Raises
+        ModelUnavailable.
         """
         row = self.resolve(name)
         if row.kind not in model_kinds:
@@ -526,7 +539,7 @@ class Registry:
 
 
 def _server_address(row: ModelRow) -> str:
-    """Return a text that is equal for language models behind one server; empty for other models."""
+    """Return a text that is equal for all models of one server; empty without a server."""
     if isinstance(row.settings, OpenAI):
         return row.settings.url.rstrip("/")
     return f"vllm {row.settings.base or row.name}" if isinstance(row.settings, VLLM) else ""

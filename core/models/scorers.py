@@ -1,4 +1,4 @@
-"""Scorers that need no cross-encoder: vectors, word statistics, topic models and random scores."""
+"""Scorers other than cross-encoders: vectors, word statistics, topic models and random scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.watch import NO_WATCH, Watch
 def top_k(scores: np.ndarray, k: int) -> np.ndarray:
     """Return the positions of the best scores.
 
-    Ties are ordered by first occurrence. NaN comes last.
+    Equal scores are ordered by position. NaN comes last.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class StreamedEncoder(Encoder, Protocol):
         watch: Watch = NO_WATCH,
         received: Callable[[list[str], np.ndarray], None] | None = None,
     ) -> np.ndarray:
-        """Return vectors as `Encoder.encode` does, and pass them on meanwhile.
+        """Return vectors as `Encoder.encode` does, and pass each on once it is computed.
 
         Parameters
         ----------
@@ -134,12 +134,12 @@ class BaseScorer(ABC):
 
         Returns
         -------
-        float64 [n]; larger is better. NaN marks texts that were not read, because of `task.read` or
-            a `task.recall` below 1.
+        float64 [n]; larger is better. NaN marks texts that were not read, because of
+            `task.max_read` or a `task.recall` below 1.
         """
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """Choose the best texts by score; ties by first occurrence.
+        """Choose the best texts by score; equal scores are ordered by position.
 
         Texts that were not read are left out.
 
@@ -254,15 +254,15 @@ class TfIdfScorer(BaseScorer):
 class NGramScorer(BaseScorer):
     """Mean log-likelihood of the question's words under each candidate's n-gram language model.
 
-    P(w | v) = two * bigrams of (v, w) / bigrams beginning with v + one * count of w / words, both
-    of the candidate, + (1 - two - one) * the count of w over all candidates / all their words. Here
-    v is the previous word. Words that occur in no candidate are left out. If no word is left, all
-    scores are 0.
+    P(w | v) = bigram_weight * bigrams (v, w) / bigrams beginning with v + unigram_weight * count of
+    w / words, both of the candidate, + (1 - bigram_weight - unigram_weight) * count of w in all
+    candidates / all their words. Here v is the word before w. Words that occur in no candidate are
+    left out. If no word is left, all scores are 0.
 
     Parameters
     ----------
-    two : weight of the candidate's bigrams, at least 0.
-    one : weight of the candidate's words, at least 0.
+    bigram_weight : weight of the candidate's bigrams, at least 0.
+    unigram_weight : weight of the candidate's words, at least 0.
 
     Raises
     ------
@@ -274,14 +274,14 @@ class NGramScorer(BaseScorer):
     LEGO-GraphRAG v1, Table 2.
     """
 
-    def __init__(self, two: float = 0.1, one: float = 0.5):
-        if min(two, one) < 0 or not two + one < 1:
+    def __init__(self, bigram_weight: float = 0.1, unigram_weight: float = 0.5):
+        if min(bigram_weight, unigram_weight) < 0 or not bigram_weight + unigram_weight < 1:
             raise BadParameter(
                 "An n-gram model needs shares of at least 0 that leave some for all candidates, "
-                f"not {two} and {one}."
+                f"not {bigram_weight} and {unigram_weight}."
             )
-        self.two = two
-        self.one = one
+        self.bigram_weight = bigram_weight
+        self.unigram_weight = unigram_weight
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         bags = [search_terms(text) for text in texts]
@@ -294,9 +294,9 @@ class NGramScorer(BaseScorer):
         ]
         if not pairs:
             return np.zeros(len(texts))
+        other_weight = 1 - self.bigram_weight - self.unigram_weight
         background = {
-            word: (1 - self.two - self.one) * total_counts[word] / total_counts.total()
-            for _, word in pairs
+            word: other_weight * total_counts[word] / total_counts.total() for _, word in pairs
         }
         return np.array([self._mean_log_likelihood(bag, pairs, background) for bag in bags])
 
@@ -308,8 +308,8 @@ class NGramScorer(BaseScorer):
         first_words = Counter(bag[:-1])
         probabilities = (
             background[word]
-            + self.one * word_counts[word] / max(len(bag), 1)
-            + self.two * bigram_counts[previous, word] / max(first_words[previous], 1)
+            + self.unigram_weight * word_counts[word] / max(len(bag), 1)
+            + self.bigram_weight * bigram_counts[previous, word] / max(first_words[previous], 1)
             for previous, word in pairs
         )
         return sum(map(math.log, probabilities)) / len(pairs)
@@ -318,8 +318,8 @@ class NGramScorer(BaseScorer):
 class TopicScorer(BaseScorer):
     """Cosine of question and candidate in a topic model of the candidates.
 
-    “lsa” is latent semantic analysis: the truncated SVD of TF-IDF vectors, with a cosine in [-1,
-    1]. “lda” is latent Dirichlet allocation over word counts: the cosine of the topic mixtures, in
+    Latent semantic analysis is the truncated SVD of TF-IDF vectors; its cosines are in [-1, 1].
+    Latent Dirichlet allocation works on word counts; the cosines of its topic mixtures are in
     [0, 1]. Both are fitted to the candidates of each question by scikit-learn, and are
     deterministic.
 
@@ -349,6 +349,7 @@ class TopicScorer(BaseScorer):
         from sklearn.preprocessing import normalize
 
         query_words = set(search_terms(task.query))
+        # Without a common word there is nothing to compare, and the fit could have no words at all.
         if all(query_words.isdisjoint(search_terms(text)) for text in texts):
             return np.zeros(len(texts))
         vectorizer_class = CountVectorizer if self.lda else TfidfVectorizer

@@ -28,9 +28,9 @@ from core.watch import NO_WATCH, Watch
 
 PART_CHECK_SECONDS = 0.1  # between two checks for cancellation
 MAX_SERVED_VECTORS = 20_000  # texts whose vectors are cached
-WRONG_ADDRESS_STATUSES = (404, 405)  # of a wrong address or an unknown model, not of bad texts
-MAX_FAILED_TEXTS = 16  # of a call; with more, the call fails
-Part = list[str]
+WRONG_ADDRESS_STATUSES = (404, 405)  # HTTP statuses of a wrong address or an unknown model
+MAX_FAILED_TEXTS = 16  # texts of a call that may fail; with more, the whole call fails
+Part = list[str]  # texts of one request
 T = TypeVar("T")
 
 
@@ -66,11 +66,10 @@ class ServedModel(OpenAIServer):
     def _request_parts(
         self, texts: Sequence[str], request: Callable[[Part], T], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[Part, T]]:
-        """Yield parts of the texts with the result of `request` for each, in order of arrival.
+        """Yield parts of the texts, each with the result of `request`, in the order of arrival.
 
         Raises the errors of `request` and `watch`. Parts that were not requested yet are then
-        dropped, and running requests are abandoned: their threads do not delay the end of the
-        process.
+        dropped. Running requests are not awaited; their threads end with the process at the latest.
         """
         pending: SimpleQueue[Part] = SimpleQueue()
         results: SimpleQueue[tuple[Part, T | None, BaseException | None]] = SimpleQueue()
@@ -118,7 +117,7 @@ class ServedModel(OpenAIServer):
                 raise failure from error
 
     def _answer_error(self, answer: str) -> ModelFailed:
-        """Return the error for an answer, which is described in words."""
+        """Return the error for a wrong answer; `answer` describes it in words."""
         return ModelFailed(f"The server at {self.url} sent {answer}.")
 
 
@@ -142,8 +141,8 @@ class ServedEncoder(ServedModel):
 
     Vectors are scaled to unit length. Those of the last 20,000 texts are cached. If the server
     fails for some texts only, or sends zeros or NaN for them, their vectors are zeros and the user
-    gets a note. All vectors must have the same length, and that of `dimension` if it is given.
-    Otherwise ModelFailed is raised, since another model may have been put behind the same name.
+    gets a note. All vectors must have the same length, which is `dimension` if that is given.
+    Otherwise ModelFailed is raised, since the server may have another model under the same name.
 
     Parameters
     ----------
@@ -203,7 +202,7 @@ class ServedEncoder(ServedModel):
 
         Raises
         ------
-        ModelFailed : all texts fail.
+        ModelFailed : the server fails for all texts.
         ModelUnavailable : the key is missing.
         """
         vectors, faults = self._encode([self.text + text for text in texts], watch)
@@ -285,8 +284,8 @@ class ServedEncoder(ServedModel):
     ) -> list[np.ndarray | None]:
         """Return the vectors of some texts, in several requests if the server fails.
 
-        Each half is then requested alone, and so on. A single text for which the server fails has
-        the vector None, and is added to `faults`.
+        Each half is then requested alone, and so on. A single text for which the server fails gets
+        the vector None, and is added to `faults` with the reason.
         """
         try:
             return self._embed(part, faults, watch)
@@ -295,6 +294,7 @@ class ServedEncoder(ServedModel):
                 raise
             if len(part) == 1:
                 faults[part[0]] = str(error)
+                # Without any vector so far, two failures show that the fault is not in the texts.
                 if len(faults) > (MAX_FAILED_TEXTS if self.dimension else 1):
                     raise
                 return [None]
@@ -305,7 +305,7 @@ class ServedEncoder(ServedModel):
     def _embed(
         self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
     ) -> list[np.ndarray | None]:
-        """Return unit vectors of some texts, float32 [d], by one request; None for each fault."""
+        """Request the unit vectors of some texts, float32 [d]; None for each text with a fault."""
         body = {"model": self.model, "input": part, "encoding_format": "float"}
         answer = self._post("/embeddings", body, watch)
         rows = answer.get("data") if isinstance(answer, dict) else None
@@ -365,7 +365,7 @@ def _is_missing(value: Any) -> bool:
 
 
 class ServedReranker(ServedModel, BaseScorer):
-    """A scorer by the relevance that a server's /rerank returns for each text.
+    """A scorer whose scores are the relevances that a server's /rerank returns.
 
     Parameters
     ----------
@@ -389,7 +389,8 @@ class ServedReranker(ServedModel, BaseScorer):
         max_concurrent: int = 8,
     ):
         super().__init__(url, model, name, key_variable, timeout, batch, max_concurrent)
-        self._texts_key = "documents"  # Cohere's name for this key; TEI calls it "texts"
+        # Cohere's name of this key. TEI calls it "texts", which is tried if the server asks for it.
+        self._texts_key = "documents"
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         """Return the relevance of each text.

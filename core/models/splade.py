@@ -15,7 +15,7 @@ from core.models.transformers_model import TransformersModel
 from core.runtime.meter import ProgressEstimate
 from core.watch import NO_WATCH, Watch
 
-SPLADE_BATCH_TOKENS = 1024  # each needs a number for every word of the vocabulary, some 120 kB
+SPLADE_BATCH_TOKENS = 1024  # each token has a logit for every word of the vocabulary, some 120 kB
 
 
 class Splade(TransformersModel, BaseScorer):
@@ -114,7 +114,8 @@ def batches_by_length(lengths: Sequence[int], batch: int, max_tokens: int) -> It
 def _compute_weights(net: Any, batch: Any) -> np.ndarray:
     """Return the weights of a batch of texts, float32 [n, words].
 
-    As log(1 + relu(x)) never decreases with x, the maximum over the tokens is taken first.
+    The maximum over the tokens is taken first, which saves memory. The result is the same, because
+    log(1 + relu(x)) never decreases with x.
     """
     import torch
 

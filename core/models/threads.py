@@ -8,9 +8,10 @@ from core.errors import BadParameter
 
 
 def thread_count() -> int:
-    """Return HOPSCOPE_THREADS, else the number of physical cores of this process; at least 1.
+    """Return the number of threads that HOPSCOPE_THREADS sets, at least 1.
 
-    Raises BadParameter.
+    If it is not set, this is the number of physical cores that the process may use. Raises
+    BadParameter for another value.
     """
     text = os.environ.get("HOPSCOPE_THREADS", "").strip()
     if text:
@@ -19,6 +20,7 @@ def thread_count() -> int:
                 f"HOPSCOPE_THREADS must be a whole number of at least 1, not “{text}”."
             )
         return int(text)
+    # Windows and macOS have no affinity, so all cores are the process's.
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )

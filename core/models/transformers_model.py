@@ -1,4 +1,4 @@
-"""A transformers model from a local folder or the model hub, loaded at the first use."""
+"""Base class of models of the transformers library, loaded at their first use."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from core.runtime.slots import Slots
 
 
 class TransformersModel:
-    """A transformers model, in half precision on a graphics card.
+    """A transformers model from a local folder or the model hub.
 
-    Subclasses set `kind`, the class of transformers that holds the network.
+    It runs in half precision on a graphics card if there is one, else in float32. Subclasses set
+    `kind`, the name of the class of transformers that loads the network.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class TransformersModel:
         self.max_tokens = max_tokens
         self._model: tuple[Any, Any] | None = None
         self._lock = Slots()
-        self._batches: BatchSplitter
+        self._batches: BatchSplitter  # set by `_load`
 
     @property
     def loaded(self) -> bool:
@@ -43,7 +44,7 @@ class TransformersModel:
     def engine(self) -> tuple[Any, Any]:
         """Return the network and its tokenizer. Raises ModelUnavailable.
 
-        The network is on a graphics card if there is one.
+        They are loaded at the first call.
         """
         if self._model is None:
             with count_time("preparation", f"Loading {self.name}"):

@@ -1,4 +1,7 @@
-"""Weights stored as a low-rank difference from other weights, in a few megabytes."""
+"""Weights stored as a low-rank difference from other weights, in a few megabytes.
+
+The embedded reranker is shipped as the difference from the weights of the embedded encoder.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,19 @@ RIGHT_FACTOR_SUFFIX = ".right"
 
 
 def low_rank_difference(
-    base: Mapping[str, np.ndarray], target: Mapping[str, np.ndarray], rank: int, alone: str = ""
+    base: Mapping[str, np.ndarray], target: Mapping[str, np.ndarray], rank: int, excluded: str = ""
 ) -> dict[str, np.ndarray]:
     """Return the difference of the weights `target` from the weights `base`.
 
     The difference of a matrix is approximated in low rank, by two factors (`.left` [m, rank],
-    `.right` [rank, n]). Other tensors are stored as their difference, and tensors missing in `base`
-    as they are.
+    `.right` [rank, n]). The differences of other tensors are stored in full. Tensors that `base`
+    lacks are stored themselves.
 
     Parameters
     ----------
     base, target : tensors by name.
     rank : rank of the approximation.
-    alone : tensors whose name contains this text are left out; empty for none.
+    excluded : tensors whose name contains this text are left out; empty to keep all.
 
     Returns
     -------
@@ -45,12 +48,13 @@ def low_rank_difference(
     """
     difference: dict[str, np.ndarray] = {}
     for name, value in target.items():
-        if alone and alone in name:
+        if excluded and excluded in name:
             continue
         if name not in base:
             difference[name] = value
         elif value.ndim == 2 and min(value.shape) > rank:
             left, scale, right = np.linalg.svd(value - base[name], full_matrices=False)
+            # In both factors, so that neither has values too large or small for float16.
             root = np.sqrt(scale[:rank])
             difference[name + LEFT_FACTOR_SUFFIX] = left[:, :rank] * root
             difference[name + RIGHT_FACTOR_SUFFIX] = root[:, None] * right[:rank]

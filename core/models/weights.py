@@ -1,4 +1,4 @@
-"""Files of weights: their location, readability, digests, and records of training."""
+"""Files of model weights: their location, readability, digests, and records of training."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def weights_folder(folder: str) -> Path:
 
 
 def unreadable_file(path: Path) -> Path | None:
-    """Return the path of weights if it cannot be read, else the first such file in it.
+    """Return the path of weights, or the first file in it, that cannot be read.
 
-    None if all can be read, or if nothing exists there.
+    The result is None if everything can be read, or if nothing exists there.
     """
     if not os.path.lexists(path) and not _is_hidden(path):
         return None
@@ -39,7 +39,10 @@ def unreadable_file(path: Path) -> Path | None:
 
 
 def _is_hidden(path: Path) -> bool:
-    """Return whether a path lies in a folder that the user may not enter."""
+    """Return whether a path lies in a folder that the user may not enter.
+
+    It is then unknown whether something exists there.
+    """
     nearest_folder = next(filter(os.path.isdir, path.parents), None)
     return nearest_folder is not None and not os.access(nearest_folder, os.X_OK)
 
@@ -74,8 +77,8 @@ def is_in_hub_cache(name: str) -> bool:
 def weights_stamp(folder: str) -> str:
     """Return a text that changes with the weights in a folder.
 
-    For weights with a record of training it is a digest of the record, which a copy does not
-    change. For others it has the sizes and times of the files.
+    For weights with a record of training it is a digest of the record, which stays the same in a
+    copy. For other weights it contains the sizes and modification times of the files.
     """
     weights_path = weights_folder(folder)
     try:
@@ -95,6 +98,7 @@ def _digest(file: Path) -> str:
 
 @lru_cache(maxsize=64)
 def _compute_digest(file: Path, *state: int) -> str:
+    """Return the SHA-256 of a file; with another `state` it is not taken from the cache."""
     with open(file, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -106,7 +110,7 @@ def weights_digest(folder: Path) -> str:
 
 
 def training_figures(folder: Path) -> str:
-    """Return the measurements in a record of training as a sentence; empty without any."""
+    """Return the measurements in a reranker's training record as a sentence; empty without any."""
     try:
         report = json.loads((folder / TRAINING_FILE).read_text("utf-8"))["report"]
         parts = (

@@ -1,1 +1,1 @@
-"""Jobs, worker processes, and the meter of the time that work takes."""
+"""Execution of work: jobs in threads, subprocesses, turns, locks, and the measurement of time."""

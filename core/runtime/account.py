@@ -1,4 +1,4 @@
-"""Accounts of language model calls, by the work that makes them."""
+"""Accounts of language model calls, which charge each piece of work for the calls that it makes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _local = threading.local()
 
 
 class Account:
-    """Calls and tokens by the name of the model. Cached replies cost nothing.
+    """Calls and tokens by the name of the model, safe between threads.
 
-    Safe between threads.
+    Cached replies cost nothing. The accounts of nested blocks are all charged.
 
     >>> from core.runtime.account import Account, charge, charged_to
     >>> from core.types import Usage
     >>> whole, part = Account(), Account()
     >>> with charged_to(whole), charged_to(part):
-    ...     charge("far", Usage(1, 20, 5))
-    >>> whole.usage == part.usage == {"far": Usage(1, 20, 5)}
+    ...     charge("gpt", Usage(calls=1, tokens_in=20, tokens_out=5))
+    >>> whole.usage == part.usage == {"gpt": Usage(1, 20, 5)}
     True
     """
 
@@ -52,10 +52,10 @@ def charge(model: str, usage: Usage) -> None:
 
 
 @contextmanager
-def charged_to(*more: Account) -> Iterator[None]:
-    """Charge this thread's calls to these accounts too, within the block."""
+def charged_to(*new_accounts: Account) -> Iterator[None]:
+    """Charge this thread's calls within the block to these accounts too."""
     previous = accounts()
-    _local.accounts = (*previous, *more)
+    _local.accounts = (*previous, *new_accounts)
     try:
         yield
     finally:

@@ -1,7 +1,8 @@
-"""Run a command that is ended, with its child processes, when the parent process dies.
+"""Run a command, and end it with its child processes when the parent process dies.
 
 This file is run as a script, with the command as its arguments. The parent process holds the other
-end of its standard input. When the parent closes it or dies, even by kill -9, the command is ended.
+end of the standard input of the script. When the parent closes that end or dies, even by kill -9,
+the script ends the command.
 
 The command and its children form a process group. Windows has no such groups. On Windows, child
 processes are found only while the command runs: those that remain after it has ended by itself are
@@ -30,7 +31,7 @@ def run(command: list[str]) -> int:
 
 def _end_when_input_closes(process: subprocess.Popen) -> None:
     """End the command when standard input is closed, by force after `GRACE_SECONDS`."""
-    while os.read(0, 1 << 10):
+    while os.read(0, 1 << 10):  # returns nothing once the input is closed
         pass
     _end_group(process, kill=False)
     try:

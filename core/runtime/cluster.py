@@ -25,9 +25,9 @@ Result = TypeVar("Result")
 class ClusterDefaults:
     """Sizes and retries of work on a Ray cluster."""
 
-    # under way at a time, so that no worker idles while results are yielded in order
+    # pieces submitted at a time, so that no worker idles while results are yielded in order
     pieces_per_worker: int = 4
-    max_piece_retries: int = 1  # after its worker died
+    max_piece_retries: int = 1  # retries of a piece whose worker died
     max_ray_starts: int = 3  # attempts to start Ray
     check_seconds: float = 0.2  # between two checks for cancellation
     object_store_bytes: int = 256 * 1024 * 1024  # of Ray's shared memory on this computer
@@ -77,10 +77,10 @@ class Workers:
     ) -> Iterator[tuple[Item, Result | LostResult]]:
         """Yield every item with `work(item)`, in the order of the items.
 
-        Few items are taken from the iterable ahead. An error of `work` is raised here as a
-        HopscopeError with the same message. A piece whose worker died is tried again; if that fails
-        too, its result is a `LostResult`. Pieces under way are cancelled if the iterator is closed
-        early.
+        Only a few items are taken from the iterable in advance. An error of `work` is raised here
+        as a HopscopeError with the same message. A piece whose worker died is tried again; if that
+        fails too, its result is a `LostResult`. Pieces under way are cancelled if the iterator is
+        closed early.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class Workers:
             If Ray is missing or its cluster cannot be reached. Errors of `watch` are raised too.
         """
         items = iter(items)
-        first_items = list(islice(items, 1))
+        first_items = list(islice(items, 1))  # without items, Ray is not started
         if not first_items:
             return
         with self.start_ray() as ray:
@@ -106,8 +106,8 @@ class Workers:
                     yield waiting[0][0], _wait_for_result(ray, waiting[0][1], watch)
                     waiting.popleft()
             finally:
-                for _, reply in waiting:
-                    ray.cancel(reply)
+                for _, pending in waiting:
+                    ray.cancel(pending)
 
     def count_on(self, ray: Any) -> int:
         """Return the number of workers on a Ray cluster that is connected."""
@@ -165,25 +165,26 @@ class Workers:
                 ray.shutdown()
                 is_last = attempt == CLUSTER.max_ray_starts
                 if is_last or "timed out during startup" not in str(error):
-                    place = f" at {self.address}" if self.address else ""
+                    location = f" at {self.address}" if self.address else ""
                     raise HopscopeError(
-                        f"Ray cannot be used{place}: {shorten(error, 200)}"
+                        f"Ray cannot be used{location}: {shorten(error, 200)}"
                     ) from None
 
 
 def cluster_workers() -> Workers | None:
-    """Return the workers of the Ray cluster that RAY_ADDRESS names; None without one.
+    """Return the workers of the Ray cluster that RAY_ADDRESS names; None if it names none.
 
-    There are none inside a worker, because its process is one of theirs.
+    Inside a worker the result is None, so that workers start no workers of their own.
     """
     address = os.environ.get("RAY_ADDRESS", "")
     return Workers(address=address) if address else None
 
 
 def _worker_environment() -> dict[str, str]:
-    """Return the environment of the workers.
+    """Return the environment variables of the workers.
 
-    They have `HOPSCOPE_*` of this process, one thread each, and no workers of their own.
+    These are the `HOPSCOPE_*` variables of this process. A worker has one thread unless
+    HOPSCOPE_THREADS is set here, and no workers of its own.
     """
     settings = {key: value for key, value in os.environ.items() if key.startswith("HOPSCOPE_")}
     return {"HOPSCOPE_THREADS": "1", "RAY_ADDRESS": "", **settings}
@@ -192,7 +193,10 @@ def _worker_environment() -> dict[str, str]:
 def _run_item(
     work: Callable[[Item], Result], environment: dict[str, str], item: Item
 ) -> tuple[Result | None, str]:
-    """In a worker: return the result and an error message."""
+    """In a worker: return the result of a piece and an error message.
+
+    The message is empty if there is a result, else the result is None.
+    """
     os.environ |= environment
     try:
         return work(item), ""
@@ -200,12 +204,12 @@ def _run_item(
         return None, error_sentence(error)
 
 
-def _wait_for_result(ray, reply, watch: Watch = NO_WATCH) -> Any:
+def _wait_for_result(ray, pending, watch: Watch = NO_WATCH) -> Any:
     """Wait for the result of a piece of work and return it."""
-    while not ray.wait([reply], timeout=CLUSTER.check_seconds)[0]:
+    while not ray.wait([pending], timeout=CLUSTER.check_seconds)[0]:
         watch.check()
     try:
-        result, error = ray.get(reply)
+        result, error = ray.get(pending)
     except (
         ray.exceptions.WorkerCrashedError,
         ray.exceptions.OutOfMemoryError,

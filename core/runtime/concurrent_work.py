@@ -1,8 +1,8 @@
 """Concurrent pieces of work: several wait for servers while one computes.
 
-A `ConcurrentWork` takes an item from its iterable only when it starts it, may change the number of
-concurrent pieces while it runs, and ends at the first error. The map of a thread pool takes all
-items at once and has a fixed number of threads.
+The map of a thread pool takes all items at once and has a fixed number of threads. `ConcurrentWork`
+takes an item from its iterable only when it starts the item, may change the number of concurrent
+pieces while it runs, and ends at the first error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ConcurrentWork(Watch):
     """Concurrent pieces of work, at most `max_concurrent()` at a time.
 
     `max_concurrent` is called before each start, so its result may change while pieces run. This
-    object is also the watch of each piece: it cancels the piece with the whole work, and once
+    object is also the watch of each piece: it cancels the piece if the whole work is cancelled or
     another piece has failed. It reports no progress, because several pieces would report at the
     same time.
     """
@@ -42,11 +42,11 @@ class ConcurrentWork(Watch):
         super().__init__(watch.check)
         self._max_concurrent = max_concurrent
         self._watch = watch
-        self._over = threading.Event()
+        self._stopped = threading.Event()
 
     def check(self) -> None:
-        """Raise RunCancelled once the pieces are no longer needed, and what the watch raises."""
-        if self._over.is_set():
+        """Raise RunCancelled once the pieces are no longer needed, and any error of the watch."""
+        if self._stopped.is_set():
             raise RunCancelled()
         self._watch.check()
 
@@ -56,8 +56,8 @@ class ConcurrentWork(Watch):
         """Yield each item with `work(item)`, in the order in which they end.
 
         Items are started in their order, and taken from the iterable only when started. An error of
-        `work` or of the watch is raised after the running pieces have ended; results that arrive
-        until then are yielded first.
+        `work` or of the watch is raised after the running pieces have ended. Results that arrive
+        until then are yielded before.
         """
         waiting: dict[Future[T], tuple[int, W]] = {}
         finished = SimpleQueue[Future[T]]()
@@ -85,13 +85,12 @@ class ConcurrentWork(Watch):
                         fault = fault or error
                     try:
                         self._watch.check()
-                    # Raised below, once the running pieces have ended.
-                    except BaseException as error:
+                    except BaseException as error:  # raised below, once the pieces have ended
                         fault = fault or error
                     if fault is not None:
-                        self._over.set()
+                        self._stopped.set()
             finally:
-                self._over.set()
+                self._stopped.set()
         if fault is not None:
             raise fault
 
@@ -118,20 +117,20 @@ def map_concurrently(
     """Return `work(item, watch)` of each item, in their order.
 
     Items are processed concurrently if `max_concurrent()` is more than 1, else one after the other.
-    Calls to language models are charged to the accounts of this thread. The elapsed time counts
-    once, as the model time of this thread, and other work may take its turn meanwhile.
+    Calls to language models are charged to the accounts of the calling thread. The elapsed time
+    counts once, as time of the language model, and other work may take its turn meanwhile.
 
     Parameters
     ----------
     work : function of an item and the watch of its piece.
     items : the items.
-    max_concurrent : how many pieces may run at a time; called again and again.
-    watch : cancellation and progress of the whole.
+    max_concurrent : returns how many pieces may run at a time; called before each start.
+    watch : receives the progress of the whole work, and can cancel it.
 
     Raises
     ------
     Exception
-        What `work` and `watch` raise.
+        Any error of `work` or `watch`.
     """
     if max_concurrent() <= 1:
         results = []
@@ -154,7 +153,8 @@ def map_concurrently(
 class ProcessorLock:
     """A lock that lets one of several concurrent pieces compute.
 
-    The measured seconds of each piece are then its own. See `core.runtime.turn.pass_turn_at_once`.
+    The measured seconds of a piece then do not contain work of other pieces. A piece releases the
+    processor while it waits (`core.runtime.turn.pass_turn_at_once`).
     """
 
     def __init__(self) -> None:
@@ -164,9 +164,9 @@ class ProcessorLock:
     def hold(self) -> Iterator[None]:
         """Compute within the block, and release the processor whenever this piece waits.
 
-        It may wait for another computer or for another piece of work. A piece that does not get the
-        processor back within `MAX_PROCESSOR_WAIT_SECONDS` computes in parallel to the others from
-        then on, because it may hold something that the others wait for.
+        A piece waits for another computer or for another piece of work. A piece that does not get
+        the processor back within `MAX_PROCESSOR_WAIT_SECONDS` computes in parallel to the others
+        from then on, because it may hold something that the others wait for.
         """
         is_held = self._free.acquire()
 

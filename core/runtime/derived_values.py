@@ -1,4 +1,4 @@
-"""Values derived from an object, cached on it for as long as it lives."""
+"""Caches of values derived from an object, such as a graph, kept as long as the object lives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ DEFAULT_CACHED_VALUES = 4  # values of one kind that are cached
 
 
 class ValueCache:
-    """Least recently used cache of values of one kind, with the lock for making them."""
+    """A cache of values of one kind, with the lock that is held while a value is made.
+
+    The least recently used values are dropped first.
+    """
 
     def __init__(self, size: int):
         self.lock = threading.Lock()
@@ -24,17 +27,17 @@ class ValueCache:
 
 
 class DerivedValues:
-    """Caches of derived values, by name. Safe between threads.
+    """Caches of derived values by name, safe between threads.
 
-    The first thread that asks for a value makes it, and others wait. The value that was asked for
-    last is returned without a lock: all threads look up some values for every path, and would
-    otherwise queue for the lock.
+    The first thread that asks for a value makes it, and others wait. The latest value is returned
+    without a lock: all threads look up some values for every path, and would otherwise queue for
+    the lock.
 
     >>> from core.runtime.derived_values import DerivedValues
     >>> derived = DerivedValues()
     >>> derived.get_or_make("squares", 3, lambda: 9)
     9
-    >>> derived.get_or_make("squares", 3, lambda: 1 / 0)  # known
+    >>> derived.get_or_make("squares", 3, lambda: 1 / 0)  # cached, so not made again
     9
     """
 

@@ -14,7 +14,7 @@ from core.errors import HopscopeError, NotAllowed, RunCancelled
 from core.sharing import acting_as, current_person, owner_words
 from core.watch import Watch
 
-MAX_RESULT_BYTES = 256 << 20  # total size of the kept results
+MAX_RESULT_BYTES = 256 << 20  # total size of the results of kept jobs
 JOB_WAITING = "waiting"
 JOB_RUNNING = "running"
 JOB_DONE = "done"
@@ -22,14 +22,20 @@ JOB_FAILED = "failed"
 JOB_CANCELLED = "cancelled"
 
 
-def nothing() -> None:
+def do_nothing() -> None:
     """Do nothing."""
 
 
 class Job(Watch):
-    """A piece of work in a thread.
+    """A piece of work in a thread, and the watch of this work.
 
-    `version` grows with every change, so that a page knows when to draw again.
+    `version` grows with every change, so that a page knows when to draw again. `fraction` is the
+    part that is done, 0 to 1, and None if it is unknown.
+
+    Parameters
+    ----------
+    key : identifies the work; `Jobs` keeps one job for each key.
+    work : does the work and returns the result.
     """
 
     # Fields that only jobs of one kind have. Comparisons and evaluations are typed Any, since
@@ -50,14 +56,14 @@ class Job(Watch):
         self.result: Any = None
         self.version = 0
         self.started_at = time.time()
-        # True if it should run to its end even if nobody waits for it.
+        # True if the job runs to its end even if nobody waits for it.
         self.is_unattended = False
-        # True if it was cancelled because nobody waited for it any more.
+        # True if the job was cancelled because nobody waited for it any more.
         self.is_abandoned = False
-        self.on_cancel: Callable[[], None] = nothing
+        self.on_cancel: Callable[[], None] = do_nothing
         self._cancel = threading.Event()
         self._ended = threading.Event()
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
 
     def check(self) -> None:
         """Raise RunCancelled once the job was cancelled."""
@@ -71,18 +77,18 @@ class Job(Watch):
 
     def touch(self) -> None:
         """Announce a change that is worth drawing."""
-        with self._news:
+        with self._changed:
             self.version += 1
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def wait_for_change(self, version: int | None, seconds: float) -> bool:
         """Wait for a change since `version`, at most `seconds`; return whether there was one."""
-        with self._news:
-            return self._news.wait_for(lambda: self.version != version, seconds)
+        with self._changed:
+            return self._changed.wait_for(lambda: self.version != version, seconds)
 
     @property
     def cancel_refusal(self) -> str:
-        """Sentence on why the current user may not cancel the job, if so."""
+        """The reason why the current user may not cancel the job; empty if they may."""
         person = current_person()
         if person.administrator or person == self.person:
             return ""
@@ -115,6 +121,7 @@ class Job(Watch):
 
     @property
     def has_ended(self) -> bool:
+        """True if the job is done, failed or was cancelled, and its work has ended."""
         return self._ended.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -122,7 +129,7 @@ class Job(Watch):
         return self._ended.wait(seconds)
 
     def run(self) -> None:
-        """Do the work. Errors are recorded, not raised."""
+        """Do the work. Errors are recorded as the status and error of the job, not raised."""
         try:
             self.check()
             self.begin()
@@ -147,18 +154,19 @@ class Job(Watch):
 
 
 class Jobs:
-    """Runner of jobs, a few at a time and one for each key.
+    """Runner of jobs: a few at a time, and one for each key.
 
-    Ended jobs are kept so that another browser finds them. The least recently requested are dropped
-    first. Running jobs are always kept, and so are needed ones (`is_needed`): a page whose job was
-    dropped at its end would start it again and, with many users, again and again.
+    Ended jobs are kept so that other browsers find their results. The least recently requested jobs
+    are dropped first. Running jobs are always kept, and so are the jobs for which `is_needed` is
+    true: a page whose job was dropped at its end would start it again and, with many users, again
+    and again.
 
     Parameters
     ----------
     workers : threads that run jobs.
-    keep : number of jobs that are kept.
+    keep : number of jobs that are kept, unless more are running or needed.
     max_bytes : bytes that the results of the kept jobs may take together.
-    weigh : returns the bytes of the result of an ended job.
+    weigh : returns the bytes of the result of an ended job. Called once for each.
     is_needed : returns whether a job must be kept.
     """
 
@@ -184,10 +192,10 @@ class Jobs:
         with self._lock:
             return self._get_job(key)
 
-    def with_key_prefix(self, begins: str) -> list[Job]:
-        """Return the jobs whose keys begin with a text, running or ended."""
+    def with_key_prefix(self, prefix: str) -> list[Job]:
+        """Return the kept jobs whose keys begin with `prefix`, running or ended."""
         with self._lock:
-            return [job for key, job in self._jobs.items() if key.startswith(begins)]
+            return [job for key, job in self._jobs.items() if key.startswith(prefix)]
 
     def is_current(self, job: Job) -> bool:
         """Return whether this very job is the one kept under its key."""
@@ -210,7 +218,7 @@ class Jobs:
         key : the key.
         make : creates the job.
         again : if true, an ended job is replaced.
-        run : starts the new job; by default a thread of this pool runs it. With it, a job that was
+        run : starts the new job, instead of a thread of this pool. If given, a running job that was
             asked to stop counts as ended.
         """
         with self._lock:
@@ -223,7 +231,7 @@ class Jobs:
             self._jobs[key] = job
             self._jobs.move_to_end(key)
             self._weights.pop(key, None)
-            self._forget()
+            self._drop_old_jobs()
         run(job) if run is not None else self._pool.submit(job.run)
         return job
 
@@ -238,7 +246,7 @@ class Jobs:
             self._jobs.move_to_end(key)
         return job
 
-    def _forget(self) -> None:
+    def _drop_old_jobs(self) -> None:
         """Drop the least recently used ended jobs while there are too many. Requires the lock."""
         ended_keys = [key for key, job in self._jobs.items() if job.has_ended]
         for key in ended_keys:
@@ -265,7 +273,8 @@ class Jobs:
 def error_sentence(error: BaseException) -> str:
     """Return an error as a sentence for the user.
 
-    An unexpected error is logged with its traceback and named in the sentence.
+    An error of another class than HopscopeError is a fault of the program. It is logged with its
+    traceback, and the sentence contains its name.
     """
     if isinstance(error, HopscopeError):
         return str(error)

@@ -1,4 +1,4 @@
-"""The memory of values, and free and unused memory."""
+"""Memory: the size of values, the free memory, and the release of unused memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def memory_bytes(value: Any) -> int:
 
     Arrays, texts, numbers and their containers (tuples, lists, mappings, dataclasses) are counted.
     An object that occurs several times counts once. Objects of other classes count without their
-    contents. A long tuple or list is estimated by its first items.
+    contents. The size of a long tuple or list is estimated from its first items.
 
     >>> import numpy as np
     >>> from core.runtime.memory import memory_bytes
@@ -34,6 +34,7 @@ def memory_bytes(value: Any) -> int:
 
 
 def _weigh(value: Any, seen_ids: set[int]) -> float:
+    """Return the bytes of a value, without objects whose ids are in `seen_ids`; add its own ids."""
     if id(value) in seen_ids:
         return 0
     seen_ids.add(id(value))
@@ -57,7 +58,7 @@ def _weigh(value: Any, seen_ids: set[int]) -> float:
 
 
 def free_memory() -> int:
-    """Return the bytes of memory that are free or can be freed at once."""
+    """Return the bytes of memory of this computer that are free or can be freed at once."""
     import psutil
 
     return int(psutil.virtual_memory().available)

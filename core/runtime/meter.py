@@ -1,7 +1,7 @@
-"""Seconds of a piece of work by category, measured by the thread that does it.
+"""Meter of a piece of work: seconds by category, progress and notes, for the thread that does it.
 
 Put `metered()` around a piece of work and `count_time(category)` around its parts, at any depth.
-Nested time counts for the innermost category alone. Without a meter, `count_time` costs next to
+Nested time counts only for the innermost category. Without a meter, `count_time` costs next to
 nothing.
 """
 
@@ -17,7 +17,7 @@ from typing import Literal
 from core.runtime.turn import pass_turn
 
 Category = Literal["preparation", "waiting", "ranking", "model"]
-# Seconds of work before the remaining time is estimated.
+# Seconds of work after which the remaining time is estimated; earlier estimates vary too much.
 MIN_ESTIMATE_SECONDS = 0.5
 
 
@@ -45,7 +45,7 @@ class _RunningBlock:
 
     category: Category
     start: float
-    within: float = 0.0  # seconds of the ended blocks inside it
+    inner_seconds: float = 0.0  # of the ended blocks inside it
 
 
 @dataclass
@@ -56,10 +56,11 @@ class Meter:
     ----------
     seconds : seconds by category.
     preparation_seconds : seconds of preparation by what was prepared.
-    saved_seconds : seconds that remembered results had cost when they were computed.
+    saved_seconds : seconds that cached results took when they were computed.
     report : receives the progress.
-    seen_requests : what this work has already asked models for. Asking for it again saves nothing.
-    preparation_depth : depth of nested preparations.
+    seen_requests : keys of the requests that this work has sent to models. A repeated request would
+        be cached in any case, so it does not count as saved time.
+    preparation_depth : number of nested preparations that run now; in them no time counts as saved.
     running_blocks : measured blocks that have not ended, the outermost first.
     reasoning_texts : reasoning texts of language models, which are no part of their replies.
     n_unusable_replies : number of replies that are blank, cut off, refused or unreadable.
@@ -87,7 +88,8 @@ def metered(
 ) -> Iterator[Meter]:
     """Measure the work of this thread within the block.
 
-    `report` receives its progress. `seen` is shared by successive pieces of work.
+    `report` receives its progress. `seen` are the requests of earlier pieces of work, such as the
+    operators before; new requests are added to it.
     """
     meter = Meter(report=report, seen_requests=set() if seen is None else seen)
     with use_meter(meter):
@@ -95,13 +97,13 @@ def metered(
 
 
 def current_meter() -> Meter | None:
-    """Return the meter of this thread's work."""
+    """Return the meter of this thread's work; None if nothing is measured."""
     return getattr(_local, "meter", None)
 
 
 @contextmanager
 def use_meter(meter: Meter | None) -> Iterator[None]:
-    """Measure with the meter of another thread, which waits for this part of its work."""
+    """Measure within the block with the meter of another thread, which waits for this one."""
     previous = current_meter()
     _local.meter = meter
     try:
@@ -112,9 +114,9 @@ def use_meter(meter: Meter | None) -> Iterator[None]:
 
 @contextmanager
 def count_time(category: Category, label: str = "") -> Iterator[None]:
-    """Count the time within the block as of this category.
+    """Count the time within the block under this category.
 
-    The label names what is prepared. A preparation lets other work take its turn meanwhile.
+    The label names what is prepared. During a preparation other work may take its turn.
     """
     meter = current_meter()
     with (
@@ -126,6 +128,7 @@ def count_time(category: Category, label: str = "") -> Iterator[None]:
 
 @contextmanager
 def _count_block(meter: Meter, category: Category, label: str) -> Iterator[None]:
+    """Add the seconds within the block to the meter, without those of nested blocks."""
     start = time.perf_counter()
     meter.running_blocks.append(_RunningBlock(category, start))
     meter.preparation_depth += category == "preparation"
@@ -134,14 +137,14 @@ def _count_block(meter: Meter, category: Category, label: str) -> Iterator[None]
     finally:
         meter.preparation_depth -= category == "preparation"
         elapsed = time.perf_counter() - start
-        own_seconds = max(0.0, elapsed - meter.running_blocks.pop().within)
+        own_seconds = max(0.0, elapsed - meter.running_blocks.pop().inner_seconds)
         meter.seconds[category] = meter.seconds.get(category, 0.0) + own_seconds
         if category == "preparation":
             meter.preparation_seconds[label] = (
                 meter.preparation_seconds.get(label, 0.0) + own_seconds
             )
         if meter.running_blocks:
-            meter.running_blocks[-1].within += elapsed
+            meter.running_blocks[-1].inner_seconds += elapsed
 
 
 def waited_seconds() -> float:
@@ -155,16 +158,16 @@ def waited_seconds() -> float:
     blocks = list(meter.running_blocks)  # another thread may end the last ones
     # The time of a block counts until the block inside it starts.
     ends = [*(block.start for block in blocks[1:]), time.perf_counter()]
-    under_way = sum(
-        end - block.start - block.within
+    running_seconds = sum(
+        end - block.start - block.inner_seconds
         for block, end in zip(blocks, ends)
         if block.category == "waiting"
     )
-    return meter.seconds.get("waiting", 0.0) + under_way
+    return meter.seconds.get("waiting", 0.0) + running_seconds
 
 
 def first_requests(keys: Sequence[Hashable]) -> list[Hashable]:
-    """Return the keys that this work had not asked for before."""
+    """Return the keys of requests that this work has not sent before, and note them as sent."""
     meter = current_meter()
     if meter is None:
         return []
@@ -174,7 +177,7 @@ def first_requests(keys: Sequence[Hashable]) -> list[Hashable]:
 
 
 def record_saved_time(seconds: float) -> None:
-    """Record that a remembered result was used, with the seconds that it had cost."""
+    """Record that a cached result was used, with the seconds that it once took."""
     meter = current_meter()
     if meter is not None and not meter.preparation_depth:
         meter.saved_seconds += seconds
@@ -188,7 +191,7 @@ def add_note(note: str) -> None:
 
 
 def record_reply(thought: str, usable: bool) -> None:
-    """Record a language model's reasoning text, and if its reply is usable."""
+    """Record a language model's reasoning text (empty if none), and if its reply is usable."""
     meter = current_meter()
     if meter is not None:
         meter.reasoning_texts += [thought] if thought else []
@@ -196,7 +199,7 @@ def record_reply(thought: str, usable: bool) -> None:
 
 
 def _remaining_seconds(start: float, fraction: float) -> float | None:
-    """Return the remaining seconds of work begun at `start`, if estimable."""
+    """Return the estimated remaining seconds of work begun at `start`; None if it is too early."""
     elapsed = time.monotonic() - start
     if not fraction or elapsed < MIN_ESTIMATE_SECONDS:
         return None
@@ -204,7 +207,10 @@ def _remaining_seconds(start: float, fraction: float) -> float | None:
 
 
 class ProgressEstimate:
-    """Progress of work of known size, with the remaining time."""
+    """Reporter of the progress of work of known size, with the remaining time.
+
+    It reports to the meter of the thread that creates it.
+    """
 
     def __init__(self, what: str, total: int):
         self._what = what
@@ -224,9 +230,9 @@ class ProgressEstimate:
 
 
 class PartsProgress:
-    """Progress of work in `total` successive parts.
+    """Reporter of the progress of work in `total` successive parts.
 
-    The progress of one part is reported as progress of the whole.
+    The progress of a part is reported as progress of the whole work.
     """
 
     def __init__(self, total: int):
@@ -279,4 +285,4 @@ def watch_compiling() -> None:
         event.register("numba:compiler_lock", _listeners[0])
 
 
-_listeners: list = []
+_listeners: list = []  # the listener of `watch_compiling`, once it is registered with numba

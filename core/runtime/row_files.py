@@ -1,4 +1,4 @@
-"""Rows of JSON, Parquet and Arrow files."""
+"""Reader of the rows of JSON, Parquet and Arrow files, for imports of corpora and graphs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = [
 
 
 def holds_rows(path: FilePath | FileSource, max_bytes: int | None = None) -> bool:
-    """Return whether a file holds rows.
+    """Return whether a file holds rows that `file_rows` can read.
 
-    It does if it has the suffix of a Parquet or Arrow file, or begins with a JSON object or an
-    array of them.
+    This is so if it has the suffix of a Parquet or Arrow file, or begins with a JSON object or an
+    array of objects.
     """
     return is_columnar(path) or read_start(path, 2, max_bytes).startswith(("{", "[{", "[]"))
 
@@ -37,7 +37,7 @@ def file_rows(
     without: Container[str] = (),
     longest: int | None = None,
 ) -> Iterator[Row]:
-    """Yield the rows of a file, each with its position.
+    """Yield the rows of a file, each as (position in words, row).
 
     JSON rows are those of `core.io.json_rows.json_rows`. A row of Parquet or Arrow is an object
     with the columns as keys.
@@ -45,15 +45,15 @@ def file_rows(
     Parameters
     ----------
     path : the file, by its path or opened as a source.
-    watch : cancellation and progress.
+    watch : receives the progress, and can cancel the work.
     max_bytes : bytes that a columnar file may decode to, or that `json_rows` may read.
-    without : columns that are not decoded, to save time.
+    without : columns of a Parquet or Arrow file that are not decoded, to save time.
     longest : bytes of the longest row that `json_rows` accepts.
 
     Raises
     ------
     BadInput
-        As `json_rows`, and for a columnar file that is damaged or decodes to over `max_bytes`
+        If `json_rows` raises it, or if a columnar file is damaged or decodes to over `max_bytes`
         bytes.
     """
     if not isinstance(path, FilePath) or not is_columnar(path):

@@ -1,4 +1,4 @@
-"""Reader of Parquet and Arrow tables in a limited process of its own."""
+"""Reader of Parquet and Arrow tables in a subprocess with limited memory and time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.watch import NO_WATCH, Watch
 
 MAX_READER_MEMORY_BYTES = 1 << 32  # without the file, which is memory-mapped
 MAX_PIECE_SECONDS = 120.0  # processor time of a request
-GATHERED_BYTES = 1 << 20  # size up to which blocks are sent together
+GATHERED_BYTES = 1 << 20  # bytes of blocks that are sent together, to save messages
 
 
 class SeparateColumns:
@@ -42,16 +42,17 @@ class SeparateColumns:
     def read_lists(
         self, names: Sequence[str], max_bytes: int | None = None
     ) -> Iterator[tuple[float, list[list[Any]]]]:
-        """Read the columns of these names, once.
+        """Yield the columns of these names, block by block.
 
         Parameters
         ----------
         names : names of some of the columns.
-        max_bytes : bytes that they may unpack to; None for no limit.
+        max_bytes : bytes that the columns may unpack to; None for no limit.
 
-        Returns
-        -------
-        For each block, the fraction of the file read so far and one list of values for each column.
+        Yields
+        ------
+        For each block, the fraction of the file read so far (0 to 1) and one list of values for
+        each column.
         """
         self._call_worker(_begin_reading, list(names), max_bytes)
         while blocks := self._call_worker(_next_blocks):
@@ -70,7 +71,7 @@ class SeparateColumns:
 def column_rows(
     path: FilePath, without: Container[str] = (), max_bytes: int | None = None
 ) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Yield the rows of a file, each with the fraction read.
+    """Yield the rows of a file, each with the fraction (0 to 1) read so far.
 
     Columns in `without` are not decoded. Raises BadInput for a file that is missing, damaged, or
     unpacks to more than `max_bytes` bytes.
@@ -83,7 +84,7 @@ def column_rows(
 
 
 class _ReaderState:
-    """State of the subprocess, held by the class."""
+    """The open file in the subprocess. The class itself holds it from one call to the next."""
 
     file: ColumnFile
     pieces: Iterator[tuple[float, bytes]]  # the fraction read so far, and pickled columns
@@ -96,11 +97,12 @@ def _open_file(path: str, watch: Watch) -> list[str]:
 
 
 def _begin_reading(names: Sequence[str], max_bytes: int | None, watch: Watch) -> None:
+    """In the subprocess: start to read these columns of the open file."""
     _ReaderState.pieces = _ReaderState.file.read_pieces(names, max_bytes)
 
 
 def _next_blocks(watch: Watch) -> list[tuple[float, bytes]]:
-    """Return the next blocks, up to about `GATHERED_BYTES`; none at the end."""
+    """In the subprocess: return the next blocks, up to about `GATHERED_BYTES`; none at the end."""
     blocks: list[tuple[float, bytes]] = []
     size = 0
     for fraction, data in _ReaderState.pieces:

@@ -1,4 +1,4 @@
-"""A server program on loopback that this process starts, watches and ends."""
+"""A server program on this computer, such as a model server, that this process starts and ends."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ LOG_NOISE = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNI
 class ServerProcess:
     """A server program on a free loopback port.
 
-    It ends with `stop`, and in any case with this process, however that ends.
+    It ends with `stop`, and at the latest with this process, even if this process is killed
+    (`core.runtime.child_guard`).
 
     Parameters
     ----------
     command : returns the command line for a port.
     environment : additional environment variables.
     log : file that receives the output.
-    health : URL path that answers with status 200 when the server is ready.
+    health : URL path that the server answers with status 200 when it is ready.
 
     Raises
     ------
@@ -86,7 +87,7 @@ class ServerProcess:
             connection.close()
 
     def wait_until_healthy(self, seconds: float) -> bool:
-        """Wait until the server is healthy; return False if it does not become so."""
+        """Wait until the server is healthy; return False if it ends or is not within `seconds`."""
         deadline = time.monotonic() + seconds
         while not self.is_healthy():
             if not self.is_running or time.monotonic() > deadline:
@@ -95,7 +96,10 @@ class ServerProcess:
         return True
 
     def has_crashed(self) -> bool:
-        """Return whether the server has ended, or stays unhealthy for `MAX_UNHEALTHY_SECONDS`."""
+        """Return whether the server has ended, or stays unhealthy for `MAX_UNHEALTHY_SECONDS`.
+
+        An unhealthy server is awaited for that time.
+        """
         return not self.wait_until_healthy(MAX_UNHEALTHY_SECONDS)
 
     def stop(self) -> None:
@@ -114,17 +118,18 @@ class ServerProcess:
         The phrase names a signal or the exit code, and the last error of the log if there is one.
         """
         code = self._process.wait()
-        if code > 128:
+        if code > 128:  # `child_guard.run` adds 128 to the number of a signal
             ending = f"was ended from outside ({_signal_name(code - 128)})"
         else:
             ending = f"ended by itself (exit code {code})"
-        words = self.find_log_error()
-        return f"{ending}: {words}" if words else ending
+        error = self.find_log_error()
+        return f"{ending}: {error}" if error else ending
 
     def find_log_error(self) -> str:
-        """Return the first specific error of the log's end, else its last line.
+        """Return the first specific error in the end of the log, else its last line.
 
-        The text is empty if the server wrote nothing.
+        Lines without information are skipped (`LOG_NOISE`). The text is empty if there are no
+        others.
         """
         with self.log.open("rb") as file:
             file.seek(max(0, self.log.stat().st_size - LOG_TAIL_BYTES))

@@ -1,4 +1,4 @@
-"""Locks and limited slots whose wait can be cancelled."""
+"""Locks and slots for concurrent work, with waits that can be cancelled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.watch import NO_WATCH, Watch
 def hold_lock(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
     """Hold a lock within the block.
 
-    Other work takes its turn while this waits for the lock. Raises what `watch` raises.
+    While this thread waits for the lock, other work may take its turn. Raises errors of `watch`.
     """
     if not lock.acquire(blocking=False):
         with count_time("waiting"), pass_turn(waits=True):
@@ -31,8 +31,9 @@ def hold_lock(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
 class Slots:
     """Slots for concurrent work, given in the order of the requests.
 
-    Waiting can be cancelled. A `threading.Semaphore` offers neither: a newcomer may overtake
-    waiting threads. A slot may be released by another thread than the one that took it.
+    Waiting can be cancelled. A `threading.Semaphore` does neither: a new thread may overtake
+    waiting threads. A slot may be released by another thread than the one that took it. Subclasses
+    may change the conditions under which a thread gets a slot.
     """
 
     check_seconds = 0.1  # between two checks for cancellation
@@ -56,7 +57,7 @@ class Slots:
     def acquire(self, watch: Watch = NO_WATCH, first: bool = False) -> None:
         """Take a slot once all earlier requests are served.
 
-        With `first`, the request goes before all others. Raises what `watch` raises.
+        With `first`, the request is served before all others. Raises errors of `watch`.
         """
         turn = threading.Event()
         with self._lock:
@@ -66,12 +67,12 @@ class Slots:
             return
         try:
             with count_time("waiting"):
-                while not turn.wait(self._until_a_look()):
+                while not turn.wait(self._seconds_until_check()):
                     watch.check()
                     self._let_in()
         except BaseException:
             with self._lock:
-                if turn.is_set():
+                if turn.is_set():  # the slot was given just before the wait was cancelled
                     self._count(-1)
                 else:
                     self._waiting.remove(turn)
@@ -99,13 +100,15 @@ class Slots:
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    def _until_a_look(self) -> float:
+    def _seconds_until_check(self) -> float:
+        """Return the seconds after which a waiting thread looks for a slot by itself."""
         return self.check_seconds
 
     def _may_enter(self) -> bool:
         return self._at_work < self.limit
 
     def _let_in(self) -> None:
+        """Give the free slots to the threads that have waited longest."""
         with self._lock:
             while self._waiting and self._may_enter():
                 self._count(1)

@@ -1,13 +1,14 @@
-"""Limited work in a subprocess that can be ended at any time.
+"""Work in a subprocess with limits of memory and time, which can be ended at any moment.
 
 Work is sent by the standard input of the subprocess, and reports return by its standard output.
 Printed text goes to the standard error. The subprocess ends when the work is cancelled or this
 process dies.
 
 On Linux the kernel enforces the limits. On other systems this process checks them ten times a
-second: macOS enforces no limit of address space, and Windows no limit at all. The limit of memory
-is then one of resident memory, and may be exceeded between two checks. If this process dies while a
-compiled loop blocks the other threads of the subprocess, the subprocess ends only after the loop.
+second, because macOS enforces no limit of address space, and Windows no limit at all. The limit of
+memory is then a limit of resident memory, and may be exceeded between two checks. On these systems,
+if this process dies while a compiled loop blocks the other threads of the subprocess, the
+subprocess ends only after the loop.
 """
 
 from __future__ import annotations
@@ -77,12 +78,13 @@ def in_subprocess(work: Callable[..., Any], *arguments: Any, watch: Watch = NO_W
 class Worker:
     """A subprocess that does one piece of work after another.
 
-    It starts with the first piece, restarts after a piece that ended it, and ends with the `with`
+    It starts with the first piece, starts again if a piece has ended it, and ends with the `with`
     block.
 
     Parameters
     ----------
-    memory : limit in bytes: of address space on Linux, of resident memory elsewhere.
+    memory : limit in bytes, of address space on Linux and of resident memory elsewhere; None for no
+        limit.
     """
 
     def __init__(self, memory: int | None = None):
@@ -109,8 +111,8 @@ class Worker:
         ----------
         work : a function of a module. Its arguments and result must be picklable.
         arguments : its arguments.
-        watch : cancellation and progress. If it raises, the process is killed.
-        seconds : limit of processor time for this piece of work.
+        watch : receives the progress, and can cancel the work. If it raises, the process is killed.
+        seconds : limit of processor time for this piece of work; None for no limit.
 
         Raises
         ------
@@ -144,7 +146,7 @@ class Worker:
                 elif kind == REPORT_FAILED:
                     is_done = True
                     raise HopscopeError(values[0])
-                else:
+                else:  # a report of LIMIT_MEMORY
                     raise WorkerEndedError(LIMIT_MEMORY)
         except BrokenPipeError:
             raise WorkerEndedError(self._limit_by_kernel()) from None
@@ -153,6 +155,7 @@ class Worker:
                 self._end_process()
 
     def _send_work(self, work: tuple) -> None:
+        """Send a piece of work to the subprocess, which is started if there is none."""
         if self._process is None:
             self._process = _start_process(self._memory)
             self._messages = SimpleQueue()
@@ -164,7 +167,7 @@ class Worker:
     def _limit_by_kernel(self) -> str:
         """Wait for a process that ended, and return the limit that it exceeded.
 
-        The text is empty for another reason.
+        The text is empty if the process ended for another reason.
         """
         assert self._process is not None
         if sys.platform == "linux" and KERNEL and self._process.wait() == -signal.SIGXCPU:
@@ -184,7 +187,8 @@ class Worker:
 class Consumption:
     """Memory and processor time of a process from now on, compared with its limits.
 
-    Used on systems that do not enforce the limits themselves.
+    It is used on systems that do not enforce limits. Limits are in bytes and seconds; None for no
+    limit.
     """
 
     def __init__(self, pid: int, memory: int | None, seconds: float | None):
@@ -211,6 +215,7 @@ class Consumption:
 
 
 def _send(stream: IO[bytes], message: Any) -> None:
+    """Write a pickled message, after its length in bytes."""
     data = pickle.dumps(message)
     stream.write(len(data).to_bytes(LENGTH_FIELD_BYTES, "little"))
     stream.write(data)
@@ -238,7 +243,7 @@ def _listen(stream: IO[bytes], messages: SimpleQueue[bytes | None]) -> None:
 def _start_process(memory: int | None) -> subprocess.Popen:
     """Start a process that waits for work.
 
-    It alone holds the writing end of the pipe for reports.
+    Only the process itself holds the writing end of the pipe for reports, so the pipe ends with it.
     """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
@@ -252,16 +257,16 @@ def _start_process(memory: int | None) -> subprocess.Popen:
 def serve(memory: int | None, kernel: bool) -> None:
     """In the subprocess: do the work that arrives and report on it.
 
-    With `kernel`, the process sets limits for itself; else the parent process checks them.
+    With `kernel`, the process sets its limits itself; otherwise the parent process checks them.
     """
     reports = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # printed text must not mix with the reports
     if kernel:
         _prepare_limits(memory)
-    works: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_queue_work, args=(works,), daemon=True).start()
+    work_queue: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_queue_work, args=(work_queue,), daemon=True).start()
     while True:
-        work, arguments, seconds = pickle.loads(works.get())
+        work, arguments, seconds = pickle.loads(work_queue.get())
         if kernel:
             _limit_time(seconds)
             _set_end_with_input(True)
@@ -276,16 +281,17 @@ def serve(memory: int | None, kernel: bool) -> None:
             _send(reports, (LIMIT_MEMORY,))
 
 
-def _queue_work(works: SimpleQueue[bytes]) -> None:
-    """Put arriving work into a queue, until the parent ends."""
+def _queue_work(work_queue: SimpleQueue[bytes]) -> None:
+    """Put arriving work into a queue; end this process with the parent, which closes the input."""
     try:
         for work in _messages(sys.stdin.buffer):
-            works.put(work)
+            work_queue.put(work)
     finally:
         os._exit(0)
 
 
 def _do_work(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> tuple:
+    """Return the last report on a piece of work: its result, an error or the exceeded memory."""
     try:
         watch = Watch(report=lambda *progress: _send(reports, (REPORT_PROGRESS, *progress)))
         return (REPORT_DONE, work(*arguments, watch))
@@ -296,7 +302,7 @@ def _do_work(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> 
 
 
 def _prepare_limits(memory: int | None) -> None:
-    """Limit the address space, and prepare for signals of the input."""
+    """Limit the address space, write no core files, and receive the signals of the input."""
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if memory is not None:
@@ -343,11 +349,12 @@ def _inherited_limit(name: str) -> float:
     return math.inf if hard_limit == resource.RLIM_INFINITY else hard_limit
 
 
-def _set_end_with_input(on: bool) -> None:
-    """Set if the kernel ends this process with its input.
+def _set_end_with_input(enabled: bool) -> None:
+    """Set whether the kernel ends this process when its input ends.
 
-    This works even in the middle of a compiled loop.
+    With O_ASYNC the end of the input sends a signal, which ends the process even in the middle of a
+    compiled loop. New work would send it too, so this is on only while work is done.
     """
     if sys.platform == "linux":
         flags = fcntl.fcntl(0, fcntl.F_GETFL)
-        fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
+        fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC if enabled else flags & ~os.O_ASYNC)

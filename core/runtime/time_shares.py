@@ -1,6 +1,6 @@
-"""Shares of elapsed time for concurrent pieces of work.
+"""Shares of elapsed time for concurrent pieces of work, such as requests to a model.
 
-Each moment is split evenly among the pieces that are running.
+Each moment is divided equally among the pieces that are running.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 
 class TimeShares:
-    """Running pieces of work of several threads.
+    """Counter of the running pieces of work of several threads.
 
     The seconds of each piece, multiplied by its share, add up to the elapsed time in which any
     piece was running.
@@ -24,12 +24,13 @@ class TimeShares:
     1.0
     """
 
-    def __init__(self, now: Callable[[], float] = time.monotonic):
-        self._now = now
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self._clock = clock
         self._lock = threading.Lock()
         self._at_work = 0  # running pieces
-        self._last = 0.0  # when the number of running pieces was last looked at
-        self._share_seconds = 0.0  # time that a piece running from the beginning would have got
+        self._updated_at = 0.0  # time of the last update of the values here
+        # Share of the elapsed time that a piece running from the beginning would have, in seconds.
+        self._share_seconds = 0.0
 
     @contextmanager
     def count_running(self) -> Iterator[Callable[[], float]]:
@@ -37,23 +38,23 @@ class TimeShares:
 
         The yielded function returns its share of the elapsed time so far, above 0 and at most 1.
         """
-        start_time, start_share = self._step(1)
+        start_time, start_share = self._change_running(1)
 
         def share() -> float:
-            now, end_share = self._step(0)
+            now, end_share = self._change_running(0)
             return (end_share - start_share) / (now - start_time) if now > start_time else 1.0
 
         try:
             yield share
         finally:
-            self._step(-1)
+            self._change_running(-1)
 
-    def _step(self, change: int) -> tuple[float, float]:
+    def _change_running(self, change: int) -> tuple[float, float]:
         """Change the number of running pieces; return the time and `_share_seconds` up to now."""
         with self._lock:
-            now = self._now()
+            now = self._clock()
             if self._at_work:
-                self._share_seconds += (now - self._last) / self._at_work
-            self._last = now
+                self._share_seconds += (now - self._updated_at) / self._at_work
+            self._updated_at = now
             self._at_work += change
             return now, self._share_seconds

@@ -144,7 +144,7 @@ def test_lanes_of_a_saved_case_are_taken_over_on_the_graph_itself(engine, kit):
         and both.lanes[1].state.reader == case.lanes[0].state.reader
     )
     taken = both.lanes[1]
-    assert taken.model == case.lanes[0].model == "Parrot" and case.lanes[0].tried
+    assert taken.model == case.lanes[0].model == "Parrot" and case.lanes[0].repairs_tried
     assert measure_influence(taken, engine.environment, by_model=True).by_model
     excerpt = thaw(saved)
     assert excerpt.graph is not kit.graph and not ask.has_same_results(excerpt.ask)

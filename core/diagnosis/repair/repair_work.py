@@ -136,7 +136,7 @@ class RepairWork:
             if (
                 explanation is None
                 or explanation.stage is None
-                or lane.tried
+                or lane.repairs_tried
                 or lane.state.partly
                 or self._is_slow_lane(lane.method)
             ):
@@ -150,7 +150,7 @@ class RepairWork:
                 watch=Watch(lambda: self._check_progress(job)),
                 is_known=partial(_is_known, comparison, lane),
             )
-            self._comparison.change_lane(index, repair=best_repair, tried=True)
+            self._comparison.change_lane(index, repair=best_repair, repairs_tried=True)
             if best_repair is not None:
                 job.touch()
 

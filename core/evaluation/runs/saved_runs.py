@@ -106,7 +106,7 @@ def _finished_lane(ask: SourceQuestion, row: ReopenedRow) -> MethodLane:
         error=row.error,
         answer=answer or "",
         model=answer_role(row.method.line) if ask.uses_model else None,
-        tried=True,  # no repairs are tried on a saved row
+        repairs_tried=True,  # no repairs are tried on a saved row
     )
 
 

@@ -221,7 +221,7 @@ class Window(Slots):
         self._measurement_start = self._last_count = self._clock()
         self._request_seconds = 0.0  # of all running requests together, up to `_last_count`
 
-    def _until_a_look(self) -> float:
+    def _seconds_until_check(self) -> float:
         pause = self._closed_until - self._clock()
         return min(self.check_seconds, pause) if pause > 0 else self.check_seconds
 

@@ -20,7 +20,7 @@ from core.lines.difference import title_of
 from core.methods.catalogue import Method, method_of_line
 from core.operators.base import Line, Operator
 from core.results import prompt_dict
-from core.runtime.jobs import JOB_DONE, Job, nothing
+from core.runtime.jobs import JOB_DONE, Job, do_nothing
 from core.sources import AnswerSource, CorpusSource, GraphSource, SourceQuestion
 from core.types import Question
 from pages.parts.build.bench import Bench
@@ -209,7 +209,7 @@ def _opened_source(question: Question) -> AnswerSource:
     """Return the documents in passages, or the graph on which a question is asked."""
     if page_source().is_corpus:
         return CorpusSource.of(prepared_corpus(page_source().name))
-    return GraphSource.of(question_neighbourhood(chosen_graph(), question, nothing))
+    return GraphSource.of(question_neighbourhood(chosen_graph(), question, do_nothing))
 
 
 def _runnable_part(runs: Trials, line: Line, ask: SourceQuestion, run_all: bool) -> Line:

@@ -33,7 +33,7 @@ class BlockingChooser:
 @pytest.fixture
 def engine(kit):
     made = Engine(kit.Written(slow=BlockingChooser(), encoder=kit.Table({})))
-    made._waiters = Waiters(every=0.05, grace=0.2)
+    made._waiters = Waiters(sweep_seconds=0.05, reconnect_seconds=0.2)
     yield made
     made.jobs.stop()
 
@@ -79,12 +79,12 @@ def test_closed_tab_ends_its_question_after_a_while(engine, kit):
 
 
 def test_reloaded_page_finds_its_running_question(engine, kit):
-    engine._waiters, looked = Waiters(every=0.05, grace=60), threading.Event()
+    engine._waiters, looked = Waiters(sweep_seconds=0.05, reconnect_seconds=60), threading.Event()
     job = start(engine, kit, "mine", Waiter("before", lambda: bool(looked.set())))
     assert looked.wait(120)
     assert start(engine, kit, "mine", Waiter("after")) is job
     # The grace period ends only now, however late the page was loaded.
-    engine._waiters._grace = 0.0
+    engine._waiters._reconnect_seconds = 0.0
     assert not job.wait(1.5)
 
 

@@ -156,7 +156,7 @@ def test_a_failed_search_for_repairs_is_carried_with_the_comparison(engine, kit,
     job = compared(engine, kit, try_repairs=True)
     assert repaired(job) == [None, None] and job.status == JOB_DONE
     assert job.comparison.follow_up_errors == (f"The search for repairs failed. {CAUSE}",)
-    assert not any(lane.tried for lane in job.comparison.lanes)
+    assert not any(lane.repairs_tried for lane in job.comparison.lanes)
 
 
 def test_repairs_are_searched_after_other_work_failed(engine, kit, monkeypatch):

@@ -71,8 +71,8 @@ def test_epoch_has_every_question_at_every_unit(lesson):
         )
         assert all(
             len(row.negatives) == 2
-            and not set(row.negatives) & row.known
-            and row.positive in row.known
+            and not set(row.negatives) & row.all_positives
+            and row.positive in row.all_positives
             for row in rows
         )
     assert batches(lesson[0], FAST, 0) == found != batches(lesson[0], FAST, 1)

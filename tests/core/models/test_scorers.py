@@ -121,13 +121,13 @@ def test_tfidf_matches_hand_computed_scores():
 def test_n_gram_model_matches_hand_computed_scores():
     # In all texts "a" and "b" each make up two of four words: .4 * 2/4 = .2. Within a text: .5 *
     # 1/2 = .25. Only "a b" contains the bigram: .1 * 1/1. "z" is unknown and left out.
-    scores = NGramScorer(two=0.1, one=0.5).score(Task("a b z"), ["a b", "b a"])
+    scores = NGramScorer(bigram_weight=0.1, unigram_weight=0.5).score(Task("a b z"), ["a b", "b a"])
     assert scores == pytest.approx([(math.log(0.45) + math.log(0.55)) / 2, math.log(0.45)])
     assert NGramScorer().score(Task("z"), ["a b", ""]).tolist() == [0, 0]
     # An empty text has only the probabilities of all texts.
     assert NGramScorer().score(Task("a"), ["a", ""])[1] == pytest.approx(math.log(0.4))
     with pytest.raises(BadParameter, match="leave some"):
-        NGramScorer(two=0.6, one=0.4)
+        NGramScorer(bigram_weight=0.6, unigram_weight=0.4)
 
 
 def test_lsa_with_all_topics_equals_tf_idf():
