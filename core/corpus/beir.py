@@ -146,7 +146,10 @@ def _root_folder(members: Iterable[str]) -> str | None:
 
 
 def _files(folder: FilePath, name: str) -> Iterator[FilePath]:
-    """Yield the files of rows whose names begin with `name`, or that lie in a subfolder of that name."""
+    """Yield the files of rows that a folder holds under a name.
+
+    Their names begin with `name`, or they lie in a subfolder of that name.
+    """
     for file in [*sorted(folder.glob(f"{name}*")), *sorted((folder / name).glob("*"))]:
         if file.is_file() and _has_suffix(file, ROW_FILE_SUFFIXES):
             yield file
@@ -265,7 +268,7 @@ def _judgements_of_lines(file: FilePath) -> Iterator[Judgement]:
 
 
 def _judgement_fields(line: str) -> list[str]:
-    """Return the fields between tabs, or TREC's four columns without the second, unused one."""
+    """Return the fields between tabs, or TREC's four columns without the second."""
     fields = line.split("\t")
     if len(fields) == 3:
         return fields

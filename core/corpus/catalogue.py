@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path as FilePath
 
-from core.corpus.corpus import CORPUS_OWNED_KIND, Corpus, TitledQuestions, write_corpus
+from core.corpus.corpus import CORPUS_OWNED_KIND, Corpus, TitledSet, write_corpus
 from core.corpus.corpus_storage import META_FILE, lock_corpus
 from core.corpus.links import read_links
 from core.corpus.published_corpora import FORM_READERS, read_published
@@ -75,7 +75,7 @@ class ShippedCorpus:
             if saved_copy and saved_copy.source_digest == digest:
                 return saved_copy
             documents, question_files = read_published(self.format, self.file, self.files)
-            sets: dict[str, TitledQuestions] = {}
+            sets: dict[str, TitledSet] = {}
             if saved_copy:
                 for name, title in self._added_sets(saved_copy).items():
                     sets[name] = (title, saved_copy.questions(name))
@@ -105,11 +105,11 @@ class ShippedCorpus:
         return replace(self, sets={**self.sets, **self._added_sets(saved_copy)})
 
     def _added_sets(self, corpus: Corpus) -> dict[str, str]:
-        """Return the titles of the sets that a person added to the saved copy, by name."""
+        """Return the titles of sets that a person added, by name."""
         return {name: title for name, title in corpus.sets.items() if name not in self.files}
 
     def _saved_copy(self) -> Corpus | None:
-        """Return the copy among the person's corpora; None if there is none, or it is damaged."""
+        """Return the copy among the person's corpora; None if it cannot be opened."""
         try:
             return _open_stamped(corpora_folder() / self.name)
         except StoreError:
@@ -291,7 +291,7 @@ def _read_description(path: FilePath) -> ShippedCorpus:
 
 @lru_cache(maxsize=64)
 def _open(folder: FilePath, stamp: tuple[int, int]) -> Corpus:
-    """Open the corpus in a folder; `stamp` only makes a rewritten corpus another cache entry."""
+    """Open the corpus in a folder. A rewritten corpus has another `stamp` and cache entry."""
     return Corpus.open(folder)
 
 

@@ -42,8 +42,8 @@ class DocumentChunks:
     counts: np.ndarray
     chunks: Table
 
-    def find_rows(self, keys: np.ndarray) -> np.ndarray:
-        """Return the row of each key in these documents, int64; -1 if it has none."""
+    def rows_of(self, keys: np.ndarray) -> np.ndarray:
+        """Return the row of each key, int64; -1 if it has none."""
         if not len(self.keys):
             return np.full(len(keys), -1, np.int64)
         order = np.argsort(self.keys[:, 0], kind="stable")
@@ -85,9 +85,7 @@ def reuse_chunks(
     import pyarrow as pa
 
     keys = document_keys(corpus)
-    old_rows = (
-        previous.find_rows(keys) if previous is not None else np.full(len(keys), -1, np.int64)
-    )
+    old_rows = previous.rows_of(keys) if previous is not None else np.full(len(keys), -1, np.int64)
     new = np.flatnonzero(old_rows < 0)
     ids = list(corpus.ids) if len(new) == len(keys) else corpus.table.texts("id", new)
     new_chunks = cut(corpus.document_at(row) for row in new.tolist())
@@ -110,7 +108,10 @@ def reuse_chunks(
 
 
 def document_keys(corpus: Corpus) -> np.ndarray:
-    """Return the first 128 bits of each document's digest as its key, uint64 [documents, 2]."""
+    """Return each document's key, uint64 [documents, 2].
+
+    It is the first 128 bits of the document's digest.
+    """
     halves = bytes.fromhex("".join(digest[:32] for digest in corpus.table.texts("digest")))
     return np.frombuffer(halves, "<u8").reshape(-1, 2)
 
@@ -121,8 +122,8 @@ class ChunkReuse:
 
     Parameters
     ----------
-    folders : folders of graphs, of which the first with chunks by the same cutter is used. If empty,
-        all documents are cut and nothing is recorded.
+    folders : folders of graphs, of which the first with chunks by the same cutter is used. If
+        empty, all documents are cut and nothing is recorded.
     cutter : name of the cutter that was used, with its parameters; empty before `cut_chunks`.
     document_chunks : the chunks of the corpus; None before `cut_chunks`, or without `folders`.
     """
@@ -177,7 +178,8 @@ def read_saved_chunks(folder: Path, cutter: str) -> DocumentChunks | None:
 
     Returns
     -------
-    The chunks by document; None if another cutter made them, they have changed since, or they cannot
+    The chunks by document; None if another cutter made them, they have changed since, or they
+    cannot
         be read.
     """
     try:

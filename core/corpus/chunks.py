@@ -19,6 +19,7 @@ from core.watch import NO_WATCH, Watch
 
 # Returns the start and end of each chunk of a text in characters, and its number of tokens.
 Cut = Callable[[str], Iterable[tuple[int, int, int]]]
+CHUNK_COLUMNS = ("id", "document", "title", "place", "text", "tokens")
 NUMBER_SUFFIX = re.compile(r"#\d+$")
 # Chinese and Japanese
 SPACELESS_SCRIPT = re.compile(
@@ -54,8 +55,8 @@ def chunk_by_tokens(
 
     Notes
     -----
-    These are the chunks of LightRAG and GraphRAG. LightRAG's code also adds a last chunk that lies within the
-    one before it.
+    These are the chunks of LightRAG and GraphRAG. LightRAG's code also adds a last chunk that lies
+    within the one before it.
 
     Examples
     --------
@@ -205,9 +206,7 @@ def chunk_id(document: str, number: int, total: int) -> str:
 
 
 def _chunk_table(documents: Iterable[Document], cut: Cut, watch: Watch) -> Table:
-    rows: dict[str, list] = {
-        name: [] for name in ("id", "document", "title", "place", "text", "tokens")
-    }
+    rows: dict[str, list] = {name: [] for name in CHUNK_COLUMNS}
     for document in documents:
         watch.check()
         spans = list(cut(document.text))
@@ -244,16 +243,17 @@ def _windows(
 
 
 def _next_start(cuts: np.ndarray, last: int, first: int, overlap: int) -> int:
-    """Return the token at which the next window begins, after one from `first` to before `last`.
+    """Return the token at which the next window begins.
 
-    It is the first cut within the last `overlap` tokens of the window, else `last`.
+    After a window from token `first` to before `last`, it is the first cut within the last
+    `overlap` tokens, else `last`.
     """
     index = int(np.searchsorted(cuts, max(last - overlap, first + 1)))
     return int(min(cuts[index], last)) if index < len(cuts) else last
 
 
 def _last_cut_in(cuts: np.ndarray, low: int, high: int) -> int | None:
-    """Return the greatest cut from `low` to `high`, both inclusive; None if there is none."""
+    """Return the greatest cut from `low` to `high`, inclusive; None without one."""
     index = int(np.searchsorted(cuts, high, "right")) - 1
     return int(cuts[index]) if index >= 0 and cuts[index] >= low else None
 

@@ -30,17 +30,17 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 CORPUS_OWNED_KIND = "corpus"  # kind of thing in the records of owners
-TitledQuestions = tuple[str, Sequence[Question]]  # a question set: its title and questions
+TitledSet = tuple[str, Sequence[Question]]  # a question set: its title and questions
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
     """The documents of a corpus, ordered by id, in a folder on disk.
 
-    They are memory-mapped, so that opening a corpus reads none of them. `digest` identifies the content:
-    the same documents give the same digest, in whatever order they were added. `sets` holds the
-    titles of its question sets by name. A change returns a new corpus; the previous object stays
-    readable.
+    They are memory-mapped, so that opening a corpus reads none of them. `digest` identifies the
+    content: the same documents give the same digest, in whatever order they were added. `sets`
+    holds the titles of its question sets by name. A change returns a new corpus; the previous
+    object stays readable.
     """
 
     name: str
@@ -126,8 +126,8 @@ class Corpus:
             self.deferred_check.start()
             if self.deferred_check.damage:
                 raise StoreError(
-                    f"The corpus in {self.folder} is damaged ({self.deferred_check.damage}); remove "
-                    "it and add its documents again."
+                    f"The corpus in {self.folder} is damaged ({self.deferred_check.damage}); "
+                    "remove it and add its documents again."
                 )
         id, title, source, text, places = (
             self.table.text(name, row) for name in ("id", "title", "source", "text", "places")
@@ -283,7 +283,7 @@ class Corpus:
         documents: Iterable[Document],
         watch: Watch = NO_WATCH,
         title: str = "",
-        sets: Mapping[str, TitledQuestions] | None = None,
+        sets: Mapping[str, TitledSet] | None = None,
         links: Iterable[DocumentLink] = (),
         origins: Mapping[str, DocumentOrigin] | None = None,
         removed: Iterable[str] = (),
@@ -306,16 +306,12 @@ class Corpus:
         """
         updates, removed_ids = list(documents), frozenset(removed)
 
-        def update_documents(current: Corpus) -> Table:
+        def change(current: Corpus) -> Table:
             return corpus_storage.change_table(current.table, updates, removed_ids)
 
-        return self._rewrite(
-            update_documents, watch, title, sets or {}, tuple(links), origins=origins or {}
-        )
+        return self._rewrite(change, watch, title, sets or {}, tuple(links), origins=origins or {})
 
-    def with_questions(
-        self, sets: Mapping[str, TitledQuestions], watch: Watch = NO_WATCH
-    ) -> Corpus:
+    def with_questions(self, sets: Mapping[str, TitledSet], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus with question sets added or replaced by name.
 
         Shipped corpora accept them too.
@@ -391,7 +387,7 @@ class Corpus:
         change: Callable[[Corpus], Table],
         watch: Watch = NO_WATCH,
         title: str = "",
-        sets: Mapping[str, TitledQuestions] = MappingProxyType({}),
+        sets: Mapping[str, TitledSet] = MappingProxyType({}),
         links: Sequence[DocumentLink] = (),
         own_only: bool = True,
         origins: Mapping[str, DocumentOrigin] = MappingProxyType({}),
@@ -432,7 +428,7 @@ class Corpus:
             return Corpus.open(self.folder)
 
     def _find_row(self, id: str) -> int | None:
-        """Return the row of an id by binary search, as documents are ordered by id; None without."""
+        """Return the row of an id by binary search; None if there is none."""
         row = bisect_left(range(len(self)), id, key=lambda row: self.table.text("id", row))
         return row if row < len(self) and self.table.text("id", row) == id else None
 
@@ -443,7 +439,7 @@ def write_corpus(
     title: str = "",
     licence: str = "",
     source: str = "",
-    sets: Mapping[str, TitledQuestions] | None = None,
+    sets: Mapping[str, TitledSet] | None = None,
     examples: Sequence[str] = (),
     own: bool = True,
     source_digest: str = "",

@@ -15,7 +15,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
-from core.corpus.corpus import Corpus, TitledQuestions, write_corpus
+from core.corpus.corpus import Corpus, TitledSet, write_corpus
 from core.corpus.document import Document, DocumentOrigin
 from core.corpus.file_content import FILES_FORM, read_content
 from core.corpus.quotations import comparable_text, passage_name, single_line, split_passage_name
@@ -74,7 +74,7 @@ def import_documents(
     encoding: str = "",
     replace_files: bool = False,
 ) -> CorpusImport:
-    """Add the documents of files to a corpus, which is created if there is none.
+    """Add the documents of files to a corpus, or create it.
 
     A document replaces the one with its id. If anything fails, nothing is saved.
 
@@ -110,10 +110,11 @@ def import_documents(
     documents = content.documents
     sets = content.sets
     notes = content.notes
-    missing = _missing_ids(current, content.plain_files)
+    plain_files = content.plain_files
+    missing = _missing_ids(current, plain_files)
     watch.report("Writing the corpus", 1.0)
     finder = _GoldDocumentFinder([*(current or ()), *documents])
-    question_sets: dict[str, TitledQuestions] = {
+    question_sets: dict[str, TitledSet] = {
         key: (_title(key, name, title), finder.resolve_gold(file.questions))
         for key, file in sets.items()
     }
@@ -126,18 +127,12 @@ def import_documents(
             sets=question_sets,
             watch=watch,
             links=content.links,
-            origins=content.plain_files.origins,
+            origins=plain_files.origins,
         )
     else:
         removed = missing if replace_files else ()
         corpus = current.update(
-            documents,
-            watch,
-            title,
-            question_sets,
-            content.links,
-            content.plain_files.origins,
-            removed,
+            documents, watch, title, question_sets, content.links, plain_files.origins, removed
         )
     # `current` still has the documents from before the import.
     unique = {document.id: document for document in documents}
@@ -238,7 +233,7 @@ def import_question_set(
     question_file.check_known()
     questions = _GoldDocumentFinder(current).resolve_gold(question_file.questions)
     set = _check_set_name(current, set or name)
-    question_sets: dict[str, TitledQuestions] = {
+    question_sets: dict[str, TitledSet] = {
         set: (title or (current.title if set == name else set), questions)
     }
     corpus = current.update((), sets=question_sets)
@@ -253,7 +248,7 @@ def import_question_set(
 
 
 def _title(set: str, name: str, title: str) -> str:
-    """Return a question set's title: that of its corpus, and the rest of the set's name.
+    """Return a question set's title, made from the corpus's title and the set's name.
 
     The set “tales-dev” of the corpus “tales” with the title “Tales” gets the title “Tales, dev”.
     """
@@ -279,7 +274,7 @@ def _check_set_name(corpus: Corpus, name: str) -> str:
 
 
 class _GoldDocumentFinder:
-    """Finder of the documents of gold passages that are not named by a document's id.
+    """Finder of the documents of gold passages that are named in other ways.
 
     A passage may be named by a document's id or title, or by the id of a row without its file if
     one file alone has it. The passage's text, or a part of it, may follow on the next line. The
@@ -292,7 +287,7 @@ class _GoldDocumentFinder:
         # Each of these holds ids of documents: by title or row, by title or id without case and
         # typography, and by title and digest of the text.
         self._ids_by_title: dict[str, str] = {}
-        self._ids_by_folded_name: dict[str, str] = {}
+        self._ids_by_name: dict[str, str] = {}
         self._ids_by_text: dict[tuple[str, str], str] = {}
         rows: dict[str, set[str]] = {}  # ids of documents by the part after the file's name
         for document in documents:
@@ -301,7 +296,7 @@ class _GoldDocumentFinder:
                 rows.setdefault(document.id[len(document.source) + 1 :], set()).add(document.id)
             self._ids_by_title.setdefault(document.title, document.id)
             for name in filter(None, (document.id, document.title)):
-                self._ids_by_folded_name.setdefault(comparable_text(name), document.id)
+                self._ids_by_name.setdefault(comparable_text(name), document.id)
             self._ids_by_text.setdefault((document.title, _digest(document.text)), document.id)
         unique_rows = {row: min(ids) for row, ids in rows.items() if len(ids) == 1}
         self._ids_by_title = unique_rows | self._ids_by_title
@@ -317,7 +312,7 @@ class _GoldDocumentFinder:
         ]
 
     def _resolve_name(self, name: str) -> str:
-        """Return the name of a gold passage with the id of its document; unchanged if unknown."""
+        """Return a gold passage's name with its document's id; unchanged if unknown."""
         if name in self._ids:
             return name
         title, text = split_passage_name(name)
@@ -328,13 +323,11 @@ class _GoldDocumentFinder:
         return self._ids_by_text.get((title, _digest(text))) or passage_name(document, text)
 
     def _find_by_title(self, title: str) -> str:
-        """Return the id of the document of a title; the title itself if there is none."""
-        return self._ids_by_title.get(title) or self._ids_by_folded_name.get(
-            comparable_text(title), title
-        )
+        """Return the id of a title's document; the title if there is none."""
+        return self._ids_by_title.get(title) or self._ids_by_name.get(comparable_text(title), title)
 
     def _find_holder(self, text: str) -> str:
-        """Return the id of the first document that holds a text; empty if none does.
+        """Return the id of the first document with a text; empty without one.
 
         Blanks between words are ignored.
         """
@@ -344,7 +337,7 @@ class _GoldDocumentFinder:
 
     @cached_property
     def _texts(self) -> tuple[list[int], list[str], str]:
-        """The offset of each text in the joined texts, the documents' ids, and the joined texts."""
+        """The offset of each document's text, the documents' ids, and the joined texts."""
         ids: list[str] = []
         texts: list[str] = []
         for document in self._documents:
@@ -359,7 +352,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
 
-def _note_missing_gold(corpus: Corpus, sets: Mapping[str, TitledQuestions]) -> list[str]:
+def _note_missing_gold(corpus: Corpus, sets: Mapping[str, TitledSet]) -> list[str]:
     """Return a sentence on gold documents that the corpus does not have."""
     missing: list[str] = []
     for _, questions in sets.values():

@@ -33,7 +33,7 @@ class Document:
     places: tuple[Place, ...] = ()
 
     def place_at(self, offset: int) -> str:
-        """Return the label that applies to the character at an offset; empty if none does."""
+        """Return the label that applies at an offset; empty if none does."""
         index = bisect_right(self.places, offset, key=lambda place: place[0])
         return self.places[index - 1][1] if index else ""
 

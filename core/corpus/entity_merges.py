@@ -24,10 +24,10 @@ MAX_MERGES = 5_000  # merges per corpus
 
 @dataclass(frozen=True)
 class EntityMerges:
-    """The merges of a corpus in their order, and the pairs of names that must not be merged.
+    """The merges of a corpus in their order, and the refused merges.
 
-    A person has marked the `refused` pairs as different, so they are not suggested again. The two
-    names of a pair are in the order of `ordered_pair`.
+    `refused` holds pairs of names that a person marked as different, so they are not suggested
+    again. The two names of a pair are in the order of `ordered_pair`.
     """
 
     edits: tuple[Edit, ...] = ()
@@ -58,7 +58,7 @@ class EntityMerges:
         return replace(self, edits=tuple(edit for edit in self.edits if edit not in removed))
 
     def with_refusals(self, names: Iterable[Sequence[str]]) -> EntityMerges:
-        """Return a copy with more refused pairs of names, and without the merges of these names."""
+        """Return a copy with more refused pairs, and without merges of these."""
         new_pairs = [ordered_pair(name, other) for name, other in names]
         either_order = {*new_pairs, *((other, name) for name, other in new_pairs)}
         edits = tuple(edit for edit in self.edits if edit.names not in either_order)
@@ -71,7 +71,7 @@ class EntityMerges:
 
 
 def ordered_pair(name: str, other: str) -> tuple[str, str]:
-    """Return two names in alphabetical order, so that a pair has only one form.
+    """Return two names in alphabetical order, the only form of a pair.
 
     Parameters
     ----------

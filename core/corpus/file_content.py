@@ -176,7 +176,7 @@ def _unpack_folder(file: Path, folder: Path) -> Path | None:
 def _rename_sets(
     sets: Mapping[str, QuestionFile], wanted_sets: Mapping[str, Path | None], name: str
 ) -> dict[str, QuestionFile]:
-    """Put the corpus's name before the names of sets that the published files name themselves."""
+    """Put the corpus's name before the names of sets other than wanted ones."""
     return {
         key if key in wanted_sets else f"{name}-{key}": questions for key, questions in sets.items()
     }

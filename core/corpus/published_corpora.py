@@ -4,7 +4,7 @@
 |---|---|---|
 | HotpotQA, 2WikiMultihopQA, MuSiQue, HippoRAG's copies of them | `read_question_rows` | `core.questions.gold` |
 | ALCE, QuALITY, UltraDomain, CRAG | `read_question_rows` | `core.questions.gold` |
-| HippoRAG's corpora, MultiHop-RAG's, BSARD's articles | `read_passage_rows` | rows with a title and a text |
+| HippoRAG's corpora, MultiHop-RAG's, BSARD's articles | `read_passage_rows` | titles and texts |
 | GraphRAG-Bench | `read_graphrag_bench` | github.com/GraphRAG-Bench/GraphRAG-Benchmark |
 | BEIR, MTEB | `read_beir` | `core.corpus.beir` |
 """
@@ -156,15 +156,15 @@ def read_question_rows(
 
     Passages are found by `core.questions.gold.passages`.
 
-    Sets of this form are HotpotQA and 2WikiMultihopQA (`context`), MuSiQue (`paragraphs`), HippoRAG's copies of
-    them, ALCE (`docs`), CRAG (“search_results”), UltraDomain (`context`) and QuALITY (“article”,
-    for several `questions`).
+    Sets of this form are HotpotQA and 2WikiMultihopQA (`context`), MuSiQue (`paragraphs`),
+    HippoRAG's copies of them, ALCE (`docs`), CRAG (“search_results”), UltraDomain (`context`) and
+    QuALITY (“article”, for several `questions`).
 
     A passage becomes a document with its title as id, or its own id if it has no title. Different
     texts of one title are numbered. The gold documents of a question are its supporting passages if
     they are marked. A question about one whole text has that text as gold if the corpus has several
-    texts. Web pages are read as HTML; pages without a text are left out and counted. A set without a file of its own has the
-    questions of these rows.
+    texts. Web pages are read as HTML; pages without a text are left out and counted. A set without
+    a file of its own has the questions of these rows.
 
     Parameters
     ----------
@@ -232,15 +232,16 @@ def _add_passage(builder: TitledDocuments, passage: Passage, text: str) -> str:
     Of the passage's title and its own id, the title is preferred as id, but for a whole text its
     own id. Without both, the id is the file's name.
     """
-    names = (passage.title, passage.id)
-    if passage.is_only_text:
-        names = (passage.id, passage.title)
+    names = (passage.id, passage.title) if passage.is_only_text else (passage.title, passage.id)
     id = next(filter(None, names), builder.source.split(".")[0])
     return builder.add(id, text, passage.title or None)
 
 
 class _PageTexts:
-    """Reader of the texts of HTML pages in another process, with a count of pages without text."""
+    """Reader of the texts of HTML pages in another process.
+
+    It counts the pages without a text.
+    """
 
     def __init__(self, stack: ExitStack):
         self._stack = stack
@@ -260,7 +261,7 @@ class _PageTexts:
         return document.text
 
     def left_out(self, name: str) -> tuple[str, ...]:
-        """Return a sentence on the pages that were left out of a file; none without such pages."""
+        """Return a sentence on pages that were left out; empty without any."""
         if not self._n_empty:
             return ()
         noun = "page" if self._n_empty == 1 else "pages"
@@ -296,9 +297,7 @@ def read_passage_rows(
             roles = guess_roles([key for key, value in row.items() if value is not None])
             text = row[roles.get("text", "text")]
             builder.add(str(row[roles.get("title") or roles.get("id") or "title"]), text)
-    return builder.documents, {
-        name: _read_questions(file or path, name) for name, file in sets.items()
-    }
+    return builder.documents, _read_sets(path, sets)
 
 
 def read_graphrag_bench(
@@ -331,10 +330,8 @@ def read_graphrag_bench(
     for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES):
         with RowErrors(path, where):
             builder.add(row["corpus_name"], row["context"])
-    gold_keys = ["source"] if len(builder.documents) > 1 else []
-    return builder.documents, {
-        name: _read_questions(file or path, name, *gold_keys) for name, file in sets.items()
-    }
+    gold_keys = ("source",) if len(builder.documents) > 1 else ()
+    return builder.documents, _read_sets(path, sets, gold_keys)
 
 
 def read_book(
@@ -362,9 +359,7 @@ def read_book(
     with open_unpacked(path, watch, MAX_PUBLISHED_BYTES) as source:
         text = decode_file(path.name, source.read())
     name = path.name.split(".")[0]
-    return [Document(name, text, source=path.name)], {
-        name: _read_questions(file or path, name) for name, file in sets.items()
-    }
+    return [Document(name, text, source=path.name)], _read_sets(path, sets)
 
 
 FORM_READERS: Mapping[str, Callable[..., PublishedContent]] = {
@@ -392,9 +387,15 @@ QUESTION_FORMS = frozenset(
 )
 
 
-def _read_questions(path: FilePath, name: str, *gold_keys: str) -> QuestionFile:
-    """Read the questions of a file in any format.
+def _read_sets(
+    path: FilePath, sets: QuestionSetFiles, gold_keys: Sequence[str] = ()
+) -> dict[str, QuestionFile]:
+    """Read the questions of each set from its own file, else from the corpus's file at `path`.
 
     Their gold documents are found under the usual keys and under further `gold_keys`.
     """
+    return {name: _read_questions(file or path, name, gold_keys) for name, file in sets.items()}
+
+
+def _read_questions(path: FilePath, name: str, gold_keys: Sequence[str] = ()) -> QuestionFile:
     return read_question_file(path, name, most=MAX_PUBLISHED_BYTES, gold=(*GOLD_KEYS, *gold_keys))

@@ -77,7 +77,7 @@ def quotation_halves(quote: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def comparable_text(text: str) -> str:
-    """Return a form of a text that is equal for other case, typography and blanks."""
+    """Return a text without differences in case, typography and blanks."""
     return single_line(fold(text))
 
 

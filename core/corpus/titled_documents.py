@@ -52,7 +52,9 @@ class TitledDocuments:
 
 
 class RowErrors:
-    """Context that turns errors of a malformed row into BadInput that names the row.
+    """Context that turns errors of a malformed row into BadInput.
+
+    The message names the row.
 
     Parameters
     ----------

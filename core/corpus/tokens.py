@@ -44,9 +44,10 @@ def token_spans(text: str) -> np.ndarray:
 
 
 class WordTokens(dict[str, np.ndarray]):
-    """Cache of the tokens of words, int32 [n, 2], as offsets from the word's beginning.
+    """Cache of the tokens of words, int32 [n, 2].
 
-    Most words of a text recur, so each is tokenized once. A full cache is emptied.
+    Tokens are the offsets of their start and end in the word. Most words of a text recur, so each
+    is tokenized once. A full cache is emptied.
     """
 
     def __missing__(self, word: str) -> np.ndarray:
@@ -62,7 +63,7 @@ _words = WordTokens()
 
 
 def _tokenize(text: str) -> np.ndarray:
-    """Return the start and end of each token of one word, int32 [n, 2]."""
+    """Return the start and end of each token of a word."""
     tokenizer, unknown_id = _tokenizer()
     if len(text) <= PIECE_CHARACTERS:
         return _offsets(tokenizer.encode(text, add_special_tokens=False), unknown_id)
@@ -78,7 +79,7 @@ def _tokenize(text: str) -> np.ndarray:
 
 
 def _offsets(encoding: Any, unknown_id: int) -> np.ndarray:
-    """Return the start and end of each token from a tokenizer's result, int32 [n, 2].
+    """Return the start and end of each token, int32 [n, 2].
 
     An unknown word is one token of the tokenizer, which is split into its characters.
     """
