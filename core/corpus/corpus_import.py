@@ -84,12 +84,12 @@ def import_documents(
     files : files, folders or zips.
     title : title of the corpus; empty keeps the old one, or takes the name.
     columns : the columns of tables; None guesses them.
-    format : `files`, as `read_files` reads them, or one of
-        `core.corpus.published_corpora.FORM_READERS` for one published file or folder. With `files`,
-        published forms that `form_of_rows` recognises are read in their form. The questions of a
-        published set become sets of the corpus. A BEIR folder, or a zip of one, also has the links
-        of its `links.tsv`.
+    format : “files” to recognise the format of each file, or one of
+        `core.corpus.published_corpora.FORM_READERS` for one published file or folder. The questions
+        of a published corpus become sets of this corpus. A BEIR folder, or a zip of one, may also
+        hold links in `links.tsv`.
     questions : a file of questions in any format, saved as the set of the corpus's name.
+    watch : receives the progress and may raise RunCancelled.
     encoding : the encoding of texts that are not UTF-8.
     replace_files : True to remove documents that the same files, folders or zips had earlier and no
         longer have. Otherwise their ids are returned as `missing`.
@@ -284,11 +284,9 @@ class _GoldDocumentFinder:
     def __init__(self, documents: Iterable[Document]):
         self._documents = documents
         self._ids: set[str] = set()
-        # Each of these holds ids of documents: by title or row, by title or id without case and
-        # typography, and by title and digest of the text.
-        self._ids_by_title: dict[str, str] = {}
-        self._ids_by_name: dict[str, str] = {}
-        self._ids_by_text: dict[tuple[str, str], str] = {}
+        self._ids_by_title: dict[str, str] = {}  # also by the id of a row, if one file alone has it
+        self._ids_by_name: dict[str, str] = {}  # by title or id without case and typography
+        self._ids_by_text: dict[tuple[str, str], str] = {}  # by title and digest of the text
         rows: dict[str, set[str]] = {}  # ids of documents by the part after the file's name
         for document in documents:
             self._ids.add(document.id)

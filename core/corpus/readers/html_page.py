@@ -51,8 +51,8 @@ HTML_BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 class _RaisedElement:
     """An open element whose text is raised or lowered.
 
-    `depth` is the number of open elements with it, and `parts_before` the number of the page's
-    parts before it.
+    `depth` is the number of open elements up to this one, and `parts_before` the number of parts of
+    the page's text before it.
     """
 
     kind: str  # `sup`, `sub`, or `a` for a link to a note

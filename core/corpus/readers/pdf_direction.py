@@ -35,7 +35,7 @@ FALSE_BLANK = re.compile(r"(?<=[(\[«]) | (?=[)\]».,،;؛:!?؟])")
 
 def is_right_to_left(text: str) -> bool:
     """Return whether a text has any right-to-left letter."""
-    return not text.isascii() and any(_kind(sign) in RIGHT_TO_LEFT for sign in text)
+    return not text.isascii() and any(_bidi_class(sign) in RIGHT_TO_LEFT for sign in text)
 
 
 def in_reading_order(
@@ -57,7 +57,7 @@ def in_reading_order(
     screen_lines = [line.strip() for line in lines if line.strip()]
     if _signs("".join(screen_lines).translate(letters)) != _signs(raw):
         return None
-    kinds = Counter(_kind(sign) for sign in raw)
+    kinds = Counter(_bidi_class(sign) for sign in raw)
     right_to_left = kinds["R"] + kinds["AL"] >= kinds["L"]
     arabic = kinds["AL"] > kinds["R"]
     mirrored = _are_mirrored(screen_lines, right_to_left, arabic)
@@ -122,7 +122,7 @@ def _runs_within(line: str) -> list[tuple[int, int]]:
     runs: list[tuple[int, int]] = []
     open_since, last_letter = -1, -1
     for index, sign in enumerate(line):
-        kind = _kind(sign)
+        kind = _bidi_class(sign)
         if kind in RIGHT_TO_LEFT:
             if open_since < 0:
                 open_since = index
@@ -164,7 +164,7 @@ def _parts_left_to_right(line: str) -> list[tuple[int, int]]:
     parts: list[tuple[int, int]] = []
     start, end, has_letters = -1, -1, False
     for index, sign in enumerate([*line, "\u05d0"]):  # a right-to-left letter ends the last part
-        kind = _kind(sign)
+        kind = _bidi_class(sign)
         if kind in RIGHT_TO_LEFT:
             if has_letters:
                 parts.append(_with_brackets(line, start, end))
@@ -221,7 +221,7 @@ class _DrawnWords:
         return first + second in self._words and any(map(unicodedata.combining, marks))
 
 
-def _kind(sign: str) -> str:
+def _bidi_class(sign: str) -> str:
     """Return the bidirectional class of a character; signs for ligatures count as Arabic."""
     if FIRST_SIGN <= ord(sign) <= LAST_SIGN:
         return "AL"

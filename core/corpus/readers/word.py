@@ -206,7 +206,7 @@ class _WordLines:
     heading_styles: dict[str | None, bool] = field(default_factory=dict)
     n_blocks: int = 0  # paragraphs and rows so far
     boxes: list[Any] = field(default_factory=list)  # text boxes of this paragraph, to add after it
-    # kind and id of each note to which the text refers, in order; its number is the place here
+    # kind and id of each note to which the text refers, in the order of their numbers
     note_refs: list[tuple[str, str]] = field(default_factory=list)
     n_written_notes: int = 0  # number of these whose lines are written
     numbers: WordNumbers = field(default_factory=lambda: WordNumbers(None, None))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 WORD_NAMESPACE = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -42,20 +42,12 @@ class ListLevel:
     is_legal: bool = False  # True if the numbers of all levels are in digits
 
 
-@dataclass
-class _NumberedList:
-    """The levels of a list, and the count of each, from level 0."""
-
-    levels: dict[int, ListLevel]
-    counts: dict[int, int] = field(default_factory=dict)
-
-
 class WordNumbers:
     """The numbers before paragraphs, to be requested in the order of the text.
 
     Parameters
     ----------
-    numbering, styles : the root elements of these parts of the document; None if it has none.
+    numbering, styles : the root elements of these parts of the document; None for a missing part.
     """
 
     def __init__(self, numbering: Any, styles: Any) -> None:
@@ -68,7 +60,8 @@ class WordNumbers:
         self._definitions = _by_id(definitions, "abstractNumId")
         lists = [one for one in elements if one.tag == f"{WORD_NAMESPACE}num"]
         self._lists = _by_id(lists, "numId")
-        self._states: dict[str, _NumberedList] = {}  # by the id of a definition
+        # the current count of each level, by the id of a definition
+        self._counts: dict[str, dict[int, int]] = {}
         self._begun_lists: set[str] = set()
         self._levels: dict[str, dict[int, ListLevel]] = {}  # by the id of a list
 
@@ -87,10 +80,10 @@ class WordNumbers:
         levels = self._levels_of(list_id)
         if index not in levels:
             return ""
-        state = self._states.setdefault(definition_id, _NumberedList(levels))
-        self._begin(list_id, state)
-        self._count(state, levels, index)
-        return self._number_text(state, levels, index)
+        counts = self._counts.setdefault(definition_id, {})
+        self._begin(list_id, counts)
+        self._count(counts, levels, index)
+        return self._number_text(counts, levels, index)
 
     def _paragraph_list(self, paragraph: Any) -> tuple[str, int]:
         """Return the id of a paragraph's list and its level, from 0.
@@ -160,7 +153,7 @@ class WordNumbers:
             self._levels[list_id] = levels
         return self._levels[list_id]
 
-    def _begin(self, list_id: str, state: _NumberedList) -> None:
+    def _begin(self, list_id: str, counts: dict[int, int]) -> None:
         """Restart the counts that a list restarts at its first paragraph."""
         if list_id in self._begun_lists:
             return
@@ -169,18 +162,18 @@ class WordNumbers:
             start = _value(override, "startOverride")
             level = override.get(f"{WORD_NAMESPACE}ilvl", "")
             if start.isdecimal() and level.isdecimal():
-                state.counts[int(level)] = int(start) - 1
+                counts[int(level)] = int(start) - 1
 
-    def _count(self, state: _NumberedList, levels: dict[int, ListLevel], index: int) -> None:
+    def _count(self, counts: dict[int, int], levels: dict[int, ListLevel], index: int) -> None:
         """Count a paragraph on a level, and restart the deeper levels."""
-        level, counts = levels[index], state.counts
-        counts[index] = counts.get(index, level.start - 1) + 1
+        counts[index] = counts.get(index, levels[index].start - 1) + 1
         for deeper in range(index + 1, MAX_LIST_LEVELS):
             restarts = levels[deeper].restarts_after if deeper in levels else MAX_LIST_LEVELS
             if index < restarts:
                 counts.pop(deeper, None)
 
-    def _number_text(self, state: _NumberedList, levels: dict[int, ListLevel], index: int) -> str:
+    def _number_text(self, counts: dict[int, int], levels: dict[int, ListLevel], index: int) -> str:
+        """Return the number of a paragraph on a level; empty for a bullet."""
         level = levels[index]
         if level.format == "bullet":
             return ""
@@ -188,7 +181,7 @@ class WordNumbers:
         def number(match: re.Match[str]) -> str:
             other = int(match[1]) - 1
             other_level = levels.get(other, ListLevel())
-            count = state.counts.get(other, other_level.start)
+            count = counts.get(other, other_level.start)
             return self._in_format("decimal" if level.is_legal else other_level.format, count)
 
         text = LEVEL_PLACEHOLDER.sub(number, level.text).strip()
