@@ -18,7 +18,7 @@ from core.io import digests
 from core.io.durable_files import write_whole
 from core.sharing import check_may_change
 
-MERGES_FILE = "mends.json"  # an earlier word for merges, kept so that saved files are found
+MERGES_FILE = "mends.json"  # not named for merges, so that files saved so far are found
 MAX_MERGES = 5_000  # merges per corpus
 
 

@@ -105,15 +105,15 @@ def assemble_index(
         list(nodes),
         list(edges),
         {
-            "type": [one.type for one in nodes.values()],
-            "description": [one.description for one in nodes.values()],
-            "chunks": [sorted(one.chunks) for one in nodes.values()],
+            "type": [node.type for node in nodes.values()],
+            "description": [node.description for node in nodes.values()],
+            "chunks": [sorted(node.chunks) for node in nodes.values()],
         },
         {
-            "description": [one.description for one in edges.values()],
-            "keywords": [", ".join(one.keywords) for one in edges.values()],
-            "weight": [one.weight for one in edges.values()],
-            "chunks": [sorted(one.chunks) for one in edges.values()],
+            "description": [edge.description for edge in edges.values()],
+            "keywords": [", ".join(edge.keywords) for edge in edges.values()],
+            "weight": [edge.weight for edge in edges.values()],
+            "chunks": [sorted(edge.chunks) for edge in edges.values()],
         },
         chunks,
     )
@@ -134,7 +134,7 @@ def assemble_index(
         "communities": len(communities or ()),
     }
     vectors = {
-        one.kind: item_vectors(one, items[one.kind], sizes[one.kind]) for one in index.vectors
+        item.kind: item_vectors(item, items[item.kind], sizes[item.kind]) for item in index.vectors
     }
     return AssembledIndex(
         documents,
@@ -169,20 +169,21 @@ def _documents_and_chunks(
 ) -> tuple[list[Document], Table, dict[str, int]]:
     """Return the documents, the table of chunks, and the row of each chunk by the tool's key.
 
-    Chunks are in the order of their documents' ids. A chunk without a document is one of its own.
+    Chunks are in the order of their documents' ids. A chunk that names no document becomes a
+    document of its own.
     """
     chunks = [
-        replace(one, document=one.document or one.key)
-        for one in _unique(index.chunks)
-        if one.text.strip()
+        replace(chunk, document=chunk.document or chunk.key)
+        for chunk in _unique(index.chunks)
+        if chunk.text.strip()
     ]
     if not chunks:
         raise BadInput(
             "The index has no chunk with a text, so there is nothing that answers could rest on."
         )
     document_chunks: dict[str, list[IndexChunk]] = {}
-    for one in chunks:
-        document_chunks.setdefault(one.document, []).append(one)
+    for chunk in chunks:
+        document_chunks.setdefault(chunk.document, []).append(chunk)
     # Texts joined from chunks only serve to find the existing documents, and need no note then.
     documents = _documents(index.documents, document_chunks, notes if existing is None else [])
     if existing is not None:
@@ -205,7 +206,7 @@ def _documents_and_chunks(
 
 def _unique(chunks: Iterable[IndexChunk]) -> list[IndexChunk]:
     """Return the chunks with distinct keys; of equal keys, the last chunk remains."""
-    return list({one.key: one for one in chunks}.values())
+    return list({chunk.key: chunk for chunk in chunks}.values())
 
 
 def _documents(
@@ -216,10 +217,10 @@ def _documents(
     The id of a document is its title or file name if no other one has it, else its key. A missing
     text is joined from its chunks; a document without text or chunks is left out.
     """
-    index_documents = {one.key: one for one in items}
+    index_documents = {document.key: document for document in items}
     for key in chunks:
         index_documents.setdefault(key, IndexDocument(key))
-    titles = Counter(_document_name(one) for one in index_documents.values())
+    titles = Counter(_document_name(document) for document in index_documents.values())
     documents_by_key: dict[str, Document] = {}
     n_joined = 0
     for key, index_document in index_documents.items():
@@ -301,20 +302,23 @@ def _communities(
     The table is None if no community has a member.
     """
     members = _community_members(communities, graph, left_out)
-    by_key = {one.key: one for one in communities}
-    non_empty = [one for one in by_key.values() if members[one.key]]
-    non_empty.sort(key=lambda one: one.level)
+    by_key = {community.key: community for community in communities}
+    non_empty = [community for community in by_key.values() if members[community.key]]
+    non_empty.sort(key=lambda community: community.level)
     left_out["Left out, communities without a member"] += len(members) - len(non_empty)
-    rows = {one.key: row for row, one in enumerate(non_empty)}
+    rows = {community.key: row for row, community in enumerate(non_empty)}
     if not non_empty:
         return None, rows
     table = Table.from_columns(
         level=_community_levels(non_empty, left_out),
-        parent=[rows.get(one.parent, -1) for one in non_empty],
-        title=[" ".join(one.title.split()) or f"Community {one.key}" for one in non_empty],
-        members=[members[one.key] for one in non_empty],
-        report=[one.report for one in non_empty],
-        rating=[min(10.0, max(0.0, one.rating)) for one in non_empty],
+        parent=[rows.get(community.parent, -1) for community in non_empty],
+        title=[
+            " ".join(community.title.split()) or f"Community {community.key}"
+            for community in non_empty
+        ],
+        members=[members[community.key] for community in non_empty],
+        report=[community.report for community in non_empty],
+        rating=[min(10.0, max(0.0, community.rating)) for community in non_empty],
     )
     return table, rows
 
@@ -325,12 +329,12 @@ def _community_members(
     """Return the nodes of each community, and count members that are none."""
     nodes = _nodes_by_name(graph)
     members: dict[str, list[int]] = {}
-    for one in communities:
-        names = [" ".join(name.split()) for name in one.members]
+    for community in communities:
+        names = [" ".join(name.split()) for name in community.members]
         left_out["Left out, members of communities that are no entities of the index"] += sum(
             name not in nodes for name in names
         )
-        members[one.key] = sorted({nodes[name] for name in names if name in nodes})
+        members[community.key] = sorted({nodes[name] for name in names if name in nodes})
     return members
 
 

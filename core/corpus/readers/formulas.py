@@ -127,7 +127,7 @@ def write_office_formula(element: Any, depth: int = 0) -> str:
     if name in OFFICE_LIST_WRITERS:
         return OFFICE_LIST_WRITERS[name](element, depth)
     return "".join(
-        write_office_formula(one, depth + 1) for one in element if isinstance(one.tag, str)
+        write_office_formula(child, depth + 1) for child in element if isinstance(child.tag, str)
     )
 
 
@@ -139,9 +139,9 @@ def _write_part(element: Any, role: str, depth: int) -> str:
 
 def _write_each(element: Any, role: str, depth: int) -> Iterator[str]:
     """Write the children with a name, one by one."""
-    for one in element:
-        if _name(one) == role:
-            yield write_office_formula(one, depth + 1)
+    for child in element:
+        if _name(child) == role:
+            yield write_office_formula(child, depth + 1)
 
 
 def _matrix(element: Any, depth: int) -> str:

@@ -33,7 +33,7 @@ def list_text(parts: list[str]) -> str:
 
 
 def count_with_noun(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: `1 comment`, `2 comments`.
+    """Return a number with its noun: “1 comment”, “2 comments”.
 
     Parameters
     ----------

@@ -126,14 +126,14 @@ def _value(widget: Any) -> str:
         return ""
     values = value if isinstance(value, list) else [value]
     labels = _choice_labels(_inherited_value(widget, "/Opt")) if kind == "/Ch" else {}
-    texts = [_text(one) for one in values]
+    texts = [_text(item) for item in values]
     return ", ".join(labels.get(text, text) for text in texts if text)
 
 
 def _choice_labels(options: Any) -> dict[str, str]:
     """Return the displayed text of each value in a list of choices."""
     choices = options.get_object() if options is not None else ()
-    pairs = [one for one in choices if isinstance(one, list) and len(one) == 2]
+    pairs = [pair for pair in choices if isinstance(pair, list) and len(pair) == 2]
     return {_text(value): _text(label) for value, label in pairs}
 
 
@@ -154,14 +154,14 @@ def _printed_label(widget: Any, pieces: Sequence[TextPiece]) -> str:
     area = _area(widget)
     if area is None:
         return ""
-    level_pieces = [one for one in pieces if one.is_level and any(map(str.isalpha, one.text))]
-    line = [one for one in level_pieces if area.bottom - LABEL_LINE_POINTS <= one.y <= area.top]
+    candidates = [piece for piece in pieces if piece.is_level and any(map(str.isalpha, piece.text))]
+    line = [piece for piece in candidates if area.bottom - LABEL_LINE_POINTS <= piece.y <= area.top]
     left = _piece_before(area, line)
     right = _piece_after(area, line)
     is_box = _inherited_value(widget, "/FT") == "/Btn"
     if is_box and right is not None and not _ends_in_colon(left):
         return right.text
-    label = left or _piece_above(area, level_pieces)
+    label = left or _piece_above(area, candidates)
     return label.text if label is not None else ""
 
 
@@ -186,8 +186,8 @@ def _area(widget: Any) -> _FieldArea | None:
 
 def _piece_before(area: _FieldArea, line: Sequence[TextPiece]) -> TextPiece | None:
     """Return the last piece of a line left of a field."""
-    pieces = (one for one in line if one.x < area.left)
-    return max(pieces, key=lambda one: one.x, default=None)
+    pieces = (piece for piece in line if piece.x < area.left)
+    return max(pieces, key=lambda piece: piece.x, default=None)
 
 
 def _ends_in_colon(piece: TextPiece | None) -> bool:
@@ -196,8 +196,8 @@ def _ends_in_colon(piece: TextPiece | None) -> bool:
 
 def _piece_after(area: _FieldArea, line: Sequence[TextPiece]) -> TextPiece | None:
     """Return the first piece of a line right of a field, if it is near."""
-    pieces = (one for one in line if one.x >= area.right)
-    nearest = min(pieces, key=lambda one: one.x, default=None)
+    pieces = (piece for piece in line if piece.x >= area.right)
+    nearest = min(pieces, key=lambda piece: piece.x, default=None)
     if nearest is None or nearest.x - area.right > LABEL_RIGHT_POINTS:
         return None
     return nearest
@@ -206,12 +206,12 @@ def _piece_after(area: _FieldArea, line: Sequence[TextPiece]) -> TextPiece | Non
 def _piece_above(area: _FieldArea, pieces: Sequence[TextPiece]) -> TextPiece | None:
     """Return the lowest piece above a field, if it is near."""
     pieces_above = (
-        one
-        for one in pieces
-        if area.top < one.y <= area.top + LABEL_ABOVE_POINTS
-        and area.left - LABEL_ABOVE_POINTS <= one.x < area.right
+        piece
+        for piece in pieces
+        if area.top < piece.y <= area.top + LABEL_ABOVE_POINTS
+        and area.left - LABEL_ABOVE_POINTS <= piece.x < area.right
     )
-    return min(pieces_above, key=lambda one: one.y, default=None)
+    return min(pieces_above, key=lambda piece: piece.y, default=None)
 
 
 def _file_name(file: Any) -> str:

@@ -42,7 +42,7 @@ def text_in_columns(page: Any, text: str, pieces: Sequence[TextPiece]) -> str:
     -------
     The text; empty for a page without columns that were drawn line by line.
     """
-    if not _has_columns([(one.x, one.y) for one in pieces if one.text.strip()]):
+    if not _has_columns([(piece.x, piece.y) for piece in pieces if piece.text.strip()]):
         return ""
     lines = (page.extract_text(extraction_mode="layout") or "").split("\n")
     ordered = _order_lines([line for line in lines if line.strip()])

@@ -112,7 +112,7 @@ def _to_logical(line: str, right_to_left: bool, arabic: bool, mirrored: bool) ->
 
 
 def _balance(text: str) -> str:
-    """Return a left-to-right text, with brackets swapped if they match better so."""
+    """Return a left-to-right text, with its brackets swapped if more of them match then."""
     other = "".join(MIRRORED.get(sign, sign) for sign in text)
     return other if _count_unbalanced(other) < _count_unbalanced(text) else text
 
