@@ -136,7 +136,7 @@ def form_of_rows(suffix: str, rows: Sequence[Mapping]) -> str:
     has_questions = any(not question_keys.isdisjoint(row) for row in rows)
     if has_questions and passages_of_rows(rows):
         return ROWS_FORM
-    # Other files without questions may be ordinary tables of documents.
+    # Only Arrow files are taken for passages; others may be ordinary tables of documents.
     return PASSAGES_FORM if suffix in ARROW_SUFFIXES else ""
 
 

@@ -111,7 +111,7 @@ def counted_words(count: int, noun: str) -> str:
 
     Returns
     -------
-    Words such as "2 entities", with the noun in the singular for 1.
+    Words such as “2 entities”, with the noun in the singular for 1.
     """
     if count == 1:
         noun = f"{noun[:-3]}y" if noun.endswith("ies") else noun[:-1]

@@ -22,7 +22,7 @@ class IndexTool:
     recognised_by : the files by which its index is recognised, in words.
     is_index : returns whether the names of a folder's files are those of its index.
     read_files : reads an index from the files of its folder by name.
-    versions : the versions that can be read, in words.
+    versions : the versions whose files are known to be readable, in words.
     read_items, not_read : the content that is taken from its index, and the content that is not, in
         words.
     """

@@ -262,7 +262,7 @@ def _order_text(page: Any, number: int, raw: str, collected: PagePieces, pages: 
 
     `raw` is the text as pypdf extracts it, in the order in which it was drawn.
     """
-    text = text_with_scripts(collected.pieces, collected.bars)
+    text = text_with_scripts(collected.pieces, collected.bars)  # with raised numbers marked
     if is_right_to_left(raw):
         # The layout mode places words as on the screen.
         with single_ligatures(page) as letters:
@@ -301,9 +301,9 @@ def _expand_ligatures(text: str) -> str:
 def _join_words(pages: list[str]) -> tuple[list[str], int]:
     """Return the pages with divided words joined, and the number of joined words.
 
-    The hyphen stays before a capital or a digit. Otherwise it is removed if the document has the
-    word without a hyphen elsewhere. If it has not, the hyphen stays in a word that the document has
-    with a hyphen elsewhere, and after a part that is usually hyphenated.
+    The hyphen stays before a capital or a digit. It also stays if the document has the word with a
+    hyphen elsewhere, or if its first part is usually hyphenated, unless the document also has the
+    word without a hyphen. In all other words it is removed.
     """
     known_words = set[str]()
     for page in pages:

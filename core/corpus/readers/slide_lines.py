@@ -17,7 +17,7 @@ from core.corpus.readers.raised_text import (
 
 def slide_lines(slide: Any) -> Iterator[str]:
     """Yield the lines of a slide, those of its notes last."""
-    yield from _of_shapes(slide.shapes)
+    yield from _shape_lines(slide.shapes)
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         yield from frame_text(slide.notes_slide.notes_text_frame).split("\n")
 
@@ -29,10 +29,11 @@ def frame_text(frame: Any) -> str:
     )
 
 
-def _of_shapes(shapes: Iterable[Any]) -> Iterator[str]:
+def _shape_lines(shapes: Iterable[Any]) -> Iterator[str]:
+    """Yield the lines of shapes, also of those within groups."""
     for shape in shapes:
         if hasattr(shape, "shapes"):
-            yield from _of_shapes(shape.shapes)
+            yield from _shape_lines(shape.shapes)
         elif getattr(shape, "has_table", False):
             yield from _rows(shape.table)
         elif shape.has_text_frame:

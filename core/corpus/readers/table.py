@@ -216,9 +216,11 @@ class _FieldTexts:
 
     @property
     def names(self) -> list[str]:
+        """The names of all fields so far."""
         return list(self._letters)
 
     def add(self, row: Mapping[str, Any]) -> None:
+        """Add the fields of a row."""
         names = list(field_names(row))
         self._letters |= {name: 0 for name in names if name not in self._letters}
         self._n_rows += 1
