@@ -238,7 +238,7 @@ def _corpus_dict(corpus: Corpus) -> dict[str, Any]:
             {"id": one.id, "title": one.title, "characters": len(one.text)} for one in documents
         ],
         "characters": corpus.characters,
-        "links": len(corpus.linked) if corpus.linked is not None else 0,
+        "links": len(corpus.links_table) if corpus.links_table is not None else 0,
         "language": {
             "code": language.code,
             "name": language.name,
@@ -290,7 +290,7 @@ def _remove(options) -> int:
 
 def _print_corpus(corpus: Corpus) -> None:
     """Print the size, the language and the question sets of a corpus."""
-    linked = f", {len(corpus.linked):,} links" if corpus.linked is not None else ""
+    linked = f", {len(corpus.links_table):,} links" if corpus.links_table is not None else ""
     print(f"{_count_documents(corpus.n_documents)}, {corpus.characters:,} characters{linked}")
     print(f"Language: {corpus.language.words()}")
     for name, title in corpus.sets.items():

@@ -1,6 +1,6 @@
-"""Corpora of documents, readers of document files, and chunks.
+"""Corpora of documents on disk: their catalogue, import, readers of files, and chunks.
 
-Corpora are stored on disk. Some ship with Hopscope, others are a person's own.
+Some corpora ship with Hopscope, others are a person's own. Graphs are built from their chunks.
 """
 
 from core.corpus.catalogue import (

@@ -1,4 +1,4 @@
-"""Folders in BEIR's form: documents, queries and judgements."""
+"""Reader of BEIR folders: documents, queries and relevance judgements (qrels)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from core.runtime.row_files import COLUMNAR_SUFFIXES, file_rows
 from core.types import Question
 from core.watch import Watch
 
-Sets = Mapping[str, FilePath | None]
+# the file of each question set by its name; None if the files of the documents hold it
+QuestionSetFiles = Mapping[str, FilePath | None]
 Judgement = tuple[str, str, float]  # query, document and score
 ROW_FILE_SUFFIXES = (
     ".jsonl",
@@ -46,7 +47,7 @@ JUDGEMENT_COLUMNS = (
 
 
 def read_beir(
-    path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments
+    path: FilePath, sets: QuestionSetFiles, watch: Watch, builder: TitledDocuments
 ) -> tuple[list[Document], dict[str, QuestionFile]]:
     """Read the documents and question sets of a folder in BEIR's form.
 
@@ -61,9 +62,11 @@ def read_beir(
 
     Parameters
     ----------
-    sets : the files of judgements by set name; None for the file `qrels/NAME`. If empty, each file
-        of judgements is one set.
+    path : the folder.
+    sets : the file of judgements of each set by the set's name; None for the file in `qrels` of
+        that name. If empty, each file in `qrels` is one set.
     watch : receives the share of the documents that was read.
+    builder : not used; a parameter of all readers of published forms.
 
     Returns
     -------
@@ -137,13 +140,16 @@ def _root_folder(members: Iterable[str]) -> str | None:
     for name in names:
         folder, _, file_name = name.rpartition("/")
         queries = f"{folder}/queries".lstrip("/")
-        if file_name.startswith("corpus.") and any(one.startswith(queries) for one in names):
+        if file_name.startswith("corpus.") and any(other.startswith(queries) for other in names):
             return folder
     return None
 
 
 def _files(folder: FilePath, name: str) -> Iterator[FilePath]:
-    """Yield the files of rows whose names begin with `name`, or in a subfolder of that name."""
+    """Yield the files of rows that a folder holds under a name.
+
+    Their names begin with `name`, or they lie in a subfolder of that name.
+    """
     for file in [*sorted(folder.glob(f"{name}*")), *sorted((folder / name).glob("*"))]:
         if file.is_file() and _has_suffix(file, ROW_FILE_SUFFIXES):
             yield file
@@ -183,7 +189,10 @@ def _document(file: FilePath, where: str, row: Mapping[str, Any]) -> Document:
 
 
 def _gold_questions(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> QuestionFile:
-    """Return the questions of a file of judgements, with sentences on what was left out."""
+    """Return the questions of a file of judgements, with sentences on what was left out.
+
+    `texts` holds the text of each query by its id, and `documents` the ids of the documents.
+    """
     gold: dict[str, list[str]] = {}
     unknown_ids: dict[str, list[str]] = {"query": [], "document": []}
     for query, document, score in _judgement_rows(file):
@@ -259,7 +268,7 @@ def _judgements_of_lines(file: FilePath) -> Iterator[Judgement]:
 
 
 def _judgement_fields(line: str) -> list[str]:
-    """Return the fields of a line at its tabs, or TREC's four columns without the second."""
+    """Return the fields between tabs, or TREC's four columns without the second."""
     fields = line.split("\t")
     if len(fields) == 3:
         return fields

@@ -1,4 +1,8 @@
-"""The catalogue of corpora: those that ship in `data/`, and those that a person made."""
+"""The catalogue of corpora by name: those shipped in `data/`, and a person's own.
+
+Commands, pages and builds list, open and remove corpora here. A shipped corpus is read from its
+source files at first use, and its copy is saved among the person's corpora.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path as FilePath
 
-from core.corpus.corpus import CORPUS_OWNED_KIND, Asked, Corpus, write_corpus
+from core.corpus.corpus import CORPUS_OWNED_KIND, Corpus, TitledSet, write_corpus
 from core.corpus.corpus_storage import META_FILE, lock_corpus
 from core.corpus.links import read_links
 from core.corpus.published_corpora import FORM_READERS, read_published
@@ -27,9 +31,9 @@ from core.watch import NO_WATCH, Watch
 SHIPPED_FOLDER = ROOT / "data"
 DESCRIPTION_FILE = "corpus.toml"
 SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
-READING_VERSION = 1  # a new version reads shipped files again
-_opening = threading.Lock()
-_digests = StampedCache[str]()
+READING_VERSION = 1  # part of the digests; a new version makes all saved copies outdated
+_opening_lock = threading.Lock()
+_source_digests = StampedCache[str]()
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class ShippedCorpus:
     title: str
     licence: str
     source: str
-    format: str
+    format: str  # one of `FORM_READERS`
     file: FilePath  # a file or a folder
     sets: Mapping[str, str]  # titles of its question sets by name
     # files of its question sets by name; None if the corpus's own file holds the questions
@@ -51,29 +55,30 @@ class ShippedCorpus:
     @property
     def source_digest(self) -> str:
         """Digest of its files, which changes whenever one of them does."""
-        named = {self.file.parent / DESCRIPTION_FILE, self.file, *self.files.values(), self.links}
-        paths = {path for path in named if path is not None}
+        sources = {self.file.parent / DESCRIPTION_FILE, self.file, *self.files.values(), self.links}
+        paths = {path for path in sources if path is not None}
         for folder in [path for path in paths if path.is_dir()]:
             paths.update(folder.rglob("*"))
         files = sorted(path for path in paths if path.is_file())
-        return _digests.get_or_make(
+        return _source_digests.get_or_make(
             (READING_VERSION, *files), stamp_files(files), lambda: _digest(files)
         )
 
     def open(self, watch: Watch = NO_WATCH) -> Corpus:
         """Open the corpus.
 
-        Its files are read first if the person's folder has no copy of them, or an outdated one.
+        Its files are read first if the person has no saved copy of it, or an outdated one. Question
+        sets that the person added to an outdated copy are kept.
         """
-        with _opening:  # only one thread of a process reads it
-            own_copy, digest = self._own_copy(), self.source_digest
-            if own_copy and own_copy.made_of == digest:
-                return own_copy
+        with _opening_lock:  # so that only one thread of a process reads the files
+            saved_copy, digest = self._saved_copy(), self.source_digest
+            if saved_copy and saved_copy.source_digest == digest:
+                return saved_copy
             documents, question_files = read_published(self.format, self.file, self.files)
-            sets: dict[str, Asked] = {}
-            if own_copy:
-                for name, title in self._added_sets(own_copy).items():
-                    sets[name] = (title, own_copy.questions(name))
+            sets: dict[str, TitledSet] = {}
+            if saved_copy:
+                for name, title in self._added_sets(saved_copy).items():
+                    sets[name] = (title, saved_copy.questions(name))
             for name, title in self.sets.items():
                 if name in self.files:
                     sets[name] = (title, question_files[name].questions)
@@ -86,7 +91,7 @@ class ShippedCorpus:
                 sets=sets,
                 examples=self.examples,
                 own=False,
-                made_of=digest,
+                source_digest=digest,
                 watch=watch,
                 links=read_links(self.links) if self.links else (),
             )
@@ -94,17 +99,17 @@ class ShippedCorpus:
 
     def with_added_sets(self) -> ShippedCorpus:
         """Return this corpus with the question sets that a person added to it."""
-        own_copy = self._own_copy()
-        if own_copy is None:
+        saved_copy = self._saved_copy()
+        if saved_copy is None:
             return self
-        return replace(self, sets={**self.sets, **self._added_sets(own_copy)})
+        return replace(self, sets={**self.sets, **self._added_sets(saved_copy)})
 
     def _added_sets(self, corpus: Corpus) -> dict[str, str]:
-        """Return the titles of the sets that a person added, by name."""
+        """Return the titles of sets that a person added, by name."""
         return {name: title for name, title in corpus.sets.items() if name not in self.files}
 
-    def _own_copy(self) -> Corpus | None:
-        """Return the copy in the person's folder; None if it cannot be opened."""
+    def _saved_copy(self) -> Corpus | None:
+        """Return the copy among the person's corpora; None if it cannot be opened."""
         try:
             return _open_stamped(corpora_folder() / self.name)
         except StoreError:
@@ -158,11 +163,11 @@ def shipped_corpora() -> dict[str, ShippedCorpus]:
         _descriptions.get_or_make(path, files, partial(_read_description, path))
         for path, files in stamp_subfolder_files(SHIPPED_FOLDER, DESCRIPTION_FILE)
     )
-    return {one.name: one for one in entries}
+    return {corpus.name: corpus for corpus in entries}
 
 
 def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
-    """Open the corpus of a name.
+    """Open a corpus, shipped or a person's own, by its name.
 
     Parameters
     ----------
@@ -244,6 +249,7 @@ def remove_corpus(name: str) -> None:
 
 
 def _digest(files: Iterable[FilePath]) -> str:
+    """Return the SHA-256 digest of files and of the reading version in hex."""
     digest = sha256(str(READING_VERSION).encode())
     for file in files:
         digest.update(sha256(file.read_bytes()).digest())
@@ -285,6 +291,7 @@ def _read_description(path: FilePath) -> ShippedCorpus:
 
 @lru_cache(maxsize=64)
 def _open(folder: FilePath, stamp: tuple[int, int]) -> Corpus:
+    """Open the corpus in a folder. A rewritten corpus has another `stamp` and cache entry."""
     return Corpus.open(folder)
 
 

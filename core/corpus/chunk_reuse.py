@@ -1,4 +1,8 @@
-"""Reuse of chunks, so that only new documents of a changed corpus are cut."""
+"""Reuse of the chunks of an earlier build, so that only new or changed documents are cut.
+
+A document is recognised by the digest of its content. The chunks are those of a saved graph, next
+to which `CHUNKED_DOCUMENTS_FILE` records the documents that they belong to.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,8 @@ from core.graph.store import Graph
 from core.io import digests
 
 CHUNKED_DOCUMENTS_FILE = "documents.npz"  # in a graph's folder: the documents of its chunks
-# returns the chunks of documents, each cut by itself, in their order
+# Returns the chunks of documents in the order of the documents. The chunks of a document must not
+# depend on other documents, else they could not be reused.
 Cutter = Callable[[Iterable[Document]], Table]
 
 
@@ -28,21 +33,23 @@ class DocumentChunks:
 
     Parameters
     ----------
-    keys : the first half of the documents' digests, uint64 [documents, 2].
+    keys : the documents' keys, as `document_keys` returns them, uint64 [documents, 2].
     counts : number of chunks of each document, int64 [documents].
-    chunks : the chunks; those of a document follow each other.
+    chunks : the chunks, in the order of the documents.
     """
 
     keys: np.ndarray
     counts: np.ndarray
     chunks: Table
 
-    def rows(self, keys: np.ndarray) -> np.ndarray:
-        """Return the row of the document of each key, or -1; int64."""
+    def rows_of(self, keys: np.ndarray) -> np.ndarray:
+        """Return the row of each key, int64; -1 if it has none."""
         if not len(self.keys):
             return np.full(len(keys), -1, np.int64)
         order = np.argsort(self.keys[:, 0], kind="stable")
-        rows = order[np.minimum(np.searchsorted(self.keys[order, 0], keys[:, 0]), len(order) - 1)]
+        # The first 64 bits find the candidate, and all 128 bits confirm it.
+        slots = np.searchsorted(self.keys[order, 0], keys[:, 0])
+        rows = order[np.minimum(slots, len(order) - 1)]
         return np.where((self.keys[rows] == keys).all(axis=1), rows, -1)
 
 
@@ -55,7 +62,8 @@ def reuse_chunks(
     ----------
     corpus : the corpus.
     cut : cuts documents into a table of chunks.
-    previous : chunks of an earlier content by the same cutter; None to cut all documents.
+    previous : chunks of an earlier state of the corpus by the same cutter; None to cut all
+        documents.
 
     Returns
     -------
@@ -77,7 +85,7 @@ def reuse_chunks(
     import pyarrow as pa
 
     keys = document_keys(corpus)
-    old_rows = previous.rows(keys) if previous is not None else np.full(len(keys), -1, np.int64)
+    old_rows = previous.rows_of(keys) if previous is not None else np.full(len(keys), -1, np.int64)
     new = np.flatnonzero(old_rows < 0)
     ids = list(corpus.ids) if len(new) == len(keys) else corpus.table.texts("id", new)
     new_chunks = cut(corpus.document_at(row) for row in new.tolist())
@@ -87,18 +95,23 @@ def reuse_chunks(
         return DocumentChunks(keys, counts, new_chunks), len(new)
     old = old_rows >= 0
     counts[old] = previous.counts[old_rows[old]]
-    # row of each document's first chunk in the old chunks followed by the new ones
+    # The old chunks are joined with the new ones, and then brought into the order of the documents.
+    # `first` is the row of each document's first chunk in the joined table.
     first = np.zeros(len(keys), np.int64)
     first[old] = (np.cumsum(previous.counts) - previous.counts)[old_rows[old]]
     first[new] = len(previous.chunks) + np.cumsum(counts[new]) - counts[new]
-    rows = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    starts = np.cumsum(counts) - counts  # row of each document's first chunk in the result
+    rows = np.repeat(first - starts, counts) + np.arange(counts.sum())
     old_chunks = previous.chunks.arrow.select(list(new_chunks.names))
     chunks = pa.concat_tables([old_chunks, new_chunks.arrow])
     return DocumentChunks(keys, counts, Table(chunks.take(rows).combine_chunks())), len(new)
 
 
 def document_keys(corpus: Corpus) -> np.ndarray:
-    """Return the first half of each document's digest, uint64 [documents, 2]."""
+    """Return each document's key, uint64 [documents, 2].
+
+    It is the first 128 bits of the document's digest.
+    """
     halves = bytes.fromhex("".join(digest[:32] for digest in corpus.table.texts("digest")))
     return np.frombuffer(halves, "<u8").reshape(-1, 2)
 
@@ -109,10 +122,10 @@ class ChunkReuse:
 
     Parameters
     ----------
-    folders : folders of graphs; the first one with chunks by the same cutter is used. Without any,
-        all documents are cut and nothing is recorded.
-    cutter : the name of the cutter that was used.
-    document_chunks : the chunks, once `cut_chunks` was called.
+    folders : folders of graphs, of which the first with chunks by the same cutter is used. If
+        empty, all documents are cut and nothing is recorded.
+    cutter : name of the cutter that was used, with its parameters; empty before `cut_chunks`.
+    document_chunks : the chunks of the corpus; None before `cut_chunks`, or without `folders`.
     """
 
     folders: tuple[Path, ...] = ()
@@ -143,20 +156,20 @@ class ChunkReuse:
     def record_writer(self, graph: Graph) -> Callable[[IO[bytes]], None] | None:
         """Return a function that writes the documents to which a graph's chunks belong.
 
-        Its output is saved as `CHUNKED_DOCUMENTS_FILE` in the graph's folder. Returns None if the
-        graph has other chunks.
+        Its output is saved as `CHUNKED_DOCUMENTS_FILE` in the graph's folder. Returns None if no
+        chunks were recorded, or the graph has more or fewer.
         """
-        chunks, cuts = graph.columns.chunks, self.document_chunks
-        if cuts is None or chunks is None or len(chunks) != len(cuts.chunks):
+        chunks, recorded = graph.columns.chunks, self.document_chunks
+        if recorded is None or chunks is None or len(chunks) != len(recorded.chunks):
             return None
         facts = json.dumps({"graph": graph.digest, "cutter": self.cutter})
         return lambda stream: np.savez(
-            stream, keys=cuts.keys, counts=cuts.counts, facts=np.array(facts)
+            stream, keys=recorded.keys, counts=recorded.counts, facts=np.array(facts)
         )
 
 
 def read_saved_chunks(folder: Path, cutter: str) -> DocumentChunks | None:
-    """Return the chunks, made by this cutter, of the graph in a folder.
+    """Return the chunks of the graph in a folder if this cutter made them.
 
     Parameters
     ----------
@@ -165,7 +178,9 @@ def read_saved_chunks(folder: Path, cutter: str) -> DocumentChunks | None:
 
     Returns
     -------
-    The chunks by document; None if the graph has other chunks, or they cannot be read.
+    The chunks by document; None if another cutter made them, they have changed since, or they
+    cannot
+        be read.
     """
     try:
         digests.check_appended_digest(folder / CHUNKED_DOCUMENTS_FILE)
@@ -185,10 +200,13 @@ def read_saved_chunks(folder: Path, cutter: str) -> DocumentChunks | None:
 
 
 def _count_chunks(chunks: Table, ids: list[str]) -> np.ndarray:
-    """Return the number of chunks of each document, in the order of `ids`."""
+    """Return the number of chunks of each document, in the order of `ids`.
+
+    Each chunk must belong to one of these documents.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     value_set = pa.array(ids, pa.large_string())
-    number = pc.index_in(chunks.arrow.column("document"), value_set=value_set)
-    return np.bincount(number.to_numpy(), minlength=len(ids))
+    positions = pc.index_in(chunks.arrow.column("document"), value_set=value_set)
+    return np.bincount(positions.to_numpy(), minlength=len(ids))

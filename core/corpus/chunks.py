@@ -1,4 +1,7 @@
-"""Chunks of documents: by tokens, sentences or characters, or one per document."""
+"""Cutting of documents into chunks: by tokens, sentences or characters, or one per document.
+
+Builds of graphs use these functions. Each returns a table with one row for each chunk.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,9 @@ from core.errors import BadParameter
 from core.graph.columns import Table
 from core.watch import NO_WATCH, Watch
 
-# returns the start and end of each chunk of a text, in characters, and its number of tokens
+# Returns the start and end of each chunk of a text in characters, and its number of tokens.
 Cut = Callable[[str], Iterable[tuple[int, int, int]]]
+CHUNK_COLUMNS = ("id", "document", "title", "place", "text", "tokens")
 NUMBER_SUFFIX = re.compile(r"#\d+$")
 # Chinese and Japanese
 SPACELESS_SCRIPT = re.compile(
@@ -37,13 +41,13 @@ def chunk_by_tokens(
     ----------
     documents : the documents.
     size : largest number of tokens of a chunk.
-    overlap : about how many tokens a chunk begins before the previous one ends.
+    overlap : greatest number of tokens that a chunk shares with the previous one.
     watch : called from time to time; may raise RunCancelled.
 
     Returns
     -------
-    A table with the columns id, document, title, place, text and tokens, in the order of the
-        documents.
+    A table in the order of the documents, with the columns id, document (its id), title, place (the
+        page or heading at which the chunk begins), text and tokens (their number).
 
     Raises
     ------
@@ -51,8 +55,8 @@ def chunk_by_tokens(
 
     Notes
     -----
-    The chunks of LightRAG and GraphRAG. LightRAG's code also adds a last chunk that lies within the
-    one before it.
+    These are the chunks of LightRAG and GraphRAG. LightRAG's code also adds a last chunk that lies
+    within the one before it.
 
     Examples
     --------
@@ -95,7 +99,7 @@ def chunk_by_sentences(
 
     Notes
     -----
-    The leaves of RAPTOR.
+    These are the leaves of RAPTOR.
 
     Examples
     --------
@@ -132,7 +136,7 @@ def chunk_by_characters(
 
     Notes
     -----
-    The nodes of FastInsight's ACL-OCL; the paper does not say where a word is cut.
+    These are the nodes of FastInsight's ACL-OCL; the paper does not say where a word is cut.
 
     Examples
     --------
@@ -149,7 +153,7 @@ def chunk_by_characters(
 def documents_as_chunks(documents: Iterable[Document], watch: Watch = NO_WATCH) -> Table:
     """Return each document as one chunk with its text unchanged.
 
-    Documents of blanks alone are left out.
+    Blank documents are left out.
 
     Parameters
     ----------
@@ -187,7 +191,7 @@ def chunk_id(document: str, number: int, total: int) -> str:
 
     Returns
     -------
-    The document's id for an only chunk, else this id with the number.
+    The document's id if it has only one chunk, else this id with the number.
 
     Examples
     --------
@@ -195,16 +199,14 @@ def chunk_id(document: str, number: int, total: int) -> str:
     >>> chunk_id("d", 0, 1), chunk_id("d", 2, 3), chunk_id("d#1", 0, 1)
     ('d', 'd#2', 'd#1#0')
     """
-    # An id that itself ends with a number could be that of another document's chunk.
+    # An id that itself ends with “#” and a number could equal that of another document's chunk.
     if total == 1 and not NUMBER_SUFFIX.search(document):
         return document
     return f"{document}#{number}"
 
 
 def _chunk_table(documents: Iterable[Document], cut: Cut, watch: Watch) -> Table:
-    rows: dict[str, list] = {
-        name: [] for name in ("id", "document", "title", "place", "text", "tokens")
-    }
+    rows: dict[str, list] = {name: [] for name in CHUNK_COLUMNS}
     for document in documents:
         watch.check()
         spans = list(cut(document.text))
@@ -223,7 +225,7 @@ def _windows(
 ) -> Iterator[tuple[int, int, int]]:
     """Yield windows of at most `size` tokens, cut between words if possible.
 
-    Each window ends after the previous one.
+    `spans` holds the start and end of each token. Each window ends after the previous one.
     """
     n_tokens = len(spans)
     cuts = _cuts(text, spans)
@@ -235,22 +237,23 @@ def _windows(
         if end is None and start < stop:  # the next word only fits without an overlap
             start = stop
             continue
-        stop = end or start + size
+        stop = end or start + size  # without a cut, a word is longer than the window
         yield int(spans[start, 0]), int(spans[stop - 1, 1]), stop - start
         start = _next_start(cuts, stop, start, overlap)
 
 
 def _next_start(cuts: np.ndarray, last: int, first: int, overlap: int) -> int:
-    """Return the token at which the window after `first` to `last` begins.
+    """Return the token at which the next window begins.
 
-    It is the first cut within the last `overlap` tokens of that window, else its end.
+    After a window from token `first` to before `last`, it is the first cut within the last
+    `overlap` tokens, else `last`.
     """
     index = int(np.searchsorted(cuts, max(last - overlap, first + 1)))
     return int(min(cuts[index], last)) if index < len(cuts) else last
 
 
 def _last_cut_in(cuts: np.ndarray, low: int, high: int) -> int | None:
-    """Return the greatest cut from `low` to `high`; None if there is none."""
+    """Return the greatest cut from `low` to `high`, inclusive; None without one."""
     index = int(np.searchsorted(cuts, high, "right")) - 1
     return int(cuts[index]) if index >= 0 and cuts[index] >= low else None
 
@@ -258,8 +261,8 @@ def _last_cut_in(cuts: np.ndarray, low: int, high: int) -> int | None:
 def _cuts(text: str, spans: np.ndarray) -> np.ndarray:
     """Return the tokens before which a text may be cut, ascending.
 
-    These follow a blank, or touch a character of a script without blanks. There is no cut before a
-    closing mark or after an opening one.
+    Such a token follows a blank, or one of the two at the cut is of a script without blanks. There,
+    no cut lies before a closing mark or after an opening one.
     """
     if len(spans) < 2:
         return np.empty(0, np.int64)
@@ -285,7 +288,7 @@ def _slices(text: str, size: int) -> Iterator[tuple[int, int, int]]:
         cut = end
         while end < n and cut > start and not (text[cut].isspace() or text[cut - 1].isspace()):
             cut -= 1
-        end = cut if cut > start else end
+        end = cut if cut > start else end  # a word longer than a slice is cut
         part = text[start:end].rstrip()
         yield start, start + len(part), len(token_spans(part))
         start = end

@@ -1,4 +1,8 @@
-"""A corpus: named documents stored on disk, with the question sets about them."""
+"""A corpus: documents with ids, stored in a folder, with the question sets about them.
+
+`Corpus` opens and changes one; `write_corpus` creates one. The files themselves are read and
+written by `core.corpus.corpus_storage`.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +30,17 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 CORPUS_OWNED_KIND = "corpus"  # kind of thing in the records of owners
-Asked = tuple[str, Sequence[Question]]  # a question set: its title and questions
+TitledSet = tuple[str, Sequence[Question]]  # a question set: its title and questions
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
     """The documents of a corpus, ordered by id, in a folder on disk.
 
-    They are opened by memory map, so opening reads none of them. `digest` identifies the content:
-    the same documents give the same digest, in whatever order they were added. `sets` holds the
-    titles of its question sets by name. A change returns a new corpus; the previous object stays
-    readable.
+    They are memory-mapped, so that opening a corpus reads none of them. `digest` identifies the
+    content: the same documents give the same digest, in whatever order they were added. `sets`
+    holds the titles of its question sets by name. A change returns a new corpus; the previous
+    object stays readable.
     """
 
     name: str
@@ -46,18 +50,19 @@ class Corpus:
     digest: str
     n_documents: int
     folder: FilePath
-    table: Table = field(repr=False)  # id, title, source, text, places (JSON), digest
-    asked: bytes = field(repr=False)  # its question sets as stored
-    linked: Table | None = field(default=None, repr=False)  # its links: source, target, type, count
+    table: Table = field(repr=False)  # the documents, with `DOCUMENT_COLUMNS`; places are JSON
+    question_bytes: bytes = field(repr=False)  # the file of its question sets
+    # its links, with `LINK_COLUMNS`; None if it has none
+    links_table: Table | None = field(default=None, repr=False)
     sets: dict[str, str] = field(default_factory=dict)
     examples: tuple[str, ...] = ()  # questions to begin with
     own: bool = True  # False for a corpus that ships
-    made_of: str = ""  # the digest of the files from which a shipped corpus was read
-    # origins of its files as stored; a file without folder or notes has none
+    source_digest: str = ""  # of the files from which a shipped corpus was read; else empty
+    # the JSON of the origins of its files; a file without folder or notes has none
     origin_bytes: bytes = field(default=b"{}", repr=False)
-    # checks the digests of a large corpus in the background
-    later: digests.DeferredCheck | None = field(default=None, repr=False)
-    # language of its documents as stored; empty in a corpus of an earlier version
+    # checks the digests of a large corpus in the background; None if they are checked already
+    deferred_check: digests.DeferredCheck | None = field(default=None, repr=False)
+    # the saved `Detection` as plain data; empty in a corpus of an earlier version
     stored_language: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -79,11 +84,11 @@ class Corpus:
     @classmethod
     def _open(cls, folder: FilePath, meta: dict[str, Any]) -> Corpus:
         data = folder / meta["data"]
-        later = digests.open_checked(data)
+        deferred_check = digests.open_checked(data)
         table = Table.open(data / corpus_storage.DOCUMENTS_FILE)
         meta_fields = {
             key: meta[key]
-            for key in ("name", "title", "licence", "source", "digest", "sets", "own", "made_of")
+            for key in ("name", "title", "licence", "source", "digest", "sets", "own")
         }
         if table.names != corpus_storage.DOCUMENT_COLUMNS or len(table) != meta["n_documents"]:
             raise StoreError(f"{data} does not hold what {corpus_storage.META_FILE} says")
@@ -94,11 +99,12 @@ class Corpus:
             n_documents=len(table),
             folder=folder,
             table=table,
-            asked=(data / corpus_storage.QUESTIONS_FILE).read_bytes(),
-            linked=Table.open(links_file) if links_file.is_file() else None,
+            question_bytes=(data / corpus_storage.QUESTIONS_FILE).read_bytes(),
+            links_table=Table.open(links_file) if links_file.is_file() else None,
             origin_bytes=origins_file.read_bytes() if origins_file.is_file() else b"{}",
             examples=tuple(meta["examples"]),
-            later=later,
+            source_digest=meta["made_of"],
+            deferred_check=deferred_check,
             stored_language=meta.get("language", {}),
         )
 
@@ -114,14 +120,14 @@ class Corpus:
     def document_at(self, row: int) -> Document:
         """Return the document of a row, from 0.
 
-        Raises StoreError if damage was found in the background.
+        Raises StoreError if the check in the background has found damage.
         """
-        if self.later is not None:
-            self.later.start()
-            if self.later.damage:
+        if self.deferred_check is not None:
+            self.deferred_check.start()
+            if self.deferred_check.damage:
                 raise StoreError(
-                    f"The corpus in {self.folder} is damaged ({self.later.damage}); remove "
-                    "it and add its documents again."
+                    f"The corpus in {self.folder} is damaged ({self.deferred_check.damage}); "
+                    "remove it and add its documents again."
                 )
         id, title, source, text, places = (
             self.table.text(name, row) for name in ("id", "title", "source", "text", "places")
@@ -130,7 +136,7 @@ class Corpus:
         return Document(id, text, title, source, offsets_and_labels)
 
     def row(self, id: str) -> int:
-        """Return the row of a document. Raises BadInput if the corpus has no such id."""
+        """Return the row of a document, from 0. Raises BadInput if the corpus has no such id."""
         row = self._find_row(id)
         if row is None:
             raise BadInput(f"The corpus “{self.name}” has no document “{shorten(id)}”.")
@@ -176,14 +182,14 @@ class Corpus:
 
     @cached_property
     def links(self) -> tuple[DocumentLink, ...]:
-        """The links between its documents as given, including those to missing documents."""
-        return tuple(links_in(self.linked))
+        """The links between its documents, including those to documents that it lacks."""
+        return tuple(links_in(self.links_table))
 
     @cached_property
     def origins(self) -> dict[str, DocumentOrigin]:
         """The known origins of its files, by the `source` of the documents.
 
-        Only files that came in a folder, or of which something was left out or guessed, have one.
+        A file has one if it came in a folder or zip, or if there are notes on its reading.
         Raises StoreError for a damaged file.
         """
         try:
@@ -208,7 +214,7 @@ class Corpus:
     @cached_property
     def _questions(self) -> dict[str, tuple[Question, ...]]:
         try:
-            return corpus_storage.parse_questions(self.asked)
+            return corpus_storage.parse_questions(self.question_bytes)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(
                 f"The question sets in {self.folder} are damaged ({error}); add them again."
@@ -217,7 +223,7 @@ class Corpus:
     def add(self, documents: Iterable[Document], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus with more documents.
 
-        An identical document is kept once.
+        A document that the corpus already has is not added twice.
 
         Parameters
         ----------
@@ -235,7 +241,7 @@ class Corpus:
         """
         new_documents = list(documents)
 
-        def added(current: Corpus) -> Table:
+        def add_documents(current: Corpus) -> Table:
             for document in new_documents:
                 if document.id in current and current.document(document.id) != document:
                     raise BadInput(
@@ -244,7 +250,7 @@ class Corpus:
                     )
             return corpus_storage.change_table(current.table, new_documents)
 
-        return self._rewrite(added, watch)
+        return self._rewrite(add_documents, watch)
 
     def change(self, documents: Iterable[Document], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus with these documents in place of those with the same ids.
@@ -265,19 +271,19 @@ class Corpus:
         """
         changed_documents = list(documents)
 
-        def exchanged(current: Corpus) -> Table:
+        def replace_documents(current: Corpus) -> Table:
             for document in changed_documents:
                 current.row(document.id)
             return corpus_storage.change_table(current.table, changed_documents)
 
-        return self._rewrite(exchanged, watch)
+        return self._rewrite(replace_documents, watch)
 
     def update(
         self,
         documents: Iterable[Document],
         watch: Watch = NO_WATCH,
         title: str = "",
-        sets: Mapping[str, Asked] | None = None,
+        sets: Mapping[str, TitledSet] | None = None,
         links: Iterable[DocumentLink] = (),
         origins: Mapping[str, DocumentOrigin] | None = None,
         removed: Iterable[str] = (),
@@ -300,12 +306,12 @@ class Corpus:
         """
         updates, removed_ids = list(documents), frozenset(removed)
 
-        def changed(current: Corpus) -> Table:
+        def change(current: Corpus) -> Table:
             return corpus_storage.change_table(current.table, updates, removed_ids)
 
-        return self._rewrite(changed, watch, title, sets or {}, tuple(links), origins=origins or {})
+        return self._rewrite(change, watch, title, sets or {}, tuple(links), origins=origins or {})
 
-    def with_questions(self, sets: Mapping[str, Asked], watch: Watch = NO_WATCH) -> Corpus:
+    def with_questions(self, sets: Mapping[str, TitledSet], watch: Watch = NO_WATCH) -> Corpus:
         """Return the corpus with question sets added or replaced by name.
 
         Shipped corpora accept them too.
@@ -364,7 +370,7 @@ class Corpus:
         """
         removed_ids = frozenset(ids)
 
-        def without(current: Corpus) -> Table:
+        def remove_documents(current: Corpus) -> Table:
             for id in sorted(removed_ids):
                 current.row(id)
             if len(removed_ids) == len(current):
@@ -374,14 +380,14 @@ class Corpus:
                 )
             return corpus_storage.change_table(current.table, removed=removed_ids)
 
-        return self._rewrite(without, watch)
+        return self._rewrite(remove_documents, watch)
 
     def _rewrite(
         self,
         change: Callable[[Corpus], Table],
         watch: Watch = NO_WATCH,
         title: str = "",
-        sets: Mapping[str, Asked] = MappingProxyType({}),
+        sets: Mapping[str, TitledSet] = MappingProxyType({}),
         links: Sequence[DocumentLink] = (),
         own_only: bool = True,
         origins: Mapping[str, DocumentOrigin] = MappingProxyType({}),
@@ -389,8 +395,10 @@ class Corpus:
     ) -> Corpus:
         """Write the corpus after a change and return it.
 
-        Nothing is written if nothing changes. With `own_only`, the change is refused for a shipped
-        corpus. A `language` of "" is detected anew; None leaves a chosen one unchanged.
+        Nothing is written if nothing changes. `change` returns the new table of documents for the
+        corpus as it is on disk. An empty `title` and empty `links` keep the old ones. With
+        `own_only`, the change is refused for a shipped corpus. A `language` of "" is detected anew.
+        None keeps a language that a person chose, and detects another one anew if documents change.
         """
         if own_only and not self.own:
             raise BadInput(
@@ -401,25 +409,26 @@ class Corpus:
             check_may_change(CORPUS_OWNED_KIND, self.name)
             current = Corpus.open(self.folder)
             table, meta = change(current), corpus_storage.read_corpus_meta(self.folder)
-            questions = current._questions | {name: tuple(some) for name, (_, some) in sets.items()}
+            questions = current._questions | {name: tuple(rows) for name, (_, rows) in sets.items()}
             titles = current.sets | {name: set_title for name, (set_title, _) in sets.items()}
             new_meta = {**meta, "title": title or meta["title"], "sets": titles}
             if language:
                 new_meta["language"] = to_plain(Detection(language, chosen=True))
             elif language == "" or (table is not current.table and not current.language.chosen):
                 new_meta["language"] = to_plain(_detect_language(table))
-            linked = link_table(links) if links else current.linked
+            links_table = link_table(links) if links else current.links_table
             new_origins = _known_origins({**current.origins, **origins}, table)
             old_state = (meta, current._questions, current.origins)
             is_same = old_state == (new_meta, questions, new_origins)
-            if is_same and corpus_storage.corpus_digest(table, linked) == current.digest:
+            if is_same and corpus_storage.corpus_digest(table, links_table) == current.digest:
                 return current
             corpus_storage.store_corpus(
-                self.folder, new_meta, table, questions, linked, new_origins
+                self.folder, new_meta, table, questions, links_table, new_origins
             )
             return Corpus.open(self.folder)
 
     def _find_row(self, id: str) -> int | None:
+        """Return the row of an id by binary search; None if there is none."""
         row = bisect_left(range(len(self)), id, key=lambda row: self.table.text("id", row))
         return row if row < len(self) and self.table.text("id", row) == id else None
 
@@ -430,25 +439,28 @@ def write_corpus(
     title: str = "",
     licence: str = "",
     source: str = "",
-    sets: Mapping[str, Asked] | None = None,
+    sets: Mapping[str, TitledSet] | None = None,
     examples: Sequence[str] = (),
     own: bool = True,
-    made_of: str = "",
+    source_digest: str = "",
     watch: Watch = NO_WATCH,
     links: Iterable[DocumentLink] = (),
     origins: Mapping[str, DocumentOrigin] | None = None,
 ) -> Corpus:
-    """Write a corpus of documents and their links into a folder that has its name.
+    """Write documents, question sets and links as a corpus into a folder.
 
     An earlier corpus in the folder is replaced.
 
     Parameters
     ----------
+    folder : its folder, whose name becomes the name of the corpus.
+    title : empty takes the name.
     sets : question sets by name.
     examples : questions to begin with.
     own : False for a corpus that ships.
-    made_of : the digest of the files from which a shipped corpus was read.
-    origins : the origins of files, by source.
+    source_digest : the digest of the files from which a shipped corpus was read.
+    watch : called while another process holds the corpus; may raise RunCancelled.
+    origins : the origins of files, by the `source` of their documents.
 
     Returns
     -------
@@ -473,7 +485,7 @@ def write_corpus(
         "examples": list(examples),
         "sets": {name: set_title for name, (set_title, _) in sets.items()},
         "own": own,
-        "made_of": made_of,
+        "made_of": source_digest,
         "language": to_plain(_detect_language(table)),
     }
     with corpus_storage.lock_corpus(folder, watch):
@@ -494,6 +506,7 @@ def write_corpus(
 
 def _detect_language(table: Table) -> Detection:
     """Detect the language of a table of documents by a sample of their texts."""
+    # every n-th row, with n rounded up, so that the sample is not too large
     rows = range(0, len(table), max(1, -(-len(table) // DETECTION.sample_pieces)))
     return detect_language(table.texts("text", rows))
 

@@ -1,6 +1,7 @@
-"""Import documents and questions into a person's own corpus, from files or a published set.
+"""Import of documents and questions into a person's own corpus, from files or a published set.
 
-The command line and the pages both use it.
+The command line and the pages both use it. Gold passages of the questions are named by the ids of
+the corpus's documents.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
-from core.corpus.corpus import Asked, Corpus, write_corpus
+from core.corpus.corpus import Corpus, TitledSet, write_corpus
 from core.corpus.document import Document, DocumentOrigin
 from core.corpus.file_content import FILES_FORM, read_content
 from core.corpus.quotations import comparable_text, passage_name, single_line, split_passage_name
@@ -35,7 +36,8 @@ class CorpusImport:
     Parameters
     ----------
     n_added, n_changed, n_unchanged : numbers of documents that are new, changed, or unchanged.
-    notes : a sentence for each thing that was left out or is odd.
+    notes : a sentence for each thing that was left out or deserves attention.
+    missing : ids of documents that the files no longer have, but the corpus still has.
     summary : text shown instead of these numbers, if more than documents were imported.
     """
 
@@ -44,7 +46,6 @@ class CorpusImport:
     n_changed: int
     n_unchanged: int
     notes: tuple[str, ...] = ()
-    # ids of documents that the files no longer have, but the corpus still has
     missing: tuple[str, ...] = ()
     summary: str = ""
 
@@ -73,28 +74,29 @@ def import_documents(
     encoding: str = "",
     replace_files: bool = False,
 ) -> CorpusImport:
-    """Add the documents of files to the corpus of a name, or create it.
+    """Add the documents of files to a corpus, or create it.
 
     A document replaces the one with its id. If anything fails, nothing is saved.
 
     Parameters
     ----------
-    name : the corpus.
+    name : name of the corpus.
     files : files, folders or zips.
+    title : title of the corpus; empty keeps the old one, or takes the name.
     columns : the columns of tables; None guesses them.
-    format : `files`, as `read_files` reads them, or one of
-        `core.corpus.published_corpora.FORM_READERS` for one published file or folder. With `files`,
-        published forms that `form_of_rows` recognises are read in their form. The questions of a
-        published set become sets of the corpus. A BEIR folder, or a zip of one, also has the links
-        of its `links.tsv`.
+    format : “files” to recognise the format of each file, or one of
+        `core.corpus.published_corpora.FORM_READERS` for one published file or folder. The questions
+        of a published corpus become sets of this corpus. A BEIR folder, or a zip of one, may also
+        hold links in `links.tsv`.
     questions : a file of questions in any format, saved as the set of the corpus's name.
+    watch : receives the progress and may raise RunCancelled.
     encoding : the encoding of texts that are not UTF-8.
-    replace_files : remove documents that the same files, folders or zips had earlier and no longer
-        have. Otherwise these are returned as `missing`.
+    replace_files : True to remove documents that the same files, folders or zips had earlier and no
+        longer have. Otherwise their ids are returned as `missing`.
 
     Returns
     -------
-    The corpus, with the numbers of new, replaced and equal documents, and notes on the files.
+    The corpus, with the numbers of new, changed and unchanged documents, and notes on the files.
 
     Raises
     ------
@@ -108,11 +110,13 @@ def import_documents(
     documents = content.documents
     sets = content.sets
     notes = content.notes
-    missing = _missing_ids(current, content.plain)
+    plain_files = content.plain_files
+    missing = _missing_ids(current, plain_files)
     watch.report("Writing the corpus", 1.0)
     finder = _GoldDocumentFinder([*(current or ()), *documents])
-    question_sets: dict[str, Asked] = {
-        key: (_title(key, name, title), finder.put(file.questions)) for key, file in sets.items()
+    question_sets: dict[str, TitledSet] = {
+        key: (_title(key, name, title), finder.resolve_gold(file.questions))
+        for key, file in sets.items()
     }
     notes += filter(None, (file.note() for file in sets.values()))
     if current is None:
@@ -123,13 +127,14 @@ def import_documents(
             sets=question_sets,
             watch=watch,
             links=content.links,
-            origins=content.plain.origins,
+            origins=plain_files.origins,
         )
     else:
         removed = missing if replace_files else ()
         corpus = current.update(
-            documents, watch, title, question_sets, content.links, content.plain.origins, removed
+            documents, watch, title, question_sets, content.links, plain_files.origins, removed
         )
+    # `current` still has the documents from before the import.
     unique = {document.id: document for document in documents}
     existing = [current.document(id) for id in unique if current and id in current]
     n_same = sum(document == unique[document.id] for document in existing)
@@ -152,7 +157,8 @@ def import_documents(
 def _missing_ids(current: Corpus | None, reading: ReadingResult) -> list[str]:
     """Return the ids of documents that are no longer in their files.
 
-    Either their file was read again and lacks them, or their folder was and lacks the file.
+    Either their file was read again and lacks them, or their folder was read again and lacks the
+    file. A file that could not be read counts as unchanged.
     """
     if current is None:
         return []
@@ -174,8 +180,8 @@ class QuestionImport:
     Parameters
     ----------
     set_name : the name of the set.
-    n_questions, n_with_answers, n_with_gold : numbers of questions, of those with answers, and of those with gold
-        documents.
+    n_questions, n_with_answers, n_with_gold : numbers of questions, of those with answers, and of
+        those with gold documents.
     notes : a sentence for each thing that does not fit or was not read.
     """
 
@@ -202,6 +208,8 @@ def import_question_set(
 
     Parameters
     ----------
+    name : name of the corpus.
+    title : title of the set; empty takes that of the corpus, or the name of the set.
     set : the name of the set; empty takes that of the corpus.
     format, columns, encoding : as in `core.questions.read_question_file`.
 
@@ -223,22 +231,27 @@ def import_question_set(
         file, set or name, format=format, columns=columns, gold=GOLD_KEYS, encoding=encoding
     )
     question_file.check_known()
-    questions = _GoldDocumentFinder(current).put(question_file.questions)
+    questions = _GoldDocumentFinder(current).resolve_gold(question_file.questions)
     set = _check_set_name(current, set or name)
-    question_sets: dict[str, Asked] = {
+    question_sets: dict[str, TitledSet] = {
         set: (title or (current.title if set == name else set), questions)
     }
     corpus = current.update((), sets=question_sets)
-    answered = sum(bool(question.answers) for question in questions)
-    gold = sum(bool(question.gold) for question in questions)
+    n_answered = sum(bool(question.answers) for question in questions)
+    n_gold = sum(bool(question.gold) for question in questions)
     notes = [question_file.note(), *_note_missing_gold(corpus, question_sets)]
-    if not answered and not gold:
+    if not n_answered and not n_gold:
         notes.insert(0, "None of them has a correct answer or evidence, so nothing can be scored.")
-    return QuestionImport(corpus, set, len(questions), answered, gold, tuple(filter(None, notes)))
+    return QuestionImport(
+        corpus, set, len(questions), n_answered, n_gold, tuple(filter(None, notes))
+    )
 
 
 def _title(set: str, name: str, title: str) -> str:
-    """Return a question set's title: that of its corpus, and the name of its part."""
+    """Return a question set's title, made from the corpus's title and the set's name.
+
+    The set “tales-dev” of the corpus “tales” with the title “Tales” gets the title “Tales, dev”.
+    """
     return f"{title or name}{set.removeprefix(name).replace('-', ', ', 1)}"
 
 
@@ -261,7 +274,7 @@ def _check_set_name(corpus: Corpus, name: str) -> str:
 
 
 class _GoldDocumentFinder:
-    """Finder of the document ids of gold passages that are named in other ways.
+    """Finder of the documents of gold passages that are named in other ways.
 
     A passage may be named by a document's id or title, or by the id of a row without its file if
     one file alone has it. The passage's text, or a part of it, may follow on the next line. The
@@ -271,47 +284,48 @@ class _GoldDocumentFinder:
     def __init__(self, documents: Iterable[Document]):
         self._documents = documents
         self._ids: set[str] = set()
-        self._titles: dict[str, str] = {}
-        self._alike: dict[str, str] = {}  # ids and titles without case and typography
-        self._passages: dict[tuple[str, str], str] = {}
-        rows: dict[str, set[str]] = {}
+        self._ids_by_title: dict[str, str] = {}  # also by the id of a row, if one file alone has it
+        self._ids_by_name: dict[str, str] = {}  # by title or id without case and typography
+        self._ids_by_text: dict[tuple[str, str], str] = {}  # by title and digest of the text
+        rows: dict[str, set[str]] = {}  # ids of documents by the part after the file's name
         for document in documents:
             self._ids.add(document.id)
             if document.source and document.id.startswith(f"{document.source}:"):
                 rows.setdefault(document.id[len(document.source) + 1 :], set()).add(document.id)
-            self._titles.setdefault(document.title, document.id)
+            self._ids_by_title.setdefault(document.title, document.id)
             for name in filter(None, (document.id, document.title)):
-                self._alike.setdefault(comparable_text(name), document.id)
-            self._passages.setdefault((document.title, _digest(document.text)), document.id)
+                self._ids_by_name.setdefault(comparable_text(name), document.id)
+            self._ids_by_text.setdefault((document.title, _digest(document.text)), document.id)
         unique_rows = {row: min(ids) for row, ids in rows.items() if len(ids) == 1}
-        self._titles = unique_rows | self._titles
+        self._ids_by_title = unique_rows | self._ids_by_title
 
-    def put(self, questions: Iterable[Question]) -> list[Question]:
+    def resolve_gold(self, questions: Iterable[Question]) -> list[Question]:
         """Return the questions with their gold passages named by document ids.
 
         A name that is not found stays unchanged.
         """
         return [
-            replace(question, gold=tuple(dict.fromkeys(map(self._id, question.gold))))
+            replace(question, gold=tuple(dict.fromkeys(map(self._resolve_name, question.gold))))
             for question in questions
         ]
 
-    def _id(self, name: str) -> str:
+    def _resolve_name(self, name: str) -> str:
+        """Return a gold passage's name with its document's id; unchanged if unknown."""
         if name in self._ids:
             return name
         title, text = split_passage_name(name)
         if not text:
-            return self._document(name)
-        document = title if title in self._ids else self._document(title)
+            return self._find_by_title(name)
+        document = title if title in self._ids else self._find_by_title(title)
         document = document or self._find_holder(text)
-        return self._passages.get((title, _digest(text))) or passage_name(document, text)
+        return self._ids_by_text.get((title, _digest(text))) or passage_name(document, text)
 
-    def _document(self, title: str) -> str:
-        """Return the id of the document of a title; the title if there is none."""
-        return self._titles.get(title) or self._alike.get(comparable_text(title), title)
+    def _find_by_title(self, title: str) -> str:
+        """Return the id of a title's document; the title if there is none."""
+        return self._ids_by_title.get(title) or self._ids_by_name.get(comparable_text(title), title)
 
     def _find_holder(self, text: str) -> str:
-        """Return the first document that holds a text; empty if none does.
+        """Return the id of the first document with a text; empty without one.
 
         Blanks between words are ignored.
         """
@@ -321,7 +335,7 @@ class _GoldDocumentFinder:
 
     @cached_property
     def _texts(self) -> tuple[list[int], list[str], str]:
-        """The offset of each document's text, the documents' ids, and their texts joined."""
+        """The offset of each document's text, the documents' ids, and the joined texts."""
         ids: list[str] = []
         texts: list[str] = []
         for document in self._documents:
@@ -332,10 +346,11 @@ class _GoldDocumentFinder:
 
 
 def _digest(text: str) -> str:
+    """Return the SHA-256 digest of a text without differences in blanks."""
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
 
-def _note_missing_gold(corpus: Corpus, sets: Mapping[str, Asked]) -> list[str]:
+def _note_missing_gold(corpus: Corpus, sets: Mapping[str, TitledSet]) -> list[str]:
     """Return a sentence on gold documents that the corpus does not have."""
     missing: list[str] = []
     for _, questions in sets.values():

@@ -1,6 +1,7 @@
-"""Storage of a corpus on disk.
+"""Storage of a corpus on disk, used by `core.corpus.corpus`.
 
-Its tables are written to a temporary folder, synced, and moved into place in one step.
+The files are written to a temporary folder, synced, and moved into place in one step, so that other
+processes never see half of a change.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 STORAGE_VERSION = 1
-META_FILE = "corpus.json"
+META_FILE = "corpus.json"  # the description; names the folder that holds the other files
 DOCUMENTS_FILE = "documents.arrow"
 QUESTIONS_FILE = "questions.json"
 LINKS_FILE = "links.arrow"
@@ -50,9 +51,9 @@ def document_table(documents: Iterable[Document]) -> Table:
             )
     rows: list[tuple[str, ...]] = []
     for id in sorted(by_id):
-        one = by_id[id]
-        places = json.dumps(one.places, ensure_ascii=False)
-        rows.append((one.id, one.title, one.source, one.text, places, one.digest))
+        document = by_id[id]
+        places = json.dumps(document.places, ensure_ascii=False)
+        rows.append((id, document.title, document.source, document.text, places, document.digest))
     return table_of_rows(rows)
 
 
@@ -82,18 +83,18 @@ def change_table(
     """
     import pyarrow as pa
 
-    fresh = document_table(documents)
-    dropped_ids = removed | set(fresh.texts("id"))
+    new = document_table(documents)
+    dropped_ids = removed | set(new.texts("id"))
     old_rows = [row for row, id in enumerate(table.texts("id")) if id not in dropped_ids]
-    combined = pa.concat_tables([table.arrow.take(np.array(old_rows, np.int64)), fresh.arrow])
+    combined = pa.concat_tables([table.arrow.take(np.array(old_rows, np.int64)), new.arrow])
     return Table(combined.sort_by("id").combine_chunks())
 
 
 def corpus_digest(table: Table, links: Table | None = None) -> str:
     """Return the SHA-256 digest of a corpus's documents and links in hex.
 
-    It is made from the digests of documents in the order of ids, so the order of adding has no
-    effect.
+    The order in which documents were added has no effect, as their digests are joined in the order
+    of ids.
 
     Parameters
     ----------
@@ -149,9 +150,11 @@ def store_corpus(
 
     Parameters
     ----------
-    meta : the description, without what is computed from the content.
+    meta : the description, without the version, the digest and the number of documents.
+    table : the documents.
+    questions : question sets by name.
     links : the table of links; None if there are none.
-    origins : the origins of files, by source.
+    origins : the origins of files, by the `source` of their documents.
     """
     folder.mkdir(parents=True, exist_ok=True)
     clean_folder(folder, META_FILE)
@@ -202,22 +205,23 @@ def read_corpus_meta(folder: FilePath) -> dict[str, Any]:
 
 
 def parse_questions(data: bytes) -> dict[str, tuple[Question, ...]]:
-    """Parse the question sets of a file, by name."""
+    """Parse the question sets in a file, by name."""
     return {
-        name: tuple(from_plain(Question, one) for one in rows)
+        name: tuple(from_plain(Question, row) for row in rows)
         for name, rows in json.loads(data).items()
     }
 
 
 def parse_origins(data: bytes) -> dict[str, DocumentOrigin]:
-    """Parse the origins of a file, by source."""
+    """Parse the origins in a file, by the `source` of the documents."""
     return {
-        source: DocumentOrigin(one["folder"], tuple(one["notes"]))
-        for source, one in json.loads(data).items()
+        source: DocumentOrigin(row["folder"], tuple(row["notes"]))
+        for source, row in json.loads(data).items()
     }
 
 
 def _to_utf8(document: Document) -> Document:
+    """Return a document whose texts UTF-8 can encode."""
     places = tuple((offset, utf8_text(label)) for offset, label in document.places)
     return Document(
         utf8_text(document.id),

@@ -1,4 +1,4 @@
-"""A document of a corpus and the origin of its file."""
+"""A document of a corpus, and the origin of the file from which it was read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-Place = tuple[int, str]
+Place = tuple[int, str]  # offset in characters, and the label that applies from there on
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Document:
     """A text with an id that does not change while it is in its corpus.
 
     `source` names its origin, such as a file. `places` are pairs of an offset in characters and a
-    label, ascending. A label, such as a page or a heading, applies from its offset up to the next
-    one.
+    label, in the order of the offsets. A label, such as a page or a heading, applies from its
+    offset up to the next label.
 
     >>> from core.corpus import Document
     >>> book = Document("book", "Once. And then. The end.", places=((0, "page 1"), (16, "page 2")))
@@ -33,7 +33,7 @@ class Document:
     places: tuple[Place, ...] = ()
 
     def place_at(self, offset: int) -> str:
-        """Return the label that applies to a character; empty if none does."""
+        """Return the label that applies at an offset; empty if none does."""
         index = bisect_right(self.places, offset, key=lambda place: place[0])
         return self.places[index - 1][1] if index else ""
 
@@ -63,8 +63,8 @@ class DocumentOrigin:
 
     Parameters
     ----------
-    folder : the folder or zip in which the file was imported.
-    notes : a sentence for each thing that was left out, guessed or not understood.
+    folder : name of the folder or zip with which the file was imported; empty for a single file.
+    notes : a sentence for each thing in the file that was left out, guessed or not understood.
     """
 
     folder: str = ""

@@ -1,4 +1,4 @@
-"""Merges of entities of a corpus that have several names.
+"""A person's merges of entities that occur in a corpus under several names.
 
 They are saved with the corpus and applied again to each graph that is built from it.
 """
@@ -18,15 +18,16 @@ from core.io import digests
 from core.io.durable_files import write_whole
 from core.sharing import check_may_change
 
-MERGES_FILE = "mends.json"
+MERGES_FILE = "mends.json"  # not named for merges, so that files saved so far are found
 MAX_MERGES = 5_000  # merges per corpus
 
 
 @dataclass(frozen=True)
 class EntityMerges:
-    """The merges of a corpus in their order, and the refused pairs of names.
+    """The merges of a corpus in their order, and the refused merges.
 
-    Refused pairs are known to differ, so they are not suggested again.
+    `refused` holds pairs of names that a person marked as different, so they are not suggested
+    again. The two names of a pair are in the order of `ordered_pair`.
     """
 
     edits: tuple[Edit, ...] = ()
@@ -41,7 +42,7 @@ class EntityMerges:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def with_merges(self, edits: Iterable[Edit]) -> EntityMerges:
-        """Return these with more merges, whose names are no longer refused.
+        """Return a copy with more merges, whose names are no longer refused.
 
         Raises BadInput if there are too many.
         """
@@ -52,25 +53,25 @@ class EntityMerges:
         return replace(self, edits=all_edits).without_refusals([edit.names for edit in new_edits])
 
     def without_merges(self, edits: Iterable[Edit]) -> EntityMerges:
-        """Return these without some of the merges."""
+        """Return a copy without some of the merges."""
         removed = set(edits)
         return replace(self, edits=tuple(edit for edit in self.edits if edit not in removed))
 
     def with_refusals(self, names: Iterable[Sequence[str]]) -> EntityMerges:
-        """Return these with more refused pairs of names, and without the merges of these names."""
+        """Return a copy with more refused pairs, and without merges of these."""
         new_pairs = [ordered_pair(name, other) for name, other in names]
         either_order = {*new_pairs, *((other, name) for name, other in new_pairs)}
         edits = tuple(edit for edit in self.edits if edit.names not in either_order)
         return replace(self, edits=edits, refused=tuple(dict.fromkeys([*self.refused, *new_pairs])))
 
     def without_refusals(self, names: Iterable[Sequence[str]]) -> EntityMerges:
-        """Return these without some of the refused pairs."""
+        """Return a copy without some of the refused pairs."""
         pairs = {ordered_pair(name, other) for name, other in names}
-        return replace(self, refused=tuple(one for one in self.refused if one not in pairs))
+        return replace(self, refused=tuple(pair for pair in self.refused if pair not in pairs))
 
 
 def ordered_pair(name: str, other: str) -> tuple[str, str]:
-    """Return two names in a fixed order.
+    """Return two names in alphabetical order, the only form of a pair.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def ordered_pair(name: str, other: str) -> tuple[str, str]:
 
     Returns
     -------
-    The names in the order of their characters.
+    The names in the order of their code points.
     """
     return (name, other) if name < other else (other, name)
 
@@ -90,7 +91,7 @@ def read_merges(corpus: Corpus) -> EntityMerges:
         data = digests.check_own_digest(json.loads(file.read_text("utf-8")))
         return EntityMerges(
             tuple(map(Edit.from_text, data["edits"])),
-            tuple((one, other) for one, other in data["refused"]),
+            tuple((name, other) for name, other in data["refused"]),
         )
     except FileNotFoundError:
         return EntityMerges()
@@ -105,7 +106,7 @@ def change_merges(corpus: Corpus, change: Callable[[EntityMerges], EntityMerges]
     Parameters
     ----------
     corpus : the corpus.
-    change : returns the new merges for the saved ones.
+    change : receives the saved merges and returns the new ones.
 
     Returns
     -------
@@ -115,7 +116,7 @@ def change_merges(corpus: Corpus, change: Callable[[EntityMerges], EntityMerges]
     ------
     NotAllowed : the corpus belongs to another person.
     StoreError : the file cannot be read or written.
-    BadInput : as `change` raises.
+    BadInput : raised by `change`.
     """
     if corpus.own:
         check_may_change(CORPUS_OWNED_KIND, corpus.name)

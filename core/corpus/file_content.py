@@ -1,4 +1,8 @@
-"""Documents, question sets and links of files that are imported into a corpus."""
+"""Reading of files to import into a corpus: their documents, question sets and links.
+
+A file in a published format, such as BEIR or HotpotQA, is recognised and read in that format. All
+other files are read by `core.corpus.readers`.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ from core.questions import GOLD_KEYS, QuestionFile, read_question_file
 from core.watch import NO_WATCH, Watch
 
 FILES_FORM = "files"
-UNFIT_CHARACTERS = re.compile(r"[^a-z0-9]+")  # characters that names of sets do not hold
+UNFIT_CHARACTERS = re.compile(r"[^a-z0-9]+")  # not allowed in the names of question sets
 
 
 @dataclass
@@ -42,7 +46,8 @@ class FileContent:
     sets: dict[str, QuestionFile] = field(default_factory=dict)
     links: list[DocumentLink] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    plain: ReadingResult = field(default_factory=ReadingResult)  # the files in no published format
+    # the result for the files in no published format
+    plain_files: ReadingResult = field(default_factory=ReadingResult)
 
 
 @dataclass(frozen=True)
@@ -67,17 +72,17 @@ def read_content(
     watch: Watch = NO_WATCH,
     encoding: str = "",
 ) -> FileContent:
-    """Return the content of files, for a corpus of that name.
+    """Return the content of files for a corpus.
 
     Parameters
     ----------
     name : name of the corpus.
     files : files, folders or zips.
     columns : the columns of a table by role; None for those with usual names.
-    format : one of the published formats, or that of plain files.
-    questions : a file of questions; empty for none.
+    format : one of `FORM_READERS`, or `FILES_FORM` to recognise the format of each file.
+    questions : a file of questions for the set of the corpus's name; empty for none.
     watch : receives the progress and may raise RunCancelled.
-    encoding : encoding of text files; empty to detect it.
+    encoding : encoding of texts that are not UTF-8; empty to detect it.
 
     Returns
     -------
@@ -89,14 +94,14 @@ def read_content(
     """
     _check_format(format, len(files))
     content = FileContent()
-    plain_files = list[Path]()
+    plain_paths = list[Path]()
     folder = temporary_folder()
     builder = TitledDocuments()
     try:
         for file in map(Path, files):
             published = _published_file(file, folder, columns, format)
             if published is None:
-                plain_files.append(file)
+                plain_paths.append(file)
                 continue
             if format == FILES_FORM:
                 content.notes.append(published.note)
@@ -110,10 +115,10 @@ def read_content(
                 _add_links(content, published, has_judgements=bool(sets))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if plain_files or not files:
-        content.plain = read_files(plain_files, columns, watch, encoding)
-        content.documents += content.plain.documents
-        content.notes += content.plain.notes
+    if plain_paths or not files:  # without files, `read_files` raises the error
+        content.plain_files = read_files(plain_paths, columns, watch, encoding)
+        content.documents += content.plain_files.documents
+        content.notes += content.plain_files.notes
     if questions and name not in content.sets:
         content.sets[name] = read_question_file(questions, name, gold=GOLD_KEYS)
         content.sets[name].check_known()
@@ -136,9 +141,10 @@ def _check_format(format: str, n_files: int) -> None:
 def _published_file(
     file: Path, folder: Path, columns: Columns | None, format: str
 ) -> _PublishedFile | None:
-    """Recognise the published format of a file; None for a plain file.
+    """Return a file with its published format; None if it has none.
 
-    The BEIR folder of a zip is unpacked into `folder`.
+    The BEIR folder of a zip is unpacked into `folder`. Raises BadInput if a `format` is chosen and
+    the file is missing.
     """
     if format != FILES_FORM and not file.exists():
         raise BadInput(f"There is no file {file}.")
@@ -170,7 +176,7 @@ def _unpack_folder(file: Path, folder: Path) -> Path | None:
 def _rename_sets(
     sets: Mapping[str, QuestionFile], wanted_sets: Mapping[str, Path | None], name: str
 ) -> dict[str, QuestionFile]:
-    """Put the corpus's name before the names of sets other than the wanted ones."""
+    """Put the corpus's name before the names of sets other than wanted ones."""
     return {
         key if key in wanted_sets else f"{name}-{key}": questions for key, questions in sets.items()
     }
@@ -184,7 +190,8 @@ def _chosen_sets(
 ) -> dict[str, Path | None]:
     """Return the names of the sets to read from a published file.
 
-    Each has its file of questions, or None if the published file holds them.
+    Each has its file of questions, or None if the published file holds them. The first set has the
+    corpus's name; that of a further file has the file's name after it.
     """
     if questions:
         return {} if name in existing else {name: Path(questions)}

@@ -1,4 +1,4 @@
-"""Links between the documents of a corpus, such as references, and files of them."""
+"""Links between the documents of a corpus, such as references, and files of links."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ MAX_LINK_BYTES = 1 << 32  # of text in a file of links
 
 @dataclass(frozen=True, slots=True, order=True)
 class DocumentLink:
-    """A link from one document to another, by ids, with a type and a count or weight."""
+    """A link from one document to another, named by their ids.
+
+    `type` is empty if it has none. `count` is a number of occurrences, or any weight above 0.
+    """
 
     source: str
     target: str
@@ -30,7 +33,7 @@ class DocumentLink:
 
 
 def read_links(file: FilePath) -> list[DocumentLink]:
-    """Read the links of a file, one a line.
+    """Read the links of a file, one on each line.
 
     The tab-separated columns are source, target and, optionally, type and count. A header is
     allowed. Raises BadInput that names file and line for a line that is no link.
@@ -51,7 +54,7 @@ def _link(file: FilePath, number: int, cells: list[str], line: str) -> DocumentL
     try:
         count = float(cells[3]) if len(cells) == 4 else 1.0
     except ValueError:
-        count = -1.0
+        count = -1.0  # reported below
     if not 0 < count < float("inf"):
         raise BadInput(
             f"{file.name}, line {number}: the count “{shorten(cells[3])}” is no number above 0."
@@ -86,7 +89,7 @@ def link_table(links: Iterable[DocumentLink]) -> Table:
 
 
 def links_in(table: Table | None) -> list[DocumentLink]:
-    """Return the links of a table made by `link_table`."""
+    """Return the links of a table made by `link_table`; empty for None."""
     if table is None:
         return []
     return [DocumentLink(*row) for row in _link_rows(table)]

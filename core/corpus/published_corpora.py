@@ -1,11 +1,11 @@
-"""Corpora in published forms, with their questions, and recognition of their files.
+"""Readers of corpora in the formats of published benchmarks, and recognition of their files.
 
-| sets | form | schema from |
+| sets | read by | schema from |
 |---|---|---|
 | HotpotQA, 2WikiMultihopQA, MuSiQue, HippoRAG's copies of them | `read_question_rows` | `core.questions.gold` |
 | ALCE, QuALITY, UltraDomain, CRAG | `read_question_rows` | `core.questions.gold` |
-| HippoRAG's corpora, MultiHop-RAG's, BSARD's articles | `passages` | rows with a title and a text |
-| GraphRAG-Bench | `graphrag-bench` | github.com/GraphRAG-Bench/GraphRAG-Benchmark |
+| HippoRAG's corpora, MultiHop-RAG's, BSARD's articles | `read_passage_rows` | titles and texts |
+| GraphRAG-Bench | `read_graphrag_bench` | github.com/GraphRAG-Bench/GraphRAG-Benchmark |
 | BEIR, MTEB | `read_beir` | `core.corpus.beir` |
 """
 
@@ -17,7 +17,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path as FilePath
 
-from core.corpus.beir import Sets, is_beir, read_beir
+from core.corpus.beir import QuestionSetFiles, is_beir, read_beir
 from core.corpus.document import Document
 from core.corpus.readers.file_sources import MemoryFile
 from core.corpus.readers.reader_process import SeparateReader
@@ -35,7 +35,8 @@ from core.questions.values import UnfitRow
 from core.runtime.row_files import ARROW_SUFFIXES, COLUMNAR_SUFFIXES, file_rows, holds_rows
 from core.watch import NO_WATCH, Watch
 
-Read = tuple[list[Document], dict[str, QuestionFile]]
+# documents, and the questions of each set by its name
+PublishedContent = tuple[list[Document], dict[str, QuestionFile]]
 PUBLISHED_SUFFIXES = (".json", ".jsonl", ".ndjson", ".bz2", ".gz", ".zst", *COLUMNAR_SUFFIXES)
 RECOGNITION_ROWS = 3  # rows by which a file is recognised
 ROWS_FORM = "rows"
@@ -48,11 +49,11 @@ BOOK_FORM = "book"
 def read_published(
     format: str,
     path: FilePath,
-    sets: Sets,
+    sets: QuestionSetFiles,
     watch: Watch = NO_WATCH,
     builder: TitledDocuments | None = None,
-) -> Read:
-    """Read the documents of a published corpus and the questions of its sets, by name.
+) -> PublishedContent:
+    """Read the documents and question sets of a published corpus.
 
     Parameters
     ----------
@@ -60,20 +61,22 @@ def read_published(
     path : the published file or folder.
     sets : for each set its own file of questions, or None if the corpus's file holds them.
     watch : receives the share that was read.
-    builder : documents of earlier files, which are not returned again.
+    builder : collector with the documents of earlier files of the same corpus, which are not
+        returned again; None for a new one.
 
     Returns
     -------
-    The new documents, and the questions of each set.
+    The new documents, and the questions of each set by its name.
 
     Raises
     ------
     BadInput
-        Naming file and line, for what cannot be read.
+        If something cannot be read; the message names file and line.
     """
     builder = builder or TitledDocuments()
     start, builder.source = len(builder.documents), path.name
     documents, files = FORM_READERS[format](path, sets, watch, builder)
+    # Some readers return all documents of the collector, others only new ones.
     return (documents[start:] if documents is builder.documents else documents), files
 
 
@@ -85,12 +88,12 @@ def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> 
     Parameters
     ----------
     path : the file or folder.
-    columns : columns by role, as a person names them; a file that has the column of texts is a
-        table.
+    columns : columns by role, as a person names them; a file with the named column of texts is a
+        table of documents and has no published format.
 
     Returns
     -------
-    The format; empty if it has none of these, or cannot be read.
+    One of `FORM_READERS`; empty if it has none of these, or cannot be read.
 
     Examples
     --------
@@ -120,12 +123,12 @@ def form_of_rows(suffix: str, rows: Sequence[Mapping]) -> str:
 
     Parameters
     ----------
-    suffix : suffix of the file.
+    suffix : suffix of the file in small letters, with its dot.
     rows : its first rows.
 
     Returns
     -------
-    The format; empty if it has no published one.
+    One of `FORM_READERS`; empty for another format.
     """
     if any({"corpus_name", "context"} <= row.keys() for row in rows):
         return GRAPHRAG_BENCH_FORM
@@ -133,12 +136,12 @@ def form_of_rows(suffix: str, rows: Sequence[Mapping]) -> str:
     has_questions = any(not question_keys.isdisjoint(row) for row in rows)
     if has_questions and passages_of_rows(rows):
         return ROWS_FORM
-    # Files of other kinds may be tables of documents.
+    # Only Arrow files are taken for passages; others may be ordinary tables of documents.
     return PASSAGES_FORM if suffix in ARROW_SUFFIXES else ""
 
 
 def passages_of_rows(rows: Sequence[Mapping]) -> list[Passage]:
-    """Return the passages that rows hold. Rows with passages of unknown form have none."""
+    """Return the passages in rows, without those of an unknown form."""
     all_passages: list[Passage] = []
     for row in rows:
         with suppress(UnfitRow):
@@ -146,20 +149,22 @@ def passages_of_rows(rows: Sequence[Mapping]) -> list[Passage]:
     return all_passages
 
 
-def read_question_rows(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments) -> Read:
+def read_question_rows(
+    path: FilePath, sets: QuestionSetFiles, watch: Watch, builder: TitledDocuments
+) -> PublishedContent:
     """Read questions in rows that hold their passages.
 
     Passages are found by `core.questions.gold.passages`.
 
-    These are HotpotQA and 2WikiMultihopQA (`context`), MuSiQue (`paragraphs`), HippoRAG's copies of
-    them, ALCE (`docs`), CRAG (“search_results”), UltraDomain (`context`) and QuALITY (“article”,
-    for several `questions`).
+    Sets of this form are HotpotQA and 2WikiMultihopQA (`context`), MuSiQue (`paragraphs`),
+    HippoRAG's copies of them, ALCE (`docs`), CRAG (“search_results”), UltraDomain (`context`) and
+    QuALITY (“article”, for several `questions`).
 
-    A passage becomes a document with its title as id, else its own id. Different texts of one title
-    are numbered. The gold documents of a question are its supporting passages if they are marked. A
-    question about one whole text has that text as gold, if the corpus has several. Pages are read
-    as HTML; those without a text are left out and counted. A set without a file of its own has the
-    questions of these rows.
+    A passage becomes a document with its title as id, or its own id if it has no title. Different
+    texts of one title are numbered. The gold documents of a question are its supporting passages if
+    they are marked. A question about one whole text has that text as gold if the corpus has several
+    texts. Web pages are read as HTML; pages without a text are left out and counted. A set without
+    a file of its own has the questions of these rows.
 
     Parameters
     ----------
@@ -183,13 +188,13 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, builder: Titled
         for where, row in file_rows(
             path, watch, MAX_PUBLISHED_BYTES, ("graph",), MAX_QUESTION_ROW_BYTES
         ):
-            whole_document: tuple[str, ...] = ()
+            whole_document: tuple[str, ...] = ()  # id of the one text that the row is about
             with RowErrors(path, where):
-                for one in passages(row):
-                    text = page_text(one) if one.is_html else one.text
+                for passage in passages(row):
+                    text = page_text(passage) if passage.is_html else passage.text
                     if text:
-                        id = _add_passage(builder, one, text)
-                        whole_document = (id,) if one.is_only_text else ()
+                        id = _add_passage(builder, passage, text)
+                        whole_document = (id,) if passage.is_only_text else ()
             for position, question in questions_of_row(
                 row, path.name, where, collector, gold=GOLD_KEYS
             ):
@@ -203,37 +208,40 @@ def read_question_rows(path: FilePath, sets: Sets, watch: Watch, builder: Titled
             f"rows have {shorten(fields, 200)}."
         )
     questions = collector.questions
-    if whole_document and len(builder.documents) == 1:
-        questions = [replace(one, gold=()) for one in questions]
+    if whole_document and len(builder.documents) == 1:  # gold of a single document says nothing
+        questions = [replace(question, gold=()) for question in questions]
     left_out = (*collector.left_out_notes(), *page_text.left_out(path.name))
     question_file = QuestionFile(tuple(questions), path.name, collector.ignored_keys(), left_out)
     return builder.documents, {
-        name: _questions(file, name) if file else question_file for name, file in sets.items()
+        name: _read_questions(file, name) if file else question_file for name, file in sets.items()
     }
 
 
 def _published_text(row: Mapping, text: str) -> str:
     """Return a question's text with its blanks as published.
 
-    Earlier results of the question are saved under this text.
+    Saved results of the question have this text as key.
     """
     raw = row.get("question")
     return raw if isinstance(raw, str) and " ".join(raw.split()) == text else text
 
 
-def _add_passage(builder: TitledDocuments, one: Passage, text: str) -> str:
+def _add_passage(builder: TitledDocuments, passage: Passage, text: str) -> str:
     """Add a passage as a document and return its id.
 
-    The id is the passage's title, or its own id for a whole text; else the other of both, else the
-    file's name.
+    Of the passage's title and its own id, the title is preferred as id, but for a whole text its
+    own id. Without both, the id is the file's name.
     """
-    names = (one.id, one.title) if one.is_only_text else (one.title, one.id)
+    names = (passage.id, passage.title) if passage.is_only_text else (passage.title, passage.id)
     id = next(filter(None, names), builder.source.split(".")[0])
-    return builder.add(id, text, one.title or None)
+    return builder.add(id, text, passage.title or None)
 
 
 class _PageTexts:
-    """Reader of the texts of HTML pages in another process, which counts pages without a text."""
+    """Reader of the texts of HTML pages in another process.
+
+    It counts the pages without a text.
+    """
 
     def __init__(self, stack: ExitStack):
         self._stack = stack
@@ -241,6 +249,7 @@ class _PageTexts:
         self._reader: SeparateReader | None = None
 
     def __call__(self, page: Passage) -> str:
+        """Return the text of a page; empty if it has none."""
         self._reader = self._reader or self._stack.enter_context(SeparateReader())
         name = shorten(page.title or page.id, 40) + ".html"
         file = MemoryFile(name, page.text.encode("utf-8", "replace"))
@@ -252,19 +261,21 @@ class _PageTexts:
         return document.text
 
     def left_out(self, name: str) -> tuple[str, ...]:
-        """Return a sentence on the pages that were left out."""
+        """Return a sentence on pages that were left out; empty without any."""
         if not self._n_empty:
             return ()
         noun = "page" if self._n_empty == 1 else "pages"
         return (f"Left out of {name}: {self._n_empty:,} {noun} without a text.",)
 
 
-def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments) -> Read:
+def read_passage_rows(
+    path: FilePath, sets: QuestionSetFiles, watch: Watch, builder: TitledDocuments
+) -> PublishedContent:
     """Read rows with a title and a text, each a document with its title as id.
 
-    HippoRAG's corpora and MultiHop-RAG's have this form. Without a title the row's id is taken.
-    Columns are found by their usual names. Questions come from a separate file, else from the same
-    rows: `question`, `answer` or `answers` if known, and the gold documents.
+    HippoRAG's corpora and MultiHop-RAG's have this form. The id of a row without a title is that of
+    its id column. Columns are found by their usual names. Questions come from a separate file, else
+    from the same rows: `question`, `answer` or `answers` if known, and the gold documents.
 
     Parameters
     ----------
@@ -286,11 +297,13 @@ def read_passage_rows(path: FilePath, sets: Sets, watch: Watch, builder: TitledD
             roles = guess_roles([key for key, value in row.items() if value is not None])
             text = row[roles.get("text", "text")]
             builder.add(str(row[roles.get("title") or roles.get("id") or "title"]), text)
-    return builder.documents, {name: _questions(file or path, name) for name, file in sets.items()}
+    return builder.documents, _read_sets(path, sets)
 
 
-def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments) -> Read:
-    """Read GraphRAG-Bench.
+def read_graphrag_bench(
+    path: FilePath, sets: QuestionSetFiles, watch: Watch, builder: TitledDocuments
+) -> PublishedContent:
+    """Read the texts and questions of GraphRAG-Bench.
 
     Each row with `corpus_name` and `context` is a document. Questions have `answer` and `source`,
     the name of their document, which is their gold document if the corpus has several.
@@ -317,13 +330,13 @@ def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, builder: Title
     for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES):
         with RowErrors(path, where):
             builder.add(row["corpus_name"], row["context"])
-    fields = ["source"] if len(builder.documents) > 1 else []
-    return builder.documents, {
-        name: _questions(file or path, name, *fields) for name, file in sets.items()
-    }
+    gold_keys = ("source",) if len(builder.documents) > 1 else ()
+    return builder.documents, _read_sets(path, sets, gold_keys)
 
 
-def read_book(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments) -> Read:
+def read_book(
+    path: FilePath, sets: QuestionSetFiles, watch: Watch, builder: TitledDocuments
+) -> PublishedContent:
     """Read one plain text as a document with its file's name as id.
 
     Questions are rows with `question` and `answer` or `answers`.
@@ -346,12 +359,10 @@ def read_book(path: FilePath, sets: Sets, watch: Watch, builder: TitledDocuments
     with open_unpacked(path, watch, MAX_PUBLISHED_BYTES) as source:
         text = decode_file(path.name, source.read())
     name = path.name.split(".")[0]
-    return [Document(name, text, source=path.name)], {
-        name: _questions(file or path, name) for name, file in sets.items()
-    }
+    return [Document(name, text, source=path.name)], _read_sets(path, sets)
 
 
-FORM_READERS: Mapping[str, Callable[..., Read]] = {
+FORM_READERS: Mapping[str, Callable[..., PublishedContent]] = {
     ROWS_FORM: read_question_rows,
     **dict.fromkeys(
         ("hotpotqa", "2wikimultihopqa", "musique", "alce", "crag", "quality", "ultradomain"),
@@ -369,16 +380,22 @@ FORM_TITLES = {
     BEIR_FORM: "documents, queries and judgements in the form of BEIR",
     BOOK_FORM: "one plain text, a document by its file's name",
 }
-"""The content of a file of each form, in words."""
-# formats whose rows hold the questions
+"""Words for the content of a file of each form that is recognised."""
+# formats whose rows hold both passages and questions
 QUESTION_FORMS = frozenset(
     name for name, form in FORM_READERS.items() if form is read_question_rows
 )
 
 
-def _questions(path: FilePath, name: str, *more: str) -> QuestionFile:
-    """Read the questions of a file in any format.
+def _read_sets(
+    path: FilePath, sets: QuestionSetFiles, gold_keys: Sequence[str] = ()
+) -> dict[str, QuestionFile]:
+    """Read the questions of each set from its own file, else from the corpus's file at `path`.
 
-    Their gold documents are found under the usual keys, and under those in `more`.
+    Their gold documents are found under the usual keys and under further `gold_keys`.
     """
-    return read_question_file(path, name, most=MAX_PUBLISHED_BYTES, gold=(*GOLD_KEYS, *more))
+    return {name: _read_questions(file or path, name, gold_keys) for name, file in sets.items()}
+
+
+def _read_questions(path: FilePath, name: str, gold_keys: Sequence[str] = ()) -> QuestionFile:
+    return read_question_file(path, name, most=MAX_PUBLISHED_BYTES, gold=(*GOLD_KEYS, *gold_keys))

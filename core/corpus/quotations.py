@@ -1,8 +1,7 @@
 """Names of gold passages: a document's id, or an id with a quotation.
 
-An id alone stands for the whole document. The quotation stands on a second line and marks the part
-of the document that holds it. Such a name fits the same passage however the document is cut into
-chunks.
+An id alone names the whole document. A quotation on a second line names the passage that holds it.
+The name stays valid if the document is cut into other chunks.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from functools import lru_cache
 
 from core.languages.spelling import fold
 
-QUOTATION_MARK = "\n"
+QUOTATION_SEPARATOR = "\n"
 
 
 def passage_name(document: str, quote: str = "") -> str:
@@ -32,7 +31,7 @@ def passage_name(document: str, quote: str = "") -> str:
     >>> passage_name("may.md", "Ann Lee built  the harbour."), passage_name("may.md")
     ('may.md\\nAnn Lee built the harbour.', 'may.md')
     """
-    return f"{document}{QUOTATION_MARK}{single_line(quote)}" if quote else document
+    return f"{document}{QUOTATION_SEPARATOR}{single_line(quote)}" if quote else document
 
 
 def split_passage_name(passage: str) -> tuple[str, str]:
@@ -44,7 +43,7 @@ def split_passage_name(passage: str) -> tuple[str, str]:
     >>> split_passage_name("may.md\\nAnn Lee built the harbour."), split_passage_name("may.md")
     (('may.md', 'Ann Lee built the harbour.'), ('may.md', ''))
     """
-    document, _, quote = passage.partition(QUOTATION_MARK)
+    document, _, quote = passage.partition(QUOTATION_SEPARATOR)
     return document, quote
 
 
@@ -58,7 +57,7 @@ def holds_quotation(text: str, quote: str) -> bool:
 
     Returns
     -------
-    True also for an empty quotation.
+    True also if the quotation is empty.
     """
     return quote in single_line(text) or comparable_text(quote) in comparable_text(text)
 
@@ -66,7 +65,7 @@ def holds_quotation(text: str, quote: str) -> bool:
 def quotation_halves(quote: str) -> tuple[str, str]:
     """Return the first and second half of a quotation's words.
 
-    Wherever a single cut goes through the quotation, one half is whole in a chunk.
+    If the border between two chunks divides the quotation, one of them still holds a whole half.
 
     >>> from core.corpus.quotations import quotation_halves
     >>> quotation_halves("Ann Lee built the harbour.")

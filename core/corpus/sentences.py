@@ -1,4 +1,4 @@
-"""Splitting of a text into sentences by simple rules."""
+"""Splitting of a text into sentences by punctuation, abbreviations and ordinal numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 from core.languages import language
 
-Span = tuple[int, int]
+Span = tuple[int, int]  # start and end in characters
 CLOSING_MARKS = "\"'”’»)\\]」』）】》〉"
 SENTENCE_BREAK_MARKS = re.compile(
     rf"(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++[{CLOSING_MARKS}]*+(?=\s)|[。！？｡．]+[{CLOSING_MARKS}]*|\n[^\S\n]*(?=\n)"
@@ -18,7 +18,7 @@ ABBREVIATION = re.compile(
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Oct|Nov|Dec|"
     r"approx|Gen|Col|Capt|Lt|Rev|Hon|Messrs|pp|U\.S|U\.K)$"
 )
-MAX_ABBREVIATION_CHARACTERS = 12  # including the one before it
+MAX_ABBREVIATION_CHARACTERS = 12  # with the sign before it; so far back it is searched
 ORDINAL_NUMBER = re.compile(r"(?:^|\s)\d{1,2}$")  # "am 3. Oktober"
 # Languages that write ordinal numbers with a full stop
 ORDINAL_LANGUAGES = ("de", "da", "nb", "fi", "cs", "hu", "pl")
@@ -63,7 +63,7 @@ def sentence_spans(text: str, code: str = "") -> list[Span]:
 
 
 def _is_sentence_end(text: str, match: re.Match[str], code: str) -> bool:
-    """Return whether a sentence ends with these marks."""
+    """Return whether the matched marks end a sentence."""
     marks = match.group()
     if marks[0] not in ".!?…":
         return True
@@ -93,5 +93,6 @@ def _unfinished_patterns(code: str) -> tuple[re.Pattern[str], ...]:
 
 
 def _strip_span(text: str, start: int, end: int) -> Span:
+    """Return a span without the blanks at its start and end."""
     part = text[start:end]
     return start + len(part) - len(part.lstrip()), end - (len(part) - len(part.rstrip()))

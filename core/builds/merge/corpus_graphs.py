@@ -111,7 +111,7 @@ class GivenLinks(CorpusGraph):
     types: str = param("", "Types", "Types of links to use, separated by commas; empty for all.")
 
     def missing_requirement(self, corpus: Corpus) -> str:
-        if corpus.linked is not None:
+        if corpus.links_table is not None:
             return ""
         return f"The corpus “{corpus.name}” came without links."
 

@@ -1,4 +1,7 @@
-"""Comparison of a corpus's present documents with those of an index that was opened with it."""
+"""Comparison of a corpus's present documents with those of the tool index opened for it.
+
+Documents may be added, changed or removed after an index was opened. Its graph does not know them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from core.corpus.indexes.opened_indexes import IndexSummary, counted_words, text
 from core.corpus.indexes.tools import TOOLS
 from core.errors import shorten
 
+_coverages: LRUCache[tuple, IndexCoverage] = LRUCache(64)  # computing one reads every text
+
 
 @dataclass(frozen=True)
 class IndexCoverage:
@@ -21,7 +26,8 @@ class IndexCoverage:
     tool_title : the tool's name.
     n_documents : number of documents in the index.
     n_other_documents : number of further documents in the corpus.
-    changed : ids of documents whose text changed since the index was opened.
+    changed : ids of documents whose text changed since the index was opened. A single empty id
+        means that documents differ, but not which ones.
     removed : ids of documents that are no longer in the corpus.
     """
 
@@ -64,7 +70,10 @@ class IndexCoverage:
 
 
 def _change_phrase(ids: tuple[str, ...], change: str) -> str:
-    """Return words that some documents were changed or removed, with the first one if known."""
+    """Return words that some documents were changed or removed.
+
+    They name the first document. If its id is empty, the documents are unknown.
+    """
     if not ids[0]:
         return "documents were added, changed or removed"
     return (
@@ -79,11 +88,11 @@ def coverage_of_index(corpus: Corpus, index: IndexSummary) -> IndexCoverage:
     Parameters
     ----------
     corpus : the corpus.
-    index : what was taken from the index.
+    index : the summary of the opened index.
 
     Returns
     -------
-    Numbers of documents, and the ids of changed and removed ones.
+    The numbers of documents, and the ids of changed and removed documents.
     """
     title = TOOLS[index.tool].title
     if index.corpus == corpus.digest:
@@ -94,14 +103,11 @@ def coverage_of_index(corpus: Corpus, index: IndexSummary) -> IndexCoverage:
         return IndexCoverage(title, 0, changed=("",))
     key = (str(corpus.folder), corpus.digest, index.tool, index.corpus, *index.documents.items())
     if key not in _coverages:
-        present = text_digests(corpus, index.documents)
+        present = text_digests(corpus, index.documents)  # empty for a document that is missing
         removed = tuple(id for id, digest in present.items() if not digest)
         changed = tuple(
             id for id, digest in present.items() if digest and digest != index.documents[id]
         )
-        others = len(corpus) - len(present) + len(removed)
+        others = len(corpus) - (len(present) - len(removed))
         _coverages[key] = IndexCoverage(title, len(present), others, changed, removed)
     return _coverages[key]
-
-
-_coverages: LRUCache[tuple, IndexCoverage] = LRUCache(64)  # computing one reads every text

@@ -1,4 +1,7 @@
-"""Reader of fast-graphrag's indexes: its pickled chunks and igraph, read as plain data."""
+"""Reader of fast-graphrag's indexes, which are pickled chunks and a pickled igraph.
+
+The pickles are read as plain data, without running any of their code.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ FILE_KEYS = ("file", "filename", "file_name", "source", "title", "name")
 
 
 def holds_index(names: set[str]) -> bool:
-    """Return whether these files are an index of fast-graphrag."""
+    """Return whether files of these names are an index of fast-graphrag."""
     return {CHUNKS_FILE, GRAPH_FILE} <= names
 
 
@@ -45,15 +48,15 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     index = IndexContent()
     chunk_data = read_pickle(read_bytes(files[CHUNKS_FILE]), CHUNKS_FILE)
     index.chunks, index.documents = _chunks(chunk_data)
-    names, about, edges, texts = _graph(read_pickle(_unzip(files[GRAPH_FILE]), GRAPH_FILE))
+    names, details, relations, texts = _graph(read_pickle(_unzip(files[GRAPH_FILE]), GRAPH_FILE))
     node_chunks: dict[str, dict[str, None]] = {name: {} for name in names}
-    for relation in edges:
+    for relation in relations:
         for end in (relation.head, relation.tail):
             node_chunks[end].update(dict.fromkeys(relation.chunks))
-    index.relations = edges
+    index.relations = relations
     index.entities = [
         IndexEntity(name, type, description, tuple(node_chunks[name]))
-        for name, (type, description) in zip(names, about)
+        for name, (type, description) in zip(names, details)
     ]
     readers = [
         ("entities", partial(_vectors, file, names, texts))
@@ -61,11 +64,11 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
         if VECTORS_NAME.fullmatch(name)
     ]
     index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
-    n_without = sum(not chunks for chunks in node_chunks.values())
-    if n_without:
+    n_without_chunk = sum(not chunks for chunks in node_chunks.values())
+    if n_without_chunk:
         index.notes.append(
-            f"Entities without a relation of a chunk: {n_without:,}; the index does not say in "
-            "which chunk they are."
+            f"Entities without a relation of a chunk: {n_without_chunk:,}; the index does not say "
+            "in which chunk they are."
         )
     if len(index.documents) < len(index.chunks):
         index.notes.append(
@@ -75,7 +78,10 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
 
 
 def _vectors(file: FileSource, names: list[str], texts: list[str]) -> IndexVectors:
-    """Return the vectors of the entities. Their labels in hnswlib are their node numbers."""
+    """Return the vectors of the entities. Their labels in hnswlib are their node numbers.
+
+    `names` and `texts` hold the name and the encoded text of each node.
+    """
     labels, matrix = hnsw_vectors(file)
     is_node = (labels >= 0) & (labels < len(names))
     rows = labels[is_node].tolist()
@@ -93,7 +99,7 @@ def _unzip(file: FileSource) -> bytes:
 
 
 class _GzipFile:
-    """A file under a name that says that it is packed by gzip."""
+    """A file with the suffix of gzip added to its name, so that it is unpacked."""
 
     def __init__(self, file: FileSource):
         self.name, self.size, self.open = f"{file.name}.gz", file.size, file.open
@@ -121,7 +127,7 @@ def _chunks(data: Any) -> tuple[list[IndexChunk], list[IndexDocument]]:
 
 
 def _state(row: Any) -> dict[Any, Any]:
-    """Return the attributes of a pickled chunk; empty if it is none."""
+    """Return the attributes of a pickled chunk; empty for any other object."""
     if isinstance(row, InertObject) and isinstance(row.state, dict):
         return row.state
     return {}
@@ -147,6 +153,8 @@ def _graph(graph: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRela
     encoder read for each node.
     """
     try:
+        # igraph pickles the number of nodes, the edges as pairs of nodes, whether they are
+        # directed, and the attributes of the graph, of its nodes and of its edges.
         count, pairs, _, _, nodes, edges = graph.arguments
         check_weight(GRAPH_FILE, [*nodes.values(), *edges.values()])
         names = [
@@ -154,39 +162,40 @@ def _graph(graph: Any) -> tuple[list[str], list[tuple[str, str]], list[IndexRela
             for number, name in enumerate(nodes["name"])
         ]
         texts = list(map(_entity_text, nodes["name"], nodes["type"], nodes["description"]))
-        about = list(zip(map(text_value, nodes["type"]), map(_lines, nodes["description"])))
+        details = list(zip(map(text_value, nodes["type"]), map(_one_line, nodes["description"])))
         descriptions = edges.get("description", [""] * len(pairs))
         chunks = edges.get("chunks", [None] * len(pairs))
         relations = [
-            IndexRelation(names[head], names[tail], description=_lines(text), chunks=_keys(keys))
+            IndexRelation(names[head], names[tail], description=_one_line(text), chunks=_keys(keys))
             for (head, tail), text, keys in zip(pairs, descriptions, chunks)
         ]
-        if not len(names) == len(about) == count or any(min(pair) < 0 for pair in pairs):
+        if not len(names) == len(details) == count or any(min(pair) < 0 for pair in pairs):
             raise ValueError
     except (AttributeError, ValueError, KeyError, TypeError, IndexError):
         raise BadInput(f"{GRAPH_FILE} does not hold a graph as fast-graphrag writes it.") from None
-    return names, about, relations, texts
+    return names, details, relations, texts
 
 
 def _entity_text(name: Any, type: Any, description: Any) -> str:
-    """Return the text that fast-graphrag's encoder reads for an entity, its “to_str”."""
+    """Return the text that fast-graphrag encodes for an entity, by its “to_str”."""
     text = f"[{text_value(type)}] {text_value(name)}"
-    more = text_value(description)
-    return f"{text}\n[DESCRIPTION] {more}" if more else text
+    about = text_value(description)
+    return f"{text}\n[DESCRIPTION] {about}" if about else text
 
 
-def _lines(value: Any) -> str:
+def _one_line(value: Any) -> str:
     """Return a description of several lines as one line, without repeated lines."""
     lines = (" ".join(line.split()) for line in text_value(value).splitlines())
     return " ".join(dict.fromkeys(filter(None, lines)))
 
 
 def _keys(value: Any) -> tuple[str, ...]:
+    """Return the keys of a list of chunks; empty for any other value."""
     return tuple(filter(None, map(_key, value))) if isinstance(value, (list, tuple)) else ()
 
 
 def _key(value: Any) -> str:
-    """Return a chunk's key: a number, which NumPy may have wrapped."""
+    """Return a chunk's key, a number or NumPy scalar; empty for other values."""
     if (
         isinstance(value, InertObject)
         and value.name.endswith(".multiarray.scalar")

@@ -1,4 +1,7 @@
-"""Files of an index, in a folder or zip, read whole as JSON or as rows of Parquet."""
+"""Files of a tool's index: listing them in a folder or zip, and reading JSON and Parquet.
+
+An index may be damaged or malicious, so that every size has a bound.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +28,18 @@ Row = Mapping[str, Any]
 def files_at_path(path: Path) -> tuple[dict[str, FileSource], list[str]]:
     """Return the files of a folder, zip or single path, by their paths within it.
 
-    Also returns a sentence for each thing that is left out: links, and paths outside. Raises
-    BadInput if nothing is there, or a folder holds too many files.
+    Also returns a sentence for each thing that is left out: symbolic links, and paths in a zip that
+    lead out of it. Raises BadInput if there is no such file or folder, or it holds too many files.
     """
     if path.is_dir():
-        return _in_folder(path)
+        return _files_in_folder(path)
     if not path.is_file():
         raise BadInput(f"There is no folder or file {path}.")
     return zip_members(path) if path.suffix.lower() == ".zip" else ({path.name: DiskFile(path)}, [])
 
 
-def _in_folder(folder: Path) -> tuple[dict[str, FileSource], list[str]]:
+def _files_in_folder(folder: Path) -> tuple[dict[str, FileSource], list[str]]:
+    """Return the files of a folder by relative path, and notes on links."""
     index_files: dict[str, FileSource] = {}
     links: list[str] = []
     n_seen = 0
@@ -107,7 +111,7 @@ def read_parquet_rows(
     Raises
     ------
     BadInput
-        If needed columns are missing, or the file is damaged or too large.
+        If required columns are missing, or the file is damaged or too large.
     """
     with _parquet(file) as table:
         column_names = table.schema_arrow.names
@@ -155,7 +159,7 @@ def _parquet(file: FileSource) -> Iterator[Any]:
 def check_weight(file: str, columns: Iterable[Iterable[Any]]) -> None:
     """Check that texts and lists are not too long in total.
 
-    A shared value counts each time it is used.
+    A value that is used several times counts each time, as a small pickle may expand to very much.
 
     Parameters
     ----------
@@ -164,14 +168,14 @@ def check_weight(file: str, columns: Iterable[Iterable[Any]]) -> None:
 
     Raises
     ------
-    BadInput : there are more than `MAX_INDEX_FILE_BYTES` of them.
+    BadInput : they have more than `MAX_INDEX_FILE_BYTES` characters, bytes and items together.
     """
-    weight = 0
+    total = 0
     for column in columns:
-        weight += sum(
+        total += sum(
             len(value) for value in column if isinstance(value, str | bytes | list | tuple)
         )
-    if weight > MAX_INDEX_FILE_BYTES:
+    if total > MAX_INDEX_FILE_BYTES:
         raise BadInput(
             f"{file} holds more than {size_text(MAX_INDEX_FILE_BYTES)} of text; that is more than can "
             "be read here."
@@ -179,8 +183,8 @@ def check_weight(file: str, columns: Iterable[Iterable[Any]]) -> None:
 
 
 def text_value(value: Any) -> str:
-    """Return a value as text; empty for lists, NaN and other values that are no text."""
-    if isinstance(value, bool) or value is None or value != value:
+    """Return a text or number as text; empty for NaN and other values."""
+    if isinstance(value, bool) or value is None or value != value:  # only NaN differs from itself
         return ""
     return utf8_text(str(value)) if isinstance(value, (str, int, float)) else ""
 
@@ -196,7 +200,7 @@ def number_value(value: Any, otherwise: float = 0.0) -> float:
     Parameters
     ----------
     value : anything.
-    otherwise : returned for a value that is none, or too large.
+    otherwise : returned for a value that is no number, or has 30 digits or more.
 
     Returns
     -------
@@ -210,5 +214,6 @@ def number_value(value: Any, otherwise: float = 0.0) -> float:
 
 
 def _kind(value: Any) -> str:
+    """Return words for the type of a JSON value."""
     kinds = {dict: "an object", list: "a list", str: "a text", type(None): "null"}
     return kinds.get(type(value), "a number")

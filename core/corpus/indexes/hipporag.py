@@ -1,4 +1,4 @@
-"""Reader of HippoRAG's indexes: passages with the triples that OpenIE found in them, in JSON."""
+"""Reader of HippoRAG's indexes: passages with their OpenIE triples, stored as JSON."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MAX_TITLE_CHARACTERS = 120  # of a first line that counts as a title
 
 
 def holds_index(names: set[str]) -> bool:
-    """Return whether these files are an index of HippoRAG."""
-    return any(_of_openie(name) for name in names)
+    """Return whether files of these names are an index of HippoRAG."""
+    return any(_is_openie_file(name) for name in names)
 
 
 def read_index(files: Mapping[str, FileSource]) -> IndexContent:
@@ -47,7 +47,8 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
         for number, row in enumerate(docs)
     ]
     index.documents = _titled_documents(passages, index.notes)
-    index.chunks = [IndexChunk(one.key, one.text, one.key) for one in index.documents]
+    # each passage is a document with a single chunk
+    index.chunks = [IndexChunk(doc.key, doc.text, doc.key) for doc in index.documents]
     names = _names_and_triples(docs, [key for key, _ in passages], index)
     index.vectors = _entity_vectors(files, names, index.notes)
     index.notes.append("Its edges between alike names lie in a pickled file, which is not read.")
@@ -56,7 +57,7 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
 
 def _openie_file(files: Mapping[str, FileSource]) -> FileSource:
     """Return the one file of OpenIE's results."""
-    openie_files = sorted(name for name in files if _of_openie(name))
+    openie_files = sorted(name for name in files if _is_openie_file(name))
     if len(openie_files) > 1:
         raise BadInput(
             f"There are several files of OpenIE's results, {', '.join(openie_files[:6])}. Give the "
@@ -79,12 +80,12 @@ def _read_docs(file: FileSource) -> list[dict[str, Any]]:
 def _entity_vectors(
     files: Mapping[str, FileSource], names: Mapping[str, str], notes: list[str]
 ) -> list[IndexVectors]:
-    """Read the vectors of the entities, if there is one file of them.
+    """Read the vectors of the entities, if exactly one file holds them.
 
     `names` holds the name of each entity by its folded name.
     """
 
-    def item(content: str) -> tuple[str, str]:
+    def name_and_text(content: str) -> tuple[str, str]:
         return names.get(fold_hipporag_name(content), ""), content
 
     vector_files = [
@@ -97,11 +98,11 @@ def _entity_vectors(
     if len(vector_files) != 1:
         return []
     columns = ("content", "embedding")
-    reader = partial(parquet_vectors, vector_files[0], "nodes", columns, item)
+    reader = partial(parquet_vectors, vector_files[0], "nodes", columns, name_and_text)
     return read_vectors([("entities", reader)], notes)
 
 
-def _of_openie(name: str) -> bool:
+def _is_openie_file(name: str) -> bool:
     """Return whether a file has the name that HippoRAG gives to OpenIE's results."""
     return name.startswith("openie_") and name.endswith(".json") and "results" in name
 
@@ -109,14 +110,18 @@ def _of_openie(name: str) -> bool:
 def fold_hipporag_name(name: str) -> str:
     """Return a name as HippoRAG compares it: small letters, digits and blanks.
 
-    HippoRAG removes all letters of other scripts. A name in such a script is only casefolded.
+    HippoRAG itself removes all letters beyond a to z. If nothing would remain, as of a name in
+    another script, the name is casefolded instead.
     """
     folded = " ".join(REPLACED_CHARACTERS.sub(" ", name.lower()).split())
     return folded or " ".join(name.casefold().split())
 
 
 def _titled_documents(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[IndexDocument]:
-    """Return the passages as documents, with titles if all passages have one."""
+    """Return passages as documents, with titles if all passages begin with one.
+
+    `passages` are pairs of key and text.
+    """
     parts = [passage.partition("\n") for _, passage in passages]
     if not parts or not all(
         0 < len(title.strip()) <= MAX_TITLE_CHARACTERS and body.strip() for title, _, body in parts
@@ -134,11 +139,12 @@ def _names_and_triples(
 ) -> dict[str, str]:
     """Add the entities and relations of all passages to the index.
 
-    Returns the name of each entity by its folded name.
+    `docs` are the rows of the passages, and `keys` their keys. Returns the name of each entity, its
+    most frequent spelling, by its folded name.
     """
     spellings: dict[str, Counter[str]] = {}
     chunks: dict[str, dict[str, None]] = {}
-    triples: list[tuple[str, str, str, str]] = []
+    triples: list[tuple[str, str, str, str]] = []  # folded head, relation, folded tail, chunk
 
     def add_name(name: str, chunk: str) -> str:
         key = fold_hipporag_name(name)
@@ -163,7 +169,7 @@ def _names_and_triples(
     names = {}
     for key, counts in spellings.items():
         names[key] = min(counts, key=lambda name: (-counts[name], name))
-    index.entities = [IndexEntity(names[key], chunks=tuple(some)) for key, some in chunks.items()]
+    index.entities = [IndexEntity(names[key], chunks=tuple(ids)) for key, ids in chunks.items()]
     index.relations = [
         IndexRelation(names[head], names[tail], name, chunks=(chunk,))
         for head, name, tail, chunk in triples

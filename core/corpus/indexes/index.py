@@ -1,4 +1,4 @@
-"""The common form of indexes of other tools, which every reader produces."""
+"""The content of an index in a form common to all tools, which every reader returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.corpus.indexes.vectors import IndexVectors
 class IndexDocument:
     """A document of an index: the tool's `key`, title, text and file name.
 
-    Missing data is empty.
+    A field that the index lacks is empty.
     """
 
     key: str
@@ -25,7 +25,7 @@ class IndexDocument:
 class IndexChunk:
     """A chunk with the key of its document, empty if the index names none.
 
-    Chunks are in the order of their documents.
+    Readers return the chunks of a document in their order in it.
     """
 
     key: str
@@ -45,7 +45,10 @@ class IndexEntity:
 
 @dataclass(frozen=True)
 class IndexRelation:
-    """A relation between two named entities. `name` is empty if the tool gives it none."""
+    """A relation between two named entities, and the keys of its chunks.
+
+    `name` is empty if the tool gives the relation none. `keywords` are separated by commas.
+    """
 
     head: str
     tail: str
@@ -62,9 +65,10 @@ class IndexCommunity:
 
     Parameters
     ----------
-    level : 0 for the coarsest.
-    parent : the key of the community that contains it.
-    rating : from 0 to 10.
+    level : 0 for the coarsest communities.
+    parent : the key of the community that contains it; empty for none.
+    report : the text of its report; empty for none.
+    rating : importance from 0 to 10 by the report; 0 if it has none.
     """
 
     key: str
@@ -82,8 +86,8 @@ class IndexContent:
 
     Parameters
     ----------
-    form : the form of the tool's files, such as a version.
-    left_out : number of things that were found but not taken, by a phrase that names them.
+    form : the form of the tool's files, such as a version; empty if there is only one.
+    left_out : number of things that were found but left out, by a phrase that names them.
     notes : sentences on what was guessed.
     """
 

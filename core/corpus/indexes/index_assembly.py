@@ -1,4 +1,4 @@
-"""Conversion of an index of another tool to documents and a graph.
+"""Conversion of the content of another tool's index into documents and a graph.
 
 The graph keeps the tool's own chunks, communities and reports.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.corpus.chunks import chunk_id
+from core.corpus.chunks import CHUNK_COLUMNS, chunk_id
 from core.corpus.document import Document
 from core.corpus.indexes.index import IndexChunk, IndexCommunity, IndexContent, IndexDocument
 from core.corpus.indexes.text_matches import match_texts
@@ -24,7 +24,7 @@ from core.graph.columns import Table
 from core.graph.store import Graph
 
 MAX_COMMUNITY_LEVELS = 1000
-UNNAMED_RELATION_LABEL = "related to"  # as in graphs that are built of facts
+UNNAMED_RELATION_LABEL = "related to"  # as in graphs that Hopscope builds
 
 
 @dataclass
@@ -33,8 +33,8 @@ class AssembledIndex:
 
     Parameters
     ----------
-    graph : its tables have the form of graphs that are built here.
-    left_out : number of things that were left out, by a phrase that names them.
+    graph : its tables have the form of graphs that Hopscope builds.
+    left_out : number of things that were left out or merged, by a phrase that names them.
     notes : sentences on what was guessed.
     vectors : the index's vectors of the graph's `nodes`, `relations`, `chunks` and `communities`.
     """
@@ -48,7 +48,11 @@ class AssembledIndex:
 
 @dataclass
 class _ItemMentions:
-    """The data of one node or edge, gathered from all its mentions in an index."""
+    """The data of one node or edge, gathered from all its mentions in an index.
+
+    Dicts without values keep descriptions and keywords once, in their order. `chunks` are rows of
+    the table of chunks.
+    """
 
     type: str = ""
     descriptions: dict[str, None] = field(default_factory=dict)
@@ -70,14 +74,15 @@ class _ItemMentions:
 def assemble_index(
     index: IndexContent, tool: str, name: str, existing: Sequence[Document] | None = None
 ) -> AssembledIndex:
-    """Return the documents and the graph of an index.
+    """Convert an index into documents and a graph.
 
     Entities of one name are one node. References to chunks or entities that the index lacks are
     left out and counted, as are entities without a name.
 
     Parameters
     ----------
-    tool : a short word for the tool, which marks the ids of its chunks.
+    index : the content of the index.
+    tool : the key of the tool in `TOOLS`, which becomes part of the ids of its chunks.
     name : the graph's name.
     existing : the documents of a corpus. If given, the index's texts are matched to them
         (`core.corpus.indexes.text_matches`).
@@ -92,34 +97,35 @@ def assemble_index(
         If no chunk has a text, or a text is none of the known documents.
     """
     left_out, notes = Counter(index.left_out), list(index.notes)
-    documents, chunks, rows = _texts(index, tool, notes, existing)
-    nodes = _nodes(index, rows, left_out)
-    edges = _edges(index, nodes, rows, left_out)
+    documents, chunks, chunk_rows = _documents_and_chunks(index, tool, notes, existing)
+    nodes = _nodes(index, chunk_rows, left_out)
+    edges = _edges(index, nodes, chunk_rows, left_out)
     graph = assemble(
         name,
         list(nodes),
         list(edges),
         {
-            "type": [one.type for one in nodes.values()],
-            "description": [one.description for one in nodes.values()],
-            "chunks": [sorted(one.chunks) for one in nodes.values()],
+            "type": [node.type for node in nodes.values()],
+            "description": [node.description for node in nodes.values()],
+            "chunks": [sorted(node.chunks) for node in nodes.values()],
         },
         {
-            "description": [one.description for one in edges.values()],
-            "keywords": [", ".join(one.keywords) for one in edges.values()],
-            "weight": [one.weight for one in edges.values()],
-            "chunks": [sorted(one.chunks) for one in edges.values()],
+            "description": [edge.description for edge in edges.values()],
+            "keywords": [", ".join(edge.keywords) for edge in edges.values()],
+            "weight": [edge.weight for edge in edges.values()],
+            "chunks": [sorted(edge.chunks) for edge in edges.values()],
         },
         chunks,
     )
-    communities, numbers = _communities(index.communities, graph, left_out)
+    communities, community_rows = _communities(index.communities, graph, left_out)
     if communities:
         graph = with_tables(graph, communities=communities)
+    # the number of each item in the graph, by the key that its vector has in the index
     items: dict[str, Any] = {
-        "nodes": _by_name(graph),
-        "relations": _by_ends(graph),
-        "chunks": rows,
-        "communities": numbers,
+        "nodes": _nodes_by_name(graph),
+        "relations": _edges_by_ends(graph),
+        "chunks": chunk_rows,
+        "communities": community_rows,
     }
     sizes = {
         "nodes": graph.n_nodes,
@@ -128,24 +134,27 @@ def assemble_index(
         "communities": len(communities or ()),
     }
     vectors = {
-        one.kind: item_vectors(one, items[one.kind], sizes[one.kind]) for one in index.vectors
+        item.kind: item_vectors(item, items[item.kind], sizes[item.kind]) for item in index.vectors
     }
     return AssembledIndex(
         documents,
         graph,
-        +left_out,
+        +left_out,  # without phrases that count nothing
         notes,
         {kind: one for kind, one in vectors.items() if one is not None},
     )
 
 
-def _by_name(graph: Graph) -> dict[str, int]:
-    """Return each node by its name."""
+def _nodes_by_name(graph: Graph) -> dict[str, int]:
+    """Return the number of each node by its name."""
     return {name: node for node, name in enumerate(graph.names(range(graph.n_nodes)))}
 
 
-def _by_ends(graph: Graph) -> dict[frozenset[str], int]:
-    """Return each edge by the names of its two nodes; empty if two edges join the same nodes."""
+def _edges_by_ends(graph: Graph) -> dict[frozenset[str], int]:
+    """Return the number of each edge by the names of its two nodes.
+
+    Empty if two edges join the same nodes, as their vectors could not be told apart.
+    """
     names = graph.names(range(graph.n_nodes))
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     edges = {
@@ -155,37 +164,37 @@ def _by_ends(graph: Graph) -> dict[frozenset[str], int]:
     return edges if len(edges) == graph.n_edges else {}
 
 
-def _texts(
+def _documents_and_chunks(
     index: IndexContent, tool: str, notes: list[str], existing: Sequence[Document] | None
 ) -> tuple[list[Document], Table, dict[str, int]]:
     """Return the documents, the table of chunks, and the row of each chunk by the tool's key.
 
-    Chunks are in the order of the documents.
+    Chunks are in the order of their documents' ids. A chunk that names no document becomes a
+    document of its own.
     """
     chunks = [
-        replace(one, document=one.document or one.key)
-        for one in _unique(index.chunks)
-        if one.text.strip()
+        replace(chunk, document=chunk.document or chunk.key)
+        for chunk in _unique(index.chunks)
+        if chunk.text.strip()
     ]
     if not chunks:
         raise BadInput(
             "The index has no chunk with a text, so there is nothing that answers could rest on."
         )
     document_chunks: dict[str, list[IndexChunk]] = {}
-    for one in chunks:
-        document_chunks.setdefault(one.document, []).append(one)
+    for chunk in chunks:
+        document_chunks.setdefault(chunk.document, []).append(chunk)
+    # Texts joined from chunks only serve to find the existing documents, and need no note then.
     documents = _documents(index.documents, document_chunks, notes if existing is None else [])
     if existing is not None:
         documents, document_chunks = match_texts(documents, document_chunks, existing)
-    columns: dict[str, list] = {
-        column: [] for column in ("id", "document", "title", "place", "text", "tokens")
-    }
+    columns: dict[str, list] = {column: [] for column in CHUNK_COLUMNS}
     rows: dict[str, int] = {}
     for key in sorted(document_chunks, key=lambda key: documents[key].id):
         document = documents[key]
         for number, chunk in enumerate(document_chunks[key]):
             rows[chunk.key] = len(rows)
-            id = f"{document.id}#{tool}-{number}"
+            id = f"{document.id}#{tool}-{number}"  # differs from the ids of Hopscope's chunks
             if len(document_chunks[key]) == 1 and chunk.text == document.text:
                 id = chunk_id(document.id, 0, 1)
             n_tokens = len(token_spans(chunk.text))
@@ -196,21 +205,22 @@ def _texts(
 
 
 def _unique(chunks: Iterable[IndexChunk]) -> list[IndexChunk]:
-    """Return each chunk once by its key."""
-    return list({one.key: one for one in chunks}.values())
+    """Return the chunks with distinct keys; of equal keys, the last chunk remains."""
+    return list({chunk.key: chunk for chunk in chunks}.values())
 
 
 def _documents(
     items: Sequence[IndexDocument], chunks: dict[str, list[IndexChunk]], notes: list[str]
 ) -> dict[str, Document]:
-    """Return the documents by the tool's key, with unique titles or files as ids.
+    """Return the documents by the tool's key.
 
-    A missing text is put together from its chunks.
+    The id of a document is its title or file name if no other one has it, else its key. A missing
+    text is joined from its chunks; a document without text or chunks is left out.
     """
-    index_documents = {one.key: one for one in items}
+    index_documents = {document.key: document for document in items}
     for key in chunks:
         index_documents.setdefault(key, IndexDocument(key))
-    titles = Counter(_document_name(one) for one in index_documents.values())
+    titles = Counter(_document_name(document) for document in index_documents.values())
     documents_by_key: dict[str, Document] = {}
     n_joined = 0
     for key, index_document in index_documents.items():
@@ -229,100 +239,109 @@ def _documents(
     return documents_by_key
 
 
-def _document_name(one: IndexDocument) -> str:
-    """Return a document's name: its title, else the name of its file."""
-    return " ".join((one.title or one.file).split())
+def _document_name(document: IndexDocument) -> str:
+    """Return a document's title, else the name of its file; empty without both."""
+    return " ".join((document.title or document.file).split())
 
 
 def _nodes(
-    index: IndexContent, rows: dict[str, int], tally: Counter[str]
+    index: IndexContent, rows: dict[str, int], left_out: Counter[str]
 ) -> dict[str, _ItemMentions]:
+    """Return the nodes by name. `rows` holds the row of each chunk by its key."""
     nodes: dict[str, _ItemMentions] = {}
     for entity in index.entities:
         name = " ".join(entity.name.split())
         if not name:
-            tally["Left out, entities without a name"] += 1
+            left_out["Left out, entities without a name"] += 1
             continue
-        tally["Put together, entities of one name"] += name in nodes
+        left_out["Put together, entities of one name"] += name in nodes
         node = nodes.setdefault(name, _ItemMentions())
         node.type = node.type or " ".join(entity.type.split())
-        node.add(" ".join(entity.description.split()), _known_rows(entity.chunks, rows, tally))
+        node.add(" ".join(entity.description.split()), _known_rows(entity.chunks, rows, left_out))
     return nodes
 
 
 def _edges(
-    index: IndexContent, nodes: dict[str, _ItemMentions], rows: dict[str, int], tally: Counter[str]
+    index: IndexContent,
+    nodes: dict[str, _ItemMentions],
+    rows: dict[str, int],
+    left_out: Counter[str],
 ) -> dict[tuple[str, str, str], _ItemMentions]:
+    """Return the edges by head, relation and tail. The weights of repeated relations are added."""
     edges: dict[tuple[str, str, str], _ItemMentions] = {}
     for relation in index.relations:
         head, tail = " ".join(relation.head.split()), " ".join(relation.tail.split())
         if head not in nodes or tail not in nodes:
-            tally["Left out, relations of an entity that the index lacks"] += 1
+            left_out["Left out, relations of an entity that the index lacks"] += 1
             continue
         key = (head, " ".join(relation.name.split()) or UNNAMED_RELATION_LABEL, tail)
-        tally["Put together, relations between the same two entities"] += key in edges
+        left_out["Put together, relations between the same two entities"] += key in edges
         edge = edges.setdefault(key, _ItemMentions())
         edge.weight += relation.weight
         keywords = (" ".join(word.split()) for word in relation.keywords.split(","))
         edge.keywords.update(dict.fromkeys(filter(None, keywords)))
-        edge.add(" ".join(relation.description.split()), _known_rows(relation.chunks, rows, tally))
+        relation_rows = _known_rows(relation.chunks, rows, left_out)
+        edge.add(" ".join(relation.description.split()), relation_rows)
     return edges
 
 
-def _known_rows(chunks: Iterable[str], rows: dict[str, int], tally: Counter[str]) -> list[int]:
-    """Return the rows of some chunks, and count those that the index lacks."""
+def _known_rows(chunks: Iterable[str], rows: dict[str, int], left_out: Counter[str]) -> list[int]:
+    """Return the rows of chunks, and count keys that the index lacks."""
     chunks = list(chunks)
-    tally["Left out, mentions of chunks that the index lacks"] += sum(
+    left_out["Left out, mentions of chunks that the index lacks"] += sum(
         chunk not in rows for chunk in chunks
     )
     return [rows[chunk] for chunk in chunks if chunk in rows]
 
 
 def _communities(
-    communities: Sequence[IndexCommunity], graph: Graph, tally: Counter[str]
+    communities: Sequence[IndexCommunity], graph: Graph, left_out: Counter[str]
 ) -> tuple[Table | None, dict[str, int]]:
     """Return the table of communities, coarsest first, and the row of each by its key.
 
     The table is None if no community has a member.
     """
-    members = _community_members(communities, graph, tally)
-    by_key = {one.key: one for one in communities}
-    non_empty = [one for one in by_key.values() if members[one.key]]
-    non_empty.sort(key=lambda one: one.level)
-    tally["Left out, communities without a member"] += len(members) - len(non_empty)
-    rows = {one.key: row for row, one in enumerate(non_empty)}
+    members = _community_members(communities, graph, left_out)
+    by_key = {community.key: community for community in communities}
+    non_empty = [community for community in by_key.values() if members[community.key]]
+    non_empty.sort(key=lambda community: community.level)
+    left_out["Left out, communities without a member"] += len(members) - len(non_empty)
+    rows = {community.key: row for row, community in enumerate(non_empty)}
     if not non_empty:
         return None, rows
     table = Table.from_columns(
-        level=_community_levels(non_empty, tally),
-        parent=[rows.get(one.parent, -1) for one in non_empty],
-        title=[" ".join(one.title.split()) or f"Community {one.key}" for one in non_empty],
-        members=[members[one.key] for one in non_empty],
-        report=[one.report for one in non_empty],
-        rating=[min(10.0, max(0.0, one.rating)) for one in non_empty],
+        level=_community_levels(non_empty, left_out),
+        parent=[rows.get(community.parent, -1) for community in non_empty],
+        title=[
+            " ".join(community.title.split()) or f"Community {community.key}"
+            for community in non_empty
+        ],
+        members=[members[community.key] for community in non_empty],
+        report=[community.report for community in non_empty],
+        rating=[min(10.0, max(0.0, community.rating)) for community in non_empty],
     )
     return table, rows
 
 
 def _community_members(
-    communities: Sequence[IndexCommunity], graph: Graph, tally: Counter[str]
+    communities: Sequence[IndexCommunity], graph: Graph, left_out: Counter[str]
 ) -> dict[str, list[int]]:
-    """Return the nodes of each community by its key, and count names that are no nodes."""
-    nodes = _by_name(graph)
+    """Return the nodes of each community, and count members that are none."""
+    nodes = _nodes_by_name(graph)
     members: dict[str, list[int]] = {}
-    for one in communities:
-        names = [" ".join(name.split()) for name in one.members]
-        tally["Left out, members of communities that are no entities of the index"] += sum(
+    for community in communities:
+        names = [" ".join(name.split()) for name in community.members]
+        left_out["Left out, members of communities that are no entities of the index"] += sum(
             name not in nodes for name in names
         )
-        members[one.key] = sorted({nodes[name] for name in names if name in nodes})
+        members[community.key] = sorted({nodes[name] for name in names if name in nodes})
     return members
 
 
-def _community_levels(communities: Sequence[IndexCommunity], tally: Counter[str]) -> list[int]:
-    """Return the levels of communities, with 0 in the place of an impossible one."""
+def _community_levels(communities: Sequence[IndexCommunity], left_out: Counter[str]) -> list[int]:
+    """Return the levels of communities, with 0 for an impossible level."""
     levels = [one.level if 0 <= one.level <= MAX_COMMUNITY_LEVELS else 0 for one in communities]
-    tally["Left out, levels of communities that are none"] += sum(
+    left_out["Left out, levels of communities that are none"] += sum(
         level != one.level for level, one in zip(levels, communities)
     )
     return levels

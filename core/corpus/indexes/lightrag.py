@@ -1,6 +1,7 @@
 """Reader of the indexes of LightRAG and nano-graphrag.
 
-LightRAG came from nano-graphrag. Both write a graph in GraphML, and texts and reports in JSON.
+LightRAG is derived from nano-graphrag. Both write a graph in GraphML, and texts and reports in
+JSON.
 """
 
 from __future__ import annotations
@@ -33,18 +34,19 @@ VECTOR_FILES = {
     "relations": "vdb_relationships.json",
     "chunks": "vdb_chunks.json",
 }
+ITEM_TITLES = {"nodes": "entities", "relations": "relations", "chunks": "chunks"}
 PART_SEPARATOR = "<SEP>"  # separates the parts of one attribute
 # names that LightRAG writes for unknown files
 UNKNOWN_FILES = ("unknown_source", "no-file-path", "custom_kg", "UNKNOWN")
 
 
 def holds_index(names: set[str]) -> bool:
-    """Return whether these files are an index of LightRAG."""
+    """Return whether files of these names are an index of LightRAG."""
     return {GRAPHML_FILE, CHUNK_STORE_FILE} <= names and REPORT_STORE_FILE not in names
 
 
 def holds_nano_index(names: set[str]) -> bool:
-    """Return whether these files are an index of nano-graphrag, which writes community reports."""
+    """Return whether files of these names are an index of nano-graphrag."""
     return {GRAPHML_FILE, CHUNK_STORE_FILE, REPORT_STORE_FILE} <= names
 
 
@@ -64,20 +66,21 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
             for name, row in read_keyed_json(files[ENTITY_CHUNKS_FILE]).items()
         }
         index.entities = [
-            replace(one, chunks=_union(one.chunks, entity_chunks.get(one.name, ())))
-            for one in index.entities
+            replace(entity, chunks=_union(entity.chunks, entity_chunks.get(entity.name, ())))
+            for entity in index.entities
         ]
     if RELATION_CHUNKS_FILE in files:
         relation_chunks = {
+            # the key is head, separator and tail
             _pair(*key.partition(PART_SEPARATOR)[::2]): text_values(row.get("chunk_ids"))
             for key, row in read_keyed_json(files[RELATION_CHUNKS_FILE]).items()
         }
         relations = []
-        for one in index.relations:
-            more_chunks = relation_chunks.get(_pair(one.head, one.tail), ())
-            relations.append(replace(one, chunks=_union(one.chunks, more_chunks)))
+        for relation in index.relations:
+            more_chunks = relation_chunks.get(_pair(relation.head, relation.tail), ())
+            relations.append(replace(relation, chunks=_union(relation.chunks, more_chunks)))
         index.relations = relations
-    index.vectors = _vectors(files, lambda of, row: text_value(row.get("content")), index.notes)
+    index.vectors = _vectors(files, lambda kind, row: text_value(row.get("content")), index.notes)
     return index
 
 
@@ -90,16 +93,17 @@ def read_nano_index(files: Mapping[str, FileSource]) -> IndexContent:
     Raises BadInput for a damaged file.
     """
     index = _texts_and_graph(files)
-    contents = {one.key: one.text for one in index.chunks}
-    nodes = {
-        id: f"{id}{about.get('description', '')}"
-        for id, about in read_attributed(files[GRAPHML_FILE])[0].items()
+    chunk_texts = {chunk.key: chunk.text for chunk in index.chunks}
+    # the text that nano-graphrag encodes for each entity, by its name as stored
+    entity_texts = {
+        id: f"{id}{attributes.get('description', '')}"
+        for id, attributes in read_attributed(files[GRAPHML_FILE])[0].items()
     }
 
     def text_of(kind: str, row: Row) -> str:
         if kind == "chunks":
-            return contents.get(text_value(row.get("__id__")), "")
-        return nodes.get(text_value(row.get("entity_name")), "")
+            return chunk_texts.get(text_value(row.get("__id__")), "")
+        return entity_texts.get(text_value(row.get("entity_name")), "")
 
     index.vectors = _vectors(files, text_of, index.notes)
     reports = read_keyed_json(files[REPORT_STORE_FILE])
@@ -130,14 +134,15 @@ def _texts_and_graph(files: Mapping[str, FileSource]) -> IndexContent:
     index.entities = [
         IndexEntity(
             unquoted_name(id),
-            unquoted_name(about.get("entity_type", "")),
-            _description(about),
-            _parts(about.get("source_id", "")),
+            unquoted_name(attributes.get("entity_type", "")),
+            _description(attributes),
+            _parts(attributes.get("source_id", "")),
         )
-        for id, about in nodes.items()
+        for id, attributes in nodes.items()
     ]
     index.relations = [
-        _relation(unquoted_name(head), unquoted_name(tail), about) for head, tail, about in edges
+        _relation(unquoted_name(head), unquoted_name(tail), attributes)
+        for head, tail, attributes in edges
     ]
     return index
 
@@ -147,7 +152,7 @@ def _vectors(
 ) -> list[IndexVectors]:
     """Return the vectors of entities, relations and chunks.
 
-    `text_of` returns the text from which a row's vector was made.
+    `text_of` returns the text that was encoded for a row, given the kind of item and the row.
     """
     readers = []
     for kind, name in VECTOR_FILES.items():
@@ -158,20 +163,20 @@ def _vectors(
     return read_vectors(readers, notes)
 
 
-def _relation(head: str, tail: str, about: Mapping[str, str]) -> IndexRelation:
-    keywords = ", ".join(_parts(about.get("keywords", "")))
+def _relation(head: str, tail: str, attributes: Mapping[str, str]) -> IndexRelation:
+    keywords = ", ".join(_parts(attributes.get("keywords", "")))
     return IndexRelation(
         head,
         tail,
-        description=_description(about),
+        description=_description(attributes),
         keywords=keywords,
-        weight=number_value(about.get("weight"), 1.0),
-        chunks=_parts(about.get("source_id", "")),
+        weight=number_value(attributes.get("weight"), 1.0),
+        chunks=_parts(attributes.get("source_id", "")),
     )
 
 
 def _community(key: str, row: Row, parent: str) -> IndexCommunity:
-    reply = row.get("report_json")
+    reply = row.get("report_json")  # the language model's reply, absent if it was no JSON
     reply = reply if isinstance(reply, dict) else {}
     title = text_value(reply.get("title")) or text_value(row.get("title"))
     report = text_value(row.get("report_string")).removeprefix(f"# {title}").strip()
@@ -204,23 +209,24 @@ def unquoted_name(name: str) -> str:
 
 
 def _parts(value: str) -> tuple[str, ...]:
+    """Return the distinct parts of an attribute without quotation marks, in their order."""
     return tuple(dict.fromkeys(filter(None, map(unquoted_name, value.split(PART_SEPARATOR)))))
 
 
-def _description(about: Mapping[str, str]) -> str:
-    return " ".join(_parts(about.get("description", "")))
+def _description(attributes: Mapping[str, str]) -> str:
+    return " ".join(_parts(attributes.get("description", "")))
 
 
 def _union(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *second)))
 
 
-def _pair(one: str, other: str) -> tuple[str, str]:
-    return min(one, other), max(one, other)
+def _pair(head: str, tail: str) -> tuple[str, str]:
+    """Return the ends of an undirected relation in alphabetical order."""
+    return min(head, tail), max(head, tail)
 
 
-ITEM_TITLES = {"nodes": "entities", "relations": "relations", "chunks": "chunks"}
-# return the key of the item to which a row's vector belongs
+# by kind of item, functions that return the key of the item to which a row's vector belongs
 ITEM_KEYS: dict[str, Callable[[Row], Hashable]] = {
     "nodes": lambda row: unquoted_name(one_line_value(row, "entity_name")),
     "relations": lambda row: frozenset(

@@ -1,6 +1,6 @@
-"""Reader of microsoft/graphrag's indexes: Parquet tables.
+"""Reader of microsoft/graphrag's indexes, which are Parquet tables.
 
-Up to version 1 the tables are named `create_final_*`.
+Up to version 1 the names of the tables begin with “create_final_”.
 """
 
 from __future__ import annotations
@@ -34,10 +34,25 @@ from core.io.files import FileSource
 
 NEEDED_TABLES = ("entities", "relationships", "text_units")  # in every index
 OLD_TABLE_PREFIX = "create_final_"  # of table names up to version 1
+RELATION_COLUMNS = ("description", "weight", "text_unit_ids")
+COMMUNITY_COLUMNS = ("community", "level", "parent", "title", "entity_ids")
+REPORT_COLUMNS = ("community", "title", "summary", "full_content", "rank", "rating", "level")
+ROW_NUMBER = re.compile(r" \(\d+\)\Z")  # row number after the name of a table's file
+# the field that GraphRAG encodes for each kind of item, part of the name of its table of vectors
+VECTOR_TABLES = {
+    "nodes": "entity.description",
+    "communities": "community.full_content",
+    "chunks": "text_unit.text",
+}
+VECTOR_TABLE_FILE = "embeddings.{}.parquet"  # written by GraphRAG if `snapshots: embeddings` is set
+LANCEDB_ADVICE = (
+    "Its vectors lie in LanceDB, which is not read; with “snapshots: embeddings: true” GraphRAG "
+    "writes them as Parquet too."
+)
 
 
 def holds_index(names: set[str]) -> bool:
-    """Return whether these files are an index of microsoft/graphrag."""
+    """Return whether files of these names are an index of microsoft/graphrag."""
     return any(
         {f"{prefix}{table}.parquet" for table in NEEDED_TABLES} <= names
         for prefix in ("", OLD_TABLE_PREFIX)
@@ -54,22 +69,23 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
 
     Raises BadInput for a damaged table, or one that lacks a column.
     """
-    new = all(f"{table}.parquet" in files for table in NEEDED_TABLES)
-    tables = _tables(files, "" if new else OLD_TABLE_PREFIX)
-    index = IndexContent(form=_form(tables, new))
+    is_new = all(f"{table}.parquet" in files for table in NEEDED_TABLES)
+    tables = _tables(files, "" if is_new else OLD_TABLE_PREFIX)
+    index = IndexContent(form=_form(tables, is_new))
     title_column = "title" if "title" in parquet_columns(tables["entities"]) else "name"
     entities = read_parquet_rows(
         tables["entities"], ["id", title_column], ["type", "description", "text_unit_ids"]
     )
-    by_id = {text_value(row["id"]): (text_value(row[title_column]), row) for row in entities}
-    names = {id: name for id, (name, _) in by_id.items()}
+    # title and row of each entity
+    row_by_id = {text_value(row["id"]): (text_value(row[title_column]), row) for row in entities}
+    names = {id: name for id, (name, _) in row_by_id.items()}
     index.entities = [_entity(row, title_column) for row in entities]
     index.relations = _relations(tables)
     index.chunks = _chunks(tables)
     index.documents = _documents(tables)
     index.communities = _communities(tables, names)
     chunk_texts = {chunk.key: chunk.text for chunk in index.chunks}
-    index.vectors = _vectors(files, tables, by_id, chunk_texts, index.notes)
+    index.vectors = _vectors(files, tables, row_by_id, chunk_texts, index.notes)
     if "covariates" in tables:
         claims = read_parquet_rows(tables["covariates"], ["id"])
         index.left_out["Left out, claims (covariates)"] = len(claims)
@@ -112,19 +128,6 @@ def _document(id: str, title: str, row: Row) -> IndexDocument:
     return IndexDocument(id, title, content)
 
 
-ROW_NUMBER = re.compile(r" \(\d+\)\Z")  # row number after the name of a table's file
-VECTOR_TABLES = {
-    "nodes": "entity.description",
-    "communities": "community.full_content",
-    "chunks": "text_unit.text",
-}
-VECTOR_TABLE_FILE = "embeddings.{}.parquet"  # written by GraphRAG if `snapshots: embeddings` is set
-LANCEDB_ADVICE = (
-    "Its vectors lie in LanceDB, which is not read; with “snapshots: embeddings: true” GraphRAG "
-    "writes them as Parquet too."
-)
-
-
 def _vectors(
     files: Mapping[str, FileSource],
     tables: Mapping[str, FileSource],
@@ -132,7 +135,11 @@ def _vectors(
     chunks: Mapping[str, str],
     notes: list[str],
 ) -> list[IndexVectors]:
-    """Return the vectors of entities, reports and text units, if they are in Parquet."""
+    """Return the vectors of entities, reports and text units, if they are in Parquet.
+
+    `entities` holds the title and the row of each entity by its id, and `chunks` the text of each
+    text unit by its id.
+    """
     vector_files = {
         kind: files.get(VECTOR_TABLE_FILE.format(name))
         or files.get(VECTOR_TABLE_FILE.format(name.replace(".", "_")))
@@ -141,7 +148,7 @@ def _vectors(
     if not any(vector_files.values()):
         notes += [LANCEDB_ADVICE] if any(".lance/" in name for name in files) else []
         return []
-    reports = _rows(tables, "community_reports", ("id", "community", "full_content"))
+    reports = _read_rows(tables, "community_reports", ("id", "community", "full_content"))
     # by kind and id: the key of a vector's item, and the text that was encoded
     items: dict[str, dict[str, tuple[str, str]]] = {
         "nodes": {
@@ -152,7 +159,7 @@ def _vectors(
         "chunks": {id: (id, chunk) for id, chunk in chunks.items()},
     }
     for row in reports:
-        item = _key(row.get("community")), text_value(row.get("full_content"))
+        item = _community_key(row.get("community")), text_value(row.get("full_content"))
         items["communities"][text_value(row.get("id"))] = item
     readers = []
     for kind, file in vector_files.items():
@@ -168,14 +175,9 @@ def _item(items: Mapping[str, tuple[str, str]], id: str) -> tuple[str, str]:
     return items.get(id, ("", ""))
 
 
-RELATION_COLUMNS = ("description", "weight", "text_unit_ids")
-COMMUNITY_COLUMNS = ("community", "level", "parent", "title", "entity_ids")
-REPORT_COLUMNS = ("community", "title", "summary", "full_content", "rank", "rating", "level")
-
-
-def _form(tables: Mapping[str, FileSource], new: bool) -> str:
-    """Return the versions that write tables of this form."""
-    if new:
+def _form(tables: Mapping[str, FileSource], is_new: bool) -> str:
+    """Return the versions of GraphRAG that write tables of this form, in words."""
+    if is_new:
         has_id = "document_id" in parquet_columns(tables["text_units"])
         return "version 3" if has_id else "version 2"
     has_title = "title" in parquet_columns(tables["entities"])
@@ -218,15 +220,16 @@ def _communities(
         return []
     rows = read_parquet_rows(tables["communities"], ["id"], COMMUNITY_COLUMNS)
     reports = {
-        _key(row.get("community")): row
-        for row in _rows(tables, "community_reports", REPORT_COLUMNS)
+        _community_key(row.get("community")): row
+        for row in _read_rows(tables, "community_reports", REPORT_COLUMNS)
     }
     members: dict[str, list[str]] = {}
-    for row in _rows(tables, "nodes", ("title", "community")):
-        members.setdefault(_key(row.get("community")), []).append(text_value(row.get("title")))
+    for row in _read_rows(tables, "nodes", ("title", "community")):
+        key = _community_key(row.get("community"))
+        members.setdefault(key, []).append(text_value(row.get("title")))
     communities = []
     for row in rows:
-        key = _key(row["community"] if "community" in row else row["id"])
+        key = _community_key(row["community"] if "community" in row else row["id"])
         report = reports.get(key, {})
         if "entity_ids" in row:
             member_names = [names.get(id, "") for id in text_values(row["entity_ids"])]
@@ -236,31 +239,33 @@ def _communities(
         community = IndexCommunity(
             key,
             int(number_value(row.get("level"))),
-            _key(row.get("parent")),
+            _community_key(row.get("parent")),
             title=title,
             members=tuple(member_names),
             report=_report(report, title),
             rating=number_value(report.get("rank"), number_value(report.get("rating"))),
         )
         communities.append(community)
-    return communities if any(one.parent for one in communities) else _with_parents(communities)
+    has_parents = any(community.parent for community in communities)
+    return communities if has_parents else _with_parents(communities)
 
 
-def _rows(tables: Mapping[str, FileSource], name: str, columns: tuple[str, ...]) -> list[Row]:
+def _read_rows(tables: Mapping[str, FileSource], name: str, columns: tuple[str, ...]) -> list[Row]:
+    """Read the columns that a table has; empty if there is no such table."""
     return read_parquet_rows(tables[name], [], columns) if name in tables else []
 
 
-def _key(value: Any) -> str:
-    """Return the key of a community; empty if there is none.
+def _community_key(value: Any) -> str:
+    """Return the key of a community; empty for none.
 
-    It is a number in some versions and a text in others.
+    The tables hold it as a number in some versions and as a text in others.
     """
     number = int(number_value(value, -1))
     return "" if number < 0 else str(number)
 
 
 def _report(row: Row, title: str) -> str:
-    """Return a report as written, without its title line."""
+    """Return the text of a report without its title line."""
     text = text_value(row.get("full_content")) or text_value(row.get("summary"))
     return text.removeprefix(f"# {title}").strip()
 
@@ -268,13 +273,16 @@ def _report(row: Row, title: str) -> str:
 def _with_parents(communities: list[IndexCommunity]) -> list[IndexCommunity]:
     """Return the communities with parents derived from members.
 
-    A parent is the community of the coarser level that contains the first member.
+    The parent is the community of the next coarser level that contains the first member, since each
+    community lies within one of the coarser level.
     """
-    holders: dict[tuple[int, str], str] = {}
-    for one in communities:
-        holders.update(((one.level, member), one.key) for member in one.members)
+    keys: dict[tuple[int, str], str] = {}  # key of the community of each member on each level
+    for community in communities:
+        keys.update(((community.level, member), community.key) for member in community.members)
     result = []
-    for one in communities:
-        parent = holders.get((one.level - 1, one.members[0]), "") if one.members else ""
-        result.append(replace(one, parent=parent))
+    for community in communities:
+        parent = ""
+        if community.members:
+            parent = keys.get((community.level - 1, community.members[0]), "")
+        result.append(replace(community, parent=parent))
     return result

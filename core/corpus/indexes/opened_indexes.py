@@ -1,13 +1,14 @@
-"""Opening of an index of another tool as a corpus, or as a graph of an existing corpus.
+"""Opening of another tool's index as a new corpus, or as a graph of an existing corpus.
 
-The index is read in a separate process. Its graph is stored in the corpus's folder.
+The index is read in a separate process. Its graph and vectors are stored in the corpus's folder,
+from which builds load them.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -44,7 +45,8 @@ OPENED_FOLDER = "opened"  # in a corpus's folder: the graphs of opened indexes, 
 VECTORS_FOLDER = "vectors"  # in a graph's folder: vectors by kind of item
 TEXTS_SUFFIX = "-texts"  # of the file with the texts that were encoded
 SUMMARY_FILE = "opened.json"  # in a graph's folder: the summary of its index
-# Limits of the reading process: address space, and processor time, which grows with the size.
+# Limits of the reading process: address space, and processor time. The time grows with the size of
+# the files from the least to the greatest number of seconds.
 MAX_INDEX_MEMORY_BYTES = 1 << 32
 MAX_INDEX_SECONDS = 600.0
 MIN_INDEX_SECONDS = 30.0
@@ -53,17 +55,18 @@ INDEX_BYTES_PER_SECOND = 500_000
 
 @dataclass(frozen=True)
 class IndexSummary:
-    """A summary of what is taken from an index.
+    """A summary of the content taken from an index.
 
     Parameters
     ----------
     tool : the key of the tool in `TOOLS`.
-    form : the form of the tool's files, such as a version.
-    counts : numbers of things taken, by name.
+    form : the form of the tool's files, such as a version; empty if there is only one.
+    counts : numbers of things taken, by a noun in the plural.
     left_out : numbers of things left out, by a phrase that names them.
     notes : sentences on what was guessed or skipped.
-    corpus : the digest of the corpus when the index was opened; empty before.
-    documents : digests of the texts of its documents, by id.
+    corpus : the digest of the corpus when the index was opened; empty for a preview.
+    documents : digests of the texts of the index's documents, by id; empty for a preview, and for
+        an index that an earlier version opened.
     """
 
     tool: str
@@ -80,7 +83,7 @@ class IndexSummary:
         return f"{TOOLS[self.tool].title}{f', {self.form}' if self.form else ''}"
 
     def words(self) -> str:
-        """Return what is taken, in one line.
+        """Return the tool and the numbers of things taken, in one line.
 
         >>> from core.corpus.indexes.opened_indexes import IndexSummary
         >>> IndexSummary("graphrag", "version 3", {"documents": 1, "chunks": 5, "reports": 0}).words()
@@ -108,7 +111,7 @@ def counted_words(count: int, noun: str) -> str:
 
     Returns
     -------
-    Words such as "2 entities", with the noun in the singular for 1.
+    Words such as “2 entities”, with the noun in the singular for 1.
     """
     if count == 1:
         noun = f"{noun[:-3]}y" if noun.endswith("ies") else noun[:-1]
@@ -131,16 +134,17 @@ def preview_index(path: str | Path, watch: Watch = NO_WATCH) -> IndexSummary:
     ------
     BadInput : the files are no index, or cannot be read.
     """
-    return _read(Path(path), "index", watch)[1]
+    return _read_and_assemble(Path(path), "index", watch)[1]
 
 
 def open_index(
     path: str | Path, name: str, title: str = "", watch: Watch = NO_WATCH
 ) -> tuple[Corpus, IndexSummary]:
-    """Open the index in a folder, zip or file as the corpus of a name.
+    """Open the index in a folder, zip or file as a corpus.
 
-    Its documents become the corpus's, and its graph is stored for the build `opened-TOOL`. An
-    existing corpus with the same texts receives only the graph.
+    Its documents become those of the new corpus, and its graph is stored for the build that
+    `core.corpus.indexes.tools.tool_build` names. An existing corpus receives only the graph, and
+    must have the same texts.
 
     Parameters
     ----------
@@ -151,7 +155,7 @@ def open_index(
 
     Returns
     -------
-    The corpus, and what was taken from the index.
+    The corpus, and a summary of the index.
 
     Raises
     ------
@@ -163,11 +167,11 @@ def open_index(
     StoreError
         If it is damaged or cannot be written.
     """
-    existing_corpus = known_corpus(name)
+    existing_corpus = corpus_to_extend(name)
     if existing_corpus is not None:
         return _add_index_graph(existing_corpus, Path(path), watch)
     folder = new_folder(name)
-    assembled, summary = _read(Path(path), name, watch)
+    assembled, summary = _read_and_assemble(Path(path), name, watch)
     watch.report("Writing the corpus", 1.0)
     corpus = write_corpus(
         folder,
@@ -181,11 +185,11 @@ def open_index(
     return corpus, summary
 
 
-def known_corpus(name: str) -> Corpus | None:
-    """Return the corpus to which an index's graph can be added; None if there is none.
+def corpus_to_extend(name: str) -> Corpus | None:
+    """Return the corpus to which an index's graph can be added; None without one.
 
-    Raises BadInput for a name that is not allowed, NotAllowed if it belongs to another person, and
-    StoreError.
+    Raises BadInput for a name that is not allowed, NotAllowed if the corpus belongs to another
+    person, and StoreError if it is damaged.
     """
     if name in shipped_corpora() and not shared():
         return open_corpus(name)
@@ -198,8 +202,11 @@ def known_corpus(name: str) -> Corpus | None:
 def _add_index_graph(
     corpus: Corpus, path: Path, watch: Watch = NO_WATCH
 ) -> tuple[Corpus, IndexSummary]:
-    """Add the graph of an index to the corpus of its texts, and return its summary."""
-    assembled, summary = _read(path, corpus.name, watch, list(corpus))
+    """Add the graph of an index to the corpus of its texts.
+
+    Returns the corpus and a summary of the index.
+    """
+    assembled, summary = _read_and_assemble(path, corpus.name, watch, list(corpus))
     if opened_summary(corpus, summary.tool) is not None:
         raise BadInput(
             f"“{corpus.title}” has the graph of an index of {TOOLS[summary.tool].title} already. "
@@ -236,11 +243,11 @@ def opened_summary(corpus: Corpus, tool: str) -> IndexSummary | None:
     Parameters
     ----------
     corpus : the corpus.
-    tool : name of the tool.
+    tool : key of the tool.
 
     Returns
     -------
-    The summary; None if no index of the tool was opened.
+    The summary; None if no index of the tool was opened, or it cannot be read.
     """
     try:
         data = json.loads((corpus.folder / OPENED_FOLDER / tool / SUMMARY_FILE).read_text("utf-8"))
@@ -270,7 +277,7 @@ def opened_graph(corpus: Corpus, tool: str) -> Graph:
     Parameters
     ----------
     corpus : the corpus.
-    tool : name of the tool.
+    tool : key of the tool.
 
     Returns
     -------
@@ -289,21 +296,21 @@ def opened_vectors(corpus: Corpus, tool: str, kind: str) -> ItemVectors | None:
     Parameters
     ----------
     corpus : the corpus.
-    tool : name of the tool.
+    tool : key of the tool.
     kind : nodes, relations, chunks or communities.
 
     Returns
     -------
-    None if the index holds none, or they are damaged.
+    The vectors, memory-mapped; None if the index holds none, or they are damaged.
     """
-    files = [
-        corpus.folder / OPENED_FOLDER / tool / VECTORS_FOLDER / f"{kind}{end}.npy"
-        for end in ("", TEXTS_SUFFIX)
-    ]
+    folder = corpus.folder / OPENED_FOLDER / tool / VECTORS_FOLDER
+    matrix_file = folder / f"{kind}.npy"
+    texts_file = folder / f"{kind}{TEXTS_SUFFIX}.npy"
     try:
-        for file in files:
+        for file in (matrix_file, texts_file):
             digests.check_appended_digest(file)
-        matrix, texts = np.load(files[0], mmap_mode="r"), json.loads(np.load(files[1]).tobytes())
+        matrix = np.load(matrix_file, mmap_mode="r")
+        texts = json.loads(np.load(texts_file).tobytes())
         return ItemVectors(tuple(texts), matrix)
     except (OSError, ValueError, EOFError, TypeError):
         return None
@@ -313,17 +320,14 @@ def _store(corpus: Corpus, assembled: AssembledIndex, summary: IndexSummary) -> 
     """Store the graph, the vectors and the summary in the corpus's folder. Raises StoreError."""
     folder = corpus.folder / OPENED_FOLDER / summary.tool
     store_graph(assembled.graph, folder)
-    saved_fields = {
-        field: getattr(summary, field)
-        for field in ("tool", "form", "counts", "left_out", "notes", "corpus", "documents")
-    }
     try:
         (folder / VECTORS_FOLDER).mkdir(exist_ok=True)
         for kind, vectors in assembled.vectors.items():
+            # the texts are saved as an array of JSON's bytes, so that both files carry a digest
             texts = np.frombuffer(json.dumps(vectors.texts).encode(), np.uint8)
-            for end, array in (("", vectors.matrix), (TEXTS_SUFFIX, texts)):
-                write_whole(folder / VECTORS_FOLDER / f"{kind}{end}.npy", partial(_save, array))
-        text = json.dumps(saved_fields, ensure_ascii=False)
+            for suffix, array in (("", vectors.matrix), (TEXTS_SUFFIX, texts)):
+                write_whole(folder / VECTORS_FOLDER / f"{kind}{suffix}.npy", partial(_save, array))
+        text = json.dumps(asdict(summary), ensure_ascii=False)
         write_whole(folder / SUMMARY_FILE, lambda temporary: temporary.write_text(text, "utf-8"))
     except OSError as error:
         raise StoreError(
@@ -338,13 +342,13 @@ def _save(array: np.ndarray, file: Path) -> None:
     digests.append_digest(file)
 
 
-def _read(
+def _read_and_assemble(
     path: Path, name: str, watch: Watch = NO_WATCH, existing: Sequence[Document] | None = None
 ) -> tuple[AssembledIndex, IndexSummary]:
-    """Read an index in another process, and return it with a summary.
+    """Read an index in another process, assemble its graph, and summarise it.
 
-    The process is separate because the files may be malicious or damaged. With `existing`, the
-    index's texts are matched to these documents.
+    The process is separate because the files may be malicious or damaged. `name` is that of the
+    graph. If `existing` documents are given, the index's texts are matched to them.
     """
     watch.report("Reading the index")
     size = sum(file.size for file in files_at_path(path)[0].values())
@@ -353,7 +357,7 @@ def _read(
     with Worker(MAX_INDEX_MEMORY_BYTES) as worker:
         try:
             tool, index, notes = worker.run(
-                _in_worker, path.absolute(), watch=watch, seconds=seconds
+                _read_in_worker, path.absolute(), watch=watch, seconds=seconds
             )
         except RunCancelled:
             raise
@@ -385,8 +389,11 @@ def _read(
     return assembled, IndexSummary(tool, index.form, counts, dict(assembled.left_out), all_notes)
 
 
-def _in_worker(path: Path, watch: Watch = NO_WATCH) -> tuple[str, IndexContent, list[str]]:
-    """Find the tool of an index and read it; runs in the other process."""
+def _read_in_worker(path: Path, watch: Watch = NO_WATCH) -> tuple[str, IndexContent, list[str]]:
+    """Recognise and read an index; runs in the other process.
+
+    Returns the key of the tool, the content, and sentences on files that were left out.
+    """
     files, notes = files_at_path(path)
     tool, index_files = recognise_tool(files, path.name)
     return tool, TOOLS[tool].read_files(index_files), notes

@@ -1,4 +1,7 @@
-"""Plain data from pickled files, with inert stand-ins for their objects."""
+"""Reader of pickled files as plain data, which runs none of their code.
+
+Objects become inert stand-ins, as loading a pickle from elsewhere could run any program.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +29,19 @@ KNOWN_PACKAGES = frozenset(
 
 
 class InertObject:
-    """A stand-in for an object: the name of its class, its arguments, and its state."""
+    """A stand-in for a pickled object.
+
+    `name` is the dotted name of its class, and `arguments` are those of its creation. `state` is
+    None if the object was pickled without one. Items that the pickle adds to an object are ignored.
+    """
 
     name = ""
     arguments: tuple[Any, ...]
     state: Any = None
 
-    def __new__(cls, *given: Any) -> InertObject:
+    def __new__(cls, *arguments: Any) -> InertObject:
         self = super().__new__(cls)
-        self.arguments = given
+        self.arguments = arguments
         return self
 
     def __setstate__(self, state: Any) -> None:
@@ -74,7 +81,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def read_pickle(data: bytes, file: str) -> Any:
-    """Return the content of a pickled file. Nothing that it names is imported, made or called.
+    """Return the content of a pickled file. Nothing that it names is imported or called.
 
     A file may demand unbounded time or memory, or crash the process. Call this in a process with
     limits (`core.runtime.subprocess_worker`).

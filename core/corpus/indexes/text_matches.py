@@ -1,4 +1,4 @@
-"""Matching of the texts of an index with the documents of a corpus, whatever their names."""
+"""Matching of the texts of a tool's index with documents of a corpus, by content not by name."""
 
 from __future__ import annotations
 
@@ -12,61 +12,65 @@ from core.corpus.indexes.index import IndexChunk
 from core.corpus.quotations import single_line
 from core.errors import BadInput, shorten
 
-MAX_TRIED_DOCUMENTS = 20  # that hold the first chunk of a text; some may only quote it
-DOCUMENT_SEPARATOR = "\x00"  # between documents, so that no text continues into the next
+MAX_TRIED_DOCUMENTS = 20  # documents with the first chunk of a text; some may only quote it
+DOCUMENT_SEPARATOR = "\x00"  # one character, so that no match continues into the next document
 
 
 @dataclass(frozen=True)
 class _CorpusText:
-    """The texts of a corpus, searched for those of an index.
+    """The texts of a corpus, each on one line, in which others are searched.
 
     Parameters
     ----------
-    by_text : the documents of each text.
-    whole : all texts, joined.
-    ends : the end of each document in `whole`.
+    documents_by_text : the documents of each text.
+    joined_text : all texts, joined.
+    ends : the offset after each document and its separator in `joined_text`.
     """
 
-    by_text: Mapping[str, Sequence[Document]]
-    whole: str
+    documents_by_text: Mapping[str, Sequence[Document]]
+    joined_text: str
     ends: Sequence[int]
 
     @classmethod
-    def of(cls, documents: Sequence[Document]) -> _CorpusText:
+    def from_documents(cls, documents: Sequence[Document]) -> _CorpusText:
         """Join the texts of documents."""
-        by_text: dict[str, list[Document]] = {}
+        documents_by_text: dict[str, list[Document]] = {}
         for document in documents:
-            by_text.setdefault(single_line(document.text), []).append(document)
+            documents_by_text.setdefault(single_line(document.text), []).append(document)
         texts = [single_line(document.text) for document in documents]
         ends = list(accumulate(len(text) + 1 for text in texts))
-        return cls(by_text, DOCUMENT_SEPARATOR.join(texts), ends)
+        return cls(documents_by_text, DOCUMENT_SEPARATOR.join(texts), ends)
 
-    def find_equal(self, document: Document) -> Document | None:
-        """Return the document of the same text, if possible with the same id."""
-        equal_documents = self.by_text.get(single_line(document.text), [])
+    def find_same_text(self, document: Document) -> Document | None:
+        """Return the document with the same text, preferably the same id; else None."""
+        equal_documents = self.documents_by_text.get(single_line(document.text), [])
         for other in equal_documents:
             if other.id == document.id:
                 return other
         return next(iter(equal_documents), None)
 
     def find_row(self, texts: Sequence[str]) -> int:
-        """Return the first document that contains all texts; -1 if there is none."""
-        position = self.whole.find(texts[0]) if texts else -1
+        """Return the first document that contains all texts, by number; else -1.
+
+        At most `MAX_TRIED_DOCUMENTS` documents with the first text are examined.
+        """
+        position = self.joined_text.find(texts[0]) if texts else -1
         for _ in range(MAX_TRIED_DOCUMENTS):
             if position < 0:
                 return -1
             row = bisect_right(self.ends, position)
             end = self.ends[row]
-            if all(self.whole.find(text, self._start(row), end) >= 0 for text in texts):
+            if all(self.joined_text.find(text, self._start(row), end) >= 0 for text in texts):
                 return row
-            position = self.whole.find(texts[0], end)
+            position = self.joined_text.find(texts[0], end)
         return -1
 
     def positions(self, texts: Sequence[str], row: int) -> list[int]:
-        """Return the first position of each text in a document."""
-        return [self.whole.find(text, self._start(row)) for text in texts]
+        """Return the offset in `joined_text` of each text's first occurrence in a document."""
+        return [self.joined_text.find(text, self._start(row)) for text in texts]
 
     def _start(self, row: int) -> int:
+        """Return the offset at which a document begins."""
         return self.ends[row - 1] if row else 0
 
 
@@ -75,33 +79,34 @@ def match_texts(
     chunks: Mapping[str, Sequence[IndexChunk]],
     existing: Sequence[Document],
 ) -> tuple[dict[str, Document], dict[str, list[IndexChunk]]]:
-    """Match the texts of an index to documents.
+    """Match the documents of an index to those of a corpus.
 
-    A text matches the document with the same text, blanks aside; else the first that contains all
-    chunks of the text. If several texts match one document, their chunks are ordered by position.
+    A document matches the one with the same text, blanks aside; else the first that contains all
+    its chunks. If several match the same document, their chunks are ordered by position.
 
     Parameters
     ----------
-    documents : texts of the index by their ids there.
-    chunks : chunks of each text.
+    documents : documents of the index by their keys there.
+    chunks : chunks of each document of the index, by its key.
     existing : the documents of the corpus.
 
     Returns
     -------
-    The document of each text by the text's id, and chunks by the document's id.
+    The matched documents of the corpus, and the chunks of each, both by the id in the corpus.
 
     Raises
     ------
-    BadInput : a text has no match; the message names it.
+    BadInput : a document of the index has no match; the message quotes its text.
     """
-    corpus = _CorpusText.of(existing)
+    corpus = _CorpusText.from_documents(existing)
+    # position and number of each chunk, by the id of its document in the corpus
     entries: dict[str, list[tuple[int, int, IndexChunk]]] = {}
     matches: dict[str, Document] = {}
     missing: list[str] = []
     for key, document in documents.items():
         texts = [single_line(chunk.text) for chunk in chunks.get(key, ())]
-        match = corpus.find_equal(document)
-        positions = list(range(len(texts)))
+        match = corpus.find_same_text(document)
+        positions = list(range(len(texts)))  # of an equal text the chunks keep their order
         if match is None:
             row = corpus.find_row(texts)
             if row < 0:
@@ -115,7 +120,7 @@ def match_texts(
             entries.setdefault(match.id, []).append((position, number, new_chunk))
     if missing:
         raise BadInput(_missing_texts(missing, len(documents)))
-    return matches, {id: _by_position(some) for id, some in entries.items()}
+    return matches, {id: _by_position(chunk_entries) for id, chunk_entries in entries.items()}
 
 
 def _missing_texts(texts: Sequence[str], n_texts: int) -> str:
@@ -127,5 +132,5 @@ def _missing_texts(texts: Sequence[str], n_texts: int) -> str:
 
 
 def _by_position(entries: Sequence[tuple[int, int, IndexChunk]]) -> list[IndexChunk]:
-    """Order chunks by their positions, those at one position by their numbers."""
-    return [chunk for _, _, chunk in sorted(entries, key=lambda one: one[:2])]
+    """Return chunks ordered by position; those at the same position by number."""
+    return [chunk for _, _, chunk in sorted(entries, key=lambda entry: entry[:2])]

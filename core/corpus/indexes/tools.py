@@ -1,4 +1,4 @@
-"""The tools whose indexes can be read, and recognition of their indexes."""
+"""The GraphRAG tools whose indexes can be read, and recognition of an index's tool."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ class IndexTool:
     ----------
     title : its name on screen.
     recognised_by : the files by which its index is recognised, in words.
-    is_index : returns whether file names are those of its index.
-    read_files : reads the files of one folder, by name.
-    versions : the versions that can be read.
-    read_items, not_read : what is taken from its index, and what is not.
+    is_index : returns whether the names of a folder's files are those of its index.
+    read_files : reads an index from the files of its folder by name.
+    versions : the versions whose files are known to be readable, in words.
+    read_items, not_read : the content that is taken from its index, and the content that is not, in
+        words.
     """
 
     title: str
@@ -112,9 +113,9 @@ def tool_build(tool: str) -> str:
 def recognise_tool(
     files: Mapping[str, FileSource], where: str
 ) -> tuple[str, dict[str, FileSource]]:
-    """Recognise the tool whose index some files are.
+    """Recognise the tool that wrote the index among some files.
 
-    An index in the outermost folder is preferred.
+    An index may lie in any folder; one in the outermost folder is preferred.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ def recognise_tool(
 
     Returns
     -------
-    Name of the tool, and its files by their paths in its folder.
+    Key of the tool, and the files of the index by their paths in its folder.
 
     Raises
     ------
@@ -140,16 +141,16 @@ def recognise_tool(
     matches: list[tuple[str, str]] = []
     for folder, folder_files in files_by_folder.items():
         names = set(folder_files)
-        matches += [(tool, folder) for tool, one in TOOLS.items() if one.is_index(names)]
+        matches += [(key, folder) for key, tool in TOOLS.items() if tool.is_index(names)]
     if not matches:
-        tools = "; ".join(f"{one.title} ({one.recognised_by})" for one in TOOLS.values())
+        tools = "; ".join(f"{tool.title} ({tool.recognised_by})" for tool in TOOLS.values())
         raise BadInput(f"{where} holds no index that can be read. Looked for: {tools}.")
-    matches = [one for one in matches if one[1] == "."] or matches
+    matches = [(key, folder) for key, folder in matches if folder == "."] or matches
     if len(matches) > 1:
         several = ", ".join(
-            f"{TOOLS[tool].title} in {folder if folder != '.' else 'the folder itself'}"
-            for tool, folder in matches[:6]
+            f"{TOOLS[key].title} in {folder if folder != '.' else 'the folder itself'}"
+            for key, folder in matches[:6]
         )
         raise BadInput(f"{where} holds several indexes: {several}. Give the folder of one of them.")
-    tool, folder = matches[0]
-    return tool, files_by_folder[folder]
+    key, folder = matches[0]
+    return key, files_by_folder[folder]

@@ -1,6 +1,6 @@
-"""Vectors in indexes of other tools, with the text of each.
+"""Embedding vectors in indexes of other tools, with the text that was encoded for each.
 
-They are read from files of nano-vectordb, hnswlib and Parquet.
+They are read from files of nano-vectordb, hnswlib and Parquet, and aligned with a graph's items.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class IndexVectors:
     keys : the item of each vector: the name of an entity, both names of a relation, or the key of
         a chunk or community.
     texts : the texts that were encoded.
-    matrix : the vectors, float32 [n, d].
+    matrix : the vectors, float32 [vectors, dimensions].
     """
 
     kind: str
@@ -42,12 +42,12 @@ class IndexVectors:
 
 @dataclass(frozen=True, eq=False)
 class ItemVectors:
-    """The vectors of an index, in the order of its graph's items.
+    """The vectors of one kind of item, in the order of the graph's items.
 
     Parameters
     ----------
     texts : the encoded text of each item; empty for an item without a vector.
-    matrix : unit rows, float16 [n, d].
+    matrix : unit vectors, float16 [items, dimensions]; zeros for an item without a vector.
     """
 
     texts: tuple[str, ...]
@@ -60,39 +60,39 @@ class ItemVectors:
 
 
 def item_vectors(
-    vectors: IndexVectors, rows: Mapping[Hashable, int], items: int
+    vectors: IndexVectors, item_of_key: Mapping[Hashable, int], n_items: int
 ) -> ItemVectors | None:
-    """Return the vectors in the order of a graph's items.
+    """Bring the vectors of an index into the order of a graph's items.
 
     An item with several vectors, such as entities of one name, gets none, as each vector covers
     only a part of it.
 
     Parameters
     ----------
-    vectors : the vectors as the index has them.
-    rows : item of each key.
-    items : number of items.
+    vectors : the vectors in the order of the index.
+    item_of_key : number of the graph's item of each key.
+    n_items : number of items in the graph.
 
     Returns
     -------
-    Unit vectors float16 [items, d] with their texts; zeros and an empty text for an item without
-        one. None if no item has one.
+    The vectors; None if no item has one.
     """
     lengths = np.linalg.norm(vectors.matrix.astype(np.float64), axis=1)
-    usable = np.isfinite(lengths) & (lengths > 1e-6)
+    usable = np.isfinite(lengths) & (lengths > 1e-6)  # a zero vector has no direction
     item_positions: dict[int, list[int]] = {}
     for position, key in enumerate(vectors.keys):
-        if key in rows:
-            item_positions.setdefault(rows[key], []).append(position)
-    alone = {
+        if key in item_of_key:
+            item_positions.setdefault(item_of_key[key], []).append(position)
+    single_positions = {
         item: positions[0]
         for item, positions in item_positions.items()
         if len(positions) == 1 and usable[positions[0]] and vectors.texts[positions[0]]
     }
-    if not alone:
+    if not single_positions:
         return None
-    texts, matrix = [""] * items, np.zeros((items, vectors.matrix.shape[1]), np.float16)
-    for item, position in alone.items():
+    texts = [""] * n_items
+    matrix = np.zeros((n_items, vectors.matrix.shape[1]), np.float16)
+    for item, position in single_positions.items():
         texts[item] = vectors.texts[position]
         matrix[item] = vectors.matrix[position] / lengths[position]
     return ItemVectors(tuple(texts), matrix)
@@ -103,18 +103,18 @@ def nano_vectors(
 ) -> IndexVectors:
     """Read the vectors of a nano-vectordb file.
 
-    It holds rows under `data`, and their float32 numbers in base64 under `matrix`.
+    It is a JSON object with rows under `data`, and their float32 numbers in base64 under `matrix`.
 
     Parameters
     ----------
     file : the file.
     kind : kind of the items.
     key : returns the key of a row.
-    text_of : returns the text whose vector a row holds.
+    text_of : returns the text that was encoded for a row.
 
     Returns
     -------
-    The vectors, float32 [rows, d].
+    One vector for each row.
 
     Raises
     ------
@@ -133,31 +133,33 @@ def nano_vectors(
     return IndexVectors(kind, tuple(map(key, rows)), tuple(map(text_of, rows)), matrix)
 
 
-# the header of an hnswlib file: counts and offsets, as its saveIndex writes them
+# The header of an hnswlib file as its saveIndex writes it. Its third to sixth numbers are: how many
+# elements there are, the bytes of each, and the offsets in an element of its label and its vector.
 HNSW_HEADER = struct.Struct("<6QiI3QdQ")
 
 
 def hnsw_vectors(file: FileSource) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels, int64 [n], and vectors, float32 [n, d], of an hnswlib file.
+    """Return the labels and vectors of an hnswlib file.
 
-    Its links are ignored. Raises BadInput if the file has another format.
+    Labels are int64 [n], and vectors float32 [n, dimensions]. The links of its neighbour graph are
+    ignored. Raises BadInput if the file has another format.
     """
     data = read_bytes(file)
     try:
-        _, _, count, size, label, start, *_ = HNSW_HEADER.unpack_from(data)
-        width = (label - start) // 4
+        _, _, count, size, label_start, vector_start, *_ = HNSW_HEADER.unpack_from(data)
+        dimension = (label_start - vector_start) // 4  # the vector lies directly before the label
         if not (
-            0 <= start < label <= size - 8
-            and 0 < width <= MAX_DIMENSION
+            0 <= vector_start < label_start <= size - 8
+            and 0 < dimension <= MAX_DIMENSION
             and HNSW_HEADER.size + count * size <= len(data)
         ):
             raise ValueError
     except (struct.error, ValueError):
         raise BadInput(f"{file.name} is damaged or no file of hnswlib.") from None
     rows = np.frombuffer(data, np.uint8, count * size, HNSW_HEADER.size).reshape(count, size)
-    labels = np.ascontiguousarray(rows[:, label : label + 8]).view("<i8").ravel()
-    vectors = np.ascontiguousarray(rows[:, start : start + 4 * width]).view("<f4")
-    return labels, vectors.reshape(count, width)
+    labels = np.ascontiguousarray(rows[:, label_start : label_start + 8]).view("<i8").ravel()
+    vectors = np.ascontiguousarray(rows[:, vector_start : vector_start + 4 * dimension]).view("<f4")
+    return labels, vectors.reshape(count, dimension)
 
 
 def parquet_vectors(
@@ -167,13 +169,14 @@ def parquet_vectors(
 
     Parameters
     ----------
+    file : the file.
     kind : the kind of item, as in `IndexVectors`.
-    names : the columns of ids and of lists of numbers.
-    item : returns the key and the text of an id.
+    names : names of the column of ids and of the column with a list of numbers for each vector.
+    item : returns, for an id, the key of the item and the text that was encoded.
 
     Returns
     -------
-    The vectors, float [items, d].
+    One vector for each row that has numbers.
 
     Raises
     ------
@@ -198,13 +201,13 @@ def parquet_vectors(
 def read_vectors(
     readers: Sequence[tuple[str, Callable[[], IndexVectors]]], notes: list[str]
 ) -> list[IndexVectors]:
-    """Return the vectors that several readers find.
+    """Run several readers of vectors and return their results.
 
     A damaged file only adds a note, as the rest of the index is usable without it.
 
     Parameters
     ----------
-    readers : words for the items, and a function that reads their vectors.
+    readers : for each kind of item, words for it and a function that reads its vectors.
     notes : receives a sentence about each damaged file.
 
     Returns
@@ -212,11 +215,11 @@ def read_vectors(
     The vectors that could be read.
     """
     vectors = []
-    for item_kind, read in readers:
+    for item_title, read in readers:
         try:
             vectors.append(read())
         except BadInput as error:
-            notes.append(f"Vectors of {item_kind} are computed again. {error}")
+            notes.append(f"Vectors of {item_title} are computed again. {error}")
     return vectors
 
 
@@ -230,6 +233,6 @@ def one_line_value(row: Row, name: str) -> str:
 
     Returns
     -------
-    The text; empty if the row has no such field.
+    The text with single blanks; empty if the row has no such field.
     """
     return " ".join(text_value(row.get(name)).split())

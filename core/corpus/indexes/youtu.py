@@ -1,6 +1,7 @@
 """Reader of Youtu-GraphRAG's indexes.
 
-An index is a JSON list of relations between nodes on four levels, and a text file of chunks.
+An index is a JSON list of relations between nodes, and a text file of chunks. A node is an entity,
+an attribute, a keyword or a community.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from core.corpus.readers.file_sources import read_bytes
 from core.errors import BadInput
 from core.io.files import FileSource
 
-# before and after the name of a set of documents
+# before and after the name of a set of documents in the path of its graph
 GRAPH_FOLDER = "graphs/"
 GRAPH_SUFFIX = "_new.json"
 CHUNK_START = re.compile(r"^id: ([^\t\n]{1,200}?) ?\tChunk: ", re.MULTILINE)
 
 
 def holds_index(names: set[str]) -> bool:
-    """Return whether these files are an index of Youtu-GraphRAG."""
+    """Return whether files of these names are an index of Youtu-GraphRAG."""
     return bool(_sets(names))
 
 
@@ -47,13 +48,15 @@ def _sets(names: set[str]) -> list[str]:
 
 @dataclass
 class _Entity:
+    """An entity, with its attributes and chunks, each once and in order."""
+
     type: str = ""
     attributes: dict[str, None] = field(default_factory=dict)
     chunks: dict[str, None] = field(default_factory=dict)
 
 
 def read_index(files: Mapping[str, FileSource]) -> IndexContent:
-    """Read the index in `graphs/SET_new.json` and `chunks/SET.txt`.
+    """Read the index in the files “graphs/SET_new.json” and “chunks/SET.txt”.
 
     It holds entities with their attributes as descriptions, named relations, and communities with
     their descriptions as reports. Each chunk is a document, as the index does not name the
@@ -76,8 +79,8 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
     for row in rows:
         graph_rows.add(row)
     index.entities = [
-        IndexEntity(name, one.type, "; ".join(one.attributes), tuple(one.chunks))
-        for name, one in graph_rows.entities.items()
+        IndexEntity(name, entity.type, "; ".join(entity.attributes), tuple(entity.chunks))
+        for name, entity in graph_rows.entities.items()
     ]
     for head, name, tail in graph_rows.relations:
         head_chunks, tail_chunks = (graph_rows.entities[end].chunks for end in (head, tail))
@@ -88,7 +91,8 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
         for name, (report, members) in graph_rows.communities.items()
     ]
     index.left_out = graph_rows.left_out
-    named_chunks = set[str]().union(*(one.chunks for one in graph_rows.entities.values()))
+    entities = graph_rows.entities.values()
+    named_chunks = set[str]().union(*(entity.chunks for entity in entities))
     index.chunks = _chunks(files[f"chunks/{sets[0]}.txt"], named_chunks, index.left_out)
     index.notes += [
         "The index does not say of which document a chunk is: each chunk is a document.",
@@ -102,7 +106,11 @@ def read_index(files: Mapping[str, FileSource]) -> IndexContent:
 
 @dataclass
 class _GraphRows:
-    """The content of a graph's rows, collected row by row."""
+    """The content of a graph's rows, collected row by row.
+
+    `relations` are head, relation and tail. `communities` holds the report and the members of each
+    community by its name.
+    """
 
     entities: dict[str, _Entity] = field(default_factory=dict)
     relations: dict[tuple[str, str, str], None] = field(default_factory=dict)
@@ -110,7 +118,7 @@ class _GraphRows:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: Any) -> None:
-        """Add one relation between two nodes of any level."""
+        """Add the two nodes of a row, and the relation between them."""
         row = row if isinstance(row, dict) else {}
         head_kind, head = _node(row.get("start_node"))
         tail_kind, tail = _node(row.get("end_node"))
@@ -120,42 +128,45 @@ class _GraphRows:
         if not head_name or not tail_name:
             self.left_out["Left out, rows that are no relation"] += 1
             return
-        for kind, name, about in ((head_kind, head_name, head), (tail_kind, tail_name, tail)):
+        for kind, name, properties in ((head_kind, head_name, head), (tail_kind, tail_name, tail)):
             if kind == "entity":
-                self._entity(name, about)
+                self._add_entity(name, properties)
             elif kind == "community":
-                report = text_value(about.get("description"))
+                report = text_value(properties.get("description"))
                 _, members = self.communities.setdefault(name, (report, {}))
-                members.update(dict.fromkeys(text_values(about.get("members"))))
+                members.update(dict.fromkeys(text_values(properties.get("members"))))
         if head_kind == tail_kind == "entity":
             self.relations[head_name, relation, tail_name] = None
         elif (head_kind, tail_kind) == ("entity", "attribute"):
-            self._entity(head_name, {"chunk id": tail.get("chunk id")}).attributes[tail_name] = None
+            entity = self._add_entity(head_name, {"chunk id": tail.get("chunk id")})
+            entity.attributes[tail_name] = None
         elif (head_kind, tail_kind) == ("entity", "community"):
             self.communities[tail_name][1][head_name] = None
         else:
             self.left_out["Left out, relations of keywords"] += 1
 
-    def _entity(self, name: str, about: Mapping[str, Any]) -> _Entity:
-        one = self.entities.setdefault(name, _Entity())
-        one.type = one.type or text_value(about.get("schema_type"))
-        chunk = text_value(about.get("chunk id"))
+    def _add_entity(self, name: str, properties: Mapping[str, Any]) -> _Entity:
+        """Add the properties of a node to its entity, and return the entity."""
+        entity = self.entities.setdefault(name, _Entity())
+        entity.type = entity.type or text_value(properties.get("schema_type"))
+        chunk = text_value(properties.get("chunk id"))
         if chunk:
-            one.chunks[chunk] = None
-        return one
+            entity.chunks[chunk] = None
+        return entity
 
 
 def _node(value: Any) -> tuple[str, Mapping[str, Any]]:
     """Return the kind of a node and its properties."""
     value = value if isinstance(value, dict) else {}
-    about = value.get("properties")
-    return text_value(value.get("label")), about if isinstance(about, dict) else {}
+    properties = value.get("properties")
+    return text_value(value.get("label")), properties if isinstance(properties, dict) else {}
 
 
-def _chunks(file: FileSource, used_keys: set[str], tally: Counter[str]) -> list[IndexChunk]:
-    """Return the chunks of the file in its order.
+def _chunks(file: FileSource, used_keys: set[str], left_out: Counter[str]) -> list[IndexChunk]:
+    """Return the chunks in their order, and count those left out.
 
-    Of chunks with the same text, only those that entities name are returned.
+    Of chunks with the same text, those are returned that entities name, given by `used_keys`. If
+    entities name none, the first is returned.
     """
     try:
         content = read_bytes(file).decode("utf-8-sig")
@@ -174,7 +185,7 @@ def _chunks(file: FileSource, used_keys: set[str], tally: Counter[str]) -> list[
         if key in used_keys or chunk not in retained_texts:
             retained_texts.add(chunk)
             chunks[key] = IndexChunk(key, chunk)
-    tally["Left out, chunks of earlier runs with a text that is there again"] += len(
+    left_out["Left out, chunks of earlier runs with a text that is there again"] += len(
         chunk_texts
     ) - len(chunks)
     return list(chunks.values())

@@ -1,4 +1,4 @@
-"""Reader of tables of lines (CSV, TSV), which detects their separator and header."""
+"""Reader of CSV and TSV tables, which detects their separator and header."""
 
 from __future__ import annotations
 
@@ -22,20 +22,24 @@ from core.watch import NO_WATCH, Watch
 DELIMITERS = ",;\t|"
 SEPARATOR_LINES = 20  # lines by which the separator is detected
 NUMBER_CELL = re.compile(r"\A\s*[-+]?[\d.,:/-]{1,30}\s*\Z")
+# A cell of a first row that ends so and has at least this many words, or other letters than ASCII,
+# is a sentence and not the name of a column.
 SENTENCE_ENDS = (".", "!", "。", "！", "…", ".”", '."', "।")
 MIN_DATA_WORDS = 3
 HEADER_YES, HEADER_NO = "yes", "no"
 
 
 class DelimitedTable:
-    """A table of lines in UTF-8, read as a stream.
+    """A CSV or TSV table in UTF-8, read as a stream.
 
     `names` are the names of its columns, or their numbers from 1 if it has no header.
 
     Parameters
     ----------
-    header : `yes` or `no`; if empty, the first row decides. It is no header if it holds only
-        sentences and numbers, and at least one sentence.
+    source : the file.
+    watch : receives the share read; may raise RunCancelled.
+    header : `HEADER_YES` or `HEADER_NO`; if empty, the first row decides. It is no header if it
+        holds only sentences and numbers, and at least one sentence.
     """
 
     def __init__(self, source: FileSource, watch: Watch = NO_WATCH, header: str = ""):
@@ -92,11 +96,11 @@ def _is_data(row: Sequence[str]) -> bool:
 def _delimiter(lines: Sequence[str]) -> str:
     """Return the separator of a table's cells.
 
-    It is the one that gives all first lines the same number of cells, else the one that is most
-    frequent in the first line.
+    A separator that gives all first lines the same number of cells is preferred, then the one that
+    is most frequent in the first line.
     """
 
-    def fits(delimiter: str) -> tuple[bool, int]:
+    def score(delimiter: str) -> tuple[bool, int]:
         rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
         try:
             counts = [len(row) for row in rows if row]
@@ -106,7 +110,7 @@ def _delimiter(lines: Sequence[str]) -> str:
         full_counts = counts[:-1] if len(counts) > 1 and len(lines) == SEPARATOR_LINES else counts
         return len(set(full_counts)) == 1 and full_counts[0] > 1, lines[0].count(delimiter)
 
-    return max(DELIMITERS, key=fits) if lines else DELIMITERS[0]
+    return max(DELIMITERS, key=score) if lines else DELIMITERS[0]
 
 
 def _lines(source: FileSource, watch: Watch = NO_WATCH) -> Iterator[str]:

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from core.corpus.document import Document, Place, utf8_text
 from core.corpus.readers.html import hidden_note, read_page
 from core.corpus.readers.library_errors import report_damage
+from core.corpus.readers.office_package import parse_xml
 from core.corpus.readers.options import DEFAULT_OPTIONS, Note, ReadingOptions, count_with_noun
 from core.corpus.readers.text import clean_title, file_stem
 from core.corpus.readers.word import check_unpacked
@@ -64,12 +65,12 @@ def read_epub(
 def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Document:
     if _is_locked(book):
         raise BadInput(f"{name} is locked by its publisher (DRM) and cannot be read.")
-    package = _parse(book.read("META-INF/container.xml")).find(".//{*}rootfile").get("full-path")
-    manifest = _parse(book.read(package))
+    package = parse_xml(book.read("META-INF/container.xml")).find(".//{*}rootfile").get("full-path")
+    manifest = parse_xml(book.read(package))
     pages = list(_pages(manifest, package))
     texts: list[str] = []
     places: list[Place] = []
-    length = n_empty = hidden = 0
+    length = n_empty = n_hidden = 0
     for number, page in enumerate(pages):
         watch.step(number / len(pages))
         try:
@@ -77,7 +78,8 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
         except (BadInput, KeyError):  # the page holds no text, or is not in the book
             n_empty += 1
             continue
-        document, hidden = content.document, hidden + content.n_hidden
+        document = content.document
+        n_hidden += content.n_hidden
         places += [(length + offset, label) for offset, label in document.places]
         texts.append(document.text)
         length += len(document.text) + 1
@@ -92,8 +94,8 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
             f"{name}: {n_empty:,} of {count_with_noun(len(pages), 'page')} {hold} no text, as "
             "covers and pictures do."
         )
-    if hidden:
-        note(hidden_note(name, hidden))
+    if n_hidden:
+        note(hidden_note(name, n_hidden))
     title = clean_title(manifest.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
     return Document(name, "\n".join(texts), title or file_stem(name), name, tuple(places))
 
@@ -102,12 +104,15 @@ def _is_locked(book: zipfile.ZipFile) -> bool:
     """Return whether more than the fonts of a book is encrypted."""
     if ENCRYPTION_FILE not in book.namelist():
         return False
-    methods = _parse(book.read(ENCRYPTION_FILE)).iter("{*}EncryptionMethod")
+    methods = parse_xml(book.read(ENCRYPTION_FILE)).iter("{*}EncryptionMethod")
     return any(method.get("Algorithm") not in FONT_ENCRYPTIONS for method in methods)
 
 
 def _pages(manifest: Any, package: str) -> Iterator[str]:
-    """Yield the names of a book's pages in reading order, without the table of contents."""
+    """Yield the names of a book's pages in reading order, without the table of contents.
+
+    `package` is the name of the manifest's file, to which the pages' names are relative.
+    """
     items = {item.get("id"): item for item in manifest.iter("{*}item")}
     folder = posixpath.dirname(package)
     for reference in manifest.iter("{*}itemref"):
@@ -117,9 +122,3 @@ def _pages(manifest: Any, package: str) -> Iterator[str]:
         if "nav" not in (item.get("properties") or "").split():
             path = posixpath.join(folder, unquote(item.get("href") or ""))
             yield utf8_text(posixpath.normpath(path))
-
-
-def _parse(data: bytes) -> Any:
-    from lxml import etree
-
-    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))

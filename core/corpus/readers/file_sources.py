@@ -1,4 +1,7 @@
-"""Sources of files: the disk, a zip or memory, within size limits."""
+"""Sources of files to read: the disk, a zip or memory, within size limits.
+
+All are `core.io.files.FileSource`: they have a name, a size in bytes, and `open`.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from core.io.temporary_folders import temporary_folder
 MAX_FILE_BYTES = 1 << 29
 MAX_ZIP_BYTES = 1 << 31  # of all files in a zip, unpacked
 MAX_ZIP_FILES = 200_000
+# errors of Python's zipfile on a damaged, encrypted or unknown member
 MEMBER_ERRORS = (
     OSError,
     zipfile.BadZipFile,
@@ -46,7 +50,7 @@ class MemoryFile:
 
 @dataclass(frozen=True)
 class FolderFile:
-    """A file under its name within the imported folder."""
+    """A file with its path within the imported folder as name."""
 
     name: str
     file: FileSource
@@ -61,9 +65,9 @@ class FolderFile:
 
 @dataclass(frozen=True)
 class ZipMember:
-    """A file in a zip, which is never unpacked to disk.
+    """A file in a zip, unpacked in memory while it is read.
 
-    Reading it raises BadInput if it cannot be unpacked.
+    `zip` is the name of the zip. Reading raises BadInput if the file cannot be unpacked.
     """
 
     name: str
@@ -115,10 +119,10 @@ def disk_file(path: Path) -> DiskFile:
 
 @contextmanager
 def path_on_disk(source: FileSource) -> Iterator[Path]:
-    """Yield the path of a file, for readers that take only paths.
+    """Yield a path of a file, for readers that take only paths.
 
-    A file that lies elsewhere or is packed is unpacked while the block runs. Raises BadInput if it
-    is too large.
+    A file that is not on disk or is packed has a temporary copy while the block runs. Raises
+    BadInput if it is too large.
     """
     if isinstance(source, DiskFile) and name_without_packing(source.name) == source.name:
         yield source.path
@@ -153,9 +157,10 @@ def read_bytes(source: FileSource, max_bytes: int = MAX_FILE_BYTES) -> bytes:
 
 
 def zip_members(file: Path) -> tuple[dict[str, FileSource], list[str]]:
-    """Return the files of a zip by name, and a sentence for each one that is left out.
+    """Return the files of a zip by name, and sentences on omitted files.
 
-    Raises BadInput if the zip is damaged or too large once unpacked.
+    A file is left out if its path leads out of the zip. Raises BadInput if the zip is damaged or
+    too large once unpacked.
     """
     try:
         archive = zipfile.ZipFile(file)

@@ -1,6 +1,7 @@
 """Reader of files, folders and zips as documents.
 
-A file that cannot be read is reported, and the others are read nevertheless.
+The suffix of a file's name decides which reader takes it. A file that cannot be read is reported,
+and the others are still read.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ OTHER_FORMATS = {  # formats of other programs, and the format to save them in
     ".mobi": "epub",
     ".msg": "eml",
 }
+# beginnings of the names of hidden files, and of files that systems and programs leave behind
 HIDDEN_STARTS = (".", "__MACOSX", "~$", "Thumbs.db", "desktop.ini")
-MAX_LISTED_FILES = 5  # files or sentences that one message lists
+MAX_LISTED_FILES = 5  # files or sentences listed in one message
 
 
 @dataclass
@@ -64,8 +66,8 @@ class ReadingResult:
 
     Parameters
     ----------
-    documents : in the order of the files.
-    notes : a sentence for each thing that was left out, guessed or is odd.
+    documents : the documents in the order of the files.
+    notes : a sentence for each thing that was left out, was guessed or deserves attention.
     origins : origins of the files that were read, by name. The name is the `source` of the file's
         documents.
     failed : names of the files that could not be read.
@@ -85,14 +87,15 @@ def read_files(
 ) -> ReadingResult:
     """Read the documents of files, of folders with all their subfolders, and of zips.
 
-    The id of a document is the name of its file, within its folder or zip if it has one. Rows of
-    tables add their own id: `reports/may.pdf`, `mails.csv:17`.
+    The id of a document is the path of its file within the given folder or zip, or the name of a
+    single file. Rows of tables add their own id: “reports/may.pdf”, “mails.csv:17”.
 
     Parameters
     ----------
+    paths : files, folders and zips.
     columns : the columns of tables, as `core.corpus.readers.table.parse_column_roles` returns them.
     watch : called often, also within long files; an error that it raises ends the reading.
-    encoding : the encoding of texts that are not UTF-8.
+    encoding : the encoding of texts that are not UTF-8; empty to detect it.
 
     Returns
     -------
@@ -104,7 +107,7 @@ def read_files(
         If no document was found, with the reasons.
     """
     result, options = ReadingResult(), ReadingOptions(columns or {}, known_encoding(encoding))
-    files = _collect(paths, result)
+    files = _collect_files(paths, result)
     with SeparateReader() as separate:
         for number, (name, (source, folder)) in enumerate(files.items()):
             message = f"Reading {shorten(name, 40)}"
@@ -136,7 +139,10 @@ def _documents(
     watch: Watch,
     note: Note,
 ) -> list[Document]:
-    """Return the documents of one file, by the suffix of its name. Raises BadInput."""
+    """Read the documents of one file by the reader of its suffix.
+
+    `note` receives a sentence for each thing left out or guessed. Raises BadInput.
+    """
     suffix = PurePosixPath(name_without_packing(name).lower()).suffix
     if suffix not in READABLE_KINDS:
         if suffix in OTHER_FORMATS:
@@ -160,48 +166,51 @@ def _documents(
     return WHOLE_FILE_READERS[suffix](name_without_packing(name), data, watch, note, options)
 
 
-def _collect(paths: Iterable[str | Path], read: ReadingResult) -> dict[str, tuple[FileSource, str]]:
+def _collect_files(
+    paths: Iterable[str | Path], result: ReadingResult
+) -> dict[str, tuple[FileSource, str]]:
     """Return the files at some paths by name, each with the folder or zip that holds it.
 
-    Of several files of one name, the first is taken.
+    Of several files with the same name, the first is taken. Paths without a file are noted.
     """
     files: dict[str, tuple[FileSource, str]] = {}
     for path in map(Path, paths):
         try:
-            path_files = _files(path, read)
+            path_files = _files_at(path, result)
         except BadInput as error:
-            read.notes.append(str(error))
+            result.notes.append(str(error))
             continue
         folder = path.name if path.is_dir() or path.suffix.lower() == ".zip" else ""
         for name, source in path_files.items():
             if files.setdefault(name, (source, folder))[0] is not source:
-                read.notes.append(
+                result.notes.append(
                     f"Two of these files are called {name}; only the first is read. Add a "
                     "folder that holds both instead."
                 )
     return files
 
 
-def _files(path: Path, read: ReadingResult) -> Mapping[str, FileSource]:
+def _files_at(path: Path, result: ReadingResult) -> Mapping[str, FileSource]:
     """Return the files at a path by name.
 
-    Raises BadInput for a folder or zip without any readable file.
+    These are the file itself, or the readable files of a folder or zip. Raises BadInput for a
+    folder or zip without any readable file.
     """
     if path.is_dir():
         files: dict[str, FileSource] = {}
         for file in sorted(path.rglob("*")):
             if file.is_file() and not file.is_symlink():
                 files[utf8_text(file.relative_to(path).as_posix())] = disk_file(file)
-        return _readable_files(path.name, files, read)
+        return _readable_files(path.name, files, result)
     if path.suffix.lower() == ".zip":
         inside, notes = zip_members(path)
-        read.notes += notes
-        return _readable_files(path.name, inside, read)
+        result.notes += notes
+        return _readable_files(path.name, inside, result)
     return {utf8_text(path.name): disk_file(path)}
 
 
 def _readable_files(
-    folder: str, files: Mapping[str, FileSource], read: ReadingResult
+    folder: str, files: Mapping[str, FileSource], result: ReadingResult
 ) -> Mapping[str, FileSource]:
     """Return the readable files of a folder or zip. The others are reported, except hidden ones."""
     readable: dict[str, FileSource] = {}
@@ -222,7 +231,7 @@ def _readable_files(
             f"{folder} holds no file that can be read ({', '.join(READABLE_SUFFIXES)}){more}."
         )
     if others:
-        read.notes.append(
+        result.notes.append(
             f"{folder}: {len(others):,} file{'s' * (len(others) != 1)} of other kinds left "
             f"out: {other_names}."
         )
@@ -232,14 +241,14 @@ def _readable_files(
 def _note_equal_texts(documents: Sequence[Document]) -> list[str]:
     """Return a sentence on documents with equal texts.
 
-    All of them are read, as a question may name each by its id.
+    All of them are kept, as a question may name each by its id.
     """
     first_ids: dict[str, str] = {}
     pairs: list[tuple[str, str]] = []
-    for one in documents:
-        first_id = first_ids.setdefault(one.text, one.id)
-        if first_id != one.id:
-            pairs.append((one.id, first_id))
+    for document in documents:
+        first_id = first_ids.setdefault(document.text, document.id)
+        if first_id != document.id:
+            pairs.append((document.id, first_id))
     if not pairs:
         return []
     more = f", and {len(pairs) - 1:,} more are such" if len(pairs) > 1 else ""

@@ -1,4 +1,4 @@
-"""Formulas of HTML (MathML) and Office as one line of text: `12^2`, `(a+b)/c`."""
+"""Formulas of HTML (MathML) and Office (OMML) as one line of text: “12^2”, “(a+b)/c”."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _function(name: str, argument: str) -> str:
     return f"{name} {argument}"
 
 
-# by name and number of parts
+# functions that write a MathML element, by its name and number of parts
 MATHML_WRITERS: dict[tuple[str, int], Callable[..., str]] = {
     ("mfrac", 2): write_fraction,
     ("msup", 2): _power,
@@ -48,7 +48,7 @@ MATHML_WRITERS: dict[tuple[str, int], Callable[..., str]] = {
     ("munderover", 3): _sub_sup,
     ("mroot", 2): _root,
 }
-# with the names of the parts that they write
+# functions that write an Office element, by its name, each with the names of the parts to write
 OFFICE_WRITERS: dict[str, tuple[Callable[..., str], tuple[str, ...]]] = {
     "f": (write_fraction, ("num", "den")),
     "sSup": (_power, ("e", "sup")),
@@ -67,8 +67,8 @@ def write_mathml(name: str, parts: Sequence[str]) -> str:
 
     Parameters
     ----------
-    name : of the element, without a namespace.
-    parts : the texts of the elements within it; for an element without any, its own text.
+    name : name of the element without a namespace.
+    parts : the written elements within it; for an element without any, its own text.
 
     Returns
     -------
@@ -107,8 +107,8 @@ def write_office_formula(element: Any, depth: int = 0) -> str:
 
     Parameters
     ----------
-    element : of lxml.
-    depth : number of the formula's elements around it.
+    element : the element of lxml.
+    depth : number of the formula's elements around this one.
 
     Returns
     -------
@@ -127,21 +127,21 @@ def write_office_formula(element: Any, depth: int = 0) -> str:
     if name in OFFICE_LIST_WRITERS:
         return OFFICE_LIST_WRITERS[name](element, depth)
     return "".join(
-        write_office_formula(one, depth + 1) for one in element if isinstance(one.tag, str)
+        write_office_formula(child, depth + 1) for child in element if isinstance(child.tag, str)
     )
 
 
 def _write_part(element: Any, role: str, depth: int) -> str:
-    """Write the first child of a name; empty if there is none."""
+    """Write the first child with a name; empty if there is none."""
     child = _child(element, role)
     return "" if child is None else write_office_formula(child, depth + 1)
 
 
 def _write_each(element: Any, role: str, depth: int) -> Iterator[str]:
-    """Write the children of a name."""
-    for one in element:
-        if _name(one) == role:
-            yield write_office_formula(one, depth + 1)
+    """Write the children with a name, one by one."""
+    for child in element:
+        if _name(child) == role:
+            yield write_office_formula(child, depth + 1)
 
 
 def _matrix(element: Any, depth: int) -> str:
@@ -183,7 +183,7 @@ OFFICE_LIST_WRITERS: dict[str, Callable[[Any, int], str]] = {
 
 
 def _value(element: Any, properties: str, role: str, default: str) -> str:
-    """Return a sign from a formula's properties, or the usual one if it has none."""
+    """Return a sign from the properties of a formula; `default` if they state none."""
     parent = _child(element, properties)
     child = None if parent is None else _child(parent, role)
     if child is None:

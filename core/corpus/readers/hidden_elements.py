@@ -10,20 +10,21 @@ HIDING_STYLE = re.compile(
 )
 VISIBILITY_PROPERTY = re.compile(r"(?:^|;)\s*(?:display|visibility)\s*:", re.IGNORECASE)
 BRACES = re.compile("([{}])")
+# a selector with a single class or id
 ONE_NAME = re.compile(r"[\w-]*([.#][\w-]+)")
 SELECTOR_NAME = re.compile(r"[.#][\w-]+")
-MAX_STYLE_LETTERS = 1 << 20  # of a page's styles that are read
+MAX_STYLE_LETTERS = 1 << 20  # letters of a page's styles that are read
 
 
 class HiddenElements:
     """Detector of hidden elements, by their attributes and by the page's own styles.
 
-    Of styles, only rules for a single class or id are used (`.key {display: none}`). A class that
-    another rule shows counts as shown, such as the open one of several tabs.
+    Of styles, only rules for a single class or id are used, such as “.key {display: none}”. A class
+    that another rule shows counts as shown, as for the open one of several tabs.
     """
 
     def __init__(self) -> None:
-        self._names: set[str] = set()
+        self._names: set[str] = set()  # hidden classes and ids, with “.” or “#” before them
         self._letters_left = MAX_STYLE_LETTERS
 
     def add_style(self, style: str) -> None:
@@ -44,7 +45,7 @@ class HiddenElements:
         self._names -= shown_names
 
     def hides(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        """Return whether a browser shows nothing of an element.
+        """Return whether a browser hides an element.
 
         Parameters
         ----------

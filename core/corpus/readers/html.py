@@ -26,7 +26,7 @@ CHARSET = re.compile(
 # UTF-8 is tried anyway; UTF-16 is recognised by its mark, and a declaration without it is wrong
 UNUSABLE_CHARSETS = ("utf", "idna", "punycode", "unicode", "raw", "undefined")
 DECLARATION = re.compile(r"\s*<\?xml[^>]*>")
-# faults after which the parser stops reading
+# names of lxml's faults after which the parser stops reading
 STOPPING_ERRORS = ("ERR_NO_MEMORY", "ERR_RESOURCE_LIMIT")
 
 
@@ -56,7 +56,7 @@ def read_html(
     data : the bytes of the file.
     watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on hidden passages, and on a guessed encoding.
-    options : options of reading; the encoding, if it is named.
+    options : options of reading, of which only the encoding is used.
 
     Returns
     -------
@@ -95,9 +95,9 @@ def read_page(
     note: Note = ignore_note,
     options: ReadingOptions = DEFAULT_OPTIONS,
 ) -> HtmlPage:
-    """Read a page as `read_html` does.
+    """Read a page as `read_html` does, but only count hidden passages.
 
-    If all of it is hidden until a script runs, hidden passages are read too.
+    If all text is hidden, as on pages that a script shows, hidden passages are read too.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def read_page(
     data : the bytes of the file.
     watch : called from time to time; may raise RunCancelled.
     note : receives a sentence on a guessed encoding.
-    options : options of reading; the encoding, if it is named.
+    options : options of reading, of which only the encoding is used.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def read_page(
     source = source.replace("\r\n", "\n")
     page = _parse_page(source, PageText(name, watch))
     if page.n_hidden and not page.text_and_places()[0].strip():
-        page = _parse_page(source, PageText(name, watch, hide=False))
+        page = _parse_page(source, PageText(name, watch, omits_hidden=False))
     text, places = page.text_and_places()
     if not text.strip():
         raise BadInput(f"{name} holds no text.")

@@ -1,4 +1,8 @@
-"""The text of an HTML page, collected while a parser goes through it."""
+"""The text of an HTML page, collected from the events of a parser.
+
+It writes tables as lines with bars, formulas and raised numbers on the line, and leaves out hidden
+text.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,11 @@ HTML_BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 @dataclass
 class _RaisedElement:
-    """An open element whose text is raised or lowered."""
+    """An open element whose text is raised or lowered.
+
+    `depth` is the number of open elements up to this one, and `parts_before` the number of parts of
+    the page's text before it.
+    """
 
     kind: str  # `sup`, `sub`, or `a` for a link to a note
     depth: int
@@ -54,7 +62,7 @@ class _RaisedElement:
 
 
 class PageText:
-    """The text of a page, collected while the parser goes through it.
+    """Collector of the text of a page, as a target of lxml's parser.
 
     Blanks are reduced to one, and each block is a line. The parser calls `start`, `end`, `data` and
     `close` and builds no tree: building one takes time quadratic in an element's number of
@@ -64,21 +72,23 @@ class PageText:
     ----------
     name : name of the file, for errors.
     watch : called from time to time; may raise RunCancelled.
-    hide : leaves out what a browser hides.
+    omits_hidden : True to leave out elements that a browser hides.
     """
 
-    def __init__(self, name: str, watch: Watch = NO_WATCH, hide: bool = True) -> None:
-        self.name, self._watch, self._hide = name, watch, hide
+    def __init__(self, name: str, watch: Watch = NO_WATCH, omits_hidden: bool = True) -> None:
+        self.name = name
+        self._watch = watch
+        self._omits_hidden = omits_hidden
         self.title: list[str] | None = None  # the parts of the first title
-        self.headings: list[tuple[str, str]] = []
+        self.headings: list[tuple[str, str]] = []  # tag and text
         self.n_hidden = 0  # passages that a browser hides
-        self._parts: list[str] = []
-        self._length = 0
+        self._parts: list[str] = []  # of the text so far
+        self._length = 0  # characters of these parts
         self._places: list[Place] = []
-        self._elements = 0
+        self._n_elements = 0
         self._depth = 0  # number of open elements
         self._n_dropped = 0  # number of open elements that are left out
-        self._dropped_is_hidden = False  # True if the outermost of these is hidden
+        self._dropped_is_hidden = False  # True if a browser hides the outermost of these
         self._dropped_has_text = False
         self._in_title = False
         self._style: list[str] | None = None  # the parts of the open style element
@@ -88,14 +98,17 @@ class PageText:
         self._n_preformatted = 0  # number of open elements that preserve blanks
         self._links: list[int] = []  # number of parts before each open link
         self._raised: list[_RaisedElement] = []
-        self._numerator: tuple[int, str] | None = None  # the last part, in case a slash follows
+        # number of the last part, if it is a raised number, and its text as a numerator
+        self._numerator: tuple[int, str] | None = None
         self._tables: list[SpannedRows] = []
         self._cells: list[int] = []  # number of parts before each open cell
         self._n_repeated = 0  # letters of cells that were repeated in further rows
-        self._formula: list[tuple[str, list[str]]] = []  # its open elements
+        # the open elements of a formula, each with the texts of its parts
+        self._formula: list[tuple[str, list[str]]] = []
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._count()
+        """Begin an element, called by the parser."""
+        self._count_element()
         if tag == "title" and self.title is None:
             self.title = []
             self._in_title = True
@@ -104,7 +117,7 @@ class PageText:
         if self._n_dropped:
             self._n_dropped += 1
             return
-        hidden = self._hide and self._hidden_elements.hides(tag, attributes)
+        hidden = self._omits_hidden and self._hidden_elements.hides(tag, attributes)
         if hidden or tag in DROPPED_ELEMENTS:
             self._n_dropped = 1
             self._dropped_is_hidden = hidden
@@ -124,6 +137,7 @@ class PageText:
         self._start_inline(tag, attributes)
 
     def end(self, tag: str) -> None:
+        """End an element, called by the parser."""
         self._in_title = False
         if tag == "style" and self._style is not None:
             self._hidden_elements.add_style("".join(self._style))
@@ -144,6 +158,7 @@ class PageText:
         self._depth -= 1
 
     def data(self, text: str) -> None:
+        """Add a text, called by the parser."""
         text = text.replace("\xad", "")  # a soft hyphen, which shows only where a word is divided
         if self._in_title and self.title is not None:
             self.title.append(text)
@@ -168,13 +183,13 @@ class PageText:
         """End of the page, called by the parser."""
 
     def text_and_places(self) -> tuple[str, tuple[Place, ...]]:
-        """Return the text and its places."""
+        """Return the text, and its headings as places."""
         return "".join(self._parts).rstrip(), tuple(sorted(self._places))
 
-    def _count(self) -> None:
-        if self._elements % ELEMENTS_PER_CHECK == 0:
+    def _count_element(self) -> None:
+        if self._n_elements % ELEMENTS_PER_CHECK == 0:
             self._watch.step()
-        self._elements += 1
+        self._n_elements += 1
         self._depth += 1
         if self._depth > MAX_NESTED_ELEMENTS:
             raise BadInput(
@@ -219,7 +234,7 @@ class PageText:
             self._tables.pop()
 
     def _repeat(self, texts: Iterable[str]) -> None:
-        """Write cells of rows above that span into this one."""
+        """Write the texts of cells of rows above that span into this row."""
         for text in texts:
             self._n_repeated += len(text)
             if self._n_repeated <= MAX_PAGE_REPEATED_LETTERS:
@@ -227,6 +242,7 @@ class PageText:
                 self._put(text)
 
     def _separate(self) -> None:
+        """Write a bar before a cell, unless it begins the line."""
         if self._parts and not self._parts[-1].endswith("\n"):
             self._put("| " if self._parts[-1].endswith(" ") else " | ")
 
@@ -238,8 +254,8 @@ class PageText:
         if tag == "a":
             leads_to_note = "noteref" in f"{attributes.get('role')} {attributes.get('epub:type')}"
             self._links.append(len(self._parts))
-            for one in self._raised:
-                one.holds_link = True
+            for element in self._raised:
+                element.holds_link = True
             if leads_to_note:
                 kind = kind or "a"
         elif tag == "img" and FORMULA_CLASS.search(attributes.get("class", "")):
@@ -253,23 +269,25 @@ class PageText:
         if tag == "a" and self._links:
             self._links.pop()
 
-    def _end_raised(self, one: _RaisedElement) -> None:
-        """Write a raised or lowered text on the line."""
-        text = "".join(self._parts[one.parts_before :])
+    def _end_raised(self, element: _RaisedElement) -> None:
+        """Rewrite a raised or lowered text on the line."""
+        first = element.parts_before
+        text = "".join(self._parts[first:])
         if not text.strip() or "\n" in text:
             return
-        before = self._line_before(one.parts_before)
-        # A link around it alone leads to a note. A link around a unit and its power does not.
-        is_linked = bool(self._links) and self._links[-1] == one.parts_before
-        if one.kind == "sub":
+        before = self._line_before(first)
+        # A link around this text alone leads to a note. A link around a unit and its power does
+        # not.
+        is_linked = bool(self._links) and self._links[-1] == first
+        if element.kind == "sub":
             result = write_lowered(before, text)
         else:
-            is_note = one.kind == "a" or one.holds_link or is_linked
+            is_note = element.kind == "a" or element.holds_link or is_linked
             result = write_raised(before, text, is_note=is_note)
         self._length += len(result) - len(text)
-        self._parts[one.parts_before :] = [result]
-        is_number = one.kind == "sup" and text.strip().isdecimal()
-        self._numerator = (one.parts_before, write_numerator(before, text)) if is_number else None
+        self._parts[first:] = [result]
+        is_number = element.kind == "sup" and text.strip().isdecimal()
+        self._numerator = (first, write_numerator(before, text)) if is_number else None
 
     def _rewrite_numerator(self, text: str) -> None:
         """Rewrite the raised number before a slash as the numerator of a fraction."""
@@ -281,7 +299,7 @@ class PageText:
         self._numerator = None
 
     def _line_before(self, count: int) -> str:
-        """Return the end of the line that the first `count` parts make."""
+        """Return the end of the last line of the first `count` parts."""
         line = ""
         for index in range(count - 1, -1, -1):
             line = self._parts[index][-MAX_BASE_CHARACTERS:] + line
@@ -298,10 +316,12 @@ class PageText:
             self._put_formula(formula)
 
     def _put_formula(self, formula: str) -> None:
+        """Write a formula, with a blank between two numbers."""
         sign = self._parts[-1][-1] if self._parts else "\n"
         self._put(f" {formula}" if sign.isdigit() and formula[:1].isdigit() else formula)
 
     def _break(self) -> None:
+        """Begin a new line."""
         if self._parts and not self._parts[-1].endswith("\n"):
             self._put("\n")
 

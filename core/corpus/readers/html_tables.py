@@ -1,4 +1,4 @@
-"""Cells of HTML tables that span several rows."""
+"""Cells of HTML tables that span several rows, whose texts are repeated in each."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ MAX_REPEATED_LETTERS = 200  # letters of a repeated cell; a longer one is no lab
 
 
 class SpannedRows:
-    """The cells of rows above that span into the current row, by column."""
+    """The cells of rows above that span into the current row, by column.
+
+    The reader of a page calls the methods in the order of rows and cells.
+    """
 
     def __init__(self) -> None:
-        self._above: dict[int, tuple[str, int, int]] = {}  # text, rows left, columns
+        # cells that span into the current and the next row: text, number of rows left, columns
+        self._above: dict[int, tuple[str, int, int]] = {}
         self._below: dict[int, tuple[str, int, int]] = {}
         self._column = 0
         self._cell: tuple[int, int] = (1, 1)  # rows and columns of the current cell
-        self._has_own = False  # True if the current row has a cell of its own
+        self._has_own_cell = False  # True if the current row has a cell of its own
 
     def begin_group(self) -> None:
         """Begin a head, body or foot of the table. No cell spans from one into the next."""
@@ -31,7 +35,7 @@ class SpannedRows:
         self._above = {column: cell for column, cell in self._below.items() if cell[1] > 0}
         self._below = {}
         self._column = 0
-        self._has_own = False
+        self._has_own_cell = False
 
     def take_repeated(self) -> list[str]:
         """Return the texts of spanning cells at the current column, and move past them."""
@@ -54,11 +58,11 @@ class SpannedRows:
             self._below[column] = (text, rows - 1, columns)
             texts.append(text)
         self._above = {}
-        return texts if self._has_own else []
+        return texts if self._has_own_cell else []
 
     def begin_cell(self, attributes: Mapping[str, str]) -> None:
         """Begin a cell of the row."""
-        self._has_own = True
+        self._has_own_cell = True
         rows = _number(attributes.get("rowspan", ""), MAX_SPANNED_ROWS, MAX_SPANNED_ROWS)
         self._cell = (rows, max(1, _number(attributes.get("colspan", ""), MAX_SPANNED_COLUMNS, 1)))
 
@@ -73,7 +77,10 @@ class SpannedRows:
 
 
 def _number(text: str, limit: int, for_zero: int) -> int:
-    """Return a span as a number; `for_zero` for 0, which means up to the end."""
+    """Return a span of at most `limit`; 1 if it is no number.
+
+    `for_zero` is returned for 0, which means a span up to the end.
+    """
     text = text.strip()
     if not text.isdecimal() or not text.isascii() or len(text) > 6:
         return 1

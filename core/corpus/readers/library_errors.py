@@ -1,6 +1,6 @@
-"""Translation of library errors into a message on a damaged file, or `MemoryError`.
+"""Translation of the errors of file libraries into a message on a damaged file.
 
-The library lxml has its own error for lack of memory.
+A lack of memory is no damage and becomes MemoryError, for which lxml has an error of its own.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def report_damage(name: str, format_name: str) -> Iterator[None]:
     Raises
     ------
     BadInput
-        For any error but those below, since a damaged file may fail anywhere in the library.
+        For any other error than those below, since a damaged file may fail anywhere in the library.
     HopscopeError
-        Raised in the block, and passed on unchanged.
+        If the block raises one, it is passed on unchanged.
     MemoryError
         If memory ran out.
     """

@@ -1,4 +1,4 @@
-"""Reader of mails (eml): header lines and text, with attachments named."""
+"""Reader of mails (eml): the main header lines and the text, without attachments."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def read_mail(
 
 
 def _note_attachments(name: str, message: EmailMessage, note: Note) -> None:
-    """Note which attachments are left out."""
+    """Report which attachments are left out."""
     names = []
     for part in message.iter_attachments() if message.is_multipart() else ():
         names.append(shorten(utf8_text(part.get_filename() or part.get_content_type()), 40))
@@ -89,6 +89,7 @@ def _note_attachments(name: str, message: EmailMessage, note: Note) -> None:
 
 
 def _header(name: str, message: EmailMessage, key: str, note: Note = ignore_note) -> str:
+    """Return a header on one line; empty if missing or malformed."""
     try:
         return " ".join(utf8_text(str(message.get(key, ""))).split())
     except Exception:  # the library raises many kinds of errors on malformed headers

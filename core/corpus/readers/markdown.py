@@ -15,8 +15,8 @@ INLINE_MARKS = re.compile(r"[*_`]+|!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)?
 MAX_HEADING_CHARACTERS = 1_000  # a longer line is a paragraph
 MAX_HEADING_MARKS = 6
 MAX_HEADING_INDENT = 3  # blanks before the marks
-LINES_PER_CHECK = 10_000  # between two calls of the watch
-Heading = tuple[int, str, bool]  # offset, label, and True for rank 1
+LINES_PER_CHECK = 10_000  # lines between two calls of the watch
+Heading = tuple[int, str, bool]  # offset, label, and True for a heading of rank 1
 
 
 def read_markdown(
@@ -54,7 +54,7 @@ def read_markdown(
 def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
     """Yield the headings of a text, outside code blocks and front matter."""
     fence = ""  # the mark of the open code block
-    # the previous line, which may be an underlined heading, and its offset
+    # the previous line if the next one may underline it as a heading, else empty; and its offset
     before, before_start = "", 0
     for number, (start, line) in enumerate(_lines(text, _after_front_matter(text))):
         if number % LINES_PER_CHECK == 0:
@@ -86,7 +86,7 @@ def _closes(content: str, fence: str) -> bool:
 
 
 def _is_underline(content: str) -> bool:
-    """Return whether a line consists of one sign that underlines a heading."""
+    """Return whether a line consists only of “=” or “-”, as below a heading."""
     if not content.strip(" \t"):
         return False
     return content[0] in "=-" and not content.rstrip(" \t").strip(content[0])
@@ -99,9 +99,9 @@ def _may_be_underlined(line: str) -> bool:
 
 
 def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text with their offsets.
+    """Yield the lines of a text from an offset on, with their offsets.
 
-    Of a line that is too long for a heading, only the beginning is returned.
+    Of a line that is too long for a heading, only the beginning is yielded.
     """
     while start < len(text):
         end = text.find("\n", start)
@@ -111,7 +111,7 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:
 
 
 def _after_front_matter(text: str) -> int:
-    """Return the offset after the front matter, which lies between two lines of three dashes."""
+    """Return the offset after the front matter between two lines of dashes; else 0."""
     if text.startswith("---\n"):
         for start, line in _lines(text, 4):
             if line.rstrip(" \t") == "---":
@@ -141,6 +141,7 @@ def _strip_closing(label: str) -> str:
 
 
 def _heading(offset: int, label: str, is_title: bool) -> Iterator[Heading]:
+    """Yield a heading without Markdown marks, unless nothing remains of it."""
     label = INLINE_MARKS.sub(r"\1", label).strip()
     if label:
         yield offset, label, is_title

@@ -1,4 +1,4 @@
-"""Nested fields of JSON rows, by dotted names: `data.text`, `messages.content`."""
+"""Nested fields of JSON rows, by dotted names such as “data.text” or “messages.content”."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-MAX_FIELD_LEVELS = 6  # of nested fields that have separate names
-MAX_NAMED_ITEMS = 100  # of a list, whose fields are named
+MAX_FIELD_LEVELS = 6  # levels of nested fields that have names of their own
+MAX_NAMED_ITEMS = 100  # items of a list in which names of fields are searched
 
 
-def field_names(row: Mapping[str, Any], prefix: str = "", deep: int = 1) -> Iterator[str]:
-    """Yield the names of the fields of a row that hold values.
+def field_names(row: Mapping[str, Any], prefix: str = "", level: int = 1) -> Iterator[str]:
+    """Yield the names of a row's fields that hold no further fields.
 
     Fields within objects and lists of objects have dotted names.
 
@@ -19,7 +19,7 @@ def field_names(row: Mapping[str, Any], prefix: str = "", deep: int = 1) -> Iter
     ----------
     row : a row of a JSON file.
     prefix : prefix of all names.
-    deep : level of the row, from 1; deeper ones than `MAX_FIELD_LEVELS` have no names.
+    level : level of the row, from 1. Fields below `MAX_FIELD_LEVELS` have no names.
 
     Yields
     ------
@@ -34,10 +34,10 @@ def field_names(row: Mapping[str, Any], prefix: str = "", deep: int = 1) -> Iter
     for key, value in row.items():
         items = value[:MAX_NAMED_ITEMS] if isinstance(value, list) else [value]
         inner = [item for item in items if isinstance(item, dict) and item]
-        if inner and deep < MAX_FIELD_LEVELS and not is_inverted_index(value):
+        if inner and level < MAX_FIELD_LEVELS and not is_inverted_index(value):
             names: dict[str, None] = {}
             for item in inner:
-                names.update(dict.fromkeys(field_names(item, f"{prefix}{key}.", deep + 1)))
+                names.update(dict.fromkeys(field_names(item, f"{prefix}{key}.", level + 1)))
             yield from names
         else:
             yield f"{prefix}{key}"
@@ -51,11 +51,11 @@ def values_at(value: Any, name: str) -> list[Any]:
     Parameters
     ----------
     value : a row, or a value within it.
-    name : a name of `field_names`.
+    name : a name that `field_names` returns.
 
     Returns
     -------
-    One value for each object of a list; empty if there is none.
+    The value; of a list of objects, the value in each. Empty if no object has the field.
 
     Examples
     --------
@@ -72,6 +72,7 @@ def values_at(value: Any, name: str) -> list[Any]:
         return []
     if name in value:
         return [value[name]]
+    # Each dot may divide names of fields or belong to one, so all are tried.
     for dot, sign in enumerate(name):
         if sign == "." and name[:dot] in value:
             inner = values_at(value[name[:dot]], name[dot + 1 :])
@@ -90,7 +91,7 @@ def is_inverted_index(value: Any) -> bool:
     if not isinstance(value, dict) or not value:
         return False
     for offsets in value.values():
-        # not isinstance, as bool is a subclass of int
+        # compared by type, as isinstance would take a bool for an int
         if not isinstance(offsets, list) or {type(offset) for offset in offsets} != {int}:
             return False
     return True
@@ -109,13 +110,13 @@ def words_in_order(index: Mapping[str, list[int]]) -> str:
     return " ".join(word for _, word in sorted(pairs))
 
 
-def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
+def row_as_sentence(row: Mapping[str, Any], unnamed_field: str = "") -> str:
     """Return a row as one sentence of its fields with their names.
 
     Parameters
     ----------
     row : the fields; nested ones get dotted names.
-    without : the field whose value is written without its name.
+    unnamed_field : the field whose value is written without its name.
 
     Returns
     -------
@@ -132,7 +133,7 @@ def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
         values = list(chain.from_iterable(map(_texts, values_at(row, name))))
         if values:
             phrase = ", ".join(values)
-            parts.append(phrase if name in ("", without) else f"{name}: {phrase}")
+            parts.append(phrase if name in ("", unnamed_field) else f"{name}: {phrase}")
     return "; ".join(parts)
 
 
@@ -151,7 +152,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def only_list(
-    row: Mapping[str, Any], prefix: str = "", deep: int = 1
+    row: Mapping[str, Any], prefix: str = "", level: int = 1
 ) -> tuple[str, list[dict[str, Any]]]:
     """Return the name and items of the only list of objects in a row, at any depth.
 
@@ -159,7 +160,7 @@ def only_list(
     ----------
     row : a row of a JSON file.
     prefix : prefix of the name.
-    deep : level of the row, from 1.
+    level : level of the row, from 1.
 
     Returns
     -------
@@ -175,8 +176,8 @@ def only_list(
     for key, value in row.items():
         if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
             lists.append((f"{prefix}{key}", value))
-        elif isinstance(value, dict) and deep < MAX_FIELD_LEVELS:
-            inner = only_list(value, f"{prefix}{key}.", deep + 1)
+        elif isinstance(value, dict) and level < MAX_FIELD_LEVELS:
+            inner = only_list(value, f"{prefix}{key}.", level + 1)
             if inner[1]:
                 lists.append(inner)
     return lists[0] if len(lists) == 1 else ("", [])

@@ -1,4 +1,4 @@
-"""Reader of notebooks (ipynb): text and code in order, with headings as places."""
+"""Reader of Jupyter notebooks (ipynb): text and code in order, with headings as places."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_notebook(
 ) -> list[Document]:
     """Read a notebook as one document in Markdown.
 
-    Its text is unchanged, and its code is put between fences.
+    Text cells are unchanged, and code cells are put between fences.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def read_notebook(
     data : the bytes of the file.
     watch : may raise RunCancelled.
     note : receives a sentence on outputs that are left out.
-    options : options of reading; the encoding, if it is named.
+    options : options of reading, of which only the encoding is used.
 
     Returns
     -------
@@ -48,18 +48,18 @@ def read_notebook(
         content = json.loads(decode_file(name, data, note, options))
         if "cells" in content:
             cells = content["cells"]
-        else:
+        else:  # the format before version 4
             cells = list(chain.from_iterable(sheet["cells"] for sheet in content["worksheets"]))
         parts = list(filter(None, (_cell(cell, content) for cell in cells)))
-        outputs = sum(bool(cell.get("outputs")) for cell in cells)
+        n_with_outputs = sum(bool(cell.get("outputs")) for cell in cells)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput(
             f"{name} is damaged or no notebook (ipynb) ({type(error).__name__})."
         ) from None
     if not parts:
         raise BadInput(f"{name} holds no text in its {count_with_noun(len(cells), 'cell')}.")
-    if outputs:
-        note(f"{name}: the outputs of {count_with_noun(outputs, 'cell')} are left out.")
+    if n_with_outputs:
+        note(f"{name}: the outputs of {count_with_noun(n_with_outputs, 'cell')} are left out.")
     (document,) = read_markdown(name, utf8_text("\n\n".join(parts)).encode(), watch)
     return [Document(name, document.text, document.title or file_stem(name), name, document.places)]
 

@@ -1,4 +1,7 @@
-"""Readers of workbooks (xlsx) and slides (pptx), by openpyxl and python-pptx."""
+"""Readers of workbooks (xlsx) and slides (pptx), by openpyxl and python-pptx.
+
+They run in a separate process (`core.corpus.readers.reader_process`).
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,10 @@ from core.errors import BadInput, with_command
 from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
-MAX_SHEET_COLUMNS = 1_000  # of a sheet, that are read
-SHEET_ROWS_PER_CHECK = 1_000  # between two calls of the watch
+MAX_SHEET_COLUMNS = 1_000  # columns of a sheet that are read
+SHEET_ROWS_PER_CHECK = 1_000  # rows between two calls of the watch
 MAX_NAMED_PARTS = 5  # sheets or slides named in a sentence
+# name of the package to install, by the name under which it is imported
 LIBRARY_PACKAGES = {"openpyxl": "openpyxl", "pptx": "python-pptx"}
 
 
@@ -56,7 +60,7 @@ def read_workbook(
     watch : called from time to time; may raise RunCancelled.
     note : receives a sentence if no sheet has a column of texts, and on hidden sheets and formulas
         without a saved value.
-    options : options of reading; the columns that a person names.
+    options : options of reading, of which only the columns are used.
 
     Returns
     -------
@@ -191,7 +195,10 @@ def read_slides(
 def _read(
     name: str, data: bytes, kind: str, package: str, read: Callable[[], list[Any]]
 ) -> list[Any]:
-    """Return the result of reading by a library, with its errors turned into sentences."""
+    """Return the result of `read`, with errors of the library turned into sentences.
+
+    `kind` names the format in messages, and `package` is the library that `read` imports.
+    """
     if not data:
         raise BadInput(f"{name} is empty.")
     with report_damage(name, kind):
@@ -222,29 +229,30 @@ def _rows(
 
 
 def _count_uncomputed(data: bytes, workbook: Any) -> int:
-    """Return the number of formulas without a saved result.
+    """Return the number of formulas without a saved result in the file.
 
-    Some programs write formulas without computing them.
+    Some programs write formulas without computing them. `workbook` holds the results, as
+    `_load_workbook` returns them.
     """
     from openpyxl import load_workbook
 
     formulas = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
-    empty = 0
+    n_uncomputed = 0
     for sheet, results in zip(formulas.worksheets, workbook.worksheets):
         for row, values in zip(
             sheet.iter_rows(values_only=True), results.iter_rows(values_only=True)
         ):
-            empty += sum(
+            n_uncomputed += sum(
                 isinstance(cell, str) and cell.startswith("=") and value is None
                 for cell, value in zip(row, values)
             )
-    return empty
+    return n_uncomputed
 
 
 def _cell(value: Any) -> str:
-    """Return a cell as a person reads it.
+    """Return the value of a cell as a person reads it.
 
-    Dates lose a time of midnight, and whole numbers their decimal point.
+    Dates are written without a time of midnight, and whole numbers without a decimal point.
     """
     if isinstance(value, datetime):
         return str(value.date() if value.time() == time() else value)
@@ -263,22 +271,23 @@ def _by_rows(
         role: column for role, column in options.columns.items() if role != HEADER_OPTION
     }
     filled_sheets = {title: rows for title, rows in sheets.items() if rows}
-    several = len(filled_sheets) > 1
+    has_several = len(filled_sheets) > 1
     documents: list[Document] = []
     skipped: list[str] = []
     for title, rows in filled_sheets.items():
         if not named_columns and "text" not in guess_roles(rows[0]):
             skipped.append(title)
             continue
-        sheet_name = f"{name}:{title}" if several else name
+        sheet_name = f"{name}:{title}" if has_several else name
         try:
             documents_read = _sheet_documents(sheet_name, rows, named_columns, note)
         except BadInput:
-            if not several:
+            if not has_several:
                 raise
             skipped.append(title)
             continue
-        documents += [Document(one.id, one.text, one.title, name) for one in documents_read]
+        # The ids keep the name of the sheet, but the source is the file.
+        documents += [Document(row.id, row.text, row.title, name) for row in documents_read]
     if len(skipped) < len(filled_sheets):
         _note_skipped(name, skipped, note)
     return documents

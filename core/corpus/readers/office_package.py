@@ -1,7 +1,8 @@
-"""Conversion of packages of Office (docx, xlsx, pptx) to the form that their libraries read.
+"""Conversion of Office files (docx, xlsx, pptx) to the form that the libraries can read.
 
-Word and Excel also save "Strict Open XML", in which every namespace has another name. They also
-accept relations that lead nowhere, such as that of a removed picture. The libraries refuse both.
+Such a file, or package, is a zip of XML parts. Word and Excel also save “Strict Open XML”, in which
+every namespace has another name. They also accept relations between parts that lead nowhere, such
+as that of a removed picture. The libraries refuse both.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 STRICT_NAMESPACE = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/([A-Za-z/]+)")
-RENAMED_NAMESPACES = {  # names that differ in more than their beginning
+RENAMED_NAMESPACES = {  # words in namespaces that differ in more than their beginning
     b"extendedProperties": b"extended-properties",
     b"customProperties": b"custom-properties",
 }
@@ -23,7 +24,7 @@ MARKUP_SUFFIXES = (".xml", RELATIONS_SUFFIX, ".vml")
 
 
 def readable_package(data: bytes) -> bytes:
-    """Return a package without strict names and without relations that lead nowhere.
+    """Return a package without strict namespaces and without relations that lead nowhere.
 
     A package that has neither is returned unchanged. Raises zipfile.BadZipFile if it is no zip.
     """
@@ -41,8 +42,15 @@ def readable_package(data: bytes) -> bytes:
         return _rewrite(package, changed)
 
 
+def parse_xml(data: bytes) -> Any:
+    """Return the root element of an XML part, parsed without external entities."""
+    from lxml import etree
+
+    return etree.fromstring(data, etree.XMLParser(resolve_entities=False))
+
+
 def _rewrite(package: zipfile.ZipFile, changes: dict[str, bytes]) -> bytes:
-    """Return a package with some parts changed, and without strict names in any part."""
+    """Return a package with some parts changed, without strict namespaces."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as copy:
         for part in package.infolist():
@@ -63,23 +71,27 @@ def _usual_uri(match: re.Match[bytes]) -> bytes:
 
 
 def _without_dangling(name: str, relations: bytes, names: set[str]) -> bytes:
-    """Return a part of relations without those whose target is missing from the package."""
+    """Return a part with relations without those whose target is missing."""
     from lxml import etree
 
     try:
-        root = etree.fromstring(relations, etree.XMLParser(resolve_entities=False))
+        root = parse_xml(relations)
     except etree.XMLSyntaxError:
         return relations  # the library that reads it reports the fault
     folder = posixpath.dirname(posixpath.dirname(name))
-    dangling = [one for one in root if not _leads_somewhere(one, folder, names)]
+    dangling = [element for element in root if not _has_target(element, folder, names)]
     if not dangling:
         return relations
-    for one in dangling:
-        root.remove(one)
+    for element in dangling:
+        root.remove(element)
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
 
 
-def _leads_somewhere(relation: Any, folder: str, names: set[str]) -> bool:
+def _has_target(relation: Any, folder: str, names: set[str]) -> bool:
+    """Return whether the target of a relation exists or is external.
+
+    `folder` is that of the part to which the relation belongs; `names` are casefolded.
+    """
     if relation.get("TargetMode") == "External":
         return True
     target = (relation.get("Target") or "").partition("#")[0]

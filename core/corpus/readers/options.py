@@ -1,23 +1,23 @@
-"""Options for reading files, and words for notes on them."""
+"""Options that all readers of files take, and words for their notes to the user."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.io.encoding import Note as Note
+from core.io.encoding import Note as Note  # imported from here by the readers
 
-Columns = Mapping[str, str]
+Columns = Mapping[str, str]  # column or field by its role: text, title or id
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """A person's options for files.
+    """A person's options for reading files.
 
     Parameters
     ----------
-    columns : the columns of tables that hold text, title and id.
-    encoding : the encoding of texts that are not UTF-8.
+    columns : the columns of tables that hold text, title and id; empty to guess them.
+    encoding : the encoding of texts that are not UTF-8; empty to detect it.
     """
 
     columns: Columns = field(default_factory=dict)
@@ -33,7 +33,7 @@ def list_text(parts: list[str]) -> str:
 
 
 def count_with_noun(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: `1 comment`, `2 comments`.
+    """Return a number with its noun: “1 comment”, “2 comments”.
 
     Parameters
     ----------

@@ -1,4 +1,8 @@
-"""Reader of PDFs: the text of pages, with divided words joined and each page a place."""
+"""Reader of PDFs by pypdf: the text of pages, with each page a place.
+
+Columns and right-to-left lines are put in reading order, raised numbers and fractions are written
+on the line, and words that are divided at line ends are joined.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ from core.corpus.readers.options import (
     verb_of_number,
 )
 from core.corpus.readers.pdf_additions import attached_files, page_additions
-from core.corpus.readers.pdf_columns import in_columns
+from core.corpus.readers.pdf_columns import text_in_columns
 from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
 from core.corpus.readers.pdf_ligatures import single_ligatures
 from core.corpus.readers.pdf_pieces import PagePieces, text_with_scripts
@@ -31,16 +35,18 @@ from core.io.encoding import ignore_note
 from core.watch import NO_WATCH, Watch
 
 PAGE_SEPARATOR = "\n\n"
+# code points of ligatures, and of Arabic letters in a shape for their position
 PRESENTED_CODES = [
     *range(0xFB00, 0xFB07),
     *range(0xFB13, 0xFB18),
     *range(0xFB50, 0xFDFC),
     *range(0xFE70, 0xFEFD),
 ]
-# Usual letters of ligatures, and of letters whose shape depends on their position.
+# the usual letters of these code points
 PRESENTED_LETTERS = {code: unicodedata.normalize("NFKC", chr(code)) for code in PRESENTED_CODES}
 HYPHEN = re.compile(r"(?<!\w)(\w{1,40})([-\u2010\xad])\n[ \t]{0,8}(\w{1,40})([^\s\w-]{0,3})[ \t]?")
 HYPHENATED_WORD = re.compile(r"\w{1,40}(?:[-\u2010]\w{1,40}){0,3}")
+# first parts of compounds that are usually hyphenated
 WITH_HYPHEN = frozenset(
     (
         "all co cross e ex half high long low mid multi non post pre quasi self semi short "
@@ -53,19 +59,22 @@ MAX_NAMED_PAGES = 8  # pages named in a sentence
 
 @dataclass
 class _PdfPages:
-    """The texts of a PDF's pages, with notes by page numbers from 1."""
+    """The texts of a PDF's pages, and facts about them to report. Pages are numbered from 1."""
 
     texts: list[str] = field(default_factory=list)
     title: str = ""
-    pictures: set[int] = field(default_factory=set)  # pages that hold a picture
+    picture_pages: set[int] = field(default_factory=set)  # pages without text that hold a picture
     # pages whose columns were drawn line by line, and are read one after the other
-    columns: list[int] = field(default_factory=list)
-    beside: list[int] = field(default_factory=list)  # pages whose raised numbers got no sign
-    as_shown: list[int] = field(default_factory=list)  # pages in the order of the screen
-    damaged: list[int] = field(default_factory=list)  # pages with damaged fields and notes
-    fields: int = 0  # filled form fields
-    notes: int = 0  # notes that a person put on the pages
-    files: list[str] = field(default_factory=list)  # names of attached files
+    column_pages: list[int] = field(default_factory=list)
+    # pages whose raised numbers have no mark
+    unmarked_pages: list[int] = field(default_factory=list)
+    # right-to-left pages that were not reordered
+    screen_order_pages: list[int] = field(default_factory=list)
+    # pages with damaged form fields or notes
+    damaged_pages: list[int] = field(default_factory=list)
+    n_fields: int = 0  # filled form fields
+    n_notes: int = 0  # notes that a person put on the pages
+    file_names: list[str] = field(default_factory=list)  # names of attached files
 
 
 def read_pdf(
@@ -116,23 +125,23 @@ def read_pdf(
 
 
 def _note_gaps(name: str, pages: _PdfPages, hyphens: int, note: Note) -> None:
-    """Note what was left out or guessed."""
+    """Report what was left out or guessed."""
     _note_pages_without_text(name, pages, note)
     _note_lost_letters(name, pages, note)
-    if pages.columns:
-        seem = "seems" if len(pages.columns) == 1 else "seem"
+    if pages.column_pages:
+        seem = "seems" if len(pages.column_pages) == 1 else "seem"
         note(
-            f"{name}: {_numbers(pages.columns)} {seem} to be in columns, which are read one "
+            f"{name}: {_numbers(pages.column_pages)} {seem} to be in columns, which are read one "
             "after the other."
         )
-    if pages.as_shown:
+    if pages.screen_order_pages:
         note(
-            f"{name}: words on {_numbers(pages.as_shown)} run from right to left and may "
+            f"{name}: words on {_numbers(pages.screen_order_pages)} run from right to left and may "
             "stand in the order of the screen."
         )
-    if pages.beside:
+    if pages.unmarked_pages:
         note(
-            f"{name}: raised numbers on {_numbers(pages.beside)} stand beside the text "
+            f"{name}: raised numbers on {_numbers(pages.unmarked_pages)} stand beside the text "
             "before them without a sign."
         )
     _note_additions(name, pages, note)
@@ -149,7 +158,7 @@ def _note_pages_without_text(name: str, pages: _PdfPages, note: Note) -> None:
         return
     verb = "holds" if len(empty) == 1 else "hold"
     advice = ""
-    if pages.pictures.intersection(empty):
+    if pages.picture_pages.intersection(empty):
         advice = "; recognise the text (OCR) of those that are scanned"
     note(f"{name}: {_numbers(empty)} of {len(pages.texts):,} {verb} no text{advice}.")
 
@@ -166,18 +175,18 @@ def _note_lost_letters(name: str, pages: _PdfPages, note: Note) -> None:
 
 
 def _note_additions(name: str, pages: _PdfPages, note: Note) -> None:
-    """Note fields, notes and attached files."""
+    """Report form fields, notes and attached files."""
     added = [
         count_with_noun(number, thing)
-        for number, thing in ((pages.fields, "filled form field"), (pages.notes, "note"))
+        for number, thing in ((pages.n_fields, "filled form field"), (pages.n_notes, "note"))
         if number
     ]
     if added:
-        number = pages.fields + pages.notes
+        number = pages.n_fields + pages.n_notes
         note(f"{name}: {list_text(added)} {verb_of_number(number)} read at the end of the page.")
-    if pages.damaged:
-        note(f"{name}: form fields and notes of {_numbers(pages.damaged)} cannot be read.")
-    files = list(dict.fromkeys(pages.files))
+    if pages.damaged_pages:
+        note(f"{name}: form fields and notes of {_numbers(pages.damaged_pages)} cannot be read.")
+    files = list(dict.fromkeys(pages.file_names))
     if files:
         names = [shorten(file, 40) for file in files[:MAX_NAMED_PAGES]]
         if len(files) > MAX_NAMED_PAGES:
@@ -189,7 +198,7 @@ def _note_additions(name: str, pages: _PdfPages, note: Note) -> None:
 
 
 def _numbers(pages: Sequence[int]) -> str:
-    """Return pages by their numbers: `page 3`, `pages 1, 4 and 7`."""
+    """Return words for pages, such as “page 3” or “pages 1, 4 and 7”."""
     numbers = [f"{number:,}" for number in pages[:MAX_NAMED_PAGES]]
     if len(pages) > MAX_NAMED_PAGES:
         numbers.append(f"{len(pages) - MAX_NAMED_PAGES:,} more")
@@ -197,7 +206,7 @@ def _numbers(pages: Sequence[int]) -> str:
 
 
 def _pages(name: str, data: bytes, watch: Watch) -> _PdfPages:
-    """Return the texts of the pages and the title that the file states."""
+    """Read the pages of a file, and the title that it states."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
@@ -221,7 +230,7 @@ def _read_file(reader: Any, name: str, watch: Watch, pages: _PdfPages) -> None:
     for number, page in enumerate(reader.pages, 1):
         watch.step((number - 1) / total)
         _read_page(page, number, pages)
-    pages.files += attached_files(reader)
+    pages.file_names += attached_files(reader)
     pages.title = str((reader.metadata.title if reader.metadata else "") or "")
 
 
@@ -237,34 +246,38 @@ def _read_page(page: Any, number: int, pages: _PdfPages) -> None:
     except MemoryError:
         raise
     except Exception:  # damaged annotations may fail anywhere in the library
-        pages.damaged.append(number)
+        pages.damaged_pages.append(number)
     else:
-        pages.fields += len(additions.fields)
-        pages.notes += len(additions.notes)
-        pages.files += additions.files
+        pages.n_fields += len(additions.fields)
+        pages.n_notes += len(additions.notes)
+        pages.file_names += additions.files
         text = "\n".join(filter(None, [text.rstrip(), *additions.fields, *additions.notes]))
     pages.texts.append(_expand_ligatures(text))
     if not text.strip() and _holds_pictures(page):
-        pages.pictures.add(number)
+        pages.picture_pages.add(number)
 
 
 def _order_text(page: Any, number: int, raw: str, collected: PagePieces, pages: _PdfPages) -> str:
-    """Return the text of a page in reading order."""
-    text = text_with_scripts(collected.pieces, collected.bars)
+    """Return the text of a page in reading order.
+
+    `raw` is the text as pypdf extracts it, in the order in which it was drawn.
+    """
+    text = text_with_scripts(collected.pieces, collected.bars)  # with raised numbers marked
     if is_right_to_left(raw):
+        # The layout mode places words as on the screen.
         with single_ligatures(page) as letters:
             layout = page.extract_text(extraction_mode="layout", layout_mode_space_vertically=False)
         ordered = in_reading_order((layout or "").split("\n"), raw, letters)
         if ordered is None:
-            pages.as_shown.append(number)
+            pages.screen_order_pages.append(number)
             return raw
     else:
-        ordered = in_columns(page, raw, collected.pieces)
+        ordered = text_in_columns(page, raw, collected.pieces)
         if not ordered:
             return text
-        pages.columns.append(number)
-    if text != raw:
-        pages.beside.append(number)
+        pages.column_pages.append(number)
+    if text != raw:  # the reordered text has lost the marks of raised numbers
+        pages.unmarked_pages.append(number)
     return ordered
 
 
@@ -279,17 +292,18 @@ def _expand_ligatures(text: str) -> str:
     Letters that the fonts do not name become one replacement character.
     """
     text = utf8_text(text).translate(PRESENTED_LETTERS).replace("\0", LOST_SIGN)
+    # fonts use code points for private use (“Co”) for letters that they do not name
     return "".join(
         LOST_SIGN if unicodedata.category(sign) == "Co" else sign for sign in text
     ).strip()
 
 
 def _join_words(pages: list[str]) -> tuple[list[str], int]:
-    """Return the pages with divided words joined, and the number of these words.
+    """Return the pages with divided words joined, and the number of joined words.
 
-    The hyphen stays before a capital or a digit. It also stays after a part that is usually
-    hyphenated, and if the document has the hyphenated word elsewhere, unless it has the word
-    without a hyphen.
+    The hyphen stays before a capital or a digit. It also stays if the document has the word with a
+    hyphen elsewhere, or if its first part is usually hyphenated, unless the document also has the
+    word without a hyphen. In all other words it is removed.
     """
     known_words = set[str]()
     for page in pages:
@@ -301,7 +315,7 @@ def _join_words(pages: list[str]) -> tuple[list[str], int]:
         before, hyphen, after, marks_after = match.groups()
         n_joined += 1
         joined_word, hyphenated_word = (before + after).casefold(), f"{before}-{after}".casefold()
-        if hyphen == "\xad":  # a soft hyphen
+        if hyphen == "\xad":  # a soft hyphen, which only marks where a word may be divided
             has_hyphen = False
         elif not (before[-1].isalpha() and after[0].islower()):
             has_hyphen = True

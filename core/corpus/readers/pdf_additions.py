@@ -1,4 +1,8 @@
-"""Additions to a PDF's pages: values of form fields, notes and attached files."""
+"""Additions to a PDF's pages: values of form fields, notes and attached files.
+
+They are annotations, whose entries have the names of the PDF standard (ISO 32000), such as “/V” for
+the value of a field and “/T” for its name.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +21,11 @@ NOTE_TYPES = frozenset(
     ).split()
 )
 HIDDEN_FLAG = 2  # flag of a hidden annotation
+# flags of form fields
 PUSH_BUTTON_FLAG = 1 << 16
 RADIO_FLAG = 1 << 15
 PASSWORD_FLAG = 1 << 13
-MAX_PARENTS = 32
+MAX_PARENTS = 32  # ancestors of a field that are visited, as damaged files may have cycles
 MAX_LABEL_LETTERS = 80
 MAX_FILES = 10_000
 LABEL_ABOVE_POINTS = 18.0  # points above a field in which its label may stand
@@ -30,7 +35,7 @@ LABEL_LINE_POINTS = 4.0  # points by which a label's line may lie beyond its fie
 
 @dataclass
 class PageAdditions:
-    """Lines for the additions to a page."""
+    """Lines for form fields and notes of a page, and names of its files."""
 
     fields: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -42,23 +47,24 @@ def page_additions(page: Any, pieces: Sequence[TextPiece]) -> PageAdditions:
 
     Parameters
     ----------
-    page : of pypdf.
-    pieces : of the page, among which the labels are searched.
+    page : the page of pypdf.
+    pieces : pieces of text of the page, among which the labels are searched.
 
     Returns
     -------
-    Values of form fields and notes.
+    Lines for form fields and notes, and names of files.
     """
     additions = PageAdditions()
     known_fields: set[int] = set()
     for annotation in _annotations(page):
         kind = annotation.get("/Subtype")
         if kind == "/Widget":
-            holder = _holder(annotation)
+            form_field = _field_of(annotation)
             value = _value(annotation)
-            if value and id(holder) not in known_fields:
-                known_fields.add(id(holder))
-                additions.fields.append(f"{_label(annotation, holder, pieces)}: {value}")
+            # A field may have several widgets, such as a group of radio buttons.
+            if value and id(form_field) not in known_fields:
+                known_fields.add(id(form_field))
+                additions.fields.append(f"{_label(annotation, form_field, pieces)}: {value}")
         elif kind == "/FileAttachment":
             additions.files.append(_file_name(annotation.get("/FS")))
         elif kind in NOTE_TYPES and not _integer(annotation, "/F") & HIDDEN_FLAG:
@@ -71,21 +77,21 @@ def page_additions(page: Any, pieces: Sequence[TextPiece]) -> PageAdditions:
 
 def attached_files(reader: Any) -> list[str]:
     """Return the names of the files that are attached to a whole PDF."""
-    return [utf8_text(str(one.name)) for one in islice(reader.attachment_list, MAX_FILES)]
+    return [utf8_text(str(file.name)) for file in islice(reader.attachment_list, MAX_FILES)]
 
 
 def _annotations(page: Any) -> Iterator[Any]:
     annotations = page.get("/Annots")
     if annotations is not None:
         annotations = annotations.get_object()
-    for one in annotations if isinstance(annotations, list) else ():
-        annotation = one.get_object()
+    for reference in annotations if isinstance(annotations, list) else ():
+        annotation = reference.get_object()
         if isinstance(annotation, dict):
             yield annotation
 
 
-def _holder(widget: Any) -> Any:
-    """Return the field that a widget shows: itself or an ancestor."""
+def _field_of(widget: Any) -> Any:
+    """Return the form field that a widget displays: itself or an ancestor."""
     for _ in range(MAX_PARENTS):
         parent = widget.get("/Parent")
         if "/T" in widget or parent is None:
@@ -95,6 +101,7 @@ def _holder(widget: Any) -> Any:
 
 
 def _inherited_value(node: Any, key: str) -> Any:
+    """Return an entry of a field or its nearest ancestor; None without one."""
     for _ in range(MAX_PARENTS):
         if key in node:
             return node[key]
@@ -106,7 +113,7 @@ def _inherited_value(node: Any, key: str) -> Any:
 
 
 def _value(widget: Any) -> str:
-    """Return the filled-in value; empty if there is none, or it is no text."""
+    """Return the value of a field; empty for none or a password."""
     kind, value = _inherited_value(widget, "/FT"), _inherited_value(widget, "/V")
     flags = _inherited_value(widget, "/Ff")
     flags = int(flags) if isinstance(flags, int) else 0
@@ -119,38 +126,42 @@ def _value(widget: Any) -> str:
         return ""
     values = value if isinstance(value, list) else [value]
     labels = _choice_labels(_inherited_value(widget, "/Opt")) if kind == "/Ch" else {}
-    texts = [_text(one) for one in values]
+    texts = [_text(item) for item in values]
     return ", ".join(labels.get(text, text) for text in texts if text)
 
 
 def _choice_labels(options: Any) -> dict[str, str]:
     """Return the displayed text of each value in a list of choices."""
     choices = options.get_object() if options is not None else ()
-    pairs = [one for one in choices if isinstance(one, list) and len(one) == 2]
+    pairs = [pair for pair in choices if isinstance(pair, list) and len(pair) == 2]
     return {_text(value): _text(label) for value, label in pairs}
 
 
-def _label(widget: Any, holder: Any, pieces: Sequence[TextPiece]) -> str:
+def _label(widget: Any, form_field: Any, pieces: Sequence[TextPiece]) -> str:
     """Return the label of a field: stated by the form, else printed near it, else its name."""
-    title = _text(holder.get("/TU"))
+    title = _text(form_field.get("/TU"))
     label = "" if title else _printed_label(widget, pieces)
-    name = _text(holder.get("/T")).rpartition(".")[2].partition("[")[0]
+    name = _text(form_field.get("/T")).rpartition(".")[2].partition("[")[0]
     return " ".join((title or label or name or "field").split())[:MAX_LABEL_LETTERS].rstrip(" :")
 
 
 def _printed_label(widget: Any, pieces: Sequence[TextPiece]) -> str:
-    """Return the text left of a field, else right of a checkbox, else above the field."""
+    """Return the text near a field as its label; empty without one.
+
+    It is the text to the right of a checkbox, unless a text with a colon is to its left. For other
+    fields it is the text to the left, else the text above.
+    """
     area = _area(widget)
     if area is None:
         return ""
-    level_pieces = [one for one in pieces if one.is_level and any(map(str.isalpha, one.text))]
-    line = [one for one in level_pieces if area.bottom - LABEL_LINE_POINTS <= one.y <= area.top]
+    candidates = [piece for piece in pieces if piece.is_level and any(map(str.isalpha, piece.text))]
+    line = [piece for piece in candidates if area.bottom - LABEL_LINE_POINTS <= piece.y <= area.top]
     left = _piece_before(area, line)
-    right = _piece_behind(area, line)
+    right = _piece_after(area, line)
     is_box = _inherited_value(widget, "/FT") == "/Btn"
     if is_box and right is not None and not _ends_in_colon(left):
         return right.text
-    label = left or _piece_above(area, level_pieces)
+    label = left or _piece_above(area, candidates)
     return label.text if label is not None else ""
 
 
@@ -165,6 +176,7 @@ class _FieldArea:
 
 
 def _area(widget: Any) -> _FieldArea | None:
+    """Return the area of a widget; None if it states none."""
     try:
         left, bottom, right, top = (float(one) for one in widget["/Rect"])
     except (KeyError, TypeError, ValueError):
@@ -174,37 +186,38 @@ def _area(widget: Any) -> _FieldArea | None:
 
 def _piece_before(area: _FieldArea, line: Sequence[TextPiece]) -> TextPiece | None:
     """Return the last piece of a line left of a field."""
-    pieces = (one for one in line if one.x < area.left)
-    return max(pieces, key=lambda one: one.x, default=None)
+    pieces = (piece for piece in line if piece.x < area.left)
+    return max(pieces, key=lambda piece: piece.x, default=None)
 
 
 def _ends_in_colon(piece: TextPiece | None) -> bool:
     return piece is not None and piece.text.rstrip().endswith(":")
 
 
-def _piece_behind(area: _FieldArea, line: Sequence[TextPiece]) -> TextPiece | None:
+def _piece_after(area: _FieldArea, line: Sequence[TextPiece]) -> TextPiece | None:
     """Return the first piece of a line right of a field, if it is near."""
-    pieces = (one for one in line if one.x >= area.right)
-    behind = min(pieces, key=lambda one: one.x, default=None)
-    if behind is None or behind.x - area.right > LABEL_RIGHT_POINTS:
+    pieces = (piece for piece in line if piece.x >= area.right)
+    nearest = min(pieces, key=lambda piece: piece.x, default=None)
+    if nearest is None or nearest.x - area.right > LABEL_RIGHT_POINTS:
         return None
-    return behind
+    return nearest
 
 
 def _piece_above(area: _FieldArea, pieces: Sequence[TextPiece]) -> TextPiece | None:
     """Return the lowest piece above a field, if it is near."""
     pieces_above = (
-        one
-        for one in pieces
-        if area.top < one.y <= area.top + LABEL_ABOVE_POINTS
-        and area.left - LABEL_ABOVE_POINTS <= one.x < area.right
+        piece
+        for piece in pieces
+        if area.top < piece.y <= area.top + LABEL_ABOVE_POINTS
+        and area.left - LABEL_ABOVE_POINTS <= piece.x < area.right
     )
-    return min(pieces_above, key=lambda one: one.y, default=None)
+    return min(pieces_above, key=lambda piece: piece.y, default=None)
 
 
 def _file_name(file: Any) -> str:
-    held = file.get_object() if file is not None else {}
-    name = held.get("/UF") or held.get("/F") if isinstance(held, dict) else held
+    name = file.get_object() if file is not None else {}
+    if isinstance(name, dict):
+        name = name.get("/UF") or name.get("/F")
     return _text(name) or "a file without a name"
 
 

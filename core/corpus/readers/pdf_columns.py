@@ -1,4 +1,7 @@
-"""The reading order of a PDF page whose columns were drawn line by line."""
+"""The reading order of a PDF page with two columns of text that were drawn line by line.
+
+Such a page draws the first line of both columns, then the second line of both, and so on.
+"""
 
 from __future__ import annotations
 
@@ -15,51 +18,52 @@ from core.corpus.readers.pdf_pieces import TextPiece
 class ColumnLayout:
     """Layout by which columns of a PDF page are recognised."""
 
-    min_lines: int = 4  # adjacent, from which they are columns
-    min_gap_blanks: int = 3  # in a line of the page's layout, that separate columns
-    min_words: float = 2.5  # mean per line of a column; cells of tables have fewer
-    max_page_lines: int = 400  # that are examined
-    near_points: float = 3.0  # within which two pieces begin on one line, or at one left edge
+    min_lines: int = 4  # lines with text in both columns
+    min_gap_blanks: int = 3  # blanks between columns in a line of the page's layout
+    min_words: float = 2.5  # mean number in a line of a column; cells of tables have fewer
+    max_page_lines: int = 400  # lines that are examined
+    near_points: float = 3.0  # distance within which pieces are on one line or at one left edge
 
 
 COLUMN_LAYOUT = ColumnLayout()
-Place = tuple[float, float]  # the beginning of a piece of text: across, and up
+Point = tuple[float, float]  # x and y of the beginning of a piece of text
 
 
-def in_columns(page: Any, text: str, pieces: Sequence[TextPiece]) -> str:
+def text_in_columns(page: Any, text: str, pieces: Sequence[TextPiece]) -> str:
     """Return the text of a page, column by column.
 
     Parameters
     ----------
-    page : of pypdf.
-    text : of the page as it was drawn.
-    pieces : of that text, with their positions.
+    page : the page of pypdf.
+    text : its text in the order in which it was drawn.
+    pieces : pieces of this text with their positions.
 
     Returns
     -------
     The text; empty for a page without columns that were drawn line by line.
     """
-    if not _has_columns([(one.x, one.y) for one in pieces if one.text.strip()]):
+    if not _has_columns([(piece.x, piece.y) for piece in pieces if piece.text.strip()]):
         return ""
     lines = (page.extract_text(extraction_mode="layout") or "").split("\n")
     ordered = _order_lines([line for line in lines if line.strip()])
+    # The order is only used if no character was lost or added.
     is_same = Counter("".join(ordered.split())) == Counter("".join(text.split()))
     return ordered if is_same else ""
 
 
-def _has_columns(pieces: Sequence[Place]) -> bool:
+def _has_columns(pieces: Sequence[Point]) -> bool:
     """Return whether many pieces follow one to their left on the same line, left-aligned."""
     counts = Counter(
         round(piece[0] / COLUMN_LAYOUT.near_points)
-        for last, piece in zip(pieces, pieces[1:])
-        if abs(piece[1] - last[1]) < COLUMN_LAYOUT.near_points
-        and piece[0] > last[0] + COLUMN_LAYOUT.near_points
+        for previous, piece in zip(pieces, pieces[1:])
+        if abs(piece[1] - previous[1]) < COLUMN_LAYOUT.near_points
+        and piece[0] > previous[0] + COLUMN_LAYOUT.near_points
     )
     return any(counts[x] + counts[x + 1] >= COLUMN_LAYOUT.min_lines for x in counts)
 
 
 def _order_lines(rows: list[str]) -> str:
-    """Return the lines of a page column by column; empty if they are in none.
+    """Return the lines of a page column by column; empty without columns.
 
     Lines across both columns separate the columns above from those below.
     """

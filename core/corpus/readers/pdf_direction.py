@@ -1,7 +1,8 @@
 """Conversion of right-to-left text of a PDF from screen order to reading order.
 
-Most programs draw a line from left to right, whatever its script. The screen order results from the
-Unicode bidirectional algorithm (UAX #9), which is undone here line by line.
+Most programs draw each line from left to right, also in Hebrew or Arabic. This screen order results
+from the Unicode bidirectional algorithm (UAX #9), which is undone here line by line. Within a
+right-to-left line, numbers and Latin words keep their direction.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from core.corpus.readers.pdf_ligatures import FIRST_SIGN, LAST_SIGN
 
-RIGHT_TO_LEFT = ("R", "AL")
+RIGHT_TO_LEFT = ("R", "AL")  # bidirectional classes of Hebrew and Arabic letters
 MIRRORED = dict(zip("()[]{}<>«»‹›", ")(][}{><»«›‹"))
 OPENING_BRACKETS = frozenset("([{<«‹")
 EUROPEAN = r"[0-9\u06f0-\u06f9]"
-BESIDE_NUMBER = r"[#$%£€¥₪°‰]"
+NUMBER_SIGN = r"[#$%£€¥₪°‰]"
 # Digits with the signs between them, and adjacent currency or percent signs. After Arabic letters,
 # a hyphen and a percent sign belong to the line instead.
 HEBREW_NUMBER = re.compile(
-    rf"{BESIDE_NUMBER}{{0,2}}{EUROPEAN}"
-    rf"(?:[.,:/\u00a0]?{EUROPEAN}|[+\-−]{EUROPEAN})*{BESIDE_NUMBER}{{0,2}}"
+    rf"{NUMBER_SIGN}{{0,2}}{EUROPEAN}"
+    rf"(?:[.,:/\u00a0]?{EUROPEAN}|[+\-−]{EUROPEAN})*{NUMBER_SIGN}{{0,2}}"
 )
 ARABIC_NUMBER = re.compile(
     r"[0-9\u0660-\u0669\u06f0-\u06f9](?:[.,:/\u066b\u066c]?[0-9\u0660-\u0669\u06f0-\u06f9])*"
@@ -34,7 +35,7 @@ FALSE_BLANK = re.compile(r"(?<=[(\[«]) | (?=[)\]».,،;؛:!?؟])")
 
 def is_right_to_left(text: str) -> bool:
     """Return whether a text has any right-to-left letter."""
-    return not text.isascii() and any(_kind(sign) in RIGHT_TO_LEFT for sign in text)
+    return not text.isascii() and any(_bidi_class(sign) in RIGHT_TO_LEFT for sign in text)
 
 
 def in_reading_order(
@@ -44,9 +45,9 @@ def in_reading_order(
 
     Parameters
     ----------
-    lines : each from left to right, as on the screen.
-    raw : the same text as it was drawn, in which no word is divided.
-    ligatures : the letters of signs that stand for ligatures in the lines.
+    lines : the lines of a page, each from left to right as on the screen.
+    raw : the same text in the order in which it was drawn, in which no word is divided.
+    ligatures : the letters of each sign that stands for a ligature in the lines, by its code point.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def in_reading_order(
     screen_lines = [line.strip() for line in lines if line.strip()]
     if _signs("".join(screen_lines).translate(letters)) != _signs(raw):
         return None
-    kinds = Counter(_kind(sign) for sign in raw)
+    kinds = Counter(_bidi_class(sign) for sign in raw)
     right_to_left = kinds["R"] + kinds["AL"] >= kinds["L"]
     arabic = kinds["AL"] > kinds["R"]
     mirrored = _are_mirrored(screen_lines, right_to_left, arabic)
@@ -65,15 +66,15 @@ def in_reading_order(
     for line in screen_lines:
         logical = _to_logical(line, right_to_left, arabic, mirrored).translate(letters)
         if is_right_to_left(logical):
-            logical = words.mended(FALSE_BLANK.sub("", SEVERAL_BLANKS.sub(" ", logical)))
+            logical = words.join_divided(FALSE_BLANK.sub("", SEVERAL_BLANKS.sub(" ", logical)))
         ordered.append(logical)
     return "\n".join(ordered)
 
 
 def _are_mirrored(lines: Sequence[str], right_to_left: bool, arabic: bool) -> bool:
-    """Return whether brackets are stored by their look.
+    """Return whether right-to-left brackets are stored as they look on screen.
 
-    It is decided by the assumption under which more brackets match.
+    Then they must be swapped in reading order. The assumption is chosen under which more match.
     """
     unbalanced = {}
     for mirrored in (True, False):
@@ -94,20 +95,24 @@ def _count_unbalanced(line: str) -> int:
 
 
 def _to_logical(line: str, right_to_left: bool, arabic: bool, mirrored: bool) -> str:
-    """Return a line of the screen in reading order."""
+    """Return a line of the screen in reading order.
+
+    `right_to_left` is the direction of the page, `arabic` is True for Arabic and False for Hebrew,
+    and `mirrored` is the result of `_are_mirrored`.
+    """
     if not is_right_to_left(line):
         return line if mirrored else _balance(line)
     if right_to_left:
         return _reverse_line(line, arabic, mirrored)
-    out, stop = [], 0
+    out, done_until = [], 0
     for start, end in _runs_within(line):
-        out += [line[stop:start], _reverse_line(line[start:end], arabic, mirrored)]
-        stop = end
-    return "".join([*out, line[stop:]])
+        out += [line[done_until:start], _reverse_line(line[start:end], arabic, mirrored)]
+        done_until = end
+    return "".join([*out, line[done_until:]])
 
 
 def _balance(text: str) -> str:
-    """Return a left-to-right text, with brackets swapped if only then they match."""
+    """Return a left-to-right text, with its brackets swapped if more of them match then."""
     other = "".join(MIRRORED.get(sign, sign) for sign in text)
     return other if _count_unbalanced(other) < _count_unbalanced(text) else text
 
@@ -117,7 +122,7 @@ def _runs_within(line: str) -> list[tuple[int, int]]:
     runs: list[tuple[int, int]] = []
     open_since, last_letter = -1, -1
     for index, sign in enumerate(line):
-        kind = _kind(sign)
+        kind = _bidi_class(sign)
         if kind in RIGHT_TO_LEFT:
             if open_since < 0:
                 open_since = index
@@ -138,7 +143,10 @@ def _marks_start(line: str, start: int) -> int:
 
 
 def _reverse_line(line: str, arabic: bool, mirrored: bool) -> str:
-    """Return a right-to-left line with words and numbers in reading order."""
+    """Return a right-to-left line in reading order.
+
+    The line is reversed, and its left-to-right parts are reversed back.
+    """
     reversed_line = line[::-1]
     out: list[str] = []
     done_until = 0
@@ -156,7 +164,7 @@ def _parts_left_to_right(line: str) -> list[tuple[int, int]]:
     parts: list[tuple[int, int]] = []
     start, end, has_letters = -1, -1, False
     for index, sign in enumerate([*line, "\u05d0"]):  # a right-to-left letter ends the last part
-        kind = _kind(sign)
+        kind = _bidi_class(sign)
         if kind in RIGHT_TO_LEFT:
             if has_letters:
                 parts.append(_with_brackets(line, start, end))
@@ -197,7 +205,7 @@ class _DrawnWords:
     def __init__(self, raw: str) -> None:
         self._words = {word for word in raw.split() if is_right_to_left(word)}
 
-    def mended(self, line: str) -> str:
+    def join_divided(self, line: str) -> str:
         """Return a line with divided words joined."""
         words: list[str] = []
         for word in line.split(" "):
@@ -207,18 +215,19 @@ class _DrawnWords:
                 words.append(word)
         return " ".join(words)
 
-    def _is_divided(self, one: str, other: str) -> bool:
-        """Return whether a combining mark divides one word into these two."""
-        marks = one[-1:] + other[:1]
-        return one + other in self._words and any(map(unicodedata.combining, marks))
+    def _is_divided(self, first: str, second: str) -> bool:
+        """Return whether two parts are one drawn word, divided at a combining mark."""
+        marks = first[-1:] + second[:1]
+        return first + second in self._words and any(map(unicodedata.combining, marks))
 
 
-def _kind(sign: str) -> str:
-    """Return the bidirectional class of a character. Signs for ligatures are Arabic letters."""
+def _bidi_class(sign: str) -> str:
+    """Return the bidirectional class of a character; signs for ligatures count as Arabic."""
     if FIRST_SIGN <= ord(sign) <= LAST_SIGN:
         return "AL"
     return unicodedata.bidirectional(sign)
 
 
 def _signs(text: str) -> Counter[str]:
+    """Count the characters of a text that are not blank."""
     return Counter("".join(text.split()))

@@ -1,4 +1,8 @@
-"""Pieces of text of a PDF page with positions, and raised, lowered or stacked numbers."""
+"""Pieces of text of a PDF page with their positions, by which raised numbers are recognised.
+
+A PDF states positions and font sizes only. Exponents, indices and fractions follow from these and
+from thin lines, and are marked as in `core.corpus.readers.raised_text`.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +25,21 @@ from core.corpus.readers.raised_text import (
 class RaisedTextGeometry:
     """Geometry by which raised and lowered text and fractions are recognised.
 
-    Shares and sizes are relative to the font size before the text.
+    The unit is the font size of the text before or around, unless points are named.
     """
 
-    max_raised_size: float = 0.93  # of a raised or lowered text
-    min_rise: float = 0.1
+    max_raised_size: float = 0.93  # font size of a raised or lowered text
+    min_rise: float = 0.1  # least height of a raised text above the line
     max_rise: float = 0.8
-    max_bar_width_points: float = 1.6  # of the bar of a fraction
-    max_bars: int = 10_000  # of a page
-    max_drop: float = 3.0  # font sizes from the numerator of a fraction to the denominator
-    max_letter_width: float = 0.9  # font sizes; mean width of a letter under a bar
-    near_bar: float = 0.8  # font sizes by which a term may begin away from its bar's end
+    max_bar_width_points: float = 1.6  # thickness of the bar of a fraction
+    max_bars: int = 10_000  # lines of a page that are collected
+    max_drop: float = 3.0  # from the numerator of a fraction to the denominator
+    max_letter_width: float = 0.9  # mean width of a letter at a bar
+    near_bar: float = 0.8  # distance from the beginning of the bar to that of its terms
 
 
 GEOMETRY = RaisedTextGeometry()
-TEXT_OPERATORS = (b"Tj", b"TJ", b"'", b'"')
+TEXT_OPERATORS = (b"Tj", b"TJ", b"'", b'"')  # operators of PDF that show text
 
 
 @dataclass(frozen=True)
@@ -64,13 +68,14 @@ class PagePieces:
     def __init__(self) -> None:
         self.pieces: list[TextPiece] = []
         self.bars: list[FractionBar] = []
-        self._rise = 0.0
+        self._rise = 0.0  # of the text, as the operator “Ts” sets it
         self._rises: list[float] = []  # of the pieces shown since the last call of `see_text`
-        self._pen: tuple[float, float] | None = None
+        self._pen: tuple[float, float] | None = None  # end of the path that is drawn
 
     def see_text(
         self, text: str, current: list[float], matrix: list[float], _: Any, size: float
     ) -> None:
+        """Add a text that pypdf extracts."""
         if not text:
             return
         transform = _product(matrix, current)
@@ -91,6 +96,7 @@ class PagePieces:
     def see_operator(
         self, operator: bytes, operands: Any, current: list[float], _: list[float]
     ) -> None:
+        """Follow an operator of the page: the rise of texts, rectangles and lines."""
         if operator in TEXT_OPERATORS:
             self._rises.append(self._rise)
         elif operator == b"Ts" and operands:
@@ -105,13 +111,14 @@ class PagePieces:
             self._add_bar(self._pen, end)
             self._pen = end
 
-    def _add_bar(self, one: tuple[float, float], other: tuple[float, float]) -> None:
-        width = abs(one[1] - other[1])
+    def _add_bar(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Add a line between two points if it is thin and horizontal."""
+        width = abs(start[1] - end[1])
         if width > GEOMETRY.max_bar_width_points or len(self.bars) >= GEOMETRY.max_bars:
             return
-        left, right = sorted((one[0], other[0]))
+        left, right = sorted((start[0], end[0]))
         if right - left > GEOMETRY.max_bar_width_points:
-            self.bars.append(FractionBar(left, right, (one[1] + other[1]) / 2))
+            self.bars.append(FractionBar(left, right, (start[1] + end[1]) / 2))
 
 
 def text_with_scripts(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) -> str:
@@ -119,8 +126,8 @@ def text_with_scripts(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) 
 
     Parameters
     ----------
-    pieces : pieces of text in the order of reading.
-    bars : bars of fractions.
+    pieces : pieces of text in reading order.
+    bars : thin lines, which may be bars of fractions.
 
     Returns
     -------
@@ -159,14 +166,15 @@ def text_with_scripts(pieces: Sequence[TextPiece], bars: Sequence[FractionBar]) 
 def _mark(piece: TextPiece, base: TextPiece | None, pieces: Sequence[TextPiece], index: int) -> str:
     """Return the mark of a piece that is raised or lowered; empty for any other.
 
-    It is compared with the piece before it.
+    The piece is compared with `base`, the last one on the line. At the beginning of a line, where
+    `base` is None, it is compared with the next piece.
     """
     if not piece.is_level or not any(sign.isdigit() for sign in piece.text):
-        return "" if base is None or not _is_sign(piece) else _mark_beside(piece, base)
+        return "" if base is None or not _is_sign(piece) else _height_mark(piece, base)
     if base is not None:
-        return _mark_beside(piece, base)
+        return _height_mark(piece, base)
     following = _next_piece(pieces, index)  # for example a note at the foot of the page
-    if following is None or _mark_beside(piece, following) != RAISED_START:
+    if following is None or _height_mark(piece, following) != RAISED_START:
         return ""
     return RAISED_START
 
@@ -176,7 +184,8 @@ def _is_sign(piece: TextPiece) -> bool:
     return piece.is_level and piece.text.strip() in ("-", "−", "–", "+")
 
 
-def _mark_beside(piece: TextPiece, base: TextPiece) -> str:
+def _height_mark(piece: TextPiece, base: TextPiece) -> str:
+    """Return the mark of a smaller piece above or below `base`; else empty."""
     rise = piece.y - base.y
     if not base.is_level or piece.size > GEOMETRY.max_raised_size * base.size:
         return ""
@@ -186,7 +195,7 @@ def _mark_beside(piece: TextPiece, base: TextPiece) -> str:
 
 
 def _next_piece(pieces: Sequence[TextPiece], index: int) -> TextPiece | None:
-    """Return the next piece of the same line that is not blank."""
+    """Return the next filled piece on the line, of the next three; else None."""
     if "\n" in pieces[index].text:
         return None
     for piece in pieces[index + 1 : index + 4]:
@@ -219,8 +228,8 @@ def _fraction_at(
     if not any(_is_bar_of(bar, upper, lower) for bar in bars):
         return None
     above, below = ("".join(piece.text for piece in term) for term in (upper, lower))
-    behind = below[len(below.rstrip()) :]
-    return end, write_fraction(" ".join(above.split()), " ".join(below.split())) + behind
+    blanks = below[len(below.rstrip()) :]  # after the fraction, perhaps the end of the line
+    return end, write_fraction(" ".join(above.split()), " ".join(below.split())) + blanks
 
 
 def _is_bar_of(bar: FractionBar, upper: Sequence[TextPiece], lower: Sequence[TextPiece]) -> bool:
@@ -234,13 +243,16 @@ def _is_bar_of(bar: FractionBar, upper: Sequence[TextPiece], lower: Sequence[Tex
     letters = max(sum(len(piece.text) for piece in term) for term in (upper, lower))
     if bar.right - bar.left > size * (1 + letters * GEOMETRY.max_letter_width):
         return False
-    begin = [piece.x for piece in (*upper, *lower) if piece.text.strip()]
-    is_near = abs(min(begin) - bar.left) <= GEOMETRY.near_bar * size
-    return is_near and max(begin) <= bar.right
+    starts = [piece.x for piece in (*upper, *lower) if piece.text.strip()]
+    is_near = abs(min(starts) - bar.left) <= GEOMETRY.near_bar * size
+    return is_near and max(starts) <= bar.right
 
 
 def _term_end(pieces: Sequence[TextPiece], index: int) -> int:
-    """Return the index after the last piece at the same height on the line."""
+    """Return the index after the adjacent pieces at one height.
+
+    It is `index` itself if that piece is blank or not level.
+    """
     end = index
     while end < len(pieces):
         piece = pieces[end]
@@ -254,20 +266,21 @@ def _term_end(pieces: Sequence[TextPiece], index: int) -> int:
     return end
 
 
-def _product(one: list[float], other: list[float]) -> list[float]:
-    """Return the matrix that applies `one` and then `other`."""
-    a, b, c, d, e, f = one
+def _product(first: list[float], second: list[float]) -> list[float]:
+    """Return the matrix that applies `first` and then `second`."""
+    a, b, c, d, e, f = first
     return [
-        a * other[0] + b * other[2],
-        a * other[1] + b * other[3],
-        c * other[0] + d * other[2],
-        c * other[1] + d * other[3],
-        e * other[0] + f * other[2] + other[4],
-        e * other[1] + f * other[3] + other[5],
+        a * second[0] + b * second[2],
+        a * second[1] + b * second[3],
+        c * second[0] + d * second[2],
+        c * second[1] + d * second[3],
+        e * second[0] + f * second[2] + second[4],
+        e * second[1] + f * second[3] + second[5],
     ]
 
 
 def _transform(current: list[float], x: float, y: float) -> tuple[float, float]:
+    """Return a point of the page in points, given the current matrix."""
     return (
         current[0] * x + current[2] * y + current[4],
         current[1] * x + current[3] * y + current[5],
@@ -275,6 +288,7 @@ def _transform(current: list[float], x: float, y: float) -> tuple[float, float]:
 
 
 def _number(operand: Any) -> float:
+    """Return an operand as a number; 0 if it is damaged."""
     try:
         return float(operand)
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""Raised and lowered numbers written on one line: `10^6`, `1984[3]`, `3/4`.
+"""Raised and lowered numbers written on one line: “10^6”, “1984[3]”, “3/4”.
 
 In print, an exponent or a footnote mark differs from the number before it only in its height.
-Without a sign between them another number is read: 10 to the 6th becomes 106.
+Without a sign between them, plain text would hold another number: 10 to the 6th becomes 106.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ LAST_BRACKET = re.compile(r"\(([^()]{0,200})\)\Z")
 THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
 SIMPLE_TERM = re.compile(r"[+\-−–]?(?:\w|[.,′'](?=\w))*")
 SLASHES = ("/", "⁄", "∕")
-MAX_BASE_DIGITS = 2  # of a number that is raised to a power; a year has more
-MAX_UNIT_LETTERS = 3  # of a unit or variable with an exponent; a word has more
-MAX_BASE_CHARACTERS = 240  # before a raised text, that are examined
+MAX_BASE_DIGITS = 2  # digits of a number that is raised to a power; a year has more
+MAX_UNIT_LETTERS = 3  # letters of a unit or variable with an exponent; a word has more
+MAX_BASE_CHARACTERS = 240  # characters before a raised text that are examined
 
 
 def write_raised(prefix: str, text: str, is_note: bool = False) -> str:
@@ -66,7 +66,7 @@ def write_raised(prefix: str, text: str, is_note: bool = False) -> str:
     if base[-1] in SLASHES:  # the denominator of a fraction set with a slash
         return text
     if prefix[-1].isspace() and not base[-1].isdigit():
-        return text  # it belongs to the text after it, as in an isotope
+        return text  # the number belongs to the text after it, as in an isotope
     return f"^{mark}" if _is_power(base, mark) else f"[{mark}]"
 
 
@@ -137,7 +137,7 @@ def on_one_line(text: str) -> str:
     if not ANY_MARK.search(text):
         return text
     spaced_text = MEETING_NUMBERS.sub(" ", text)
-    text = ADJACENT_MARKS.sub(lambda found: _join_heights(spaced_text, found), spaced_text)
+    text = ADJACENT_MARKS.sub(lambda match: _join_heights(spaced_text, match), spaced_text)
     out: list[str] = []
     done_until = 0
     for match in MARKED_TEXT.finditer(text):
@@ -156,9 +156,10 @@ def on_one_line(text: str) -> str:
 
 
 def _join_heights(text: str, match: re.Match[str]) -> str:
-    """Return nothing between two texts of the same height, so that they are joined.
+    """Return the replacement for the marks between two adjacent texts.
 
-    Between texts of different heights, the marks are unchanged.
+    It is empty if both are raised or both lowered, so that they become one text. Otherwise the
+    marks stay.
     """
     end = match.start()
     start = max(text.rfind(RAISED_START, 0, end), text.rfind(LOWERED_START, 0, end))

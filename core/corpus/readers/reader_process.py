@@ -1,4 +1,7 @@
-"""Reading of files by libraries in a separate process with limits on memory and time."""
+"""Reading of files by libraries in a separate process with limits on memory and time.
+
+A damaged or malicious file may exhaust memory, run without end or crash its library.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ def seconds_for(size: int) -> float:
 class SeparateReader:
     """Reader of files, one after another, in one separate process.
 
-    After a file that exceeded its limits, a new process is started.
+    If a file exceeds its limits, the process ends, and the next file gets a new one.
     """
 
     def __init__(self) -> None:
@@ -80,8 +83,8 @@ class SeparateReader:
         ----------
         name : name of the file.
         source : the file.
-        watch : receives the share read, or None, about ten times a second; an error that it raises
-            ends the reading.
+        watch : called about ten times a second, with the share read or None if it is unknown; an
+            error that it raises ends the reading.
         options : options of reading.
 
         Returns
@@ -98,7 +101,7 @@ class SeparateReader:
             with source.open() as stream:
                 file = MemoryFile(source.name, stream.read())
         try:
-            return self._worker.run(_read, name, file, options, watch=watch, seconds=seconds)
+            return self._worker.run(_read_file, name, file, options, watch=watch, seconds=seconds)
         except RunCancelled:
             raise
         except WorkerEndedError as error:
@@ -121,7 +124,7 @@ class SeparateReader:
 
 
 def sheet_columns(name: str, data: bytes) -> list[str]:
-    """Return the columns that are named in the first rows of a workbook's sheets.
+    """Return the names of columns in the first rows of a workbook's sheets.
 
     The workbook is read in a separate process.
 
@@ -137,20 +140,21 @@ def sheet_columns(name: str, data: bytes) -> list[str]:
     seconds = seconds_for(len(data))
     with Worker(MAX_READING_MEMORY_BYTES) as worker:
         try:
-            rows = worker.run(_first_rows, name, data, watch=NO_WATCH, seconds=seconds)
+            rows = worker.run(_first_rows_in_worker, name, data, watch=NO_WATCH, seconds=seconds)
         except (WorkerEndedError, HopscopeError):
             return []
     return list(dict.fromkeys(filter(None, chain.from_iterable(rows))))
 
 
-def _first_rows(name: str, data: bytes, watch: Watch = NO_WATCH) -> list[list[str]]:
+def _first_rows_in_worker(name: str, data: bytes, watch: Watch = NO_WATCH) -> list[list[str]]:
+    """Read the first rows in the other process, which passes a watch."""
     return first_rows(name, data)
 
 
-def _read(
+def _read_file(
     name: str, file: FileSource, options: ReadingOptions, watch: Watch = NO_WATCH
 ) -> tuple[list[Document], list[str]]:
-    """Read a file in the other process, with sentences on what was left out."""
+    """Read a file in the other process; return documents and notes."""
     read = LIBRARY_READERS[PurePosixPath(name_without_packing(name).lower()).suffix]
     notes = list[str]()
     documents = read(name_without_packing(name), read_bytes(file), watch, notes.append, options)

@@ -1,4 +1,4 @@
-"""Parts of workbooks that openpyxl's row reader omits: merged cells and superscripts."""
+"""Merged cells and superscripts of workbooks, which openpyxl's row reader omits."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
+from core.corpus.readers.office_package import parse_xml
 from core.corpus.readers.raised_text import LOWERED_START, RAISED_START, SCRIPT_END
 
 MERGED_RANGE = re.compile(
@@ -22,13 +22,14 @@ RAISED_RUN = re.compile(
     re.DOTALL,
 )
 SCRIPT_MARKS = {b"super": RAISED_START.encode(), b"sub": LOWERED_START.encode()}
-TEXT_FILES = ("/sharedstrings.xml", "/worksheets/")  # parts of their names in the package
-MAX_MERGED_RANGES = 100_000  # of a sheet, that are read
+# in the casefolded names of those files of the package that hold texts of cells
+TEXT_FILES = ("/sharedstrings.xml", "/worksheets/")
+MAX_MERGED_RANGES = 100_000  # merged cells of a sheet that are read
 
 
 @dataclass
 class MergedCells:
-    """The cells of a sheet that span several rows. Rows and columns count from 0."""
+    """The merged cells of a sheet that span several rows. Rows and columns count from 0."""
 
     # Columns of the merged cells that begin in each row.
     columns_by_first_row: dict[int, list[int]] = field(default_factory=dict)
@@ -118,7 +119,7 @@ def _sheets(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
         return
     folder, file = posixpath.split(book)
     targets = _relations(package, f"{folder}/_rels/{file}.rels".lstrip("/"), folder)
-    for sheet in _parse_xml(package.read(book)).iter("{*}sheet"):
+    for sheet in parse_xml(package.read(book)).iter("{*}sheet"):
         ids = (value for key, value in sheet.attrib.items() if key.endswith("}id"))
         _, sheet_file = targets.get(next(ids, ""), ("", ""))
         if sheet_file in package.namelist():
@@ -130,13 +131,7 @@ def _relations(package: zipfile.ZipFile, name: str, folder: str) -> dict[str, tu
     if name not in package.namelist():
         return {}
     relations: dict[str, tuple[str, str]] = {}
-    for relation in _parse_xml(package.read(name)):
+    for relation in parse_xml(package.read(name)):
         target = posixpath.normpath(posixpath.join("/", folder, relation.get("Target", "")))
         relations[relation.get("Id", "")] = (relation.get("Type", ""), target.lstrip("/"))
     return relations
-
-
-def _parse_xml(data: bytes) -> Any:
-    from lxml import etree
-
-    return etree.fromstring(data, etree.XMLParser(resolve_entities=False))

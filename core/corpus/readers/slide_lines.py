@@ -1,4 +1,4 @@
-"""The lines of a slide: its shapes and groups, tables and notes."""
+"""The lines of text on a slide of python-pptx: shapes and groups, tables and notes."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from core.corpus.readers.raised_text import (
 
 
 def slide_lines(slide: Any) -> Iterator[str]:
-    """Yield the lines of a slide of python-pptx, those of its notes last."""
-    yield from _of_shapes(slide.shapes)
+    """Yield the lines of a slide, those of its notes last."""
+    yield from _shape_lines(slide.shapes)
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         yield from frame_text(slide.notes_slide.notes_text_frame).split("\n")
 
 
 def frame_text(frame: Any) -> str:
-    """Return the text of a frame, with a line for each paragraph."""
+    """Return the text of a text frame, with a line for each paragraph."""
     return "\n".join(
         on_one_line("".join(_pieces(paragraph))) for paragraph in frame._txBody.iter("{*}p")
     )
 
 
-def _of_shapes(shapes: Iterable[Any]) -> Iterator[str]:
+def _shape_lines(shapes: Iterable[Any]) -> Iterator[str]:
+    """Yield the lines of shapes, also of those within groups."""
     for shape in shapes:
         if hasattr(shape, "shapes"):
-            yield from _of_shapes(shape.shapes)
+            yield from _shape_lines(shape.shapes)
         elif getattr(shape, "has_table", False):
             yield from _rows(shape.table)
         elif shape.has_text_frame:
@@ -44,7 +45,7 @@ def _rows(table: Any) -> Iterator[str]:
 
     A cell over several columns is written once, and a cell over several rows in each row.
     """
-    above: dict[int, tuple[str, int]] = {}  # texts that span down, with the number of further rows
+    above: dict[int, tuple[str, int]] = {}  # text and number of rows left, by column
     for row in table.rows:
         texts = []
         for column, cell in enumerate(row.cells):
@@ -79,11 +80,13 @@ def _pieces(element: Any) -> Iterator[str]:
 
 
 def _run(run: Any) -> Iterator[str]:
+    """Yield the text of a run, between marks if raised or lowered."""
     text = run.findtext("{*}t") or ""
     properties = run.find("{*}rPr")
-    height = "0" if properties is None else properties.get("baseline", "0")
-    if height.strip("-0%.") == "":
+    # the rise above the line in thousandths of a percent of the font size; below 0 if lowered
+    rise = "0" if properties is None else properties.get("baseline", "0")
+    if rise.strip("-0%.") == "":
         yield text.replace("\v", "\n")
     else:
-        start = LOWERED_START if height.startswith("-") else RAISED_START
+        start = LOWERED_START if rise.startswith("-") else RAISED_START
         yield from (start, text, SCRIPT_END)

@@ -1,4 +1,8 @@
-"""Readers of tables and JSON rows: a document for each row."""
+"""Readers of tables (CSV, Parquet, Arrow) and JSON rows, with a document for each row.
+
+Each row has a text and, if there are columns for them, a title and an id. The columns are named by
+a person or guessed by their names.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ from core.corpus.readers.nested_fields import (
     values_at,
     words_in_order,
 )
-from core.corpus.readers.options import Columns, Note, count_with_noun
+from core.corpus.readers.options import Columns, Note, count_with_noun, verb_of_number
 from core.corpus.readers.text import file_stem
 from core.errors import BadInput, shorten, suggest_name
 from core.io.encoding import ignore_note
@@ -31,6 +35,7 @@ from core.io.recoded_files import as_utf8
 from core.runtime.row_files import file_rows
 from core.watch import NO_WATCH, Watch
 
+# usual names of the columns of each role, the most certain first
 KNOWN_FIELD_NAMES = {
     "text": (
         "text",
@@ -48,27 +53,29 @@ KNOWN_FIELD_NAMES = {
     "title": ("title", "name", "heading", "headline", "subject"),
     "id": ("id", "_id", "doc_id", "docid", "document_id", "key"),
 }
-# names of nested fields
+# the same for the last names of nested fields, where “name” or “id” are too often other things
 NESTED_FIELD_NAMES = {
     "text": KNOWN_FIELD_NAMES["text"],
     "title": ("title", "headline", "subject"),
     "id": ("$oid",),
 }
 HEADER_OPTION, HEADER_ANSWERS = "header", {"yes": HEADER_YES, "no": HEADER_NO, "": ""}
+# keys of the list of rows in a JSON file that is one object
 ROW_LIST_NAMES = ("data", "documents", "rows", "corpus")
 ROW_KEY_FIELD = "its key"  # the field with the row's key, if a file holds an object of rows
-MAX_EXAMPLE_LETTERS = 80  # of a row shown in a sentence
-EXAMPLE_ROWS = 100  # JSON rows whose fields are offered as columns
+MAX_EXAMPLE_LETTERS = 80  # letters of a row that a sentence shows
+EXAMPLE_ROWS = 100  # first rows by which columns are found and chosen
 MAX_TABLE_COLUMNS = 10_000
-MAX_DOCUMENT_BYTES = 1 << 30  # of memory for the documents of one file
-DOCUMENT_OVERHEAD_BYTES = 400  # of a document besides its texts
-Row = tuple[str, Mapping[str, Any]]  # its number or key, and its fields
+MAX_DOCUMENT_BYTES = 1 << 30  # memory for the documents of one file
+DOCUMENT_OVERHEAD_BYTES = 400  # memory for a document without its texts
+NumberedRow = tuple[str, Mapping[str, Any]]  # number or key of a row, and its fields
 
 
 def parse_column_roles(text: str) -> dict[str, str]:
-    """Parse columns as a person names them: `text=Body,title=Subject,id=No`.
+    """Parse columns by role as a person types them: “text=Body,title=Subject,id=No”.
 
-    Without a header they are numbers: `text=2,header=no`. Raises BadInput for any other form.
+    In a table without a header, columns are numbers from 1: “text=2,header=no”. Raises BadInput for
+    any other form.
     """
     known_roles = [*KNOWN_FIELD_NAMES, HEADER_OPTION]
     roles = {}
@@ -113,7 +120,7 @@ def read_delimited_table(
             f"{name_without_packing(source.name)}, line 1: this table cannot be read ({error})."
         ) from None
     names = list(table.names)
-    _check_number(table.name, names)
+    _check_column_count(table.name, names)
     if table.has_header:
         roles = ColumnRoles(table.name, names, columns, by_number=True)
     else:
@@ -194,28 +201,30 @@ def read_json_rows(
     name, fields = name_without_packing(source.name), _FieldTexts()
     for _, row in _json_rows(source, watch.part(0.0, 0.5), note):
         fields.add(row)
-        _check_number(name, fields.names)
+        _check_column_count(name, fields.names)
     rows = _json_rows(source, watch.part(0.5, 1.0))
     return documents_of(name, ColumnRoles(name, fields.names, columns, fields=fields), rows, note)
 
 
 class _FieldTexts:
-    """The fields of some rows, and the amount of text that each holds in the first rows."""
+    """The fields of rows, and how much text each holds in the first ones."""
 
     def __init__(self) -> None:
         self._letters: dict[str, int] = {}
         self._inverted_fields: set[str] = set()
-        self._rows = 0
+        self._n_rows = 0
 
     @property
     def names(self) -> list[str]:
+        """The names of all fields so far."""
         return list(self._letters)
 
     def add(self, row: Mapping[str, Any]) -> None:
+        """Add the fields of a row."""
         names = list(field_names(row))
         self._letters |= {name: 0 for name in names if name not in self._letters}
-        self._rows += 1
-        if self._rows > EXAMPLE_ROWS:
+        self._n_rows += 1
+        if self._n_rows > EXAMPLE_ROWS:
             return
         for name in names:
             values = values_at(row, name)
@@ -235,7 +244,7 @@ class _FieldTexts:
 def read_columnar(
     name: str, path: Path, columns: Columns, watch: Watch = NO_WATCH, note: Note = ignore_note
 ) -> list[Document]:
-    """Read the rows of a Parquet or Arrow file on disk, as those of JSON.
+    """Read the rows of a Parquet or Arrow file on disk.
 
     Parameters
     ----------
@@ -256,7 +265,7 @@ def read_columnar(
     fields = _FieldTexts()
     for _, row in islice(file_rows(path, NO_WATCH, MAX_FILE_BYTES), EXAMPLE_ROWS):
         fields.add(row)
-        _check_number(name, fields.names)
+        _check_column_count(name, fields.names)
     all_rows = enumerate(file_rows(path, watch, MAX_FILE_BYTES), 1)
     rows = ((str(number), row) for number, (_, row) in all_rows)
     return documents_of(name, ColumnRoles(name, fields.names, columns, fields=fields), rows, note)
@@ -326,23 +335,27 @@ def guess_roles(names: Iterable[str]) -> dict[str, str]:
 
 
 def _nested_roles(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the nested fields that may hold text, title and id, by their last names."""
-    last: dict[str, list[str]] = {}
+    """Return the nested fields that may hold text, title and id.
+
+    They are found by the last part of their names.
+    """
+    by_last_name: dict[str, list[str]] = {}
     for name in names:
-        last.setdefault(name.rpartition(".")[2].strip().casefold(), []).append(name)
+        by_last_name.setdefault(name.rpartition(".")[2].strip().casefold(), []).append(name)
     return {
-        role: next((last[key] for key in keys if key in last), [])
+        role: next((by_last_name[key] for key in keys if key in by_last_name), [])
         for role, keys in NESTED_FIELD_NAMES.items()
     }
 
 
 def _json_rows(
     source: FileSource, watch: Watch = NO_WATCH, note: Note = ignore_note
-) -> Iterator[Row]:
+) -> Iterator[NumberedRow]:
     """Yield the rows of a JSON file.
 
-    Rows of an object by their keys have these as `ROW_KEY_FIELD`. If a `.json` file is one object
-    with a single list of objects at any depth, the rows are those of the list.
+    If the file is an object of rows by their keys, each row gets its key as `ROW_KEY_FIELD`. If a
+    `.json` file is one object with a single list of objects at any depth, the rows are those of the
+    list.
     """
     name, is_json = name_without_packing(source.name), _suffix(source) == ".json"
     if is_json and _is_keyed(source):
@@ -384,7 +397,7 @@ def _is_keyed(source: FileSource) -> bool:
     return False
 
 
-def _check_number(name: str, columns: list[str]) -> None:
+def _check_column_count(name: str, columns: list[str]) -> None:
     if len(columns) > MAX_TABLE_COLUMNS:
         raise BadInput(
             f"{name} has more than {MAX_TABLE_COLUMNS:,} columns; that is more than can be read here."
@@ -392,11 +405,11 @@ def _check_number(name: str, columns: list[str]) -> None:
 
 
 def documents_of(
-    name: str, roles: ColumnRoles, rows: Iterable[Row], note: Note = ignore_note
+    name: str, roles: ColumnRoles, rows: Iterable[NumberedRow], note: Note = ignore_note
 ) -> list[Document]:
     """Return a document for each row with a text.
 
-    Its id is the file's name with the row's own id, else its number.
+    Its id is the file's name with the row's own id, else with the row's key or number.
 
     Parameters
     ----------
@@ -442,23 +455,23 @@ def documents_of(
     if roles.guess_phrase:
         note(f"{name}: {roles.guess_phrase}.")
     if n_without_text:
-        verb = "is" if n_without_text == 1 else "are"
         where = f" in the column “{shorten(column, 40)}”" if column else ""
         note(
-            f"{name}: {count_with_noun(n_without_text, 'row')} without a text{where} {verb} left out."
+            f"{name}: {count_with_noun(n_without_text, 'row')} without a text{where} "
+            f"{verb_of_number(n_without_text)} left out."
         )
     return list(documents_by_id.values())
 
 
 def _column_at(header: list[str], number: str) -> str:
-    """Return the column of a number from 1; empty if it is no such number."""
+    """Return the column of a number from 1; empty for any other text."""
     if header and number.isdecimal() and 0 < int(number) <= len(header):
         return header[int(number) - 1]
     return ""
 
 
 def _column_named(columns: list[str], name: str) -> str:
-    """Return the first column of a name in any case; empty if there is none."""
+    """Return the first column with a name, ignoring case; empty without one."""
     folded = name.strip().casefold()
     return next((column for column in columns if column.strip().casefold() == folded), "")
 
@@ -466,18 +479,18 @@ def _column_named(columns: list[str], name: str) -> str:
 class ColumnRoles:
     """The columns of a table that hold text, title and id, and their values in each row.
 
-    `column_of_role` holds the column of each role. The columns are those that a person names, else
-    those with usual names. A role for which a person names an empty column has none. Without a text
-    column, the text of a row is a sentence of all its fields. `guess_phrase` describes the choice
-    of nested fields.
+    `column_of_role` holds the column of each role, if it has one. The columns are those that a
+    person names, else those with usual names. If a person names an empty column for a role, it has
+    none. Without a text column, the text of a row is a sentence of all its fields. `guess_phrase`
+    describes the choice of nested fields; it is empty if there was none.
 
     Parameters
     ----------
-    name : of the file.
-    header : the names of all columns.
-    columns : those that a person names, by role.
-    by_number : columns may be named by their number from 1.
-    fields : the amount of text in each field, if some are nested.
+    name : name of the file.
+    header : names of all columns.
+    columns : the columns that a person names, by role.
+    by_number : True if a person may name columns by their number from 1.
+    fields : the amount of text in each field, by which nested ones are chosen; None for a table.
 
     Raises
     ------
@@ -499,13 +512,13 @@ class ColumnRoles:
             raise BadInput(f"{name} holds no rows with named columns.")
         guesses = guess_roles(named_columns)
         self.column_of_role = {role: key for role, key in guesses.items() if role not in columns}
-        self._take_chosen(named_columns, columns, header if by_number else [])
+        self._choose_named(named_columns, columns, header if by_number else [])
         if "text" in self.column_of_role:
             return
         if len(named_columns) == 1 and ROW_KEY_FIELD not in header:
             self.column_of_role["text"] = named_columns[0]
         elif "text" not in columns:
-            self._take_nested(named_columns, columns, fields)
+            self._choose_nested(named_columns, columns, fields)
 
     def cell(self, number: str, row: Mapping[str, Any], role: str) -> str:
         """Return the value of a row in a role; several values on separate lines.
@@ -526,11 +539,12 @@ class ColumnRoles:
         """
         key = self.column_of_role.get(role, "")
         if role == "text" and not key:
-            return utf8_text(row_as_sentence(row, without=ROW_KEY_FIELD))
+            return utf8_text(row_as_sentence(row, unnamed_field=ROW_KEY_FIELD))
         values = values_at(row, key) if key else []
         return "\n".join(filter(None, (self._text(number, key, value) for value in values)))
 
     def _text(self, number: str, key: str, value: Any) -> str:
+        """Return the text of a value; raises BadInput for an object."""
         if is_inverted_index(value):
             return utf8_text(words_in_order(value))
         if isinstance(value, dict):
@@ -540,10 +554,10 @@ class ColumnRoles:
                 f"its fields: {shorten(fields, 200)}."
             )
         if isinstance(value, list):
-            return " ".join(filter(None, (self._text(number, key, one) for one in value)))
+            return " ".join(filter(None, (self._text(number, key, item) for item in value)))
         return utf8_text("" if value is None else str(value)).strip()
 
-    def _take_chosen(self, names: list[str], columns: Columns, header: list[str]) -> None:
+    def _choose_named(self, names: list[str], columns: Columns, header: list[str]) -> None:
         """Choose the columns that a person names, or numbers among `header`."""
         for role, column in columns.items():
             if not column or role == HEADER_OPTION:
@@ -552,8 +566,14 @@ class ColumnRoles:
             by_name = _column_named(names, column)
             self.column_of_role[role] = by_name or by_number or self._refuse(column, names)
 
-    def _take_nested(self, names: list[str], columns: Columns, fields: _FieldTexts | None) -> None:
-        """Choose nested fields as columns if their names or values make it clear."""
+    def _choose_nested(
+        self, names: list[str], columns: Columns, fields: _FieldTexts | None
+    ) -> None:
+        """Choose nested fields as columns if their names or values leave no doubt.
+
+        A field of texts as words with positions is the text; else the field with the most text
+        among those with a usual name.
+        """
         candidates = _nested_roles(names)
         for role in (*self.column_of_role, *columns):
             candidates.pop(role, None)
@@ -574,6 +594,7 @@ class ColumnRoles:
             self.guess_phrase = "; ".join(phrases) + reason
 
     def _refuse(self, column: str, names: list[str]) -> str:
+        """Raise BadInput for a column that is missing or holds objects."""
         prefix = f"{column.strip().casefold()}."
         inner = [utf8_text(key) for key in names if key.casefold().startswith(prefix)]
         if inner:

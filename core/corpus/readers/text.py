@@ -1,4 +1,7 @@
-"""Reader of plain text in any encoding, and clean titles of files."""
+"""Reader of plain text in any encoding, and titles of files.
+
+Many files state a title that a program made up, such as “untitled 3”; `clean_title` drops these.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from core.errors import BadInput
 from core.io.encoding import check_first_bytes, decode_text, ignore_note
 from core.watch import NO_WATCH, Watch
 
-# Beginnings of default titles, and names of files: “untitled 3”, “microsoft word - letter.doc”,
-# “slide 1”, “scan_0012”, “report.pdf”.
+# Default titles, some only by their beginning, and names of files: “untitled 3”, “microsoft word -
+# letter.doc”, “slide 1”, “scan_0012”, “report.pdf”.
 PROGRAM_TITLE = re.compile(
     r"[(<\[]?(untitled|anonymous|unbenannt|ohne titel|sans titre|unknown|no title|none|null)"
     r"[^a-z]{0,9}([a-z]{1,12}[- ]?\d{0,3})?[)>\]]?\Z"
@@ -56,7 +59,7 @@ def read_plain(
     data : the bytes of the file.
     watch : not used; a parameter of all readers.
     note : receives a sentence on a guessed encoding.
-    options : options of reading; the encoding, if it is named.
+    options : options of reading, of which only the encoding is used.
 
     Returns
     -------
@@ -79,7 +82,7 @@ def decode_file(
     name : name of the file, for errors.
     data : the bytes of the file.
     note : receives a sentence on a guessed encoding.
-    options : options of reading; the encoding, if it is named.
+    options : options of reading, of which only the encoding is used.
 
     Returns
     -------
@@ -87,7 +90,7 @@ def decode_file(
 
     Raises
     ------
-    BadInput : it is blank, no text, or in an encoding that is neither certain nor named.
+    BadInput : it is blank, no text, or in an encoding that is neither named nor detected.
     """
     check_first_bytes(name, data)
     text = decode_text(name, data, named=options.encoding, note=note)
@@ -103,7 +106,7 @@ def file_stem(name: str) -> str:
 
 
 def clean_title(title: str) -> str:
-    """Return a file's own title on one line; empty if a program made it up."""
+    """Return a stated title on one line; empty if a program made it up."""
     title = " ".join(utf8_text(title).split())
     return "" if _is_generated_title(title.casefold()) else title
 
@@ -113,7 +116,8 @@ def _is_generated_title(title: str) -> bool:
 
     Such a title is a default like “untitled 3”, a file name, an address or a window title.
     """
-    # `PROGRAM_TITLE` says itself where a title must end: after “microsoft word” it may go on.
+    # `PROGRAM_TITLE` itself marks the end of most titles; after “microsoft word” any text may
+    # follow.
     return any(
         (PROGRAM_TITLE.match(title), ADDRESS_TITLE.fullmatch(title), WINDOW_TITLE.fullmatch(title))
     )

@@ -1,6 +1,7 @@
 """Reader of Word documents (docx): the visible text in order, with headings as places.
 
-All tracked changes count as accepted.
+Tracked changes are read as if all were accepted. The elements are those of WordprocessingML: “p” is
+a paragraph, “r” a run of text, “t” its text, and “tbl”, “tr” and “tc” are tables, rows and cells.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from core.corpus.document import Document, Place, utf8_text
 from core.corpus.readers.formulas import write_office_formula
 from core.corpus.readers.library_errors import report_damage
-from core.corpus.readers.office_package import readable_package
+from core.corpus.readers.office_package import parse_xml, readable_package
 from core.corpus.readers.options import (
     DEFAULT_OPTIONS,
     Note,
@@ -37,21 +38,23 @@ from core.io.encoding import ignore_note
 from core.io.files import size_text
 from core.watch import NO_WATCH, Watch
 
-MAX_UNPACKED_BYTES = 1 << 28  # of all parts of a document
+MAX_UNPACKED_BYTES = 1 << 28  # bytes of all parts of a document
 # First bytes of older Office files. Locked files are wrapped in this format too.
 OLD_WORD_START = b"\xd0\xcf\x11\xe0"
-MAX_WORD_COLUMNS = 63  # of a table, as in Word; a cell spans at most as many
+MAX_WORD_COLUMNS = 63  # columns of a table, as in Word; a cell spans at most as many
 PARAGRAPHS_PER_CHECK = 1_000  # paragraphs or rows between two calls of the watch
 MIN_TEXT_CHARACTERS = 200  # below this, pictures may be most of a document
 HEADING_STYLES = ("Heading", "Title")
 BREAK_SIGNS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-"}
+# properties, and other elements whose content is no visible text
 PROPERTY_ELEMENTS = frozenset(
     (
         "pPr rPr tblPr tblGrid trPr tcPr sectPr sdtPr sdtEndPr numPr instrText delText "
         "delInstrText moveFrom rt fldData"
     ).split()
 )
-LEFT_OUT_ELEMENTS = {  # elements that are left out and reported, by name
+# elements that are left out and reported, with words for one and, if irregular, for several
+LEFT_OUT_ELEMENTS = {
     "del": ("deleted passage", ""),
     "commentReference": ("comment", ""),
     "chart": ("chart", ""),
@@ -62,8 +65,8 @@ LEFT_OUT_ELEMENTS = {  # elements that are left out and reported, by name
 }
 NOTE_KINDS = ("footnote", "endnote")
 SCRIPT_STARTS = {"superscript": RAISED_START, "subscript": LOWERED_START}
-MIN_RISE_HALF_POINTS = 4  # text that is raised or lowered by less is only adjusted
-Line = tuple[str, bool]  # a line, and True for a heading
+MIN_RISE_HALF_POINTS = 4  # a smaller rise only adjusts the line and marks no superscript
+Line = tuple[str, bool]  # the text of a line, and True for a heading
 
 
 def read_word(
@@ -112,7 +115,7 @@ def read_word(
 
 
 def _heading_places(lines: Sequence[Line]) -> list[Place]:
-    """Return the headings with their offsets in the lines."""
+    """Return the headings with their offsets in the joined lines."""
     places: list[Place] = []
     length = 0
     for line, is_heading in lines:
@@ -123,7 +126,7 @@ def _heading_places(lines: Sequence[Line]) -> list[Place]:
 
 
 def _note_gaps(name: str, word_lines: _WordLines, note: Note) -> None:
-    """Note what was guessed or left out."""
+    """Report numbers whose format was guessed, and elements that were left out."""
     guessed = sorted(word_lines.numbers.guessed)
     if guessed:
         note(f"{name}: numbers in the format {list_text(guessed)} are written in digits.")
@@ -165,7 +168,7 @@ def check_unpacked(name: str, data: bytes) -> None:
 
 
 def _pictures(word_lines: _WordLines) -> str:
-    """Return the end of a sentence on the pictures of a document; empty if it has none."""
+    """Return words on a document's pictures to append to a sentence; empty without any."""
     number = word_lines.counts["blip"]
     if not number:
         return ""
@@ -183,10 +186,10 @@ def _read(data: bytes, watch: Watch) -> tuple[_WordLines, str]:
     word_lines = _WordLines(document.part, watch)
     numbering, styles = _root(document.part, "numbering"), _root(document.part, "styles")
     word_lines.numbers = WordNumbers(numbering, styles)
-    word_lines.margin("header")
-    word_lines.blocks(document.element.body)
-    word_lines.further_notes()
-    word_lines.margin("footer")
+    word_lines.add_margin_texts("header")
+    word_lines.add_blocks(document.element.body)
+    word_lines.add_uncited_notes()
+    word_lines.add_margin_texts("footer")
     return word_lines, " ".join(utf8_text(document.core_properties.title or "").split())
 
 
@@ -194,20 +197,21 @@ def _read(data: bytes, watch: Watch) -> tuple[_WordLines, str]:
 class _WordLines:
     """The lines of a document, collected part by part, and counts of what is left out."""
 
-    part: Any  # docx's part of the document, which leads to the others
+    part: Any  # a part of the package as python-docx reads it, with relations to other parts
     watch: Watch
     lines: list[Line] = field(default_factory=list)
-    # Numbers of elements of `LEFT_OUT_ELEMENTS`, and of pictures.
+    # number of each of `LEFT_OUT_ELEMENTS`, and of pictures (“blip”)
     counts: Counter[str] = field(default_factory=Counter)
-    headings: dict[str | None, bool] = field(default_factory=dict)  # by the id of a style
-    seen: int = 0  # paragraphs and rows
-    waiting: list[Any] = field(default_factory=list)  # text boxes to add after this paragraph
-    # Kind and id of each note to which the text refers.
-    cited: list[tuple[str, str]] = field(default_factory=list)
-    written: int = 0  # number of these notes that are written
+    # True for a style of headings, by the id of the style
+    heading_styles: dict[str | None, bool] = field(default_factory=dict)
+    n_blocks: int = 0  # paragraphs and rows so far
+    boxes: list[Any] = field(default_factory=list)  # text boxes of this paragraph, to add after it
+    # kind and id of each note to which the text refers, in the order of their numbers
+    note_refs: list[tuple[str, str]] = field(default_factory=list)
+    n_written_notes: int = 0  # number of these whose lines are written
     numbers: WordNumbers = field(default_factory=lambda: WordNumbers(None, None))
 
-    def blocks(self, parent: Any) -> None:
+    def add_blocks(self, parent: Any) -> None:
         """Add the paragraphs and tables within an element."""
         for block in _find(parent, ("p", "tbl", "altChunk")):
             self._step_watch()
@@ -217,52 +221,53 @@ class _WordLines:
                 self.lines += ((" | ".join(row), False) for row in self._rows(block))
             else:
                 self.lines.append((self._text(block), self._is_heading(block)))
-            boxes, self.waiting = self.waiting, []
-            for box in boxes:
-                self.blocks(box)
+            paragraph_boxes, self.boxes = self.boxes, []
+            for box in paragraph_boxes:
+                self.add_blocks(box)
             self._write_notes()
 
-    def margin(self, kind: str) -> None:
-        """Add the texts above or below pages, each text once."""
+    def add_margin_texts(self, kind: str) -> None:
+        """Add the texts of headers or footers of pages, each text once."""
         known_texts = set()
         for target in _parts(self.part, kind):
             margin_lines = _WordLines(target, self.watch)
-            margin_lines.blocks(target.element)
+            margin_lines.add_blocks(target.element)
             text = "\n".join(line for line, _ in margin_lines.lines).strip()
             if any(sign.isalpha() for sign in text) and text not in known_texts:
                 known_texts.add(text)
                 self.lines += ((line, False) for line in text.split("\n"))
 
-    def further_notes(self) -> None:
+    def add_uncited_notes(self) -> None:
         """Add the notes to which no text refers."""
-        cited = set(self.cited)
+        cited = set(self.note_refs)
         for kind in NOTE_KINDS:
-            self.cited += [(kind, id) for id in self._notes_of(kind) if (kind, id) not in cited]
+            self.note_refs += [(kind, id) for id in self._notes_of(kind) if (kind, id) not in cited]
         self._write_notes()
 
     def _step_watch(self) -> None:
-        if self.seen % PARAGRAPHS_PER_CHECK == 0:
+        if self.n_blocks % PARAGRAPHS_PER_CHECK == 0:
             self.watch.step()
-        self.seen += 1
+        self.n_blocks += 1
 
     def _is_heading(self, paragraph: Any) -> bool:
         from docx.text.paragraph import Paragraph
 
         style_id = paragraph.style
-        if style_id not in self.headings:
+        if style_id not in self.heading_styles:
             style = Paragraph(paragraph, self.part).style if hasattr(self.part, "styles") else None
-            self.headings[style_id] = style is not None and (style.name or "").startswith(
+            self.heading_styles[style_id] = style is not None and (style.name or "").startswith(
                 HEADING_STYLES
             )
-        return self.headings[style_id]
+        return self.heading_styles[style_id]
 
     def _text(self, paragraph: Any) -> str:
-        """Return the text of a paragraph. Its boxes and notes are queued for later."""
+        """Return the text of a paragraph with its number. Its boxes and notes are written later."""
         number = "" if _is_deleted(paragraph) else self.numbers.number_before(paragraph)
         text = on_one_line(utf8_text("".join(self._pieces(paragraph)))).replace("\xad", "")
         return f"{number}{text}" if text.strip() else text
 
     def _pieces(self, parent: Any) -> Iterator[str]:
+        """Yield the texts within an element, with marks around raised texts and formulas."""
         for element in _children(parent):
             name = _name(element)
             if name == "t":
@@ -272,11 +277,11 @@ class _WordLines:
             elif name == "br":
                 yield "" if element.get(f"{WORD_NAMESPACE}type") in ("page", "column") else "\n"
             elif name == "txbxContent":
-                self.waiting.append(element)
+                self.boxes.append(element)
             elif name.removesuffix("Reference") in NOTE_KINDS:
                 kind = name.removesuffix("Reference")
-                self.cited.append((kind, element.get(f"{WORD_NAMESPACE}id")))
-                yield f"[{len(self.cited)}]"
+                self.note_refs.append((kind, element.get(f"{WORD_NAMESPACE}id")))
+                yield f"[{len(self.note_refs)}]"
             elif name == "relIds":
                 yield from self._diagram(element)
             elif omitted := self._omitted_name(element, name):
@@ -290,13 +295,13 @@ class _WordLines:
                 yield from self._pieces(element)
 
     def _omitted_name(self, element: Any, name: str) -> str:
-        """Return the name under which an element is left out and counted; empty if it is not."""
+        """Return the name in `LEFT_OUT_ELEMENTS` of an element; empty for others."""
         if name == "r" and _is_on(element.find(f"{WORD_NAMESPACE}rPr/{WORD_NAMESPACE}vanish")):
             return "hidden" if next(self._pieces(element), "").strip() else ""
         return name if name in LEFT_OUT_ELEMENTS else ""
 
     def _script_mark(self, run: Any) -> str:
-        """Return the mark of a raised or lowered run, by itself or its style; empty for others."""
+        """Return the mark of a run, by itself or its style; empty without one."""
         properties = run.find(f"{WORD_NAMESPACE}rPr")
         if properties is None:
             return ""
@@ -316,12 +321,9 @@ class _WordLines:
 
     def _diagram(self, element: Any) -> Iterator[str]:
         """Yield the texts of a diagram (SmartArt), each on a line."""
-        from lxml import etree
-
         for key, id in element.attrib.items():
             if key.endswith("}dm") and id in self.part.rels and not self.part.rels[id].is_external:
-                parser = etree.XMLParser(resolve_entities=False)
-                root = etree.fromstring(self.part.rels[id].target_part.blob, parser)
+                root = parse_xml(self.part.rels[id].target_part.blob)
                 for paragraph in root.iter("{*}p"):
                     yield "\n" + "".join(piece.text or "" for piece in paragraph.iter("{*}t"))
 
@@ -330,7 +332,7 @@ class _WordLines:
 
         A cell over several columns is written once, and a cell over several rows in each row.
         """
-        above: dict[int, str] = {}
+        above: dict[int, str] = {}  # texts of the row above, by the first column of each cell
         for row in _find(table, ("tr",)):
             self._step_watch()
             if row.find(f"{WORD_NAMESPACE}trPr/{WORD_NAMESPACE}del") is not None:
@@ -360,27 +362,24 @@ class _WordLines:
 
     def _write_notes(self) -> None:
         """Write the notes to which the text has referred since the last call."""
-        while self.written < len(self.cited):
-            kind, id = self.cited[self.written]
-            self.written += 1
+        while self.n_written_notes < len(self.note_refs):
+            kind, id = self.note_refs[self.n_written_notes]
+            self.n_written_notes += 1
             note = self._notes_of(kind).get(id)
             if note is not None:
                 texts = [self._text(paragraph) for paragraph in _find(note, ("p",))]
                 text = " ".join(" ".join(texts).split())
-                self.lines.append((f"[{self.written}] {text}", False))
+                self.lines.append((f"[{self.n_written_notes}] {text}", False))
 
     def _notes_of(self, kind: str) -> dict[str, Any]:
         """Return the footnotes or endnotes by id, without their separator lines."""
-        from lxml import etree
-
         if kind not in self._notes_by_kind:
-            parser = etree.XMLParser(resolve_entities=False)
             notes: dict[str, Any] = {}
             for part in _parts(self.part, f"{kind}s"):
-                root = etree.fromstring(part.blob, parser)
-                for one in root.iter(f"{WORD_NAMESPACE}{kind}"):
-                    if one.get(f"{WORD_NAMESPACE}type", "normal") == "normal":
-                        notes[one.get(f"{WORD_NAMESPACE}id", "")] = one
+                root = parse_xml(part.blob)
+                for note in root.iter(f"{WORD_NAMESPACE}{kind}"):
+                    if note.get(f"{WORD_NAMESPACE}type", "normal") == "normal":
+                        notes[note.get(f"{WORD_NAMESPACE}id", "")] = note
             self._notes_by_kind[kind] = notes
         return self._notes_by_kind[kind]
 
@@ -391,26 +390,27 @@ class _WordLines:
 def _parts(part: Any, kind: str) -> list[Any]:
     """Return the parts of a kind to which a part refers, ordered by name."""
     parts_by_name = {
-        one.target_part.partname: one.target_part
-        for one in part.rels.values()
-        if not one.is_external and one.reltype.endswith(f"/{kind}")
+        relation.target_part.partname: relation.target_part
+        for relation in part.rels.values()
+        if not relation.is_external and relation.reltype.endswith(f"/{kind}")
     }
     return [parts_by_name[name] for name in sorted(parts_by_name)]
 
 
 def _root(part: Any, kind: str) -> Any:
     """Return the root element of the first related part of a kind; None if there is none."""
-    from lxml import etree
-
     for target in _parts(part, kind):
         if hasattr(target, "element"):
             return target.element
-        return etree.fromstring(target.blob, etree.XMLParser(resolve_entities=False))
+        return parse_xml(target.blob)
     return None
 
 
 def _is_deleted(paragraph: Any) -> bool:
-    """Return whether a paragraph is deleted with its end, so that it takes no number."""
+    """Return whether the end of a paragraph is deleted.
+
+    Then it joins the next paragraph and has no number of its own.
+    """
     marks = (
         f"{WORD_NAMESPACE}pPr/{WORD_NAMESPACE}rPr/{WORD_NAMESPACE}{kind}"
         for kind in ("del", "moveFrom")
@@ -419,7 +419,10 @@ def _is_deleted(paragraph: Any) -> bool:
 
 
 def _script_mark(properties: Any) -> str | None:
-    """Return the mark of a raised or lowered text by its properties; None if they state none."""
+    """Return the mark of a raised or lowered text by its properties.
+
+    Empty if they state that it stands on the line; None if they state nothing.
+    """
     if properties is None:
         return None
     align = properties.find(f"{WORD_NAMESPACE}vertAlign")
@@ -438,7 +441,7 @@ def _script_mark(properties: Any) -> str | None:
 
 
 def _find(parent: Any, names: tuple[str, ...]) -> Iterator[Any]:
-    """Yield the elements of these names within another, also inside wrapping elements."""
+    """Yield the outermost elements with some names within another, also inside wrappers."""
     for element in _children(parent):
         if _name(element) in names:
             yield element
@@ -449,7 +452,8 @@ def _find(parent: Any, names: tuple[str, ...]) -> Iterator[Any]:
 def _children(element: Any) -> Iterator[Any]:
     """Yield the direct children of an element.
 
-    Of alternatives, only the first is used. Controls that still show a placeholder are skipped.
+    Of alternatives for other versions of Word, only the first is used. Content controls that still
+    show a placeholder are skipped.
     """
     for child in element:
         if not isinstance(child.tag, str):
@@ -463,6 +467,7 @@ def _children(element: Any) -> Iterator[Any]:
 
 
 def _name(element: Any) -> str:
+    """Return the name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 
