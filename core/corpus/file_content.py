@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 
 from core.corpus.beir import unpack_beir
@@ -22,6 +23,7 @@ from core.corpus.published_corpora import (
     QUESTION_FORMS,
     published_form,
     read_published,
+    without_trivial_gold,
 )
 from core.corpus.readers import ReadingResult, read_files
 from core.corpus.readers.options import Columns
@@ -110,7 +112,7 @@ def read_content(
             path, form = published.path, published.form
             documents, sets = read_published(form, path, wanted_sets, part, builder)
             content.documents += documents
-            content.sets |= _rename_sets(sets, wanted_sets, name)
+            content.sets |= _rename_sets(sets, wanted_sets, name, content.sets)
             if form == BEIR_FORM:
                 _add_links(content, published, has_judgements=bool(sets))
     finally:
@@ -119,6 +121,7 @@ def read_content(
         content.plain_files = read_files(plain_paths, columns, watch, encoding)
         content.documents += content.plain_files.documents
         content.notes += content.plain_files.notes
+    content.sets = without_trivial_gold(content.sets, len(content.documents))
     if questions and name not in content.sets:
         content.sets[name] = read_question_file(questions, name, gold=GOLD_KEYS)
         content.sets[name].check_known()
@@ -174,12 +177,22 @@ def _unpack_folder(file: Path, folder: Path) -> Path | None:
 
 
 def _rename_sets(
-    sets: Mapping[str, QuestionFile], wanted_sets: Mapping[str, Path | None], name: str
+    sets: Mapping[str, QuestionFile],
+    wanted_sets: Mapping[str, Path | None],
+    name: str,
+    existing: Mapping[str, QuestionFile],
 ) -> dict[str, QuestionFile]:
     """Put the corpus's name before the names of sets other than wanted ones."""
     return {
-        key if key in wanted_sets else f"{name}-{key}": questions for key, questions in sets.items()
+        key if key in wanted_sets else _unused_name(f"{name}-{key}", existing): questions
+        for key, questions in sets.items()
     }
+
+
+def _unused_name(name: str, existing: Container[str]) -> str:
+    """Return a name, with a number after it if there is such a set already."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if each not in existing)
 
 
 def _chosen_sets(
@@ -191,7 +204,8 @@ def _chosen_sets(
     """Return the names of the sets to read from a published file.
 
     Each has its file of questions, or None if the published file holds them. The first set has the
-    corpus's name; that of a further file has the file's name after it.
+    corpus's name; that of a further file has the file's name after it, and a number if another
+    file has the same name.
     """
     if questions:
         return {} if name in existing else {name: Path(questions)}
@@ -200,4 +214,5 @@ def _chosen_sets(
     if name not in existing:
         return {name: None}
     stem = published.path.name.split(".")[0].casefold()
-    return {f"{name}-{UNFIT_CHARACTERS.sub('-', stem).strip('-')}": None}
+    set_name = f"{name}-{UNFIT_CHARACTERS.sub('-', stem).strip('-')}"
+    return {_unused_name(set_name, existing): None}

@@ -80,6 +80,23 @@ def read_published(
     return (documents[start:] if documents is builder.documents else documents), files
 
 
+def without_trivial_gold(
+    sets: Mapping[str, QuestionFile], n_documents: int
+) -> dict[str, QuestionFile]:
+    """Return question sets without gold documents if the corpus has one document alone.
+
+    Every method would find the gold of such a corpus.
+    """
+    if n_documents != 1:
+        return dict(sets)
+    return {
+        name: replace(
+            file, questions=tuple(replace(question, gold=()) for question in file.questions)
+        )
+        for name, file in sets.items()
+    }
+
+
 def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
     """Return the format of a published file or folder.
 
@@ -162,9 +179,9 @@ def read_question_rows(
 
     A passage becomes a document with its title as id, or its own id if it has no title. Different
     texts of one title are numbered. The gold documents of a question are its supporting passages if
-    they are marked. A question about one whole text has that text as gold if the corpus has several
-    texts. Web pages are read as HTML; pages without a text are left out and counted. A set without
-    a file of its own has the questions of these rows.
+    they are marked. A question about one whole text has that text as gold. Web pages are read as
+    HTML; pages without a text are left out and counted. A set without a file of its own has the
+    questions of these rows.
 
     Parameters
     ----------
@@ -183,6 +200,7 @@ def read_question_rows(
     """
     collector = QuestionCollector(path.name, next(iter(sets), path.name.split(".")[0]), None)
     collector.read_keys |= {*PASSAGE_KEYS, "questions"}
+    has_passages = False
     with ExitStack() as stack:
         page_text = _PageTexts(stack)
         for where, row in file_rows(
@@ -193,6 +211,7 @@ def read_question_rows(
                 for passage in passages(row):
                     text = page_text(passage) if passage.is_html else passage.text
                     if text:
+                        has_passages = True
                         id = _add_passage(builder, passage, text)
                         whole_document = (id,) if passage.is_only_text else ()
             for position, question in questions_of_row(
@@ -201,17 +220,16 @@ def read_question_rows(
                 text = _published_text(row, question.text)
                 gold = whole_document or question.gold
                 collector.add(position, replace(question, text=text, gold=gold))
-    if not builder.documents:
+    if not has_passages:
         fields = ", ".join(list(collector.present_keys)[:12])
         raise BadInput(
             f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGE_KEYS)}; the "
             f"rows have {shorten(fields, 200)}."
         )
-    questions = collector.questions
-    if whole_document and len(builder.documents) == 1:  # gold of a single document says nothing
-        questions = [replace(question, gold=()) for question in questions]
     left_out = (*collector.left_out_notes(), *page_text.left_out(path.name))
-    question_file = QuestionFile(tuple(questions), path.name, collector.ignored_keys(), left_out)
+    question_file = QuestionFile(
+        tuple(collector.questions), path.name, collector.ignored_keys(), left_out
+    )
     return builder.documents, {
         name: _read_questions(file, name) if file else question_file for name, file in sets.items()
     }
@@ -306,7 +324,7 @@ def read_graphrag_bench(
     """Read the texts and questions of GraphRAG-Bench.
 
     Each row with `corpus_name` and `context` is a document. Questions have `answer` and `source`,
-    the name of their document, which is their gold document if the corpus has several.
+    the name of their gold document.
 
     Parameters
     ----------
@@ -330,8 +348,7 @@ def read_graphrag_bench(
     for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES):
         with RowErrors(path, where):
             builder.add(row["corpus_name"], row["context"])
-    gold_keys = ("source",) if len(builder.documents) > 1 else ()
-    return builder.documents, _read_sets(path, sets, gold_keys)
+    return builder.documents, _read_sets(path, sets, gold_keys=("source",))
 
 
 def read_book(

@@ -215,7 +215,7 @@ def _rows(
     sheet: Any, watch: Watch = NO_WATCH, merged: MergedCells | None = None
 ) -> Iterator[list[str]]:
     """Yield the rows of a sheet that are not blank, as texts, without blank cells at their ends."""
-    sheet.reset_dimensions()  # the stated size of a sheet may be too small
+    sheet.reset_dimensions()  # the stated size may be too small
     for number, row in enumerate(sheet.iter_rows(values_only=True)):
         if number % SHEET_ROWS_PER_CHECK == 0:
             watch.step()
@@ -239,6 +239,8 @@ def _count_uncomputed(data: bytes, workbook: Any) -> int:
     formulas = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
     n_uncomputed = 0
     for sheet, results in zip(formulas.worksheets, workbook.worksheets):
+        for each in (sheet, results):
+            each.reset_dimensions()  # the stated size of a sheet may be too small
         for row, values in zip(
             sheet.iter_rows(values_only=True), results.iter_rows(values_only=True)
         ):

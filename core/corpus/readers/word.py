@@ -228,7 +228,8 @@ class _WordLines:
 
     def add_margin_texts(self, kind: str) -> None:
         """Add the texts of headers or footers of pages, each text once."""
-        known_texts = set()
+        known_texts: set[str] = set()
+        known_gaps = set()  # texts with the counts of what is left out of them
         for target in _parts(self.part, kind):
             margin_lines = _WordLines(target, self.watch)
             margin_lines.add_blocks(target.element)
@@ -236,6 +237,11 @@ class _WordLines:
             if any(sign.isalpha() for sign in text) and text not in known_texts:
                 known_texts.add(text)
                 self.lines += ((line, False) for line in text.split("\n"))
+            del margin_lines.counts["blip"]  # a logo is no page of pictures
+            gaps = (text, tuple(sorted(margin_lines.counts.items())))
+            if gaps not in known_gaps:
+                known_gaps.add(gaps)
+                self.counts += margin_lines.counts
 
     def add_uncited_notes(self) -> None:
         """Add the notes to which no text refers."""

@@ -7,7 +7,9 @@ import json
 
 import pytest
 
-from core.corpus.published_corpora import read_published
+from core.corpus.file_content import read_content
+from core.corpus.published_corpora import read_published, without_trivial_gold
+from core.corpus.titled_documents import TitledDocuments
 from core.errors import BadInput
 from core.io.plain_data import from_plain, to_plain
 from core.questions import GOLD_KEYS, read_questions
@@ -106,14 +108,44 @@ def test_several_texts_of_a_title_make_the_source_of_a_question_its_gold(tmp_pat
         array=True,
     )
     for rows, gold in (
-        ([{"corpus_name": "B", "context": "t"}], ()),
+        ([{"corpus_name": "B", "context": "t"}], ()),  # every method finds the only document
         ([{"corpus_name": name, "context": name} for name in "AB"], ("B",)),
     ):
         documents, sets = read_published(
             "graphrag-bench", write_rows(tmp_path / "c.json", rows, array=True), {"g": asked}
         )
         assert [d.id for d in documents] == [row["corpus_name"] for row in rows]
+        sets = without_trivial_gold(sets, len(documents))
         assert [(one.answers, one.gold) for one in sets["g"].questions] == [(("x",), gold)]
+
+
+def whole_text(id):
+    return {"_id": id, "context": f"The text of {id}.", "question": f"Who is {id}?", "answer": "x"}
+
+
+def test_files_of_one_corpus_keep_their_sets_and_gold(tmp_path):
+    """The stems of the files are alike, and each file holds one whole text."""
+    files = [tmp_path / folder / "dev.json" for folder in "abc"]
+    for file in files:
+        file.parent.mkdir()
+        write_rows(file, [whole_text(file.parent.name)], array=True)
+    content = read_content("c", files, None, "files", "")
+    documents = [document.id for document in content.documents]
+    assert len(documents) == 3 and list(content.sets) == ["c", "c-dev", "c-dev-2"]
+    questions = [question for file in content.sets.values() for question in file.questions]
+    assert [question.gold for question in questions] == [(id,) for id in documents]
+    alone = read_content("c", files[:1], None, "files", "")
+    assert alone.sets["c"].questions[0].gold == ()
+
+
+def test_file_without_passages_is_refused_also_after_another(tmp_path):
+    builder = TitledDocuments()
+    first = write_rows(tmp_path / "a.json", [whole_text("a")], array=True)
+    read_published("rows", first, {"a": None}, builder=builder)
+    row = {"question": "Who?", "answer": "x", "context": []}
+    second = write_rows(tmp_path / "b.json", [row], array=True)
+    with pytest.raises(BadInput, match="b.json: no row brings passages"):
+        read_published("rows", second, {"b": None}, builder=builder)
 
 
 @pytest.fixture
