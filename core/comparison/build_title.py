@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.builds import build_for
-from core.builds.run import built_as
+from core.builds.run import build_of_graph
 from core.comparison.lane import MethodLane
 from core.comparison.lane_run import build_of
 from core.graph.store import Graph
@@ -15,7 +15,7 @@ def build_title(lane: MethodLane) -> str:
     It is empty on a graph of triples, and for a method that names no build.
     """
     graph, corpus, spec = lane.own_graph, lane.ask.source.corpus, build_of(lane.line)
-    build = built_as(graph) if isinstance(graph, Graph) else None
+    build = build_of_graph(graph) if isinstance(graph, Graph) else None
     if build is not None:
         return build.title
     return build_for(corpus, spec).title if corpus is not None and spec else lane.build_title

@@ -141,7 +141,7 @@ class Extractor(BuildOperator):
         missing = [key for key in keys if key not in facts_of_key]
         if report is not None:
             report.count(**{"extracted": len(missing), "kept": len(keys) - len(missing)})
-            report.fresh += len(missing)
+            report.new_texts += len(missing)
         unsaved: dict[bytes, Facts] = {}
         saved_at = time.monotonic()
         try:
@@ -223,7 +223,7 @@ class SavedFacts(Sequence[Facts]):
         runs = list(chunk_runs(self._keys))
         kind = f"{fresh.func.__name__} {fresh.args!r} {fresh.keywords!r}"
         keys = [run_key(kind, self._keys[run.start : run.stop]) for run in runs]
-        saved_keys = saved_runs.known(keys) if saved_runs is not None else set()
+        saved_keys = saved_runs.find_saved(keys) if saved_runs is not None else set()
         missing_runs = [run for run, key in zip(runs, keys) if key not in saved_keys]
         missing_collections = self._collect(fresh, missing_runs, report)
         for run, key in zip(runs, keys):

@@ -96,7 +96,7 @@ class AddSynonymEdges(SimilarityEdges):
     def with_similarity_edges(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading names", 0.0)
         names = graph.names(range(graph.n_nodes))
-        vectors = UnitRows.of(encode_half_vectors(names, self.encoder, ctx))
+        vectors = UnitRows.from_vectors(encode_half_vectors(names, self.encoder, ctx))
         pairs: dict[tuple[int, int], float] = {}
         for node, best, values in nearest_entities(vectors, self.top, ctx):
             for near_node, cosine in zip(best.tolist(), values.tolist()):
@@ -137,7 +137,7 @@ class AddIdentityEdges(SimilarityEdges):
     def with_similarity_edges(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading entities", 0.0)
         labels = node_labels(graph, range(graph.n_nodes))
-        vectors = UnitRows.of(encode_half_vectors(labels, self.encoder, ctx))
+        vectors = UnitRows.from_vectors(encode_half_vectors(labels, self.encoder, ctx))
         rank = mention_order(graph)
         pairs = set[tuple[int, int]]()
         for node, best, values in nearest_entities(vectors, self.top, ctx):

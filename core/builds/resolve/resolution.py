@@ -258,7 +258,7 @@ class Resolution:
             listed = tuple(documents)[:MAX_LISTED_DOCUMENTS]
             candidates = tuple(map(self._shown, fulls))
             near_merges.append(NearMerge(self._shown(key), candidates, len(documents), listed))
-        return NameMerges.of(merges, near_merges, self.separated, self.refused)
+        return NameMerges.from_merges(merges, near_merges, self.separated, self.refused)
 
     def _shown(self, key: str) -> str:
         return self.known[key].best_spelling if key in self.known else key
