@@ -38,9 +38,10 @@ class OpenedIndex(BuildOperator):
         return f"The corpus “{corpus.name}” was not opened from an index of {self.tool_title}."
 
     def source_digest(self, corpus: Corpus) -> str:
-        """Return the digest of the corpus when the index was opened, if the index covers it still.
+        """Return the digest of the corpus when the index was opened.
 
-        Otherwise it is the digest of the present corpus.
+        Documents that were added later thus do not make the build outdated. Without such an index, or
+        if its documents were changed or removed, it is the digest of the present corpus.
         """
         summary = opened_summary(corpus, self.tool)
         if summary is not None and coverage_of_index(corpus, summary).is_complete:
