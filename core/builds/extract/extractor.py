@@ -202,7 +202,7 @@ class SavedFacts(Sequence[Facts]):
             yield from self.extractor.find_facts(texts, self.ctx)
 
     def collect_runs(
-        self, fresh: partial[C], report: BuildReport | None = None
+        self, new_collection: partial[C], report: BuildReport | None = None
     ) -> Iterator[tuple[range, C]]:
         """Yield the rows of each run of chunks, with a collection of its facts.
 
@@ -211,7 +211,7 @@ class SavedFacts(Sequence[Facts]):
 
         Parameters
         ----------
-        fresh : makes an empty collection. The first chunk of a run is row 0 of its collection.
+        new_collection : makes an empty collection. The first chunk of a run is row 0 of its collection.
         report : receives the number of facts that are extracted now. Without it, the worker
             processes of the build do the work, if it has any.
 
@@ -221,15 +221,15 @@ class SavedFacts(Sequence[Facts]):
         """
         saved_runs = SavedRuns(self.ctx.report.note) if not self.extractor.chat_models() else None
         runs = list(chunk_runs(self._keys))
-        kind = f"{fresh.func.__name__} {fresh.args!r} {fresh.keywords!r}"
+        kind = f"{new_collection.func.__name__} {new_collection.args!r} {new_collection.keywords!r}"
         keys = [run_key(kind, self._keys[run.start : run.stop]) for run in runs]
         saved_keys = saved_runs.find_saved(keys) if saved_runs is not None else set()
         missing_runs = [run for run, key in zip(runs, keys) if key not in saved_keys]
-        missing_collections = self._collect(fresh, missing_runs, report)
+        missing_collections = self._collect(new_collection, missing_runs, report)
         for run, key in zip(runs, keys):
             collection = None
             if saved_runs is not None and key in saved_keys:
-                collection = saved_runs.load(key, fresh())
+                collection = saved_runs.load(key, new_collection())
                 if collection is not None and report is not None:
                     n_saved = len(set(self._keys[run.start : run.stop]))
                     report.count(**{"extracted": 0, "kept": n_saved})
@@ -237,7 +237,7 @@ class SavedFacts(Sequence[Facts]):
                 # A saved run that cannot be read is collected by itself.
                 is_missing = key not in saved_keys
                 collection = next(
-                    missing_collections if is_missing else self._collect(fresh, [run], report)
+                    missing_collections if is_missing else self._collect(new_collection, [run], report)
                 )
                 if saved_runs is not None:
                     saved_runs.save(key, collection)
@@ -246,12 +246,12 @@ class SavedFacts(Sequence[Facts]):
             saved_runs.remove_oldest()
 
     def _collect(
-        self, fresh: partial[C], runs: Sequence[range], report: BuildReport | None
+        self, new_collection: partial[C], runs: Sequence[range], report: BuildReport | None
     ) -> Iterator[C]:
         texts = (self.chunks.texts("text", run) for run in runs)
         if report is None and self.ctx.workers is not None:
-            return collect_over_workers(self.extractor, fresh, texts, self.ctx)
-        return (collect_facts(self.extractor, fresh, self.ctx, one, report) for one in texts)
+            return collect_over_workers(self.extractor, new_collection, texts, self.ctx)
+        return (collect_facts(self.extractor, new_collection, self.ctx, one, report) for one in texts)
 
     @cached_property
     def _keys(self) -> list[bytes]:

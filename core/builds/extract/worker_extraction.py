@@ -81,7 +81,7 @@ def extract_over_workers(
 
 
 def collect_over_workers(
-    operator: Extractor, fresh: Callable[[], C], runs: Iterable[list[str]], ctx: BuildContext
+    operator: Extractor, new_collection: Callable[[], C], runs: Iterable[list[str]], ctx: BuildContext
 ) -> Iterator[C]:
     """Yield a collection of the facts of each run of chunks, made by the workers.
 
@@ -89,7 +89,7 @@ def collect_over_workers(
 
     Parameters
     ----------
-    fresh : makes an empty collection.
+    new_collection : makes an empty collection.
     runs : the texts of each run, whose facts are saved.
 
     Yields
@@ -97,23 +97,23 @@ def collect_over_workers(
     A filled collection, in the order of the runs.
     """
     assert ctx.workers is not None  # without workers, the caller collects in this process
-    work = partial(_collect_in_worker, operator, fresh, _worker_settings(ctx))
+    work = partial(_collect_in_worker, operator, new_collection, _worker_settings(ctx))
     for texts, result in ctx.workers.run_each(work, runs, ctx.watch):
         if isinstance(result, LostResult):
-            result = collect_facts(operator, fresh, ctx, texts)
+            result = collect_facts(operator, new_collection, ctx, texts)
         yield result
 
 
 def _collect_in_worker(
-    operator: Extractor, fresh: Callable[[], C], settings: WorkerSettings, texts: list[str]
+    operator: Extractor, new_collection: Callable[[], C], settings: WorkerSettings, texts: list[str]
 ) -> C:
     """Collect the facts of a run in a worker process."""
-    return collect_facts(operator, fresh, _context(settings), texts)
+    return collect_facts(operator, new_collection, _context(settings), texts)
 
 
 def collect_facts(
     operator: Extractor,
-    fresh: Callable[[], C],
+    new_collection: Callable[[], C],
     ctx: BuildContext,
     texts: list[str],
     report: BuildReport | None = None,
@@ -123,7 +123,7 @@ def collect_facts(
     Parameters
     ----------
     operator : the extractor.
-    fresh : makes an empty collection.
+    new_collection : makes an empty collection.
     ctx : the models, the saved facts and the settings of the build.
     texts : texts of chunks; the first one is row 0.
     report : receives the number of facts extracted now; None for no numbers.
@@ -132,7 +132,7 @@ def collect_facts(
     -------
     The filled collection.
     """
-    collection = fresh()
+    collection = new_collection()
     for row, facts in enumerate(operator.find_facts(texts, ctx, report)):
         collection.add(row, facts)
     return collection

@@ -74,7 +74,7 @@ class Reports(BuildOperator):
     entities and the relations between them.
 
     The model reads `budget` tokens of entities and relations, best connected first. If a community
-    has more of them, half of the budget is for the reports on its parts. The rating of an extract
+    has more of them, up to half of the budget is for the reports on its parts. The rating of an extract
     depends on the number of chunks that mention the community.
     """
 

@@ -99,8 +99,8 @@ class Merge(BuildOperator):
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         # A line without these is refused.
         assert state.chunks is not None and state.facts is not None
-        fresh = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
-        merged = collect_all(state.facts, fresh, "Merging", ctx)
+        new_collection = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
+        merged = collect_all(state.facts, new_collection, "Merging", ctx)
         shortener = description_shortener(self.longest, self.model if self.summarise else "", ctx)
         graph = merged.graph(state.corpus.name, state.chunks, self.longest, shortener)
         return state.replace(graph=graph)

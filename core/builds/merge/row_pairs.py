@@ -172,7 +172,7 @@ def nearest_rows(
     """
     pairs: dict[tuple[int, int], float] = {}
     if len(vectors) > ROW_SEARCH.max_exact_rows:
-        neighbours = NeighbourIndex.of(vectors, watch)
+        neighbours = NeighbourIndex.from_vectors(vectors, watch)
         note(recall_sentence(neighbours.recall(keep), keep))
         for first in range(0, len(vectors), ROW_SEARCH.block_rows):
             watch.check()
