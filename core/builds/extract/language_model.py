@@ -12,7 +12,7 @@ from typing import Any
 
 from core.builds.base import BuildContext
 from core.builds.extract.extractor import Extractor
-from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, ReplyLists, lists_in
+from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, ReplyLists, parse_lists
 from core.builds.facts import ChunkEntity, ChunkRelation, Facts
 from core.builds.model_requests import (
     in_language,
@@ -194,7 +194,7 @@ class LanguageModelExtraction(Extractor):
                 schema=EXTRACTION_SCHEMAS[prompt],
                 max_tokens=MAX_EXTRACTION_REPLY_TOKENS,
             )
-            parsed = lists_in(reply.text, EXTRACTION_SCHEMAS[prompt])
+            parsed = parse_lists(reply.text, EXTRACTION_SCHEMAS[prompt])
             facts.count_reply(reply, parsed)
             if parsed is None:
                 return
