@@ -90,12 +90,12 @@ class RuleMention:
 
 def signature(language: Language) -> str:
     """Return an id of the rules, and of the dictionary if any, on which the facts depend."""
-    if language.code == "zh" and (lexicon := dictionary()):
+    if language.code == "zh" and (lexicon := dictionary_version()):
         return f"rules {RULES_EDITION} zh {lexicon}"
     return f"rules {RULES_EDITION} {language.code}"
 
 
-def dictionary() -> str:
+def dictionary_version() -> str:
     """Return the version of rjieba, which includes its dictionary; empty if not installed."""
     try:
         return f"rjieba {version('rjieba')}"

@@ -126,7 +126,7 @@ def _relation(
     """
     head, label = min(
         labels,
-        key=lambda pair: (pair[1] not in (ALSO_CALLED, IN_BRACKETS), -labels[pair], pair),
+        key=lambda entry: (entry[1] not in (ALSO_CALLED, IN_BRACKETS), -labels[entry], entry),
         default=(pair[0], APPEARS_WITH),
     )
     tail = pair[1] if head == pair[0] else pair[0]

@@ -76,7 +76,7 @@ class NounPhrases(Extractor):
     """
 
     title = "names and noun phrases"
-    held = PARSE_BATCH_CHUNKS
+    max_unsaved_chunks = PARSE_BATCH_CHUNKS
 
     def signature(self, ctx: BuildContext) -> str:
         if not is_english(ctx.language):

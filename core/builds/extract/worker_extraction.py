@@ -1,4 +1,7 @@
-"""Extraction by language models over worker processes, each with its own models."""
+"""Extraction and collection of facts by the worker processes of a build.
+
+The functions `_extract_in_worker` and `_collect_in_worker` run in a worker, which has its own models.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,8 @@ WORKER_BATCH_CHUNKS = 8  # chunks that a worker reads before it returns their fa
 class WorkerSettings:
     """Settings of a build that a worker receives.
 
-    They are the shipped files of replies and facts, the number of parallel requests to a model, and
-    the language of the texts.
+    They are the paths of the shipped files of replies and facts, the number of parallel requests to a
+    model, and the code of the texts' language.
     """
 
     replies: tuple[str, ...]
@@ -89,8 +92,10 @@ def collect_over_workers(
 
     Parameters
     ----------
+    operator : the extractor.
     new_collection : makes an empty collection.
-    runs : the texts of each run, whose facts are saved.
+    runs : the texts of the chunks of each run.
+    ctx : the workers, the saved facts and the watch of the build.
 
     Yields
     ------
@@ -147,7 +152,7 @@ def _extract_in_worker(
 
 
 def extract_in_order(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> list[Facts]:
-    """Extract the facts of texts in this process, in the order of the texts."""
+    """Return the facts of texts in their order, extracted by this process."""
     numbered = sorted(operator.extract_facts(texts, ctx), key=lambda pair: pair[0])
     return [facts for _, facts in numbered]
 
@@ -174,8 +179,8 @@ def _make_context(settings: WorkerSettings, home: Path) -> BuildContext:
 
 def _worker_settings(ctx: BuildContext) -> WorkerSettings:
     return WorkerSettings(
-        tuple(map(str, ctx.replies.shipped)),
-        tuple(map(str, ctx.fact_store.shipped)),
-        ctx.lanes,
-        ctx.language,
+        replies=tuple(map(str, ctx.replies.shipped)),
+        facts=tuple(map(str, ctx.fact_store.shipped)),
+        lanes=ctx.lanes,
+        language=ctx.language,
     )
