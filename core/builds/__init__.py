@@ -7,9 +7,9 @@ extracts entities and relations from them, and merges these facts into a graph w
 from core.builds.catalogue import GraphBuild, catalogue, choose_build, find_build
 from core.builds.run import (
     Status,
-    is_being_built,
     build_for,
     build_status,
+    is_being_built,
     open_graph,
     own_builds,
     run_build,

@@ -29,8 +29,8 @@ from core.runtime.cluster import Workers
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
-# Stages in the order of a line. They are keys of saved lines, so they keep these names. Operators of
-# the stage “tell” write reports on communities.
+# Stages in the order of a line. They are keys of saved lines, so they keep these names. Operators
+# of the stage “tell” write reports on communities.
 BUILD_STAGES = ("chunk", "extract", "resolve", "merge", "link", "group", "tell", "index")
 INITIAL_PARTS = ("documents",)  # parts that a corpus has before its build
 # Parallel requests to a local language model: more are no faster on two cores.

@@ -184,7 +184,8 @@ def graph_kind(line: BuildLine) -> str:
 def _graph_steps(line: BuildLine) -> list[BuildOperator]:
     """Return the operators that decide the kind of graph.
 
-    The first makes the graph. Those after it change it, and operators of stage “index” are left out.
+    The first makes the graph. Those after it change it, and operators of stage “index” are left
+    out.
     """
     start = next((index for index, step in enumerate(line) if "graph" in step.writes), len(line))
     return [step for step in line.operators[start:] if step.stage != "index"]

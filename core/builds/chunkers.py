@@ -24,8 +24,8 @@ from core.watch import NO_WATCH, Watch
 class Chunker(BuildOperator):
     """Base class of operators that cut each document into chunks separately.
 
-    A document of white space alone has no chunk. Documents that are unchanged since an earlier build
-    of this corpus with the same chunker are not cut again.
+    A document of white space alone has no chunk. Documents that are unchanged since an earlier
+    build of this corpus with the same chunker are not cut again.
     """
 
     stage = "chunk"

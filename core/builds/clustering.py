@@ -29,7 +29,9 @@ class ClusteringDefaults:
     kmeans_rounds: int = 10
     # read at once by PCA; beyond it the covariance is summed up in blocks
     max_pca_vectors: int = 20_000
-    max_kmeans_vectors: int = 10_000  # clustered at once by balanced k-means; block size of large PCA
+    max_kmeans_vectors: int = (
+        10_000  # clustered at once by balanced k-means; block size of large PCA
+    )
 
 
 CLUSTERING = ClusteringDefaults()
@@ -141,8 +143,8 @@ def _kmeans_centres(vectors: np.ndarray, count: int) -> np.ndarray:
 def _split_in_halves(vectors: np.ndarray) -> Clusters:
     """Split vectors into two halves by their position along the line between two means.
 
-    Like all comparisons of this module, that of positions is rounded, because the last digits differ
-    between processors.
+    Like all comparisons of this module, that of positions is rounded, because the last digits
+    differ between processors.
     """
     sample = vectors[:: -(-len(vectors) // CLUSTERING.max_fitted_vectors)]
     first_mean, second_mean = _kmeans_centres(sample, 2)

@@ -1,7 +1,7 @@
 """Compact collections of the facts of many chunks, and their storage by runs of chunks.
 
-Texts are numbered, and numbers are stored in columns, which takes little memory. A run is a range of
-consecutive chunks, and its collection is saved in SQLite. After a change of the corpus, only the
+Texts are numbered, and numbers are stored in columns, which takes little memory. A run is a range
+of consecutive chunks, and its collection is saved in SQLite. After a change of the corpus, only the
 changed runs are collected again. A collection is, for example, the mentions of all nodes and edges.
 """
 
@@ -26,8 +26,8 @@ from core.errors import StoreError
 from core.io.home import home_folder
 from core.io.rows import DamagedFile, RowFile, Schema, select_by_keys
 
-# Increased when other things are collected from the same facts. Runs of another edition are then not
-# found any more.
+# Increased when other things are collected from the same facts. Runs of another edition are then
+# not found any more.
 COLLECTION_EDITION = 1
 MAX_RUN_CHUNKS = 2_000
 CHUNKS_PER_RUN_END = 1_000  # mean number of chunks in a run (see `chunk_runs`)
@@ -46,8 +46,8 @@ RUNS_SCHEMA = Schema(
 class Collector(Protocol):
     """A collection to which facts are added in the order of their chunks.
 
-    Its attributes of type `TextIds` and `NumberColumns` are saved under their names. Another name, or
-    another name of the class, makes saved runs useless.
+    Its attributes of type `TextIds` and `NumberColumns` are saved under their names. Another name,
+    or another name of the class, makes saved runs useless.
     """
 
     def add(self, row: int, facts: Facts) -> None:
@@ -81,8 +81,8 @@ class TextIds(dict[str, int]):
     def include(self, other: TextIds) -> np.ndarray:
         """Add the texts of another collection, and return the new number of each.
 
-        The array, int32 [texts + 1], is indexed by the old number. Its last value is -1, so that the
-        number -1, which means no text, stays -1.
+        The array, int32 [texts + 1], is indexed by the old number. Its last value is -1, so that
+        the number -1, which means no text, stays -1.
         """
         return np.array([*map(self.id_of, other), -1], np.int32)
 
@@ -97,7 +97,8 @@ class TextIds(dict[str, int]):
 class NumberColumns:
     """Columns of numbers that grow row by row.
 
-    `types` has a letter for each column: `i` for int32, `d` for float64. `len` is the number of columns.
+    `types` has a letter for each column: `i` for int32, `d` for float64. `len` is the number of
+    columns.
     """
 
     def __init__(self, types: str):
@@ -146,8 +147,8 @@ class NumberColumns:
 def chunk_runs(keys: Sequence[bytes]) -> Iterator[range]:
     """Divide chunks into runs whose ends depend on the chunks' own keys.
 
-    A run ends after a chunk whose key is divisible by `CHUNKS_PER_RUN_END`, or with `MAX_RUN_CHUNKS`.
-    Inserting or removing chunks thus changes only the runs that contain them.
+    A run ends after a chunk whose key is divisible by `CHUNKS_PER_RUN_END`, or with
+    `MAX_RUN_CHUNKS`. Inserting or removing chunks thus changes only the runs that contain them.
 
     >>> from core.builds.fact_collections import chunk_runs
     >>> keys = [bytes([0, 0, 0, number]) for number in (1, 0, 2, 3)]  # 1,000 divides 0: a run ends
@@ -206,7 +207,8 @@ class SavedRuns:
         -------
         The filled collection, or None if it is not saved or cannot be read.
         """
-        # The suppressed errors are those of a damaged row (`_fill`), or of a missing one (ValueError).
+        # The suppressed errors are those of a damaged row (`_fill`), or of a missing one
+        # (ValueError).
         with (
             self._errors_as_notes(),
             suppress(ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error),

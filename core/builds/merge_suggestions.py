@@ -38,9 +38,10 @@ Entity = tuple[int, str]  # node and name
 class Suggestion:
     """A suggested merge of one entity into another.
 
-    `reason` is one of `SPELLING_REASONS`, or “alike” for similar vectors. `cosine` is the similarity
-    of the names' vectors, None if the spelling is the reason. `passages` counts the passages of both
-    entities, the merged one first. In a graph without chunks, it counts their edges.
+    `reason` is one of `SPELLING_REASONS`, or “alike” for similar vectors. `cosine` is the
+    similarity of the names' vectors, None if the spelling is the reason. `passages` counts the
+    passages of both entities, the merged one first. In a graph without chunks, it counts their
+    edges.
     """
 
     edit: Edit

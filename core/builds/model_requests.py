@@ -21,8 +21,8 @@ def reply_to(
 ) -> ChatReply:
     """Return a language model's reply, and ask once more if a new reply is unusable.
 
-    A saved reply is returned even if it is unusable. The report counts each reply. An instruction to
-    write in the language of the documents is added to the prompt.
+    A saved reply is returned even if it is unusable. The report counts each reply. An instruction
+    to write in the language of the documents is added to the prompt.
 
     Parameters
     ----------

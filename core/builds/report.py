@@ -91,9 +91,9 @@ class NearMerge:
 class NameMerges:
     """Names that a build merged, and names that it nearly merged, most frequent first.
 
-    `made` and `near` hold the most frequent rows, `made_in_all` and `near_in_all` the numbers of all.
-    `refused` holds the pairs of names that a person marked as different. `separated` holds those
-    refused pairs that the build would otherwise have merged.
+    `made` and `near` hold the most frequent rows, `made_in_all` and `near_in_all` the numbers of
+    all. `refused` holds the pairs of names that a person marked as different. `separated` holds
+    those refused pairs that the build would otherwise have merged.
     """
 
     made: tuple[NameMerge, ...] = ()
@@ -187,9 +187,9 @@ def name_merges(report: Mapping[str, Any]) -> NameMerges:
 class BuildReport:
     """Collected results of building operators.
 
-    `counts` has a key for each thing that is counted: “chunks”, “extracted” and “kept” (chunks whose
-    facts were found now, or were saved), “unread” (unreadable replies), and so on.
-    `notes` are messages for the person.
+    `counts` has a key for each thing that is counted: “chunks”, “extracted” and “kept” (chunks
+    whose facts were found now, or were saved), “unread” (unreadable replies), and so on. `notes`
+    are messages for the person.
     """
 
     counts: Counter[str] = field(default_factory=Counter)

@@ -466,7 +466,8 @@ def run_build(
     BadParameter : there is no such build, or it needs a cap and several processes at once.
     BadInput : the corpus lacks something that an operator reads.
     StoreError : a file cannot be read or written.
-    ModelUnavailable, ModelFailed, UnparsedReplies : a model cannot be used, or no reply was readable.
+    ModelUnavailable, ModelFailed, UnparsedReplies : a model cannot be used, or no reply was
+        readable.
     CapReached : the build would cost more than `cap`.
     Exception : as `watch` raises.
     """

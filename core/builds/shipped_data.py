@@ -143,8 +143,8 @@ def chunks_digest(chunks: Table) -> str:
 def read_head(file: Path) -> dict[str, Any]:
     """Return the head of a file of replies: digests of `corpus` and `chunks`, and `builds`.
 
-    It is the first row. A file without it has no builds, and empty digests that fit no corpus. Raises BadInput for a damaged
-    file.
+    It is the first row. A file without it has no builds, and empty digests that fit no corpus.
+    Raises BadInput for a damaged file.
     """
     row: Any = next((json.loads(line) for _, line in numbered_lines(file)), {})
     try:

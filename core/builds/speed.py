@@ -60,7 +60,9 @@ def record_speeds(line: BuildLine, times: Mapping[BuildOperator, StepTime], chun
     write_atomically(home_folder() / SPEEDS_FILE, lambda stream: stream.write(text.encode()))
 
 
-def estimate_seconds(line: BuildLine, chunks: int, unread_chunks: int, new_texts: int) -> float | None:
+def estimate_seconds(
+    line: BuildLine, chunks: int, unread_chunks: int, new_texts: int
+) -> float | None:
     """Return the estimated seconds of a build on this computer.
 
     Parameters
@@ -134,7 +136,7 @@ def estimate_model_seconds(ctx: BuildContext, name: str, usage: Usage) -> float 
     if mean_call is None:
         return None
     seconds, mean_in, mean_out = mean_call
-    # Writing a token takes about as long as reading four. In this unit, the ratio compares the length
-    # of an expected call with that of a saved one.
+    # Writing a token takes about as long as reading four. In this unit, the ratio compares the
+    # length of an expected call with that of a saved one.
     call_length = (usage.tokens_in + 4 * usage.tokens_out) / usage.calls
     return usage.calls * seconds * call_length / max(1.0, mean_in + 4 * mean_out)

@@ -24,8 +24,9 @@ SPENT_SUFFIX = "-spent.json"  # suffix to the name of a graph's folder
 class BuildSpending:
     """Spending of a build, charged and saved piece by piece.
 
-    A piece is the work on one item, for example the requests about one chunk. If a build was stopped or killed, its earlier spending counts against the cap. The record is
-    removed once the graph is complete.
+    A piece is the work on one item, for example the requests about one chunk. If a build was
+    stopped or killed, its earlier spending counts against the cap. The record is removed once the
+    graph is complete.
     """
 
     def __init__(

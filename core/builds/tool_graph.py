@@ -40,8 +40,8 @@ class OpenedIndex(BuildOperator):
     def source_digest(self, corpus: Corpus) -> str:
         """Return the digest of the corpus when the index was opened.
 
-        Documents that were added later thus do not make the build outdated. Without such an index, or
-        if its documents were changed or removed, it is the digest of the present corpus.
+        Documents that were added later thus do not make the build outdated. Without such an index,
+        or if its documents were changed or removed, it is the digest of the present corpus.
         """
         summary = opened_summary(corpus, self.tool)
         if summary is not None and coverage_of_index(corpus, summary).is_complete:

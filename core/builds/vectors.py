@@ -171,8 +171,8 @@ class Vectors(BuildOperator):
     def _encode(self, ctx: BuildContext, tool_vectors: ToolVectors | None) -> EncodeBlocks:
         """Return a function that makes the vectors of blocks of texts.
 
-        It uses the worker processes of the build, if any. If vectors of a tool are looked up, it works
-        in this process.
+        It uses the worker processes of the build, if any. If vectors of a tool are looked up, it
+        works in this process.
         """
         if tool_vectors is None and ctx.workers is not None:
             return encoder_over_workers(ctx.workers, self.encoder, ctx)

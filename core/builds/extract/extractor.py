@@ -216,7 +216,8 @@ class SavedFacts(Sequence[Facts]):
 
         Parameters
         ----------
-        new_collection : makes an empty collection. The first chunk of a run is row 0 of its collection.
+        new_collection : makes an empty collection. The first chunk of a run is row 0 of its
+            collection.
         report : receives the numbers of saved and of extracted facts. If it is None, the worker
             processes of the build collect the facts, if there are any.
 
@@ -242,7 +243,9 @@ class SavedFacts(Sequence[Facts]):
                 # A saved run that cannot be read is collected by itself.
                 is_missing = key not in saved_keys
                 collection = next(
-                    missing_collections if is_missing else self._collect(new_collection, [run], report)
+                    missing_collections
+                    if is_missing
+                    else self._collect(new_collection, [run], report)
                 )
                 if saved_runs is not None:
                     saved_runs.save(key, collection)
@@ -257,7 +260,9 @@ class SavedFacts(Sequence[Facts]):
         texts = (self.chunks.texts("text", run) for run in runs)
         if report is None and self.ctx.workers is not None:
             return collect_over_workers(self.extractor, new_collection, texts, self.ctx)
-        return (collect_facts(self.extractor, new_collection, self.ctx, run, report) for run in texts)
+        return (
+            collect_facts(self.extractor, new_collection, self.ctx, run, report) for run in texts
+        )
 
     @cached_property
     def _keys(self) -> list[bytes]:

@@ -100,7 +100,8 @@ class SentenceFacts:
 def is_entity_name(name: str, max_words: int = MAX_ENTITY_WORDS) -> bool:
     """Return whether a text can name an entity.
 
-    It has a letter and a second character, at most `max_words` words, and is not only a month or day.
+    It has a letter and a second character, at most `max_words` words, and is not only a month or
+    day.
 
     Parameters
     ----------

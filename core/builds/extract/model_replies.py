@@ -135,7 +135,8 @@ def parse_lists(text: str, schema: dict[str, Any]) -> ReplyLists | None:
 def _complete_item(item: Any, item_schema: dict[str, Any]) -> Any:
     """Return an item with all fields of its schema, or None if a name is missing.
 
-    Other missing fields are empty. A model may write a name for an object with a name, or vice versa.
+    Other missing fields are empty. A model may write a name for an object with a name, or vice
+    versa.
     """
     if item_schema["type"] == "string":
         item = item.get("name") if isinstance(item, dict) else item

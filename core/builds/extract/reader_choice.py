@@ -15,8 +15,8 @@ from core.builds.extract import language_rules
 from core.builds.facts import Facts
 from core.languages import Language, languages
 
-# Version prefix of spaCy's own models. A package of this name with another version, such as 999, may
-# be by somebody else and is never loaded.
+# Version prefix of spaCy's own models. A package of this name with another version, such as 999,
+# may be by somebody else and is never loaded.
 SPACY_VERSION_PREFIX = "3."
 PIPE_BATCH_CHUNKS = 64
 

@@ -1,6 +1,7 @@
 """Extraction and collection of facts by the worker processes of a build.
 
-The functions `_extract_in_worker` and `_collect_in_worker` run in a worker, which has its own models.
+The functions `_extract_in_worker` and `_collect_in_worker` run in a worker, which has its own
+models.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ WORKER_BATCH_CHUNKS = 8  # chunks that a worker reads before it returns their fa
 class WorkerSettings:
     """Settings of a build that a worker receives.
 
-    They are the paths of the shipped files of replies and facts, the number of parallel requests to a
-    model, and the code of the texts' language.
+    They are the paths of the shipped files of replies and facts, the number of parallel requests to
+    a model, and the code of the texts' language.
     """
 
     replies: tuple[str, ...]
@@ -84,7 +85,10 @@ def extract_over_workers(
 
 
 def collect_over_workers(
-    operator: Extractor, new_collection: Callable[[], C], runs: Iterable[list[str]], ctx: BuildContext
+    operator: Extractor,
+    new_collection: Callable[[], C],
+    runs: Iterable[list[str]],
+    ctx: BuildContext,
 ) -> Iterator[C]:
     """Yield a collection of the facts of each run of chunks, made by the workers.
 

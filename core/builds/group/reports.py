@@ -74,8 +74,8 @@ class Reports(BuildOperator):
     entities and the relations between them.
 
     The model reads `budget` tokens of entities and relations, best connected first. If a community
-    has more of them, up to half of the budget is for the reports on its parts. The rating of an extract
-    depends on the number of chunks that mention the community.
+    has more of them, up to half of the budget is for the reports on its parts. The rating of an
+    extract depends on the number of chunks that mention the community.
     """
 
     stage = "tell"
@@ -138,7 +138,8 @@ class Reports(BuildOperator):
             done = len(reports)
             ctx.watch.report(f"Reports: {done:,} of {len(table):,}", done / len(table))
 
-        # The finest level has the greatest number. Reports on parts thus precede those on the whole.
+        # The finest level has the greatest number. Reports on parts thus precede those on the
+        # whole.
         for level in sorted(set(communities.levels), reverse=True):
             rows = [row for row in range(len(table)) if communities.levels[row] == level]
             show_progress()
@@ -223,8 +224,8 @@ def report_schema(tokens: int) -> dict[str, Any]:
 def read_report(text: str) -> RatedReport | None:
     """Parse the report in a reply.
 
-    A missing title is empty, and a missing rating is None. None is returned if the reply has neither
-    a summary nor findings, or is no JSON.
+    A missing title is empty, and a missing rating is None. None is returned if the reply has
+    neither a summary nor findings, or is no JSON.
 
     >>> from core.builds.group.reports import read_report
     >>> read_report('{"title": "Ann", "summary": "She cooks.", "findings": ["In Rome."], "rating": 11}')
@@ -340,8 +341,8 @@ class CommunityTexts:
     def _relation_texts(self, row: int) -> list[str]:
         """Return the relations between members in words.
 
-        They are ordered by (-sum of the degrees of both ends, edge). A relation without a text of its
-        own is given as its triple.
+        They are ordered by (-sum of the degrees of both ends, edge). A relation without a text of
+        its own is given as its triple.
         """
         members, indptr = self.members[row], self.graph.out_indptr
         out_edges = [np.arange(indptr[node], indptr[node + 1]) for node in members.tolist()]

@@ -209,7 +209,8 @@ class Tree(BuildOperator):
     ) -> Clusters:
         """Return the clusters of vectors, and cluster those with too many tokens again.
 
-        `sizes` are the tokens of each text. `depth` counts how often this part was clustered before.
+        `sizes` are the tokens of each text. `depth` counts how often this part was clustered
+        before.
         """
         if self.clusters == "k-means":
             clusters = cluster_balanced(vectors, SUMMARY_TREE.kmeans_cluster_chunks, ctx.watch)

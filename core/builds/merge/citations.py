@@ -42,8 +42,8 @@ class Reference:
     """An entry of a reference list that is a document of the corpus.
 
     `document` is the id of the document. `year` is empty if the entry has none. `number` is the
-    number in the list, None if entries are not numbered. `names` are the capitalised words before the
-    title, mostly names of authors.
+    number in the list, None if entries are not numbered. `names` are the capitalised words before
+    the title, mostly names of authors.
     """
 
     document: str
@@ -55,8 +55,8 @@ class Reference:
 class Titles:
     """Titles of a corpus by which its documents are recognised.
 
-    Only titles of at least `MIN_ENTRY_TITLE_WORDS` words count, and only if no other document has the
-    same title.
+    Only titles of at least `MIN_ENTRY_TITLE_WORDS` words count, and only if no other document has
+    the same title.
 
     Parameters
     ----------
@@ -178,7 +178,8 @@ def _entry_before_title(text: str, title_start: int) -> str:
     if title_start <= ENTRY_CHARACTERS_BEFORE:  # the heading is before the first entry
         starts.append(before.find("\n") + 1)
     starts += [end.end() for end in ENTRY_ENDS.finditer(before)]
-    # The last possible start is tried first. If no name follows it, it is a line break within the entry.
+    # The last possible start is tried first. If no name follows it, it is a line break within the
+    # entry.
     parts = (before[start:] for start in reversed(starts))
     return next(filter(CAPITALISED_WORD.search, parts), "")
 

@@ -34,11 +34,13 @@ class MergeableCollector(Collector, Protocol):
 G = TypeVar("G", bound=MergeableCollector)
 
 
-def collect_all(facts: Sequence[Facts], new_collection: partial[G], message: str, ctx: BuildContext) -> G:
+def collect_all(
+    facts: Sequence[Facts], new_collection: partial[G], message: str, ctx: BuildContext
+) -> G:
     """Collect the facts of all chunks.
 
-    Saved facts are collected by runs of chunks, by the workers of the build if it has any. Runs that
-    were collected before are loaded. The result is the same as without runs.
+    Saved facts are collected by runs of chunks, by the workers of the build if it has any. Runs
+    that were collected before are loaded. The result is the same as without runs.
 
     Parameters
     ----------
@@ -69,8 +71,8 @@ def collect_all(facts: Sequence[Facts], new_collection: partial[G], message: str
 def group_rows(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Group rows that are equal in all columns.
 
-    Returns the group of each row, int64, and the values of each group in every column. Groups ascend
-    by their values.
+    Returns the group of each row, int64, and the values of each group in every column. Groups
+    ascend by their values.
 
     >>> import numpy as np
     >>> from core.builds.merge.columns import group_rows

@@ -168,8 +168,8 @@ def _rows_of_documents(chunks: Table) -> dict[str, list[int]]:
 class CitedDocuments(CorpusGraph):
     """A node for each chunk, and an edge to every chunk of each document that the chunk cites.
 
-    The weight is the number of citations. This is FastInsight's ACL-OCL (section 4.2.1), for which a
-    language model finds the citations in each chunk.
+    The weight is the number of citations. This is FastInsight's ACL-OCL (section 4.2.1), for which
+    a language model finds the citations in each chunk.
 
     Without a `model`, citations are found by patterns. The reference list of a document follows its
     last heading such as “References”. An entry of the list is matched with a document of the corpus

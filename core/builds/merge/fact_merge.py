@@ -51,9 +51,10 @@ class Merge(BuildOperator):
     their relations. With “name” there is one for each of their relation names. Weights are summed,
     descriptions joined, and chunks recorded.
 
-    A node has its most frequent spelling and type. If the descriptions of a node or edge together have
-    more than `longest` tokens, those that do not fit are left out. With `summarise`, a language model
-    summarises all of them instead. The same facts in the same order give the same graph.
+    A node has its most frequent spelling and type. If the descriptions of a node or edge together
+    have more than `longest` tokens, those that do not fit are left out. With `summarise`, a
+    language model summarises all of them instead. The same facts in the same order give the same
+    graph.
     """
 
     stage = "merge"
@@ -99,7 +100,9 @@ class Merge(BuildOperator):
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         # A line without these is refused.
         assert state.chunks is not None and state.facts is not None
-        new_collection = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
+        new_collection = partial(
+            Merged, self.by == "name", self.reading, self.descriptions, self.keywords
+        )
         merged = collect_all(state.facts, new_collection, "Merging", ctx)
         shortener = description_shortener(self.longest, self.model if self.summarise else "", ctx)
         graph = merged.graph(state.corpus.name, state.chunks, self.longest, shortener)
@@ -325,8 +328,8 @@ def _relations(
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the sorted names of relations, and the relation and direction of each edge.
 
-    Both are taken from the spelling of the edge, which is written by `Merged._edge`. The direction is
-    True if the relation leads from the first end to the second.
+    Both are taken from the spelling of the edge, which is written by `Merged._edge`. The direction
+    is True if the relation leads from the first end to the second.
     """
     distinct, index = np.unique(spelling, return_inverse=True)
     parts = [name_texts[number].rpartition("\n") for number in distinct.tolist()]

@@ -101,8 +101,8 @@ class PassageGraph(BuildOperator):
     def _entities(self, mentions: Mentions, ctx: BuildContext) -> tuple[list[str], IdLists]:
         """Return the names of the entities that may link chunks, and the chunks of each.
 
-        They are sorted by folded name. Entities in a single chunk are left out, and those in too many
-        chunks are reported, too.
+        They are sorted by folded name. Entities in a single chunk are left out, and those in too
+        many chunks are reported, too.
         """
         texts = list(mentions.names)
         spellings = most_frequent(mentions.spelled.arrays(), mentions.names.sort_ranks())[1]
@@ -179,9 +179,9 @@ class ChunkPairs(NamedTuple):
 class SharedEntityIndex:
     """Index of entities and chunks, for finding chunks that share entities.
 
-    `names` are the entities in order. `rows` holds the rows of the chunks of each entity, `entities`
-    the numbers of the entities of each chunk, and `node_of_row` the node of each chunk. Chunks with at
-    least `min_shared` entities in common are linked.
+    `names` are the entities in order. `rows` holds the rows of the chunks of each entity,
+    `entities` the numbers of the entities of each chunk, and `node_of_row` the node of each chunk.
+    Chunks with at least `min_shared` entities in common are linked.
     """
 
     names: list[str]

@@ -45,7 +45,9 @@ class NeighbourIndex:
     index: Any
 
     @classmethod
-    def from_vectors(cls, vectors: np.ndarray | UnitRows, watch: Watch = NO_WATCH) -> NeighbourIndex:
+    def from_vectors(
+        cls, vectors: np.ndarray | UnitRows, watch: Watch = NO_WATCH
+    ) -> NeighbourIndex:
         """Build the index of unit vectors.
 
         It is built by one thread, so that equal rows always give the same links.
@@ -103,8 +105,8 @@ class NeighbourIndex:
     def recall(self, keep: int) -> float:
         """Return the share of the exact `keep` nearest rows that is found, from 0 to 1.
 
-        It is measured on `ROW_SEARCH.recall_sample_rows` rows. A found row counts if its cosine is at
-        least that of the last of the exact nearest.
+        It is measured on `ROW_SEARCH.recall_sample_rows` rows. A found row counts if its cosine is
+        at least that of the last of the exact nearest.
         """
         n = len(self.vectors)
         keep = min(keep, n - 1)
@@ -252,7 +254,8 @@ def shared_rows(
     Sums by (a, b), a < b.
     """
     pairs: dict[tuple[int, int], float] = {}
-    # 1 for each term of a row, also if its weight is 0. Its product with itself counts shared terms.
+    # 1 for each term of a row, also if its weight is 0. Its product with itself counts shared
+    # terms.
     binary = weights.copy()
     binary.data = (binary.data >= 0).astype(np.float64)
     for first in range(0, weights.shape[0], ROW_SEARCH.block_rows):

@@ -117,12 +117,12 @@ class AddIdentityEdges(SimilarityEdges):
     """Edges with the description “is” between entities with similar vectors (fast-graphrag).
 
     The vectors are those of name, type and description. An edge is added if (1 + cosine) / 2 is at
-    least `threshold`, no relation links the two entities yet, and the entity mentioned later is among
-    the `top` nearest of the earlier one. fast-graphrag uses 0.9 and 2.
+    least `threshold`, no relation links the two entities yet, and the entity mentioned later is
+    among the `top` nearest of the earlier one. fast-graphrag uses 0.9 and 2.
 
     The entity whose first chunk comes first counts as mentioned earlier. Within one chunk, the
-    alphabetical order of names decides. The original uses the order in which its entities were found. The weight of an edge is
-    1, and it has no chunk.
+    alphabetical order of names decides. The original uses the order in which its entities were
+    found. The weight of an edge is 1, and it has no chunk.
     """
 
     title = "“is” edges"
@@ -195,8 +195,8 @@ def nearest_entities(
 
     Parameters
     ----------
-    vectors : float [n, d], unit vectors of the entities. More than `ROW_SEARCH.max_exact_rows` are searched
-        approximately by HNSW, which is noted in the report.
+    vectors : float [n, d], unit vectors of the entities. More than `ROW_SEARCH.max_exact_rows` are
+        searched approximately by HNSW, which is noted in the report.
     top : largest number of nearest entities.
     ctx : the report and the watch of the build.
 

@@ -133,7 +133,9 @@ class PartFinder:
         -------
         False if they may be joined.
         """
-        names = ordered_pair(self.name_of_key[key].best_spelling, self.name_of_key[full].best_spelling)
+        names = ordered_pair(
+            self.name_of_key[key].best_spelling, self.name_of_key[full].best_spelling
+        )
         if names not in self.refused:
             return False
         self.separated.add(names)
@@ -176,10 +178,10 @@ class PartFinder:
     def _alias_rule(self, head: str, tail: str, label: str) -> str:
         """Return the rule that joins a name with an alias in the text; empty for none.
 
-        `tail` follows `head` in brackets, or after words such as “also called”. A name in brackets is an acronym, or a brand after
-        a rare word in small letters (“pembrolizumab (Keytruda)”). After words such as “also
-        called”, any name of a similar type is joined. An exception is a single common noun, which
-        usually ends a longer term.
+        `tail` follows `head` in brackets, or after words such as “also called”. A name in brackets
+        is an acronym, or a brand after a rare word in small letters (“pembrolizumab (Keytruda)”).
+        After words such as “also called”, any name of a similar type is joined. An exception is a
+        single common noun, which usually ends a longer term.
         """
         short, long = sorted((head, tail), key=len)
         if self._is_acronym(short) and abbreviates(short, long):
@@ -199,7 +201,10 @@ class PartFinder:
 
     def _is_acronym(self, key: str) -> bool:
         """Return whether a name is written as an acronym, with or without full stops."""
-        return ACRONYM_PATTERN.fullmatch(self.name_of_key[key].best_spelling.replace(".", "")) is not None
+        return (
+            ACRONYM_PATTERN.fullmatch(self.name_of_key[key].best_spelling.replace(".", ""))
+            is not None
+        )
 
     def _find_full_names(self, key: str, full_names: FullNames) -> tuple[str, list[str]]:
         """Return the rule for a name, and the full names of which it may be a part or acronym.
@@ -247,8 +252,8 @@ class PartFinder:
     def joined_everywhere(self, by_document: dict[str, Joins]) -> dict[str, str]:
         """Return the full names of parts that are also joined where the full name is missing.
 
-        No document may join the part with another full name. A single word must be joined in at least
-        `MIN_JOINING_DOCUMENTS` documents, and be part of no other person's name.
+        No document may join the part with another full name. A single word must be joined in at
+        least `MIN_JOINING_DOCUMENTS` documents, and be part of no other person's name.
 
         Parameters
         ----------

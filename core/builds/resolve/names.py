@@ -85,7 +85,8 @@ class ResolveNames(BuildOperator):
 
         Parameters
         ----------
-        state : the state of the build, with chunks and facts. The chunks of a document are adjacent.
+        state : the state of the build, with chunks and facts. The chunks of a document are
+            adjacent.
         ctx : the language and the watch of the build.
 
         Returns
@@ -135,7 +136,9 @@ class ResolveNames(BuildOperator):
         _, title, text, _ = rows[0]
         names: dict[str, None] = {}
         for *_, facts in rows:
-            names |= dict.fromkeys(key_of_name(entity.name, entity.type) for entity in facts.entities)
+            names |= dict.fromkeys(
+                key_of_name(entity.name, entity.type) for entity in facts.entities
+            )
         result.sizes[document] = len(rows)
         is_long = len(rows) > MAX_SHORT_DOCUMENT_CHUNKS
         aliases = _aliases(facts for *_, facts in rows)

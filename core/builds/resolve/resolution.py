@@ -196,7 +196,8 @@ class Resolution:
 
         Returns
         -------
-        Facts with the best spellings of full names, and with the relations of the document's subject.
+        Facts with the best spellings of full names, and with the relations of the document's
+        subject.
         """
         keys: dict[str, str] = {}
         names: dict[str, str | None] = {}

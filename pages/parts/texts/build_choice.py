@@ -8,7 +8,7 @@ from itertools import chain
 
 import streamlit as st
 
-from core.builds import GraphBuild, is_being_built, build_status, own_builds
+from core.builds import GraphBuild, build_status, is_being_built, own_builds
 from core.builds.catalogue import MODEL_SEPARATOR
 from core.builds.shipped_data import builds_of, find_shipped_build
 from core.corpus import Corpus

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.builds import GraphBuild, is_being_built, build_status
+from core.builds import GraphBuild, build_status, is_being_built
 from core.builds.merge_suggestions import Suggestion, suggest_by_spelling, suggest_by_vectors
 from core.builds.report import NameMerge, NameMerges, NearMerge, name_merges
 from core.comparison.lane_run import build_of

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.builds import (
-    is_being_built,
     build_for,
     build_status,
     catalogue,
     choose_build,
     find_build,
+    is_being_built,
     open_graph,
     own_builds,
     run_build,
