@@ -1,4 +1,4 @@
-"""Base class of building operators, and lines of them (`a >> b`) that make a graph of a corpus.
+"""Base class of building operators, and lines of them (`a >> b`) that make a graph.
 
 An operator receives the state of a build, such as its documents and chunks, and returns a changed
 copy. The context of the build gives it models, saved results and the report.

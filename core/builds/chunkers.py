@@ -1,4 +1,4 @@
-"""Operators of stage “chunk”, which cut documents into chunks: by tokens, sentences or characters."""
+"""Operators of stage “chunk”, which cut documents by tokens, sentences or characters."""
 
 from __future__ import annotations
 

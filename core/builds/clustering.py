@@ -29,9 +29,8 @@ class ClusteringDefaults:
     kmeans_rounds: int = 10
     # read at once by PCA; beyond it the covariance is summed up in blocks
     max_pca_vectors: int = 20_000
-    max_kmeans_vectors: int = (
-        10_000  # clustered at once by balanced k-means; block size of large PCA
-    )
+    # clustered at once by balanced k-means; also the rows of a block in a large PCA
+    max_kmeans_vectors: int = 10_000
 
 
 CLUSTERING = ClusteringDefaults()

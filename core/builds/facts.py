@@ -88,5 +88,8 @@ SAVED_FIELDS = [
     for record in (ChunkEntity, ChunkRelation, Facts)
     for attribute in fields(record)
 ]
-"""Fields of a saved line of JSON. As part of the key of saved facts, they make other versions' facts
-unknown. The metadata “saved” keeps the key of a renamed field."""
+"""Fields of a saved line of JSON.
+
+They are part of the key of saved facts, so that facts with other fields are not found. The metadata
+“saved” keeps the former name of a renamed field.
+"""

@@ -55,7 +55,7 @@ class ShippedData:
     chunk_digests: dict[str, None] = field(default_factory=dict)
 
     def head(self) -> dict[str, Any]:
-        """Return the first row of the file, with the digests of documents and chunks and the builds.
+        """Return the first row of the file: digests of documents and chunks, and the builds.
 
         Raises BadInput if the builds cut the documents into different chunks.
         """

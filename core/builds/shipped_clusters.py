@@ -1,4 +1,4 @@
-"""Clusters of a summary tree's layers, shipped with a corpus so that all computers build one tree."""
+"""Clusters of a summary tree's layers that ship with a corpus, so that its trees are equal."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ShippedClusters:
         return clusters
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
-        """Yield a row of a shipped file for each layer that was asked for, in the order of keys."""
+        """Yield a row of a shipped file for each layer that was asked for, sorted by key."""
         return (
             {CLUSTERS_FIELD: key, "places": self._requested[key]} for key in sorted(self._requested)
         )

@@ -60,16 +60,14 @@ def record_speeds(line: BuildLine, times: Mapping[BuildOperator, StepTime], chun
     write_atomically(home_folder() / SPEEDS_FILE, lambda stream: stream.write(text.encode()))
 
 
-def estimate_seconds(
-    line: BuildLine, chunks: int, unread_chunks: int, new_texts: int
-) -> float | None:
+def estimate_seconds(line: BuildLine, chunks: int, unread: int, new_texts: int) -> float | None:
     """Return the estimated seconds of a build on this computer.
 
     Parameters
     ----------
     line : the line of the build, without language models.
     chunks : the number of all chunks.
-    unread_chunks : the number of chunks without saved facts, which an extractor has to read.
+    unread : the number of chunks without saved facts, which an extractor has to read.
     new_texts : about how many chunks have texts without a saved vector.
 
     Returns
@@ -84,7 +82,7 @@ def estimate_seconds(
         if seconds is None:
             return None
         if operator.stage == "extract":
-            total += seconds * unread_chunks
+            total += seconds * unread
         else:
             total += seconds * (new_texts if saves_results(operator) else chunks)
     return total

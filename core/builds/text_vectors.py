@@ -1,6 +1,6 @@
-"""Encoding of the texts of a build, with vectors that are saved so that no text is encoded twice.
+"""Encoding of the texts of a build, each only once.
 
-They are saved in the same file as the vectors of questions.
+Vectors are saved in the same file as those of questions.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> E
     """
     store = BuildVectors(encoder, ctx)
 
-    def encode(blocks: Iterable[BlockTexts], on_progress: Callable[[int], None]) -> BlockVectors:
+    def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
         # Of each block that the workers have: its texts, the saved vectors, the texts without one.
         waiting: dict[int, tuple[list[str], dict[str, np.ndarray], list[str]]] = {}
 
@@ -236,7 +236,7 @@ def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> E
 
         start = time.monotonic()
         encode_missing = encode_over_workers(workers, encoder, ctx.watch)
-        for number, vectors in encode_missing(missing_texts(), on_progress):
+        for number, vectors in encode_missing(missing_texts(), report):
             block_texts, vector_of_text, missing = waiting.pop(number)
             new_vectors = dict(zip(missing, np.asarray(vectors, np.float16)))
             store.save(new_vectors, time.monotonic() - start)

@@ -1,4 +1,4 @@
-"""Operator that takes chunks and graph from the index of another tool, such as Microsoft's GraphRAG.
+"""Operator that takes chunks and graph from the index of a tool such as Microsoft's GraphRAG.
 
 The index was opened together with the corpus. The operator belongs to stage “chunk”, because a line
 begins with it.

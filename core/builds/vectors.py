@@ -96,7 +96,7 @@ def vectors_of_tool(
 
 
 def _difference(vectors: np.ndarray, tool_vectors: np.ndarray) -> str:
-    """Return the end of a sentence on how two sets of unit vectors differ; empty if they are equal.
+    """Return the end of a sentence on the difference of two sets of unit vectors; else empty.
 
     Parameters
     ----------
@@ -177,16 +177,14 @@ class Vectors(BuildOperator):
         if tool_vectors is None and ctx.workers is not None:
             return encoder_over_workers(ctx.workers, self.encoder, ctx)
 
-        def encode(
-            blocks: Iterable[BlockTexts], on_progress: Callable[[int], None]
-        ) -> BlockVectors:
+        def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
             for number, texts in blocks:
                 if not texts:
                     yield number, NO_VECTORS
                 elif tool_vectors is None:
-                    yield number, encode_half_vectors(texts, self.encoder, ctx, on_progress)
+                    yield number, encode_half_vectors(texts, self.encoder, ctx, report)
                 else:
-                    yield number, self._encode_missing(texts, tool_vectors, ctx, on_progress)
+                    yield number, self._encode_missing(texts, tool_vectors, ctx, report)
 
         return encode
 
@@ -195,11 +193,11 @@ class Vectors(BuildOperator):
         texts: Sequence[str],
         tool_vectors: ToolVectors,
         ctx: BuildContext,
-        on_progress: Callable[[int], None],
+        report: Callable[[int], None],
     ) -> np.ndarray:
         """Return the vectors of texts, float16 [n, d], encoding those that the tool lacks."""
         missing = list(dict.fromkeys(text for text in texts if text not in tool_vectors.rows))
-        encoded = encode_half_vectors(missing, self.encoder, ctx, on_progress)
+        encoded = encode_half_vectors(missing, self.encoder, ctx, report)
         vector_of_text = dict(zip(missing, encoded))
         rows = [
             vector_of_text[text]

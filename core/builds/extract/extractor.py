@@ -102,7 +102,7 @@ class Extractor(BuildOperator):
         return bool(self.models())
 
     def is_unreadable(self, facts: Facts) -> bool:
-        """Return whether the model contributed nothing to these facts, as no reply could be read."""
+        """Return whether a language model contributed nothing, as no reply could be read."""
         return bool(facts.unreadable) and not (facts.entities or facts.relations)
 
     def missing_texts(self, chunks: Table, ctx: BuildContext) -> list[str]:
@@ -207,7 +207,7 @@ class SavedFacts(Sequence[Facts]):
             yield from self.extractor.find_facts(texts, self.ctx)
 
     def collect_runs(
-        self, new_collection: partial[C], report: BuildReport | None = None
+        self, make_empty: partial[C], report: BuildReport | None = None
     ) -> Iterator[tuple[range, C]]:
         """Yield the rows of each run of chunks, with a collection of its facts.
 
@@ -216,7 +216,7 @@ class SavedFacts(Sequence[Facts]):
 
         Parameters
         ----------
-        new_collection : makes an empty collection. The first chunk of a run is row 0 of its
+        make_empty : makes an empty collection. The first chunk of a run is row 0 of its
             collection.
         report : receives the numbers of saved and of extracted facts. If it is None, the worker
             processes of the build collect the facts, if there are any.
@@ -227,15 +227,15 @@ class SavedFacts(Sequence[Facts]):
         """
         saved_runs = SavedRuns(self.ctx.report.note) if not self.extractor.chat_models() else None
         runs = list(chunk_runs(self._keys))
-        kind = f"{new_collection.func.__name__} {new_collection.args!r} {new_collection.keywords!r}"
+        kind = f"{make_empty.func.__name__} {make_empty.args!r} {make_empty.keywords!r}"
         keys = [run_key(kind, self._keys[run.start : run.stop]) for run in runs]
         saved_keys = saved_runs.find_saved(keys) if saved_runs is not None else set()
         missing_runs = [run for run, key in zip(runs, keys) if key not in saved_keys]
-        missing_collections = self._collect(new_collection, missing_runs, report)
+        missing_collections = self._collect(make_empty, missing_runs, report)
         for run, key in zip(runs, keys):
             collection = None
             if saved_runs is not None and key in saved_keys:
-                collection = saved_runs.load(key, new_collection())
+                collection = saved_runs.load(key, make_empty())
                 if collection is not None and report is not None:
                     n_saved = len(set(self._keys[run.start : run.stop]))
                     report.count(**{"extracted": 0, "kept": n_saved})
@@ -243,9 +243,7 @@ class SavedFacts(Sequence[Facts]):
                 # A saved run that cannot be read is collected by itself.
                 is_missing = key not in saved_keys
                 collection = next(
-                    missing_collections
-                    if is_missing
-                    else self._collect(new_collection, [run], report)
+                    missing_collections if is_missing else self._collect(make_empty, [run], report)
                 )
                 if saved_runs is not None:
                     saved_runs.save(key, collection)
@@ -254,15 +252,13 @@ class SavedFacts(Sequence[Facts]):
             saved_runs.remove_oldest()
 
     def _collect(
-        self, new_collection: partial[C], runs: Sequence[range], report: BuildReport | None
+        self, make_empty: partial[C], runs: Sequence[range], report: BuildReport | None
     ) -> Iterator[C]:
         """Yield a new collection of each run, by the workers if no report is given."""
         texts = (self.chunks.texts("text", run) for run in runs)
         if report is None and self.ctx.workers is not None:
-            return collect_over_workers(self.extractor, new_collection, texts, self.ctx)
-        return (
-            collect_facts(self.extractor, new_collection, self.ctx, run, report) for run in texts
-        )
+            return collect_over_workers(self.extractor, make_empty, texts, self.ctx)
+        return (collect_facts(self.extractor, make_empty, self.ctx, run, report) for run in texts)
 
     @cached_property
     def _keys(self) -> list[bytes]:

@@ -288,7 +288,7 @@ class ReplyFacts:
         )
 
     def _without_example(self, description: str) -> str:
-        """Return a description on one line; empty if it was copied from the example of the prompt."""
+        """Return a description on one line; empty if copied from the example of the prompt."""
         text = one_line(description)
         return "" if text in self.instruction else text
 

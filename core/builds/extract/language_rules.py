@@ -214,7 +214,7 @@ def by_capitals(
     inside = _capitals_inside(text, spans)
     for start, end in spans:
         words = list(RULE_WORD.finditer(text, start, end))
-        for first, last in _capitalised_runs(text, words, language):
+        for first, last in _name_runs(text, words, language):
             if first == 0 and last == 1 and words[0][0] not in inside:
                 continue
             yield _mention(text, words[first:last], NAME_TYPE)
@@ -242,9 +242,7 @@ def german_mentions(
     inside = _capitals_inside(text, spans)
     for start, end in spans:
         words = list(RULE_WORD.finditer(text, start, end))
-        for first, last in _split_runs(
-            words, _capitalised_runs(text, words, language, GERMAN_PARTICLES)
-        ):
+        for first, last in _split_runs(words, _name_runs(text, words, language, GERMAN_PARTICLES)):
             kind = _kind_of_german_run(words, first, last, inside)
             if kind:
                 first += _begins_with_title(words, first, last)  # leaves out the title, one word
@@ -312,7 +310,7 @@ def _split_runs(
             yield first, last
 
 
-def _capitalised_runs(
+def _name_runs(
     text: str,
     words: Sequence[re.Match[str]],
     language: Language,
@@ -426,9 +424,7 @@ def by_recurring_letters(
     runs: list[tuple[int, str]] = []
     cuts = _pattern_of_words(language.stop_words)
     for match in HAN_RUN.finditer(text):
-        runs += [
-            (match.start() + offset, part) for offset, part in _parts_between_cuts(match[0], cuts)
-        ]
+        runs += [(match.start() + offset, part) for offset, part in _cut_parts(match[0], cuts)]
     counts: Counter[str] = Counter()
     for _, part in runs:
         for size in RUN_LETTERS:
@@ -467,7 +463,7 @@ def _longest_name_at(part: str, position: int, names: set[str]) -> str:
     return ""
 
 
-def _parts_between_cuts(run: str, cuts: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+def _cut_parts(run: str, cuts: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     """Yield the parts of a run between cuts that have at least two letters, with their offsets."""
     start = 0
     spans = [cut.span() for cut in cuts.finditer(run)]

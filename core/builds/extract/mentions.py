@@ -118,7 +118,7 @@ def is_entity_name(name: str, max_words: int = MAX_ENTITY_WORDS) -> bool:
 
 
 def pair_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pair each name with the `MAX_JOINED_ENTITIES` names after it; a pair is in alphabetical order."""
+    """Yield each name with each of the `MAX_JOINED_ENTITIES` names after it, as a sorted pair."""
     for index, first in enumerate(names):
         for second in names[index + 1 : index + 1 + MAX_JOINED_ENTITIES]:
             yield (first, second) if first < second else (second, first)

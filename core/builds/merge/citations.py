@@ -235,9 +235,7 @@ def documents_by_author(name: str, year: str, entries: Sequence[Reference]) -> l
     Ids of documents.
     """
     entries = [
-        entry
-        for entry in entries
-        if name in entry.names and entry.year and same_year(entry.year, year)
+        one for one in entries if name in one.names and one.year and same_year(one.year, year)
     ]
     first_authors = [entry for entry in entries if name in entry.names[:2]]
     return [entry.document for entry in first_authors or entries]

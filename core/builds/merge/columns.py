@@ -35,7 +35,7 @@ G = TypeVar("G", bound=MergeableCollector)
 
 
 def collect_all(
-    facts: Sequence[Facts], new_collection: partial[G], message: str, ctx: BuildContext
+    facts: Sequence[Facts], make_empty: partial[G], message: str, ctx: BuildContext
 ) -> G:
     """Collect the facts of all chunks.
 
@@ -45,7 +45,7 @@ def collect_all(
     Parameters
     ----------
     facts : the facts of each chunk.
-    new_collection : makes an empty collection.
+    make_empty : makes an empty collection.
     message : the message of the progress.
     ctx : the watch and the workers of the build.
 
@@ -53,9 +53,9 @@ def collect_all(
     -------
     The filled collection.
     """
-    collection = new_collection()
+    collection = make_empty()
     if isinstance(facts, SavedFacts):
-        for rows, part in facts.collect_runs(new_collection):
+        for rows, part in facts.collect_runs(make_empty):
             ctx.watch.check()
             collection.include(part, np.arange(rows.start, rows.stop))
             ctx.watch.report(message, rows.stop / len(facts))

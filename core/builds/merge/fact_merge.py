@@ -100,10 +100,8 @@ class Merge(BuildOperator):
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         # A line without these is refused.
         assert state.chunks is not None and state.facts is not None
-        new_collection = partial(
-            Merged, self.by == "name", self.reading, self.descriptions, self.keywords
-        )
-        merged = collect_all(state.facts, new_collection, "Merging", ctx)
+        make = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
+        merged = collect_all(state.facts, make, "Merging", ctx)
         shortener = description_shortener(self.longest, self.model if self.summarise else "", ctx)
         graph = merged.graph(state.corpus.name, state.chunks, self.longest, shortener)
         return state.replace(graph=graph)
@@ -323,16 +321,14 @@ class Merged:
         self.edges.add(*ends, folded_label, spelling, relation.weight, row, description, keywords)
 
 
-def _relations(
-    spelling: np.ndarray, name_texts: list[str]
-) -> tuple[list[str], np.ndarray, np.ndarray]:
+def _relations(spelling: np.ndarray, texts: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the sorted names of relations, and the relation and direction of each edge.
 
     Both are taken from the spelling of the edge, which is written by `Merged._edge`. The direction
     is True if the relation leads from the first end to the second.
     """
     distinct, index = np.unique(spelling, return_inverse=True)
-    parts = [name_texts[number].rpartition("\n") for number in distinct.tolist()]
+    parts = [texts[number].rpartition("\n") for number in distinct.tolist()]
     relations = TextIds()
     numbers = np.array(
         [relations.id_of(label or UNNAMED_RELATION) for label, _, _ in parts], np.int64
@@ -385,7 +381,7 @@ class Descriptions:
         )
 
     def _describe_block(self, first: int, rows: IdLists, name_of: Callable[[int], str]) -> Any:
-        """Return the descriptions of a batch of items, of which the first has the number `first`."""
+        """Return the descriptions of a batch of items; `first` is the number of the first item."""
         import pyarrow as pa
 
         descriptions = join_texts(rows, self.plain, " ")

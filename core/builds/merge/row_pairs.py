@@ -45,9 +45,7 @@ class NeighbourIndex:
     index: Any
 
     @classmethod
-    def from_vectors(
-        cls, vectors: np.ndarray | UnitRows, watch: Watch = NO_WATCH
-    ) -> NeighbourIndex:
+    def build(cls, vectors: np.ndarray | UnitRows, watch: Watch = NO_WATCH) -> NeighbourIndex:
         """Build the index of unit vectors.
 
         It is built by one thread, so that equal rows always give the same links.
@@ -177,7 +175,7 @@ def nearest_rows(
     """
     pairs: dict[tuple[int, int], float] = {}
     if len(vectors) > ROW_SEARCH.max_exact_rows:
-        neighbours = NeighbourIndex.from_vectors(vectors, watch)
+        neighbours = NeighbourIndex.build(vectors, watch)
         note(recall_sentence(neighbours.recall(keep), keep))
         for first in range(0, len(vectors), ROW_SEARCH.block_rows):
             watch.check()

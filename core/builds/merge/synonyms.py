@@ -222,7 +222,7 @@ def nearest_entities(
 def _nearest_by_index(
     vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    index = NeighbourIndex.from_vectors(vectors, ctx.watch.part(0.0, 0.5, "Comparing entities"))
+    index = NeighbourIndex.build(vectors, ctx.watch.part(0.0, 0.5, "Comparing entities"))
     ctx.report.note(recall_sentence(index.recall(top), top))
     for first in range(0, len(vectors), ROW_SEARCH.block_rows):
         ctx.watch.check()

@@ -49,14 +49,12 @@ class PartFinder:
 
     Parameters
     ----------
-    name_of_key : names of the corpus by key.
+    by_key : names of the corpus by key.
     refused : pairs of spellings that a person marked as different, which are never joined.
     """
 
-    def __init__(
-        self, name_of_key: dict[str, CorpusName], refused: Set[tuple[str, str]] = frozenset()
-    ):
-        self.name_of_key, self.refused = name_of_key, refused
+    def __init__(self, by_key: dict[str, CorpusName], refused: Set[tuple[str, str]] = frozenset()):
+        self.by_key, self.refused = by_key, refused
         # Refused pairs that would otherwise have been joined, in all documents so far.
         self.separated: set[tuple[str, str]] = set()
         # Full names of each part in the latest document that fits more than one.
@@ -112,9 +110,9 @@ class PartFinder:
         by_initials: dict[str, list[str]] = {}
         for key in sorted(rank):
             words = key.split()
-            if len(words) < 2 or key not in self.name_of_key or key in terms:
+            if len(words) < 2 or key not in self.by_key or key in terms:
                 continue
-            if self.name_of_key[key].kind != PERSON_TYPE:
+            if self.by_key[key].kind != PERSON_TYPE:
                 for initials in () if is_long else _initials(words):
                     by_initials.setdefault(initials, []).append(key)
             elif self._is_full(key):
@@ -133,9 +131,7 @@ class PartFinder:
         -------
         False if they may be joined.
         """
-        names = ordered_pair(
-            self.name_of_key[key].best_spelling, self.name_of_key[full].best_spelling
-        )
+        names = ordered_pair(self.by_key[key].best_spelling, self.by_key[full].best_spelling)
         if names not in self.refused:
             return False
         self.separated.add(names)
@@ -150,7 +146,7 @@ class PartFinder:
         """
         fulls: dict[str, Counter[tuple[str, str]]] = {}
         for head, tail, label in aliases:
-            if head not in self.name_of_key or tail not in self.name_of_key:
+            if head not in self.by_key or tail not in self.by_key:
                 continue
             rule = self._alias_rule(head, tail, label)
             if rule:
@@ -168,7 +164,7 @@ class PartFinder:
 
         Its first word is no role (“Mrs Cratchit”), its last is capitalised, and it has no digit.
         """
-        name = self.name_of_key[key].best_spelling
+        name = self.by_key[key].best_spelling
         return (
             key.split()[0] not in PERSON_TITLES
             and name.split()[-1][0].isupper()
@@ -186,7 +182,7 @@ class PartFinder:
         short, long = sorted((head, tail), key=len)
         if self._is_acronym(short) and abbreviates(short, long):
             return ACRONYM_RULE
-        head_name, tail_name = self.name_of_key[head], self.name_of_key[tail]
+        head_name, tail_name = self.by_key[head], self.by_key[tail]
         if label == ALSO_CALLED:
             kinds = {head_name.kind, tail_name.kind}
             may_be_same = len(kinds) == 1 or kinds.isdisjoint((PERSON_TYPE, PLACE_TYPE))
@@ -201,17 +197,14 @@ class PartFinder:
 
     def _is_acronym(self, key: str) -> bool:
         """Return whether a name is written as an acronym, with or without full stops."""
-        return (
-            ACRONYM_PATTERN.fullmatch(self.name_of_key[key].best_spelling.replace(".", ""))
-            is not None
-        )
+        return bool(ACRONYM_PATTERN.fullmatch(self.by_key[key].best_spelling.replace(".", "")))
 
     def _find_full_names(self, key: str, full_names: FullNames) -> tuple[str, list[str]]:
-        """Return the rule for a name, and the full names of which it may be a part or acronym.
+        """Return the rule for a name, and its possible full names.
 
         Both are empty if there is no rule for the name.
         """
-        name = self.name_of_key.get(key)
+        name = self.by_key.get(key)
         if name is None:
             return "", []
         words = key.split()
@@ -222,8 +215,7 @@ class PartFinder:
             return PART_RULE, self._persons_with_word(key, name, full_names)
         if name.kind == PERSON_TYPE:
             persons = full_names.by_word.get(words[-1], ()) if len(words) > 1 else ()
-            fulls = [full for full in persons if is_part_of_name(words, full.split())]
-            return PART_RULE, fulls
+            return PART_RULE, [full for full in persons if is_part_of_name(words, full.split())]
         if len(words) == 1 and self._is_acronym(key):
             return ACRONYM_RULE, full_names.by_initials.get(key, [])
         return "", []
@@ -232,16 +224,16 @@ class PartFinder:
         """Return the more frequent name that a name repeats (“rome rome”); else empty."""
         first_half = words[: len(words) // 2]
         half = " ".join(first_half)
-        if [*first_half, *first_half] != words or half not in self.name_of_key:
+        if [*first_half, *first_half] != words or half not in self.by_key:
             return ""
-        return half if self.name_of_key[half].chunks > name.chunks else ""
+        return half if self.by_key[half].chunks > name.chunks else ""
 
     def _persons_with_word(self, key: str, name: CorpusName, full_names: FullNames) -> list[str]:
         """Return the full names with a first name or surname, without parts of longer ones."""
         persons = full_names.by_word[key]
         # The parser may take a rare surname without a first name for a place.
         if name.kind not in (PERSON_TYPE, PHRASE_TYPE):
-            most_chunks = max(self.name_of_key[person].chunks for person in persons)
+            most_chunks = max(self.by_key[person].chunks for person in persons)
             if commonness(key) != RARE_ZIPF or name.chunks > most_chunks:
                 return []
             rank = full_names.rank
@@ -268,7 +260,7 @@ class PartFinder:
             for key, (full, _) in joins.items():
                 fulls.setdefault(key, Counter())[full] += 1
         n_persons = Counter[str]()  # number of persons with a word in their full names
-        for key, name in self.name_of_key.items():
+        for key, name in self.by_key.items():
             if " " in key and name.kind == PERSON_TYPE:
                 n_persons.update(set(key.split()))
         result = {}

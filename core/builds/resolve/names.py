@@ -148,12 +148,8 @@ class ResolveNames(BuildOperator):
         if self.titles:
             subject = FINAL_PARENTHESES.sub("", title)
             joins = result.join_title(document, subject, text, list(names), joins)
-        allowed = {
-            key: (full, rule)
-            for key, (full, rule) in joins.items()
-            if not finder.check_refused(key, full)
-        }
-        result.add(document, allowed)
+        joins = {key: join for key, join in joins.items() if not finder.check_refused(key, join[0])}
+        result.add(document, joins)
         result.near += [
             (key, tuple(fulls), document) for key, fulls in finder.ambiguous_parts.items()
         ]
@@ -187,7 +183,7 @@ def _key_of_title(title: str) -> str:
 
 
 def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:
-    """Yield the keys of two names that a chunk gives to one entity, and the label of the relation."""
+    """Yield the keys of two names that a chunk gives to one entity, and the relation's label."""
     for chunk_facts in facts:
         kinds = {entity.name: entity.type for entity in chunk_facts.entities}
         for relation in chunk_facts.relations:

@@ -33,7 +33,7 @@ class Resolution:
     are given by their keys.
     """
 
-    name_of_key: dict[str, CorpusName]  # all names of the corpus
+    by_key: dict[str, CorpusName]  # all names of the corpus
     documents: Sequence[str]  # id of the document of each chunk
     by_document: dict[str, Joins] = field(default_factory=dict)
     # Full names in documents that do not join the name themselves.
@@ -102,9 +102,9 @@ class Resolution:
             parts = (name for name in names if f" {name} " in f" {key} ")
             self.title_parts[document] = {name for name in parts if f" {name} " not in other_text}
             full = key
-        if key not in self.name_of_key:
-            kinds = self.name_of_key[full].kinds if full in self.name_of_key else {PHRASE_TYPE: 1}
-            self.name_of_key[key] = CorpusName(Counter({title: 1}), Counter(kinds), 1)
+        if key not in self.by_key:
+            kinds = self.by_key[full].kinds if full in self.by_key else {PHRASE_TYPE: 1}
+            self.by_key[key] = CorpusName(Counter({title: 1}), Counter(kinds), 1)
         topic = final_name(key, joins)
         self.topics[document] = topic
         if full in (key, topic):
@@ -131,7 +131,7 @@ class Resolution:
         longer = [name for name in names if is_part_of_name(words, name.split())]
         if len(longer) == 1:
             return longer[0]
-        persons = (name for name in names if self.name_of_key[name].kind == PERSON_TYPE)
+        persons = (name for name in names if self.by_key[name].kind == PERSON_TYPE)
         person = next(persons, None)
         if person is None or person in self.titles:
             return None
@@ -156,7 +156,7 @@ class Resolution:
         if key is None or key in self.title_parts.get(self.documents[row], ()):
             return None
         full = self.full_key(row, key)
-        return None if full in self.terms else self.name_of_key[full].best_spelling
+        return None if full in self.terms else self.by_key[full].best_spelling
 
     def full_key(self, row: int, key: str) -> str:
         """Return the key that a key is joined with in the document of a chunk.
@@ -182,7 +182,7 @@ class Resolution:
         """
         kinds = (kind,) if kind is not None else (PHRASE_TYPE, ORGANISATION_TYPE, "")
         keys = (key_of_name(name, tried_kind) for tried_kind in kinds)
-        return next((key for key in keys if key in self.name_of_key), None)
+        return next((key for key in keys if key in self.by_key), None)
 
     def resolve_facts(self, row: int, facts: Facts) -> Facts:
         """Return the facts of a chunk with resolved names.
@@ -210,7 +210,7 @@ class Resolution:
         for entity in facts.entities:
             name = names.get(entity.name)
             if name is not None:
-                kind = self.name_of_key[self.full_key(row, keys[entity.name])].kind
+                kind = self.by_key[self.full_key(row, keys[entity.name])].kind
                 merged = entities.get(name, ChunkEntity(name, kind, entity.description, 0))
                 entities[name] = replace(merged, type=kind, times=merged.times + entity.times)
         edges: dict[tuple[str, str, str], ChunkRelation] = {}  # by (head, label, tail)
@@ -241,12 +241,12 @@ class Resolution:
         topic = self.topics.get(document)
         if topic is None:
             return
-        name = self.name_of_key[topic].best_spelling
+        name = self.by_key[topic].best_spelling
         if name not in entities:
             if self.sizes[document] > MAX_SHORT_DOCUMENT_CHUNKS or not entities:
                 return
             description = next(iter(entities.values())).description
-            entities[name] = ChunkEntity(name, self.name_of_key[topic].kind, description)
+            entities[name] = ChunkEntity(name, self.by_key[topic].kind, description)
         for head, label, tail in list(edges):
             if label == APPEARS_WITH and name not in (head, tail):
                 del edges[head, label, tail]
@@ -276,7 +276,7 @@ class Resolution:
         return NameMerges.from_merges(merges, near_merges, self.separated, self.refused)
 
     def _best_spelling(self, key: str) -> str:
-        return self.name_of_key[key].best_spelling if key in self.name_of_key else key
+        return self.by_key[key].best_spelling if key in self.by_key else key
 
 
 def _text_without(key: str, text: str) -> str | None:
