@@ -60,7 +60,7 @@ class GraphBuild:
     - "names" and "noun-phrases" are parsers alone.
     - "opened" is the index of another tool.
     - For a corpus graph it is the origin of the links: "given" links, the "nearest" documents,
-      shared "terms", "cited" documents, or "cited-llm" where a language model finds the citations.
+      shared "terms", "cited" documents, or "cited-llm" if a language model finds the citations.
     - Empty means that nothing is read.
     """
 

@@ -30,7 +30,7 @@ from core.io.rows import DamagedFile, RowFile, Schema, select_by_keys
 # not found any more.
 COLLECTION_EDITION = 1
 MAX_RUN_CHUNKS = 2_000
-CHUNKS_PER_RUN_END = 1_000  # mean number of chunks in a run (see `chunk_runs`)
+CHUNKS_PER_RUN_END = 1_000  # about one chunk in so many ends a run (see `chunk_runs`)
 MAX_SAVED_RUNS_BYTES = 1 << 30  # beyond it the least recently used runs are removed
 RUNS_NOT_SAVED = "Merged facts were not saved, so that the next build takes longer. {}"
 RUNS_SCHEMA = Schema(
@@ -128,8 +128,8 @@ class NumberColumns:
         Parameters
         ----------
         other : columns of the same number and types.
-        *numbers : for each column, the new number of each old one, from `TextIds.include`; None
-            leaves the values unchanged.
+        *numbers : for each column, an array with the new number of each old one, as returned by
+            `TextIds.include`; None leaves the values unchanged.
         """
         for column, values, new in zip(self._columns, other.arrays(), numbers):
             if new is not None:

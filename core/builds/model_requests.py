@@ -117,7 +117,7 @@ def map_in_parallel(
 
     def begin_items() -> Iterator[int]:
         for number in range(len(items)):
-            spending.begin()  # counts against the cap before it is asked
+            spending.begin()  # from now on, its cost is reserved under the cap
             yield number
 
     def work_on(number: int) -> T:

@@ -134,7 +134,8 @@ def estimate_model_seconds(ctx: BuildContext, name: str, usage: Usage) -> float 
     if mean_call is None:
         return None
     seconds, mean_in, mean_out = mean_call
-    # Writing a token takes about as long as reading four. In this unit, the ratio compares the
-    # length of an expected call with that of a saved one.
+    # Writing a token takes about as long as reading four. The ratio compares the length of an
+    # expected call with that of a saved one.
     call_length = (usage.tokens_in + 4 * usage.tokens_out) / usage.calls
-    return usage.calls * seconds * call_length / max(1.0, mean_in + 4 * mean_out)
+    ratio = call_length / max(1.0, mean_in + 4 * mean_out)
+    return usage.calls * seconds * ratio

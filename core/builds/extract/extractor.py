@@ -201,11 +201,6 @@ class SavedFacts(Sequence[Facts]):
     chunks: Table
     ctx: BuildContext
 
-    def read(self) -> Iterator[Facts]:
-        """Yield all facts in the order of the chunks."""
-        for texts in self._text_blocks():
-            yield from self.extractor.find_facts(texts, self.ctx)
-
     def collect_runs(
         self, make_empty: partial[C], report: BuildReport | None = None
     ) -> Iterator[tuple[range, C]]:
@@ -240,7 +235,7 @@ class SavedFacts(Sequence[Facts]):
                     n_saved = len(set(self._keys[run.start : run.stop]))
                     report.count(**{"extracted": 0, "kept": n_saved})
             if collection is None:
-                # A saved run that cannot be read is collected by itself.
+                # A saved run that cannot be read is collected separately.
                 is_missing = key not in saved_keys
                 collection = next(
                     missing_collections if is_missing else self._collect(make_empty, [run], report)
@@ -278,7 +273,8 @@ class SavedFacts(Sequence[Facts]):
         return len(self.chunks)
 
     def __iter__(self) -> Iterator[Facts]:
-        return self.read()
+        for texts in self._text_blocks():
+            yield from self.extractor.find_facts(texts, self.ctx)
 
     @overload
     def __getitem__(self, index: int) -> Facts: ...

@@ -2,7 +2,7 @@
 
 - Latin, Cyrillic and Greek letters: runs of capitalised words. The first word of a sentence counts
   only if it is capitalised elsewhere too.
-- German, where all nouns are capitalised: runs of capitalised words are names, and so is a word
+- German, in which all nouns are capitalised: runs of capitalised words are names, and so is a word
   after “in” or “aus” without an article. A long noun is a phrase.
 - Chinese: names and compound nouns by the dictionary of rjieba if it is installed, else strings
   that recur.

@@ -178,7 +178,7 @@ class Tree(BuildOperator):
 
         def new_clusters() -> Clusters:
             vectors = encode_unit_vectors(texts, self.encoder, ctx)
-            return self._find_clusters(vectors, sizes, ctx, search_count)
+            return self._cluster_vectors(vectors, sizes, ctx, search_count)
 
         return ctx.clusters.find_or_make(method, texts, new_clusters)
 
@@ -199,7 +199,7 @@ class Tree(BuildOperator):
             for number, texts in enumerate(groups)
         ]
 
-    def _find_clusters(
+    def _cluster_vectors(
         self,
         vectors: np.ndarray,
         sizes: list[int],
@@ -225,7 +225,7 @@ class Tree(BuildOperator):
             elif depth >= SUMMARY_TREE.max_split_depth or len(cluster) == len(vectors):
                 result += split_cluster(cluster, sizes, self.longest)
             else:
-                inner_clusters = self._find_clusters(
+                inner_clusters = self._cluster_vectors(
                     vectors[cluster], cluster_sizes, ctx, search_count, depth + 1
                 )
                 result += [cluster[inner] for inner in inner_clusters]

@@ -310,9 +310,10 @@ def cited_by_model(
 
 @dataclass(frozen=True, repr=False)
 class NearestDocuments(CorpusGraph):
-    """A node for each chunk or whole document, and edges to the `keep` others of nearest vectors.
+    """A node for each document, and edges to the `keep` documents with the nearest vectors.
 
-    The weight is the cosine. This is GAR's corpus graph (MacAvaney et al.) for documents without
+    The weight is the cosine. Documents are the chunks of the build, which are whole documents after
+    `WholeDocuments`. This is GAR's corpus graph (MacAvaney et al.) for documents without
     links. Two documents that are each among the nearest of the other have one edge. Equally near
     documents are ordered by id.
     """

@@ -43,7 +43,7 @@ class Resolution:
     near: list[tuple[str, tuple[str, ...], str]] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)  # number of chunks of each document
     topics: dict[str, str] = field(default_factory=dict)  # subject of each document, from its title
-    # All titles. A name that is itself a title is not joined with the subject of another document.
+    # All titles. The subject of one document is not joined with a person who is that of another.
     titles: set[str] = field(default_factory=set)
     # Names of a document that occur only as parts of its title.
     title_parts: dict[str, set[str]] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class Resolution:
         """Return the full form of a document's title among its names; None if there is none.
 
         It is the only longer name with the words of the title. Otherwise it is the first person of
-        the document, if the surname is that of the title.
+        the document, if the surname is that of the title and no other document is about the person.
         """
         words = key.split()
         if len(words) < 2:
@@ -140,7 +140,7 @@ class Resolution:
         return person if person.split()[-1] == words[-1] and " " in person else None
 
     def resolved_name(self, row: int, name: str, kind: str | None = None) -> str | None:
-        """Return the name that stands for a name of a chunk.
+        """Return the resolved name of a name in a chunk.
 
         Parameters
         ----------
