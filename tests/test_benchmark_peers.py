@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, lists_in
+from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, parse_lists
 from core.builds.group.reports import read_report, report_schema
 from tests.benchmarks import peers
 from tests.peers.instant import END, LIGHT, NANO, Instant
@@ -32,7 +32,7 @@ def said(text):
 
 def test_each_program_is_replied_to_in_its_own_form_with_the_same_facts():
     replies = Instant(FACTS)
-    ours = lists_in(
+    ours = parse_lists(
         replies(said("Text: Ann (0)\nAnn lives in Rome."), EXTRACTION_SCHEMAS["rkg"]),
         EXTRACTION_SCHEMAS["rkg"],
     )

@@ -1,4 +1,8 @@
-"""Building operators, the steps that make a graph of a corpus, and lines of them (`a >> b`)."""
+"""Base class of building operators, and lines of them (`a >> b`) that make a graph.
+
+An operator receives the state of a build, such as its documents and chunks, and returns a changed
+copy. The context of the build gives it models, saved results and the report.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +29,13 @@ from core.runtime.cluster import Workers
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
-# They are keys of saved lines. Operators of the stage “tell” write reports on communities.
+# Stages in the order of a line. They are keys of saved lines, so they keep these names. Operators
+# of the stage “tell” write reports on communities.
 BUILD_STAGES = ("chunk", "extract", "resolve", "merge", "link", "group", "tell", "index")
 INITIAL_PARTS = ("documents",)  # parts that a corpus has before its build
 # Parallel requests to a local language model: more are no faster on two cores.
 DEFAULT_PARALLEL_REQUESTS = 8
-# Ends of the sentence “NAME reads ...”, by the part that is missing.
+# Ends of the error “NAME reads ...”, by the part that is missing.
 MISSING_PART_MESSAGES = {
     "documents": "documents",
     "chunks": "chunks, and nothing before it cuts any",
@@ -38,13 +43,14 @@ MISSING_PART_MESSAGES = {
     "graph": "a graph, and nothing before it makes one",
     "communities": "communities, and nothing before it finds any",
 }
-# Ends of the sentence “NAME ...”, by parts that are made anew only from their earlier form.
+# Ends of the error “NAME ...”, by the part that exists already. An operator may only make such a
+# part again if it also reads the earlier form.
 REPEATED_PART_MESSAGES = {
     "chunks": "cuts chunks, and they are cut before it",
     "facts": "reads chunks, and they are read before it",
     "graph": "makes a graph, and one is made before it",
 }
-# Ends of the sentence “NAME cannot come after ...”, by the latest stage before the operator.
+# Ends of the error “NAME cannot come after ...”, by the latest stage before the operator.
 LATE_STAGE_MESSAGES = {
     "extract": "chunks were read",
     "resolve": "names were joined",
@@ -70,14 +76,14 @@ class BuildState:
         place is the page or section of the document.
     facts : the entities and relations extracted from each chunk, aligned with the rows of `chunks`.
     graph : the graph.
-    opened : the tool whose index the graph was opened from; empty for others.
+    index_tool : name of the tool whose index the graph was opened from; empty for built graphs.
     """
 
     corpus: Corpus
     chunks: Table | None = None
     facts: Sequence[Facts] | None = None
     graph: Graph | None = None
-    opened: str = ""
+    index_tool: str = ""
 
     def replace(self, **changes: Any) -> BuildState:
         """Return a copy with some fields replaced."""
@@ -94,10 +100,10 @@ class BuildContext:
       own number.
     - `replies` holds the saved replies of language models, `fact_store` the saved facts of
       extractors, and `clusters` the text clusters that ship with the corpus.
-    - `spending` counts the costs of language models and knows the cap.
-    - `workers` are processes that read chunks and encode texts, if given.
+    - `spending` counts the costs of language models, and stops the build at the cap.
+    - `workers` are processes that read chunks and encode texts; None to work in this process.
     - `chunk_reuse` holds the chunks of earlier builds, for documents that did not change.
-    - `language` is the language that chunks are read in.
+    - `language` is the code of the documents' language; empty if it is unknown.
     """
 
     models: Models
@@ -110,7 +116,7 @@ class BuildContext:
     spending: BuildSpending = field(default_factory=lambda: BuildSpending(None, None, ()))
     workers: Workers | None = None
     chunk_reuse: ChunkReuse = field(default_factory=ChunkReuse)
-    language: str = ""  # code of the documents' language, empty if it is unknown
+    language: str = ""
     # The language models used so far, by name or role.
     used_chats: dict[str, CachedChat] = field(default_factory=dict)
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
@@ -131,8 +137,8 @@ class BuildContext:
     def max_concurrent(self, name: str) -> int:
         """Return the number of parallel requests to a language model.
 
-        It is `lanes` until the first request without a saved reply. After that a server sets its
-        own number.
+        It is `lanes` until the first request without a saved reply starts the model. After that, a
+        model on a server sets its own number.
         """
         with self._lock:
             return getattr(self._engines.get(name), "max_concurrent", self.lanes)
@@ -164,7 +170,8 @@ class BuildOperator(OperatorBase):
     title: ClassVar[str]  # a few words for a person
     reads: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
-    # Increased when the same parameters make another graph than in the version before.
+    # Increased when the same parameters make another graph than in the version before, so that
+    # earlier graphs count as outdated.
     edition: ClassVar[int] = 1
 
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
@@ -192,21 +199,22 @@ class BuildOperator(OperatorBase):
         return ()
 
     def chat_models(self) -> tuple[str, ...]:
-        """Return those of its models that are language models."""
-        names = (getattr(self, one.name) for one in parameters(type(self)) if one.chat)
+        """Return the names or roles of its language models."""
+        names = (getattr(self, value.name) for value in parameters(type(self)) if value.chat)
         return tuple(name for name in names if name in self.models())
 
     def later_cost_sentence(self) -> str:
         """Return a sentence, without full stop, on calls whose number the build itself decides.
 
-        They come on top of the estimated costs. Empty if there are none.
+        Their costs come on top of the estimate of `cost.estimate_cost`. Empty if there are none.
         """
         return ""
 
     def expected_usage(self, chunks: int) -> Usage:
         """Return a rough estimate of its language model usage, from other corpora.
 
-        It is for operators whose exact usage is unknown before the build, and empty for the others.
+        Only operators whose exact usage is unknown before the build override this. The usage of all
+        others is empty.
         """
         return Usage()
 
@@ -230,7 +238,7 @@ class BuildOperator(OperatorBase):
         return ""
 
     def words(self) -> str:
-        """Return a short description with the parameters that matter."""
+        """Return a short description for a person, with the most important parameters."""
         return self.title
 
     def __rshift__(self, other: BuildOperator | BuildLine) -> BuildLine:
@@ -272,9 +280,9 @@ class BuildLine(OperatorLine[BuildOperator]):
         for part in operator.writes:
             if part in REPEATED_PART_MESSAGES and part in parts and part not in operator.reads:
                 return f"{name} {REPEATED_PART_MESSAGES[part]}."
-        last = max((BUILD_STAGES.index(other.stage) for other in previous), default=0)
-        if last > BUILD_STAGES.index(operator.stage):
-            return f"{name} cannot come after {LATE_STAGE_MESSAGES[BUILD_STAGES[last]]}."
+        latest = max((BUILD_STAGES.index(other.stage) for other in previous), default=0)
+        if latest > BUILD_STAGES.index(operator.stage):
+            return f"{name} cannot come after {LATE_STAGE_MESSAGES[BUILD_STAGES[latest]]}."
         return None
 
     def words(self) -> str:
@@ -283,7 +291,7 @@ class BuildLine(OperatorLine[BuildOperator]):
 
     @property
     def editions(self) -> dict[str, int]:
-        """Editions above 1, by the name of the operator."""
+        """Editions above 1, by operator name. A graph of other editions is outdated."""
         return {
             type(operator).__name__: operator.edition
             for operator in self.operators

@@ -1,4 +1,7 @@
-"""Catalogue of the builds that ship, read from builds.toml and checked."""
+"""Catalogue of the builds that ship, read from builds.toml and checked.
+
+It also finds the build that a text names: an id, a kind of graph, or a line of operators.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,7 @@ GRAPH_KIND_WORDS = {
 """Short description of each kind of graph."""
 # Between the id of a row and the language model that replaces the row's own.
 MODEL_SEPARATOR = "@"
+# Values of `GraphBuild.extractor`, which explains them.
 EXTRACTORS = (
     "llm",
     "described",
@@ -56,7 +60,7 @@ class GraphBuild:
     - "names" and "noun-phrases" are parsers alone.
     - "opened" is the index of another tool.
     - For a corpus graph it is the origin of the links: "given" links, the "nearest" documents,
-      shared "terms", "cited" documents, or "cited-llm" where a language model finds the citations.
+      shared "terms", "cited" documents, or "cited-llm" if a language model finds the citations.
     - Empty means that nothing is read.
     """
 
@@ -70,21 +74,22 @@ class GraphBuild:
 
     @property
     def is_own(self) -> bool:
-        """True if no row of the catalogue has this line, whatever its language model.
+        """True if no row of the catalogue has this line with any language model.
 
-        The id is then the text of the line.
+        The id is then the text of the line, such as “TokenChunks() >> ...”.
         """
         return "(" in self.id
 
     @property
     def catalogue_id(self) -> str:
-        """Id of the catalogue row with this line, whatever its language model."""
+        """Id of the catalogue row with this line, without the name of another model."""
         return self.id.partition(MODEL_SEPARATOR)[0]
 
     def with_model(self, model: str) -> GraphBuild:
         """Return this build with another language model.
 
-        Raises BadParameter if it uses none.
+        A row of the catalogue with that line is preferred. Raises BadParameter if the build uses no
+        language model.
 
         >>> from core.builds import find_build
         >>> find_build("kg-described").with_model("qwen-0.5b").id
@@ -105,7 +110,7 @@ class GraphBuild:
 def catalogue() -> dict[str, GraphBuild]:
     """Return the builds that ship, by id.
 
-    Raises BadParameter with the file, row and key, and the nearest valid name.
+    Raises BadParameter for a mistake in the file, with the row, the key and the nearest valid name.
     """
     return read_builds(BUILDS_FILE)
 
@@ -149,9 +154,9 @@ def _build_with_line(line: BuildLine) -> GraphBuild | None:
 def graph_kind(line: BuildLine) -> str:
     """Return the kind of graph that a line makes.
 
-    It is the kind of the catalogue row with the same operators from the one that makes the graph.
-    Among several such rows, the one with the fewest different settings counts. Empty if no row has
-    these operators.
+    The line is compared with the rows of the catalogue, beginning at the operator that makes the
+    graph. Of the rows with the same operators, the one with the fewest different parameters counts.
+    Empty if no row has these operators.
 
     >>> from core.builds.catalogue import graph_kind
     >>> from core.builds.registry import BUILD_GRAMMAR
@@ -167,7 +172,7 @@ def graph_kind(line: BuildLine) -> str:
     ''
     """
     steps = _graph_steps(line)
-    kinds: list[tuple[int, str]] = []  # number of different settings, kind of graph
+    kinds: list[tuple[int, str]] = []  # number of different parameters, kind of graph
     for build in catalogue().values():
         build_steps = _graph_steps(build.line)
         if list(map(type, build_steps)) == list(map(type, steps)):
@@ -179,7 +184,8 @@ def graph_kind(line: BuildLine) -> str:
 def _graph_steps(line: BuildLine) -> list[BuildOperator]:
     """Return the operators that decide the kind of graph.
 
-    They are the one that makes the graph and those after it, without vectors.
+    The first makes the graph. Those after it change it, and operators of stage “index” are left
+    out.
     """
     start = next((index for index, step in enumerate(line) if "graph" in step.writes), len(line))
     return [step for step in line.operators[start:] if step.stage != "index"]
@@ -215,6 +221,7 @@ def choose_build(graph: str, extractor: str = "") -> GraphBuild:
         )
     if not extractor:
         return builds[0]
+    # In reverse order, so that the first of several builds by one extractor remains.
     first_by_extractor = {build.extractor: build for build in reversed(builds)}
     return first_by_extractor.get(extractor) or first_by_extractor.get("", builds[0])
 
@@ -222,8 +229,8 @@ def choose_build(graph: str, extractor: str = "") -> GraphBuild:
 def _with_model(operator: BuildOperator, model: str) -> BuildOperator:
     """Return an operator with another language model, if it uses one."""
     model_values = {
-        one.name: model
-        for one in parameters(type(operator))
-        if one.chat and getattr(operator, one.name) in operator.models()
+        value.name: model
+        for value in parameters(type(operator))
+        if value.chat and getattr(operator, value.name) in operator.models()
     }
     return replace(operator, **model_values)

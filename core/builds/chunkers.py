@@ -1,4 +1,4 @@
-"""Operators of stage “chunk”, which cut documents into chunks."""
+"""Operators of stage “chunk”, which cut documents by tokens, sentences or characters."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from core.watch import NO_WATCH, Watch
 
 
 class Chunker(BuildOperator):
-    """Base class of operators that cut each document by itself.
+    """Base class of operators that cut each document into chunks separately.
 
-    They use `core.corpus.chunks`. A document of white space alone has no chunk. Documents that are
-    unchanged since an earlier build of this corpus with the same chunker are not cut again.
+    A document of white space alone has no chunk. Documents that are unchanged since an earlier
+    build of this corpus with the same chunker are not cut again.
     """
 
     stage = "chunk"
@@ -41,21 +41,22 @@ class Chunker(BuildOperator):
         ----------
         documents : the documents, in order.
         watch : may raise RunCancelled.
-        code : code of their language; empty for English.
+        code : code of their language, for the ends of sentences; empty for English.
 
         Returns
         -------
-        A table of chunks, by document.
+        The table `BuildState.chunks`, in the order of the documents.
         """
 
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         code = "" if is_english(ctx.language) else ctx.language
+        # The key of reusable chunks; for English it has no code.
         cutter = f"{self!r} {self.edition}{code and f' {code}'}"
-        chunks, fresh = ctx.chunk_reuse.cut_chunks(
+        chunks, n_cut = ctx.chunk_reuse.cut_chunks(
             state.corpus, cutter, lambda documents: self.table(documents, ctx.watch, code)
         )
         ctx.report.counts["chunks"] = len(chunks)
-        ctx.report.counts["documents cut"] = fresh
+        ctx.report.counts["documents cut"] = n_cut
         return state.replace(chunks=chunks)
 
 

@@ -1,4 +1,4 @@
-"""Clustering of vectors by RAPTOR's mixtures or by balanced k-means."""
+"""Clustering of vectors for trees of summaries: RAPTOR's Gaussian mixtures, or balanced k-means."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ class ClusteringDefaults:
     final_mixture_seed: int = 0  # of the mixture with the chosen number of components
     reduced_dimensions: int = 10
     min_cluster_probability: float = 0.1  # with which a vector belongs to a cluster
-    max_components: int = 49  # of a mixture
+    max_components: int = 49  # of a mixture, as RAPTOR tries numbers below 50
     # added to each variance; scikit-learn's default, which RAPTOR keeps
     regularisation: float = 1e-6
     max_fitted_vectors: int = 2000  # from which a mixture is learnt
     kmeans_rounds: int = 10
     # read at once by PCA; beyond it the covariance is summed up in blocks
     max_pca_vectors: int = 20_000
-    max_kmeans_vectors: int = 10_000  # clustered at once by balanced k-means
+    # clustered at once by balanced k-means; also the rows of a block in a large PCA
+    max_kmeans_vectors: int = 10_000
 
 
 CLUSTERING = ClusteringDefaults()
@@ -57,8 +58,9 @@ def cluster_by_mixtures(
 
     Parameters
     ----------
-    vectors : one row for each text.
+    vectors : float [n, d], one row for each text.
     reducer : "pca" or "umap".
+    watch : may raise RunCancelled.
     search_count : search the number of components by `least_bic` instead of trying every number.
 
     Returns
@@ -66,11 +68,12 @@ def cluster_by_mixtures(
     Positions of the vectors of each cluster, int64 ascending.
     """
     clusters: dict[tuple[int, ...], None] = {}
+    # The numbers of UMAP's neighbours, here and below, are those of RAPTOR's code.
     points = _reduce_dimensions(vectors, reducer, math.isqrt(max(1, len(vectors) - 1)))
     for outer in _fit_mixture(points, watch, search_count):
         inner = [np.arange(len(outer))]
         if len(outer) > CLUSTERING.reduced_dimensions + 1:
-            points = _reduce_dimensions(vectors[outer], reducer, 10)
+            points = _reduce_dimensions(vectors[outer], reducer, neighbours=10)
             inner = _fit_mixture(points, watch, search_count)
         clusters |= {tuple(outer[part].tolist()): None for part in inner if len(part)}
     return [np.array(cluster, np.int64) for cluster in sorted(clusters)]
@@ -129,6 +132,7 @@ def cluster_balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) ->
 
 
 def _kmeans_centres(vectors: np.ndarray, count: int) -> np.ndarray:
+    """Return the means of k-means, float [count, d]."""
     from sklearn.cluster import KMeans
 
     kmeans = KMeans(count, n_init=1, max_iter=CLUSTERING.kmeans_rounds, random_state=0)
@@ -136,7 +140,11 @@ def _kmeans_centres(vectors: np.ndarray, count: int) -> np.ndarray:
 
 
 def _split_in_halves(vectors: np.ndarray) -> Clusters:
-    """Split vectors into two halves by their position along the line between two means."""
+    """Split vectors into two halves by their position along the line between two means.
+
+    Like all comparisons of this module, that of positions is rounded, because the last digits
+    differ between processors.
+    """
     sample = vectors[:: -(-len(vectors) // CLUSTERING.max_fitted_vectors)]
     first_mean, second_mean = _kmeans_centres(sample, 2)
     order = np.argsort(np.round(vectors @ (second_mean - first_mean), 6), kind="stable")
@@ -144,7 +152,7 @@ def _split_in_halves(vectors: np.ndarray) -> Clusters:
 
 
 def _assign_centres(vectors: np.ndarray, centres: np.ndarray, capacity: int) -> np.ndarray:
-    """Assign each vector to a centre, nearest pairs first, with limited vectors per centre."""
+    """Return the centre of each vector, at most `capacity` per centre, nearest pairs first."""
     squares = (vectors**2).sum(1)[:, None] - 2 * vectors @ centres.T + (centres**2).sum(1)
     distances = np.round(squares.astype(np.float64), 6)
     labels = np.full(len(vectors), -1, np.int64)
@@ -194,7 +202,7 @@ def least_bic(bic: Callable[[int], float], limit: int) -> int:
 
 
 def _fit_mixture(points: np.ndarray, watch: Watch, search_count: bool) -> Clusters:
-    """Return the non-empty clusters of the Gaussian mixture with the least BIC."""
+    """Return the non-empty clusters of the Gaussian mixture with the least BIC, as positions."""
     from sklearn.mixture import GaussianMixture
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -225,10 +233,11 @@ def _fit_mixture(points: np.ndarray, watch: Watch, search_count: bool) -> Cluste
 
 
 def _reduce_dimensions(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
-    """Reduce the dimensions of vectors.
+    """Return vectors in fewer dimensions, float [n, dimensions].
 
-    Raises ModelUnavailable if UMAP is requested but not installed.
+    `neighbours` is a parameter of UMAP alone. Raises ModelUnavailable if UMAP is not installed.
     """
+    # RAPTOR's code also has two dimensions fewer than vectors.
     dimensions = min(CLUSTERING.reduced_dimensions, len(vectors) - 2, vectors.shape[1])
     if dimensions < 1:
         return vectors
@@ -258,7 +267,7 @@ def _reduce_dimensions(vectors: np.ndarray, reducer: str, neighbours: int) -> np
 def _project(vectors: np.ndarray, dimensions: int) -> np.ndarray:
     """Project very many vectors on the directions of largest variance, as PCA does.
 
-    Their covariance is summed up block by block.
+    Their covariance is summed up block by block, to save memory.
     """
     blocks = [
         vectors[first : first + CLUSTERING.max_kmeans_vectors]
@@ -266,6 +275,7 @@ def _project(vectors: np.ndarray, dimensions: int) -> np.ndarray:
     ]
     mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(vectors)
     covariance = sum((centred := block - mean).T @ centred for block in blocks)
+    # Eigenvalues ascend, so the last eigenvectors are taken, in reverse order.
     axes = np.linalg.eigh(covariance)[1][:, : -dimensions - 1 : -1]
     # The sign of an axis is arbitrary. Here its largest component becomes positive.
     axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)])

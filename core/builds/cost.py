@@ -1,6 +1,6 @@
-"""Estimate of the cost of a build before it starts.
+"""Estimate of the cost of a build before it starts: model calls, tokens, money and time.
 
-It covers calls of language models, tokens, money, and time at the speed measured on this computer.
+The time is that of this computer, as measured before. Results that are saved cost nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class UsageEstimate:
     """Estimated use of language models.
 
     `usage` holds calls and tokens. `seconds` is the time on this computer, None if it is unknown.
-    `currency` is empty if no model has a price.
+    `money` is in `currency`, which is empty if no price is known.
     """
 
     usage: Usage = Usage()
@@ -66,13 +66,13 @@ class UsageEstimate:
 class BuildCost:
     """Estimated cost of a build.
 
-    - `missing` of the `chunks` chunks have not been read by this extractor yet.
-    - `reading` is the use of language models for reading them.
-    - `seconds` is the total time, if the speed on this computer is known from replies of the
-      model or from similar builds.
-    - `later` holds sentences on costs that are exactly known only once the graph is built.
-      `later_usage` is a rough estimate of these.
-    - `spent` is a sentence on what the build has cost before it was stopped.
+    - `chunks` is the number of all chunks, and `missing` of those without saved facts.
+    - `reading` is the use of language models for reading the missing chunks.
+    - `seconds` is the time of a build without a language model, or else of `reading`. It is None if
+      the speed on this computer is unknown.
+    - `later` holds sentences on costs that are exactly known only once the graph is built, such as
+      those of reports. `later_usage` is a rough estimate of these.
+    - `spent` is a sentence on the cost of a build that was stopped; else empty.
     - `language` holds sentences on how well the models and parsers fit the language of the
       documents.
     """
@@ -121,8 +121,8 @@ class BuildCost:
     def time_sentences(self) -> list[str]:
         """Return a sentence on the time of a build without a language model.
 
-        It gives a range from half to twice the time that its operators took before. Empty if one of
-        them has not been measured yet.
+        It gives a range from half to twice the time that its operators took before. The list is
+        empty if one of them has not been measured yet, or if a language model is used.
         """
         if self.seconds is None or self.calls:
             return []
@@ -145,13 +145,14 @@ def estimate_cost(
 
     Returns
     -------
-    Calls, tokens, money and seconds that remain.
+    The cost that remains.
 
     Raises
     ------
     BadInput, StoreError : the corpus cannot be read, or lacks something that the build needs.
     """
-    ctx, state = build_context(corpus, models, watch=watch.without_reports), BuildState(corpus)
+    ctx = build_context(corpus, models, watch=watch.without_reports)
+    state = BuildState(corpus)
     missing, reading = 0, UsageEstimate()
     for operator in build.line:
         if operator.stage == "chunk":
@@ -163,14 +164,22 @@ def estimate_cost(
             reading = _add_price(usage, seconds, operator, ctx)
             break
     chunks = len(state.chunks or ())
-    later, rest = _estimate_later(build, chunks, ctx)
+    later, later_usage = _estimate_later(build, chunks, ctx)
     seconds = reading.seconds
     if not build.line.uses_chat_model:
-        changed = missing if build_status(corpus, build).is_built else chunks
-        seconds = estimate_seconds(build.line, chunks, missing, changed)
-    spent = spent_words(build_folder(corpus, build), models, build.line.models())
-    language = language_fit(corpus, build, models)
-    return BuildCost(chunks, missing, reading, seconds, later, rest, spent, language)
+        # After a first build, only the texts of new chunks have to be encoded.
+        to_encode = missing if build_status(corpus, build).is_built else chunks
+        seconds = estimate_seconds(build.line, chunks, missing, to_encode)
+    return BuildCost(
+        chunks,
+        missing,
+        reading,
+        seconds=seconds,
+        later=later,
+        later_usage=later_usage,
+        spent=spent_words(build_folder(corpus, build), models, build.line.models()),
+        language=language_fit(corpus, build, models),
+    )
 
 
 def _estimate_later(
@@ -237,9 +246,9 @@ def language_fit(corpus: Corpus, build: GraphBuild, models: Models) -> tuple[str
 def _add_price(
     usage: Usage, seconds: float | None, operator: BuildOperator, ctx: BuildContext
 ) -> UsageEstimate:
-    """Return the estimate of an operator with the price of its first language model with one.
+    """Return an estimate with money, by the first of the operator's models whose price is set.
 
-    An operator that does not call its model has neither time nor price.
+    Without calls there is neither time nor money.
     """
     if not usage.calls:
         return UsageEstimate(usage)

@@ -1,8 +1,8 @@
-"""Compact collections of merged facts, and their storage by runs of chunks.
+"""Compact collections of the facts of many chunks, and their storage by runs of chunks.
 
-Texts are numbered and numbers are stored in columns, which takes little memory. The collection of
-each run of chunks is saved in SQLite. After a change of the corpus, only the changed runs are
-collected again.
+Texts are numbered, and numbers are stored in columns, which takes little memory. A run is a range
+of consecutive chunks, and its collection is saved in SQLite. After a change of the corpus, only the
+changed runs are collected again. A collection is, for example, the mentions of all nodes and edges.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from core.errors import StoreError
 from core.io.home import home_folder
 from core.io.rows import DamagedFile, RowFile, Schema, select_by_keys
 
-# Increased when other things are collected from the same facts, which makes saved runs useless.
+# Increased when other things are collected from the same facts. Runs of another edition are then
+# not found any more.
 COLLECTION_EDITION = 1
 MAX_RUN_CHUNKS = 2_000
-CHUNKS_PER_RUN_END = 1_000  # about one chunk in so many ends a run
+CHUNKS_PER_RUN_END = 1_000  # about one chunk in so many ends a run (see `chunk_runs`)
 MAX_SAVED_RUNS_BYTES = 1 << 30  # beyond it the least recently used runs are removed
 RUNS_NOT_SAVED = "Merged facts were not saved, so that the next build takes longer. {}"
 RUNS_SCHEMA = Schema(
@@ -43,7 +44,11 @@ RUNS_SCHEMA = Schema(
 
 
 class Collector(Protocol):
-    """A collection to which facts are added in the order of their chunks."""
+    """A collection to which facts are added in the order of their chunks.
+
+    Its attributes of type `TextIds` and `NumberColumns` are saved under their names. Another name,
+    or another name of the class, makes saved runs useless.
+    """
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the facts of the chunk in a row.
@@ -59,7 +64,7 @@ C = TypeVar("C", bound=Collector)
 
 
 class TextIds(dict[str, int]):
-    """Distinct texts, numbered in the order of their first occurrence.
+    """Distinct texts with their numbers, counted from 0 in the order of first occurrence.
 
     >>> from core.builds.fact_collections import TextIds
     >>> one, other = TextIds(), TextIds()
@@ -74,14 +79,15 @@ class TextIds(dict[str, int]):
         return self.setdefault(text, len(self))
 
     def include(self, other: TextIds) -> np.ndarray:
-        """Add the texts of another collection, and return the new number of each, int32.
+        """Add the texts of another collection, and return the new number of each.
 
-        The last value is -1, so that the number -1 (no text) stays -1.
+        The array, int32 [texts + 1], is indexed by the old number. Its last value is -1, so that
+        the number -1, which means no text, stays -1.
         """
         return np.array([*map(self.id_of, other), -1], np.int32)
 
     def sort_ranks(self) -> np.ndarray:
-        """Return the rank of each text in sorted order, int64."""
+        """Return the rank of each text in alphabetical order, int64 [texts], from 0."""
         texts = list(self)
         ranks = np.empty(len(texts), np.int64)
         ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
@@ -91,14 +97,15 @@ class TextIds(dict[str, int]):
 class NumberColumns:
     """Columns of numbers that grow row by row.
 
-    `types` has a letter for each column: `i` for int32, `d` for float64.
+    `types` has a letter for each column: `i` for int32, `d` for float64. `len` is the number of
+    columns.
     """
 
     def __init__(self, types: str):
         self._columns = [array(typecode) for typecode in types]
 
     def add(self, *row: float) -> None:
-        """Add a row."""
+        """Add a row, with a value for each column."""
         for column, value in zip(self._columns, row):
             column.append(value)  # type: ignore[arg-type]  # ints for type `i`
 
@@ -121,8 +128,8 @@ class NumberColumns:
         Parameters
         ----------
         other : columns of the same number and types.
-        *numbers : for each column, int64 [old numbers], the new number of each old one; None leaves
-            the values unchanged.
+        *numbers : for each column, an array with the new number of each old one, as returned by
+            `TextIds.include`; None leaves the values unchanged.
         """
         for column, values, new in zip(self._columns, other.arrays(), numbers):
             if new is not None:
@@ -130,7 +137,7 @@ class NumberColumns:
             column.frombytes(values.tobytes())
 
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """Return the columns, int32 or float64, without copying.
+        """Return the columns as arrays, int32 or float64, without copying.
 
         No row can be added while these arrays exist.
         """
@@ -140,7 +147,8 @@ class NumberColumns:
 def chunk_runs(keys: Sequence[bytes]) -> Iterator[range]:
     """Divide chunks into runs whose ends depend on the chunks' own keys.
 
-    A change thus leaves the runs before and after it as they are.
+    A run ends after a chunk whose key is divisible by `CHUNKS_PER_RUN_END`, or with
+    `MAX_RUN_CHUNKS`. Inserting or removing chunks thus changes only the runs that contain them.
 
     >>> from core.builds.fact_collections import chunk_runs
     >>> keys = [bytes([0, 0, 0, number]) for number in (1, 0, 2, 3)]  # 1,000 divides 0: a run ends
@@ -167,7 +175,7 @@ class SavedRuns:
 
     Parameters
     ----------
-    note : receives a sentence about each fault of the file.
+    note : called with a sentence about each fault of the file.
     file : the SQLite file; by default gathered.sqlite in the person's folder.
     """
 
@@ -175,12 +183,12 @@ class SavedRuns:
         self._note = note
         self._rows = RowFile(file or home_folder() / "gathered.sqlite", RUNS_SCHEMA)
 
-    def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of some keys whose run is saved, and mark these runs as used."""
-        with self._errors_as_notes(), self._rows.open_for_reading() as base:
-            saved_keys = {key for (key,) in select_by_keys(base, "runs", ("key",), keys)}
-            if base.is_writable:
-                base.executemany(
+    def find_saved(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return the keys whose run is saved, and mark these runs as used now."""
+        with self._errors_as_notes(), self._rows.open_for_reading() as database:
+            saved_keys = {key for (key,) in select_by_keys(database, "runs", ("key",), keys)}
+            if database.is_writable:
+                database.executemany(
                     "update runs set used = ? where key = ?",
                     ((time.time(), key) for key in saved_keys),
                 )
@@ -199,6 +207,8 @@ class SavedRuns:
         -------
         The filled collection, or None if it is not saved or cannot be read.
         """
+        # The suppressed errors are those of a damaged row (`_fill`), or of a missing one
+        # (ValueError).
         with (
             self._errors_as_notes(),
             suppress(ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error),
@@ -224,16 +234,17 @@ class SavedRuns:
         sizes = (
             "select key, sum(length(gathered)) over (order by used desc, key) as bytes from runs"
         )
-        with self._errors_as_notes(), self._rows.open_for_reading() as base:
-            if base.is_writable:
-                base.execute(
+        with self._errors_as_notes(), self._rows.open_for_reading() as database:
+            if database.is_writable:
+                database.execute(
                     f"delete from runs where key in (select key from ({sizes}) where bytes > ?)",
                     (MAX_SAVED_RUNS_BYTES,),
                 )
 
     @contextmanager
     def _errors_as_notes(self) -> Iterator[None]:
-        """Turn errors of the file into notes."""
+        """Turn errors of the file into notes, and replace a damaged file."""
+        # The outer handler also receives the StoreError of `remove_damaged`.
         try:
             try:
                 yield
@@ -257,13 +268,13 @@ def run_key(kind: str, keys: Sequence[bytes]) -> bytes:
 
     Returns
     -------
-    SHA-256 digest that also depends on the edition of the collections.
+    SHA-256 digest, which also depends on `COLLECTION_EDITION`.
     """
     return hashlib.sha256(b"".join((f"{COLLECTION_EDITION} {kind}\n".encode(), *keys))).digest()
 
 
 def _pack(collection: Collector) -> bytes:
-    """Pack the texts and numbers of a collection, compressed."""
+    """Pack the texts and numbers of a collection, each under the name of its attribute."""
     arrays: dict[str, np.ndarray] = {}
     for name, value in vars(collection).items():
         if isinstance(value, TextIds):

@@ -1,6 +1,6 @@
 """Facts that extractors found in chunks, saved in SQLite so that no chunk is read twice.
 
-They are found by operator, model and text of the chunk.
+Their key is a digest of the extractor, its model and the text of the chunk.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def fact_key(operator: str, signature: str, text: str) -> bytes:
 
     Parameters
     ----------
-    operator : text of the extractor with its parameters.
-    signature : what else the facts depend on, by `Extractor.signature`; empty for nothing.
+    operator : `repr` of the extractor with its parameters.
+    signature : id of all else that the facts depend on, from `Extractor.signature`; may be empty.
     text : text of the chunk.
 
     Returns
     -------
-    SHA-256 digest.
+    SHA-256 digest, 32 bytes.
     """
     return hashlib.sha256(json.dumps([SAVED_FIELDS, operator, signature, text]).encode()).digest()
 
@@ -51,7 +51,7 @@ class FactStore:
     Parameters
     ----------
     file : the SQLite file; by default facts.sqlite in the person's folder.
-    shipped : files that are only read, for facts that it lacks.
+    shipped : files that ship with the corpus; they are only read, for facts that `file` lacks.
 
     Raises
     ------
@@ -67,14 +67,15 @@ class FactStore:
         self._shipped_facts: dict[bytes, str] | None = None
 
     def load(
-        self, keys: Sequence[bytes], final: Callable[[Facts], bool] = lambda facts: True
+        self, keys: Sequence[bytes], is_final: Callable[[Facts], bool] = lambda facts: True
     ) -> dict[bytes, Facts]:
         """Return the saved facts by key.
 
         Parameters
         ----------
         keys : keys of chunks, by `fact_key`.
-        final : decides which of the person's own facts are returned; shipped ones always are.
+        is_final : returns False for facts of `file` that are left out, so that their chunk is read
+            again. Shipped facts are always returned.
 
         Returns
         -------
@@ -84,11 +85,11 @@ class FactStore:
         ------
         StoreError, BadInput : a file cannot be used.
         """
-        with self._rows.open_for_reading() as base:
+        with self._rows.open_for_reading() as database:
             result: dict[bytes, Facts] = {}
-            for key, packed in select_by_keys(base, "facts", ("key", "facts"), keys):
+            for key, packed in select_by_keys(database, "facts", ("key", "facts"), keys):
                 facts = Facts.from_json(zlib.decompress(packed).decode())
-                if final(facts):
+                if is_final(facts):
                     result[key] = facts
         if self.shipped and len(result) < len(keys):
             shipped = self._load_shipped()
@@ -98,10 +99,9 @@ class FactStore:
         return result
 
     def save(self, facts: Mapping[bytes, Facts]) -> None:
-        """Save facts at once and durably."""
-        self._rows.save(
-            "facts", ((key, zlib.compress(one.to_json().encode(), 1)) for key, one in facts.items())
-        )
+        """Save facts by key, replacing those with the same key."""
+        packed = ((key, zlib.compress(one.to_json().encode(), 1)) for key, one in facts.items())
+        self._rows.save("facts", packed)
 
     def _load_shipped(self) -> dict[bytes, str]:
         with self._lock:
@@ -112,7 +112,7 @@ class FactStore:
 
 
 def shipped_rows(files: Iterable[Path], field: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows with a field in files that ship.
+    """Yield the rows of shipped files that have a certain field.
 
     Parameters
     ----------

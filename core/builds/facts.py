@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 class ChunkEntity:
     """An entity of a chunk: its name as written, its type, and a description from the chunk.
 
-    `times` counts its mentions.
+    `times` counts its mentions in the chunk.
     """
 
     name: str
@@ -21,7 +21,11 @@ class ChunkEntity:
 
 @dataclass(frozen=True)
 class ChunkRelation:
-    """A relation of two entities; `name` is its label, if it has one, as in a triple."""
+    """A directed relation of two entities of a chunk.
+
+    `name` is its label, as in a triple; empty if it has none. `keywords` are separated by commas.
+    Parsers set `weight` to the number of sentences with the relation, language models to 1.
+    """
 
     head: str
     tail: str
@@ -60,7 +64,7 @@ class Facts:
 
     def to_json(self) -> str:
         """Return the facts as one line of JSON: rows of values in the order of the fields."""
-        # `vars` has the order of the fields.
+        # `vars` has the order of the fields, and `from_json` relies on it.
         entities = [list(vars(entity).values()) for entity in self.entities]
         relations = [list(vars(relation).values()) for relation in self.relations]
         values = [entities, relations, self.unreadable, self.dropped, self.notes]
@@ -80,8 +84,12 @@ class Facts:
 
 
 SAVED_FIELDS = [
-    f.metadata.get("saved", f.name)
-    for kind in (ChunkEntity, ChunkRelation, Facts)
-    for f in fields(kind)
+    attribute.metadata.get("saved", attribute.name)
+    for record in (ChunkEntity, ChunkRelation, Facts)
+    for attribute in fields(record)
 ]
-"""Fields of a saved line of JSON. They are part of the key of saved facts."""
+"""Fields of a saved line of JSON.
+
+They are part of the key of saved facts, so that facts with other fields are not found. The metadata
+“saved” keeps the former name of a renamed field.
+"""

@@ -1,4 +1,4 @@
-"""Suggestions of entities of a document graph that may be the same.
+"""Suggestions of entities of a document graph that may be the same, for a person to decide.
 
 Their names differ only in spelling, or have similar vectors.
 """
@@ -21,7 +21,7 @@ from core.languages.spelling import fold
 from core.models.base import Encoder
 from core.watch import NO_WATCH, Watch
 
-# Least cosine of two names that are suggested as the same.
+# Lowest cosine of two names that are suggested as the same.
 MIN_NAME_COSINE = 0.9
 # Most names that are compared by their vectors. Entities with the most relations come first.
 MAX_COMPARED_NAMES = 4_000
@@ -29,7 +29,7 @@ MAX_COMPARED_NAMES = 4_000
 COMPARED_NEIGHBOURS = 3
 NON_WORD_RUN = re.compile(r"[^\w]+|_")
 DIGIT_RUN = re.compile(r"\d+")
-MIN_PLURAL_LETTERS = 4  # fewest letters of a word whose plural is folded
+MIN_PLURAL_LETTERS = 4  # shorter words, such as “gas”, are not taken for plurals
 SPELLING_REASONS = ("case", "accents", "apostrophes and punctuation", "plural")
 Entity = tuple[int, str]  # node and name
 
@@ -38,9 +38,10 @@ Entity = tuple[int, str]  # node and name
 class Suggestion:
     """A suggested merge of one entity into another.
 
-    `cosine` is the similarity of the names' vectors, None if the spelling is the reason.
-    `passages` counts the passages of both entities, the merged one first; in a graph without
-    chunks, it counts their edges.
+    `reason` is one of `SPELLING_REASONS`, or “alike” for similar vectors. `cosine` is the
+    similarity of the names' vectors, None if the spelling is the reason. `passages` counts the
+    passages of both entities, the merged one first. In a graph without chunks, it counts their
+    edges.
     """
 
     edit: Edit
@@ -52,7 +53,8 @@ class Suggestion:
 def fold_spelling(name: str) -> tuple[str, ...]:
     """Return four forms of a name, one for each of `SPELLING_REASONS`.
 
-    They are without case, also without accents, also without punctuation, and also singular.
+    Each form folds more than the one before: first case, then also accents, then also punctuation,
+    and finally the plural.
 
     >>> from core.builds.merge_suggestions import fold_spelling
     >>> fold_spelling("Noël’s Carols")
@@ -105,7 +107,10 @@ def suggest_by_spelling(graph: Graph, merges: EntityMerges) -> list[Suggestion]:
 
 
 def _spelling_reason(name: str, other: str) -> str:
-    """Return the first step at which two names have the same form."""
+    """Return the first reason, in the order of folding, by which two names have the same form.
+
+    Their last form is the same, so there is always one.
+    """
     forms = zip(SPELLING_REASONS, fold_spelling(name), fold_spelling(other))
     return next(reason for reason, form, other_form in forms if form == other_form)
 
@@ -135,7 +140,7 @@ def suggest_by_vectors(
     graph : the graph of a corpus.
     merges : the merges and refusals of the corpus.
     encoder : encoder of the names.
-    min_cosine : least cosine.
+    min_cosine : lowest cosine of two names.
     watch : receives the progress and may raise RunCancelled.
 
     Returns
@@ -176,7 +181,8 @@ def _is_new_candidate(name: str, other: str) -> bool:
 def _entities(graph: Graph) -> Iterator[Entity]:
     """Yield the nodes with their names.
 
-    A tree of passages and summaries, which has a column `level`, yields nothing.
+    Nodes that are passages or summaries have no names. Their graphs have a column `level`, and
+    nothing is yielded.
     """
     table: Table | None = graph.columns.nodes
     if table is None or not table.has_column("level"):
@@ -184,7 +190,7 @@ def _entities(graph: Graph) -> Iterator[Entity]:
 
 
 def _count_passages(graph: Graph) -> np.ndarray:
-    """Return the number of chunks of each node; in a graph without chunks, its degree."""
+    """Return the number of chunks of each node, int64 [n]; without chunks, the node's degree."""
     table = graph.columns.nodes
     if table is not None and table.has_column("chunks"):
         return table.id_lists("chunks").counts
@@ -192,6 +198,7 @@ def _count_passages(graph: Graph) -> np.ndarray:
 
 
 def _singular(word: str) -> str:
+    """Return an English word without the ending of its plural."""
     if len(word) < MIN_PLURAL_LETTERS or not word.isalpha() or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies"):

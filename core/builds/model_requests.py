@@ -1,4 +1,4 @@
-"""Requests to language models about many items, several at a time if possible."""
+"""Requests to language models during a build: single ones with a retry, and many in parallel."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def reply_to(
 ) -> ChatReply:
     """Return a language model's reply, and ask once more if a new reply is unusable.
 
-    A saved reply is returned as it is. The report counts each reply. An instruction to write in the
-    language of the documents is added to the prompt.
+    A saved reply is returned even if it is unusable. The report counts each reply. An instruction
+    to write in the language of the documents is added to the prompt.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def in_language(prompt: Messages, ctx: BuildContext) -> Messages:
 
     Parameters
     ----------
-    prompt : a prompt.
+    prompt : the messages to the model.
     ctx : the language of the documents.
 
     Returns
@@ -74,12 +74,12 @@ def mean_reply_tokens(model: str, expected: float, ctx: BuildContext) -> float:
     Parameters
     ----------
     model : the name or role of the language model.
-    expected : tokens of a reply, as long as no reply is saved.
+    expected : tokens of a reply by estimate.
     ctx : the saved replies of the build.
 
     Returns
     -------
-    Tokens of a reply.
+    Tokens of a reply; `expected` if no reply is saved.
     """
     means = ctx.replies.mean_cost(ctx.models.weights(model))
     if means is None:
@@ -91,15 +91,17 @@ def mean_reply_tokens(model: str, expected: float, ctx: BuildContext) -> float:
 def map_in_parallel(
     work: Callable[[W], T], items: Sequence[W], model: str, ctx: BuildContext
 ) -> Iterator[tuple[int, T]]:
-    """Apply a function to items in parallel.
+    """Apply a function that asks a language model to items, in parallel.
 
     As many items are worked on at a time as the language model accepts. If `work` or `ctx.watch`
     raises, the items already running are finished and yielded before the error is raised.
 
     Parameters
     ----------
-    work : asks a language model about one item.
-    model : the name or role of that language model.
+    work : asks the language model about one item.
+    items : the items.
+    model : the name or role of the language model.
+    ctx : the account of the build's spending, the saved replies and the watch.
 
     Yields
     ------
@@ -107,7 +109,7 @@ def map_in_parallel(
 
     Raises
     ------
-    CapReached : the build may not spend more.
+    CapReached : items are left that the build may not spend on.
     Exception : as `work` or `ctx.watch` raises.
     """
     spending = ctx.spending
@@ -115,7 +117,7 @@ def map_in_parallel(
 
     def begin_items() -> Iterator[int]:
         for number in range(len(items)):
-            spending.begin()
+            spending.begin()  # from now on, its cost is reserved under the cap
             yield number
 
     def work_on(number: int) -> T:
@@ -123,7 +125,7 @@ def map_in_parallel(
             return work(items[number])
 
     def parallel_requests() -> int:
-        return ctx.max_concurrent(model) if spending.may_begin() else 0
+        return ctx.max_concurrent(model) if spending.may_begin() else 0  # 0: start no more
 
     with ctx.replies.hold_open():
         for result in ConcurrentWork(parallel_requests, ctx.watch).run_each(work_on, begin_items()):

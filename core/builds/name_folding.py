@@ -1,4 +1,4 @@
-"""Folding of entity names, so that names of the same entity become equal."""
+"""Folding of entity names to a common form, by which facts of several chunks are merged."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
-NAME_READINGS = ("unicode", "code")
+NAME_READINGS = ("unicode", "code")  # values of `reading` in `fold_name`
 NON_CODE_CHARACTERS = re.compile(r"[^a-z0-9 ]")
-MAX_CACHED_NAME_CHARACTERS = 100  # names recur, whole texts do not
+MAX_CACHED_NAME_CHARACTERS = 100  # longer texts are not cached, because they rarely recur
 
 
 def fold_name(name: str, reading: str = "unicode") -> str:
@@ -20,8 +20,8 @@ def fold_name(name: str, reading: str = "unicode") -> str:
     Parameters
     ----------
     name : the name.
-    reading : “unicode” keeps all letters. With “code”, the reading of the published code,
-        everything but A-Z, a-z and 0-9 first becomes white space.
+    reading : “unicode” keeps all letters. With “code”, as in the code published with the In-depth
+        Analysis, everything but A-Z, a-z and 0-9 first becomes white space.
 
     Returns
     -------

@@ -25,6 +25,7 @@ from core.builds.tool_graph import OpenedIndex
 from core.builds.vectors import Vectors
 from core.lines import Grammar
 
+# One group per line, in the order of the stages.
 BUILD_OPERATORS: tuple[type[BuildOperator], ...] = (
     *(WholeDocuments, TokenChunks, SentenceChunks, CharacterChunks, OpenedIndex),
     *(NounPhrases, NamesAndTerms, LanguageModelExtraction, DescribedNames),

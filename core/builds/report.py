@@ -1,4 +1,7 @@
-"""Report of a build: counts, notes and the costs of models."""
+"""Report of a build: counts, notes, merged names, and the costs of models and steps.
+
+It is saved as plain data in the record of the build, and shown to the person.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from core.types import Usage
 
 UNREADABLE_COUNTS = ("unread", "unread reports", "unread summaries")
 """Names of the counts of unreadable replies: extraction, reports, summaries."""
+# Values of `StepCost.part`.
 GRAPH_STEPS, INDEX_STEPS = "graph", "index"
 MAX_SAVED_MERGES = 500  # of `NameMerges.made`, in a saved report
 MAX_SAVED_NEAR_MERGES = 200  # of `NameMerges.near`
@@ -59,7 +63,8 @@ def step_costs(report: Mapping[str, Any]) -> tuple[StepCost, ...]:
 class NameMerge:
     """A name that a build merged into another.
 
-    `rule` is the reason, `times` the number of documents, and `documents` the ids of some of them.
+    `rule` is the reason. `times` is the number of documents in which the names were merged, and
+    `documents` holds the ids of some of them.
     """
 
     name: str
@@ -86,9 +91,9 @@ class NearMerge:
 class NameMerges:
     """Names that a build merged, and names that it nearly merged, most frequent first.
 
-    `made_in_all` and `near_in_all` count all of them, not only the saved rows. `refused` holds the
-    pairs that a person marked as different, and `separated` the ones among these that the build
-    would have merged.
+    `made` and `near` hold the most frequent rows, `made_in_all` and `near_in_all` the numbers of
+    all. `refused` holds the pairs of names that a person marked as different. `separated` holds
+    those refused pairs that the build would otherwise have merged.
     """
 
     made: tuple[NameMerge, ...] = ()
@@ -99,7 +104,7 @@ class NameMerges:
     refused: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(
+    def from_merges(
         cls,
         merges: Sequence[NameMerge],
         near: Sequence[NearMerge],
@@ -117,7 +122,7 @@ class NameMerges:
 
         Returns
         -------
-        The most frequent of them, with the number of all.
+        The most frequent merges, with the number of all.
         """
         return cls(
             _most_frequent(merges, MAX_SAVED_MERGES),
@@ -129,24 +134,30 @@ class NameMerges:
         )
 
     def would_differ(self, refused: Set[tuple[str, str]]) -> bool:
-        """Return whether the build would merge other names if exactly these pairs are different.
+        """Return whether the build would merge other names if exactly these pairs were refused.
 
-        This is the case if such a pair was merged, if a name has only one candidate left, or if a
-        separated pair is no longer refused. If not all rows are saved, it is also assumed for new
-        pairs.
+        True if a refused pair was merged, if the refusals leave a nearly merged name with a single
+        candidate, or if a separated pair is no longer refused. If not all rows are saved, any newly
+        refused pair counts as a difference, because it may be among the rows that are missing.
 
+        Parameters
+        ----------
+        refused : pairs of names that a person marks as different, by `ordered_pair`.
+
+        Examples
+        --------
         >>> from core.builds.report import NameMerge, NameMerges
         >>> merge = NameMerge("Hood", "Amy Hood", "part of a name", 1, ("call",))
-        >>> merges = NameMerges.of([merge], [])
+        >>> merges = NameMerges.from_merges([merge], [])
         >>> merges.would_differ({("Amy Hood", "Hood")}), merges.would_differ({("Amy", "Hood")})
         (True, False)
         """
-        if any(ordered_pair(one.name, one.into) in refused for one in self.made):
+        if any(ordered_pair(merge.name, merge.into) in refused for merge in self.made):
             return True
         if not set(self.separated) <= refused:
             return True
-        for one in self.near:
-            pairs = [ordered_pair(one.name, candidate) for candidate in one.candidates]
+        for merge in self.near:
+            pairs = [ordered_pair(merge.name, candidate) for candidate in merge.candidates]
             if sum(pair not in refused for pair in pairs) == 1:
                 return True
         is_partial = self.made_in_all > len(self.made) or self.near_in_all > len(self.near)
@@ -176,8 +187,9 @@ def name_merges(report: Mapping[str, Any]) -> NameMerges:
 class BuildReport:
     """Collected results of building operators.
 
-    `counts` has a name for each thing that is counted, such as chunks, extracted, kept or unread.
-    `notes` are messages for the person.
+    `counts` has a key for each thing that is counted: “chunks”, “extracted” and “kept” (chunks
+    whose facts were found now, or were saved), “unread” (unreadable replies), and so on. `notes`
+    are messages for the person.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -186,7 +198,7 @@ class BuildReport:
     usage_saved: Usage = Usage()  # original usage of saved replies
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
     steps: list[StepCost] = field(default_factory=list)
-    fresh: int = 0  # texts that were extracted from or encoded, as no result was saved
+    new_texts: int = 0  # texts without a saved result, which were read or encoded now
     models: tuple[str, ...] = ()  # titles of the language models that the build rests on
     joined: NameMerges | None = None  # set by a line that resolves names
     shipped: dict[str, Any] | None = None  # cost of a build that ships with its corpus
@@ -228,11 +240,11 @@ class BuildReport:
                 self.notes.append(text)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the report as plain data."""
+        """Return the report as plain data, with the keys of saved records."""
         steps = []
-        for one in self.steps:
-            row = {"step": one.step, "part": one.part, "seconds": round(one.seconds, 3)}
-            steps.append(row | _usage_dict(one.usage))
+        for cost in self.steps:
+            row = {"step": cost.step, "part": cost.part, "seconds": round(cost.seconds, 3)}
+            steps.append(row | _usage_dict(cost.usage))
         report: dict[str, Any] = {
             "counts": dict(sorted(self.counts.items())),
             "notes": list(self.notes),

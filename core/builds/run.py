@@ -1,4 +1,8 @@
-"""Running of builds: the operators of a line make a graph of a corpus, which is stored."""
+"""Running of builds, the status of their graphs, and opening them.
+
+The operators of a build's line make a graph of a corpus. It is stored in a folder of the corpus,
+next to a record that tells whether the graph is still current.
+"""
 
 from __future__ import annotations
 
@@ -71,8 +75,8 @@ EARLIER_VERSION_NOTE = (
 RENAMED_NOTE = (
     "Names were marked as different, or as the same, since it was built. Rebuild to apply."
 )
-# Under this name an opened graph holds a sentence on the parts of the corpus that it lacks.
-UNCOVERED_SHELF = "what of its corpus it does not cover"
+# Key of the note in the cache of an opened graph (see `graph_note`).
+GRAPH_NOTE_KEY = "what of its corpus it does not cover"
 SHIPPED_EXTRACTOR = "noun-phrases"  # the extractor of shipped facts
 # Number of chunks from which unused memory is returned to the system before each step.
 MIN_RELEASE_CHUNKS = 5_000
@@ -84,14 +88,18 @@ NEXT_SUFFIX = "-next"
 class Status:
     """Status of a build of a corpus.
 
+    - `is_built` is true if there is a graph with a readable record, current or not.
     - `is_current` is true if the graph was built of the present documents by operators that would
       make the same graph today.
-    - `outdated` is a sentence on what has changed; empty if it is current.
-    - `has_renamed` is true if since then, only names were marked as the same or as different. The
-      graph is then usable until it is built anew.
+    - `folder` is the folder of the graph; it may not exist.
+    - `report` is the saved report of the last run. `graph` is the digest of its graph.
+    - `outdated` is a sentence on what has changed; empty if the graph is current or not built.
     - `uncovered` is a sentence on parts of the corpus that a current graph does not cover, as with
-      an opened index after documents were added.
-    - `report` is the report of the last run. `graph` is the digest of its graph.
+      an opened index after documents were added. Empty if there are none.
+    - `is_indexed` is true if the build made its indexes. Otherwise a question builds those that it
+      needs.
+    - `has_renamed` is true if nothing changed except that names were marked as the same or as
+      different. The graph is then not current, but usable until it is built anew.
     """
 
     build: GraphBuild
@@ -102,9 +110,7 @@ class Status:
     graph: str = ""
     outdated: str = ""
     uncovered: str = ""
-    is_indexed: bool = (
-        True  # indexes were built, too; otherwise a question builds those that it needs
-    )
+    is_indexed: bool = True
     has_renamed: bool = False
 
     @property
@@ -134,30 +140,32 @@ def open_graph(corpus: Corpus, build: str | GraphBuild) -> Graph:
     StoreError : it is not built yet, or is outdated and not being built.
     """
     chosen_build = _find_build(build)
-    state = build_status(corpus, chosen_build)
+    status = build_status(corpus, chosen_build)
     graph_name = f"“{chosen_build.title}” of {corpus.name}"
     command = f"python -m core corpus build {corpus.name} --graph {_command_name(chosen_build)}"
-    if not state.is_built:
+    if not status.is_built:
         sentence = f"{graph_name} is not built yet. Build it on the page Texts."
         raise StoreError(with_command(sentence, command))
-    if not state.can_be_opened:
-        sentence = f"{graph_name} is outdated. {state.outdated}"
+    if not status.can_be_opened:
+        sentence = f"{graph_name} is outdated. {status.outdated}"
         if chosen_build.extractor == "opened":
             raise StoreError(sentence)
         raise StoreError(with_command(f"{sentence} Build it anew on the page Texts.", command))
-    graph = Graph.open(state.folder)
-    note = RENAMED_NOTE if state.has_renamed else state.uncovered
-    graph.derived.cache_of(UNCOVERED_SHELF).values[""] = note
+    graph = Graph.open(status.folder)
+    note = RENAMED_NOTE if status.has_renamed else status.uncovered
+    graph.derived.cache_of(GRAPH_NOTE_KEY).values[""] = note
     return graph
 
 
-def uncovered(graph: Graph) -> str:
-    """Return a sentence on the parts of its corpus that an opened graph does not cover.
+def graph_note(graph: Graph) -> str:
+    """Return a sentence on the difference between an opened graph and its corpus.
 
-    The graph comes from `open_graph`. Empty if it covers the whole corpus.
+    The graph lacks parts of the corpus, or names were marked as the same or as different since it
+    was built. Empty if there is no difference, or if the graph is not from `open_graph`. An edited
+    graph has the note of the graph that was edited.
     """
     source = graph if graph.edited_from is None else graph.edited_from.graph
-    return source.derived.cache_of(UNCOVERED_SHELF).values.get("", "")
+    return source.derived.cache_of(GRAPH_NOTE_KEY).values.get("", "")
 
 
 def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
@@ -187,14 +195,14 @@ def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
             record["version"] == BUILD_VERSION
             and record.get("editions", {}) == chosen_build.line.editions
         )
-        first = chosen_build.line.operators[0]
+        first_operator = chosen_build.line.operators[0]
         current = (
             same_version
             and same_language
-            and record["corpus"] == first.source_digest(corpus)
+            and record["corpus"] == first_operator.source_digest(corpus)
             and record.get("graph", digest) == digest
         )
-        uncovered = first.uncovered_sentence(corpus)
+        uncovered = first_operator.uncovered_sentence(corpus)
         if current:
             outdated = ""
         elif not same_version:
@@ -209,22 +217,23 @@ def build_status(corpus: Corpus, build: str | GraphBuild) -> Status:
             current, outdated = False, RENAMED_NOTE
         return Status(
             chosen_build,
-            True,
-            current,
-            folder,
-            record["report"],
-            digest,
-            outdated,
-            uncovered if current else "",
-            indexed,
-            renamed,
+            is_built=True,
+            is_current=current,
+            folder=folder,
+            report=record["report"],
+            graph=digest,
+            outdated=outdated,
+            uncovered=uncovered if current else "",
+            is_indexed=indexed,
+            has_renamed=renamed,
         )
+    # No record, or one that is damaged or of an unknown form.
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Status(chosen_build, False, False, folder)
+        return Status(chosen_build, is_built=False, is_current=False, folder=folder)
 
 
 def _read_record(folder: Path) -> dict[str, Any]:
-    """Read the record of a build in the folder of its graph, and check its digest."""
+    """Read the record of a build in the folder of its graph, and check the record's own digest."""
     return digests.check_own_digest(json.loads((folder / BUILT_FILE).read_text("utf-8")))
 
 
@@ -262,7 +271,7 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> GraphBuild:
 
     - A build that is current or (with `shipped`) ships with the corpus. An opened index comes
       first, noun phrases last.
-    - A build that is usable while it is built anew.
+    - A build whose earlier graph can be opened while it is built anew.
     - A build without a language model. If facts of a parser ship with the documents, it is the one
       by noun phrases.
     - Any other build of this kind.
@@ -275,8 +284,8 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> GraphBuild:
     Parameters
     ----------
     corpus : the corpus.
-    spec : the id of a build, a kind of graph such as “kg” or “tkg”, or a line.
-    shipped : prefers builds that ship with the corpus, even if they are not built yet.
+    spec : the text.
+    shipped : also prefer builds that ship with the corpus and are not built yet.
 
     Returns
     -------
@@ -293,7 +302,7 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> GraphBuild:
     usable = _usable_build(corpus, candidates, shipped)
     if usable is not None:
         return usable
-    without_chat = [one for one in candidates if not one.line.uses_chat_model]
+    without_chat = [build for build in candidates if not build.line.uses_chat_model]
     if shipped_facts(corpus):
         for build in without_chat:
             if build.extractor == SHIPPED_EXTRACTOR:
@@ -306,12 +315,12 @@ def _builds_of_kind(corpus: Corpus, kind: str, choices: Iterable[GraphBuild]) ->
 
     Builds that need something that the corpus lacks are left out, unless all do.
     """
-    builds = [one for one in choices if one.graph == kind]
-    builds.sort(key=lambda one: one.extractor != "opened")
+    builds = [build for build in choices if build.graph == kind]
+    builds.sort(key=lambda build: build.extractor != "opened")  # opened ones first
     possible = [
-        one
-        for one in builds
-        if not any(operator.missing_requirement(corpus) for operator in one.line)
+        build
+        for build in builds
+        if not any(operator.missing_requirement(corpus) for operator in build.line)
     ]
     return possible or builds
 
@@ -321,21 +330,22 @@ def _usable_build(
 ) -> GraphBuild | None:
     """Return the first build that is current or ships with the corpus, else one being built anew.
 
-    None if no build has a graph that can be opened.
+    None if no build ships or has a graph that can be opened.
     """
-    states = [build_status(corpus, one) for one in candidates]
-    for state in states:
-        if state.is_current or state.has_renamed:
-            return state.build
-        if shipped and find_shipped_build(corpus, state.build):
-            return state.build
-    return next((state.build for state in states if state.can_be_opened), None)
+    statuses = [build_status(corpus, build) for build in candidates]
+    for status in statuses:
+        if status.is_current or status.has_renamed:
+            return status.build
+        if shipped and find_shipped_build(corpus, status.build):
+            return status.build
+    return next((status.build for status in statuses if status.can_be_opened), None)
 
 
 def own_builds(corpus: Corpus) -> dict[str, GraphBuild]:
     """Return the built graphs of a corpus whose lines are not in the catalogue, by line.
 
-    The record of such a build has its line as its name. Records that cannot be read are left out.
+    The record of such a build has the line as the id of the build. Records that cannot be read are
+    left out.
     """
     builds: dict[str, GraphBuild] = {}
     for file in sorted((corpus.folder / "graphs").glob(f"*/{BUILT_FILE}")):
@@ -349,7 +359,7 @@ def own_builds(corpus: Corpus) -> dict[str, GraphBuild]:
     return builds
 
 
-def built_as(graph: Graph) -> GraphBuild | None:
+def build_of_graph(graph: Graph) -> GraphBuild | None:
     """Return the build that made a graph, from the record in its folder.
 
     None if no record can be read.
@@ -445,7 +455,7 @@ def run_build(
     lanes : the number of parallel requests to a local language model.
     cap : the build stops before it would cost more, including its cost before it was last stopped.
     indexed : also build the indexes. Otherwise a question builds those that it needs.
-    workers : processes that read chunks and encode texts. They make the same graph byte by byte.
+    workers : processes that read chunks and encode texts. They make the same graph, byte for byte.
 
     Returns
     -------
@@ -453,8 +463,13 @@ def run_build(
 
     Raises
     ------
-    BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed, UnparsedReplies, CapReached,
-        and what `watch` raises.
+    BadParameter : there is no such build, or it needs a cap and several processes at once.
+    BadInput : the corpus lacks something that an operator reads.
+    StoreError : a file cannot be read or written.
+    ModelUnavailable, ModelFailed, UnparsedReplies : a model cannot be used, or no reply was
+        readable.
+    CapReached : the build would cost more than `cap`.
+    Exception : as `watch` raises.
     """
     chosen_build = _find_build(build)
     if workers is not None and cap is not None and chosen_build.line.uses_chat_model:
@@ -464,8 +479,9 @@ def run_build(
     folder = build_folder(corpus, chosen_build)
     spending = BuildSpending(spent_file(folder), models, chosen_build.line.models(), cap)
     ctx = build_context(corpus, models, watch, report, saved, lanes, spending, workers)
-    chunked = {file.parent for file in folder.parent.glob(f"*/{CHUNKED_DOCUMENTS_FILE}")}
-    ctx.chunk_reuse.folders = (folder, *sorted(chunked - {folder}))
+    chunked_folders = {file.parent for file in folder.parent.glob(f"*/{CHUNKED_DOCUMENTS_FILE}")}
+    # Chunks are looked up in the earlier graph of this build first.
+    ctx.chunk_reuse.folders = (folder, *sorted(chunked_folders - {folder}))
     pool = nullcontext() if workers is None else workers.start_ray()
     with (
         lock_store(_lock_path(folder), True, waiting_watch(watch)),
@@ -477,6 +493,7 @@ def run_build(
         finally:
             ctx.close()
         _report_models(corpus, chosen_build, ctx)
+        # The choice of a person overrides the language that would be detected from the graph.
         if graph.folder is not None and (corpus.language.chosen or graph_language(graph).chosen):
             choose_language(graph, corpus.language.code if corpus.language.chosen else "")
         record = {
@@ -516,8 +533,8 @@ def _report_models(corpus: Corpus, build: GraphBuild, ctx: BuildContext) -> None
         report.shipped = to_plain(shipped_build)
 
 
-def being_built(corpus: Corpus, build: str | GraphBuild) -> bool:
-    """Return whether a process is running a build of a corpus.
+def is_being_built(corpus: Corpus, build: str | GraphBuild) -> bool:
+    """Return whether a process of this computer is running a build of a corpus.
 
     Parameters
     ----------
@@ -526,7 +543,7 @@ def being_built(corpus: Corpus, build: str | GraphBuild) -> bool:
 
     Returns
     -------
-    True for a build by any process of this computer.
+    True if the lock of the build's graph is held.
 
     Raises
     ------
@@ -573,6 +590,7 @@ def _run_line(
         ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
     if not build.line.uses_chat_model:
         record_speeds(line, times, len(state.chunks))
+    # The same graph was already stored there (see `_store`).
     if graph.folder == folder.absolute():
         return graph
     take_indexes(temporary, folder)
@@ -582,7 +600,8 @@ def _run_line(
 def _step_context(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
     """Return the context of one operator, with its share of the progress of the line.
 
-    The remaining time is that of this operator, because one takes no time and another takes hours.
+    Every operator has the same share. The remaining time is estimated for this operator alone,
+    because one takes no time and another takes hours.
     """
     watch = ctx.watch.part(number / len(line), (number + 1) / len(line))
     unit = " of this step" if number + 1 < len(line) else ""
@@ -595,9 +614,9 @@ def _run_timed(
     ctx: BuildContext,
     times: dict[BuildOperator, StepTime],
 ) -> BuildState:
-    """Apply an operator, and record its time and usage."""
+    """Apply an operator, and record its time and usage in the report and in `times`."""
     report = ctx.report
-    before, fresh_before = report.usage + report.usage_saved, report.fresh
+    before, new_texts_before = report.usage + report.usage_saved, report.new_texts
     start = time.monotonic()
     state = operator.apply(state, ctx)
     seconds = time.monotonic() - start
@@ -610,14 +629,15 @@ def _run_timed(
         after.tokens_out - before.tokens_out,
     )
     report.steps.append(StepCost(operator.words(), _graph_part(operator), seconds, step_usage))
-    times[operator] = StepTime(seconds, report.fresh - fresh_before)
+    times[operator] = StepTime(seconds, report.new_texts - new_texts_before)
     return state
 
 
 def _graph_part(operator: BuildOperator) -> str:
     """Return the part of the graph that a step belongs to: `GRAPH_STEPS` or `INDEX_STEPS`.
 
-    The index consists of communities, their reports, and vectors.
+    The index consists of communities, their reports, and vectors. A tree of summaries is a graph,
+    although its operator also belongs to stage “group”.
     """
     groups_graph = operator.stage in ("group", "tell") and "graph" in operator.reads
     return INDEX_STEPS if operator.stage == "index" or groups_graph else GRAPH_STEPS

@@ -1,7 +1,7 @@
 """Writing of the files that ship with a corpus.
 
-They hold facts and replies of builds, so that its graphs can be built without the model or parser
-that read the chunks.
+They hold the facts, model replies and clusters of its builds. Graphs can then be built without the
+language model or parser that read the chunks. `shipped_data` reads these files.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from core.builds.shipped_data import (
     ModelsWithoutChat,
     RepliesNotShipped,
     ShippedBuild,
-    digest_of,
+    chunks_digest,
 )
 from core.corpus import Corpus
 from core.errors import BadInput, StoreError
@@ -38,10 +38,13 @@ from core.watch import NO_WATCH, Watch
 
 @dataclass(eq=False)
 class ShippedData:
-    """Data from which builds of a corpus can be made.
+    """Content of a file that ships with a corpus.
 
-    `builds` are those by a language model. Replies, facts and layers of trees are found by their
-    keys. `chunks` holds the digest of the chunks of each build.
+    - `builds` describes the builds by a language model.
+    - `replies`, `facts` and `clusters` hold model replies, facts of chunks, and rows of clusters of
+      tree layers, each by its key.
+    - `chunk_digests` holds the different digests of the builds' chunks, in order; the values are
+      not used.
     """
 
     corpus: Corpus
@@ -49,21 +52,21 @@ class ShippedData:
     replies: dict[str, ChatReply] = field(default_factory=dict)
     facts: dict[bytes, Facts] = field(default_factory=dict)
     clusters: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    chunks: dict[str, None] = field(default_factory=dict)
+    chunk_digests: dict[str, None] = field(default_factory=dict)
 
     def head(self) -> dict[str, Any]:
-        """Return the first row of the file.
+        """Return the first row of the file: digests of documents and chunks, and the builds.
 
         Raises BadInput if the builds cut the documents into different chunks.
         """
-        if len(self.chunks) != 1:
+        if len(self.chunk_digests) != 1:
             raise BadInput(
                 "These builds cut the documents in different ways; write a file for each way."
             )
         return {
             HEAD_FIELD: {
                 "corpus": self.corpus.digest,
-                "chunks": next(iter(self.chunks)),
+                "chunks": next(iter(self.chunk_digests)),
                 "builds": list(map(to_plain, self.builds)),
             }
         }
@@ -85,8 +88,8 @@ def collect_shipment(
 ) -> ShippedData:
     """Collect the facts and replies of builds.
 
-    The builds run once more for this, without storing their graphs. A build without a language
-    model contributes only the facts of its parser.
+    The builds run once more for this, from saved results alone and without storing their graphs. A
+    build without a language model contributes only the facts of its parser.
 
     Parameters
     ----------
@@ -125,6 +128,7 @@ def collect_shipment(
         used_replies: dict[str, ChatReply] = {}
         for chat in ctx.used_chats.values():
             for key in chat.used_keys:
+                # Unusable replies ship too, so that other computers do not ask the model again.
                 reply = chat.replies.find(key, usable=False)
                 if reply is not None:
                     used_replies[key] = reply
@@ -188,7 +192,7 @@ def _collect_facts(
         else:
             state = operator.apply(state, ctx)
     assert state.chunks is not None  # a line with a language model or an extractor reads chunks
-    data.chunks[digest_of(state.chunks)] = None
+    data.chunk_digests[chunks_digest(state.chunks)] = None
     return state.chunks
 
 
@@ -196,19 +200,14 @@ def _shipped_build(
     build: GraphBuild, chunks: Table, replies: Sequence[ChatReply], ctx: BuildContext
 ) -> ShippedBuild:
     """Return the description of a build, with the usage of its replies."""
-    tokens_in = sum(one.tokens_in for one in replies)
-    tokens_out = sum(one.tokens_out for one in replies)
-    seconds = round(sum(one.seconds for one in replies), 1)
-    unreadable = sum(ctx.report.counts[name] for name in UNREADABLE_COUNTS)
-    models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.used_chats))
     return ShippedBuild(
-        build.id,
-        repr(build.line),
-        models,
-        len(chunks),
-        len(replies),
-        tokens_in,
-        tokens_out,
-        seconds,
-        unreadable,
+        build=build.id,
+        line=repr(build.line),
+        models=tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.used_chats)),
+        chunks=len(chunks),
+        calls=len(replies),
+        tokens_in=sum(reply.tokens_in for reply in replies),
+        tokens_out=sum(reply.tokens_out for reply in replies),
+        seconds=round(sum(reply.seconds for reply in replies), 1),
+        unreadable=sum(ctx.report.counts[name] for name in UNREADABLE_COUNTS),
     )

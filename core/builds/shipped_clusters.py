@@ -1,4 +1,4 @@
-"""Clusters of the texts in a tree's layers, shipped with a corpus for later builds."""
+"""Clusters of a summary tree's layers that ship with a corpus, so that its trees are equal."""
 
 from __future__ import annotations
 
@@ -18,44 +18,48 @@ CLUSTERS_FIELD = "clusters"  # marks a row of a shipped file that holds the clus
 
 
 class ShippedClusters:
-    """Clusters of layers, found by their texts and the method.
+    """Shipped clusters of tree layers, by a digest of the layer's texts and the clustering method.
 
     Vectors differ in their last bits between processors, and thus clusters may differ. A tree whose
-    summaries ship can be built on other computers only if its clusters ship too. `requested` holds
-    the clusters that were requested, shipped or computed.
+    summaries ship can be built on other computers only if its clusters ship too.
+
+    Parameters
+    ----------
+    files : shipped files, read on the first request.
     """
 
     def __init__(self, files: Sequence[Path] = ()):
         self._files = tuple(files)
         self._lock = threading.Lock()
         self._shipped_clusters: dict[str, list[list[int]]] | None = None
-        self.requested: dict[str, list[list[int]]] = {}
+        # Clusters of all layers that were asked for in this build, shipped or computed.
+        self._requested: dict[str, list[list[int]]] = {}
 
     def find_or_make(
-        self, how: str, texts: Sequence[str], make: Callable[[], Clusters]
+        self, method: str, texts: Sequence[str], make: Callable[[], Clusters]
     ) -> Clusters:
         """Return the shipped clusters of some texts, or make them if none ship.
 
         Parameters
         ----------
-        how : text that identifies the method.
+        method : text that identifies the clustering method and its settings.
         texts : texts of a layer.
-        make : makes the clusters of their vectors.
+        make : clusters the vectors of these texts.
 
         Returns
         -------
-        Positions of the texts of each cluster.
+        For each cluster, the positions of its texts in `texts`, int64.
         """
-        key = hashlib.sha256(json.dumps([how, list(texts)]).encode()).hexdigest()
+        key = hashlib.sha256(json.dumps([method, list(texts)]).encode()).hexdigest()
         shipped = self._load_shipped().get(key)
-        clusters = make() if shipped is None else [np.array(one, np.int64) for one in shipped]
-        self.requested[key] = [one.tolist() for one in clusters]
+        clusters = make() if shipped is None else [np.array(rows, np.int64) for rows in shipped]
+        self._requested[key] = [cluster.tolist() for cluster in clusters]
         return clusters
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
-        """Yield a row for each requested layer, by key."""
+        """Yield a row of a shipped file for each layer that was asked for, sorted by key."""
         return (
-            {CLUSTERS_FIELD: key, "places": self.requested[key]} for key in sorted(self.requested)
+            {CLUSTERS_FIELD: key, "places": self._requested[key]} for key in sorted(self._requested)
         )
 
     def _load_shipped(self) -> dict[str, list[list[int]]]:

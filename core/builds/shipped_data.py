@@ -1,6 +1,6 @@
-"""Data that ships with a corpus so that its graphs are built without a language model.
+"""Files that ship with a corpus, so that its graphs can be built without a language model.
 
-It consists of the facts of chunks and the replies of language models.
+They hold the facts of chunks and the replies of language models. `shipment` writes them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ REPLIES_FILE = "replies.jsonl.gz"
 """Name of the file of replies in the data folder of a corpus."""
 FACTS_FILE = "facts.jsonl.gz"
 """Name of the file of facts that were extracted without a language model."""
-# Key in the first row of such a file, which holds digests of documents and chunks, and the builds.
+# Key in the first row (the head) of a file of replies. The head holds the digests of documents and
+# chunks, and a description of the builds.
 HEAD_FIELD = "about"
 
 
@@ -37,8 +38,9 @@ class ShippedBuild:
     """A build that ships with a corpus.
 
     `build` is its id, `line` its line as text, and `models` the titles of its language models.
-    `calls`, tokens and `seconds` (wall-clock time) are the usage of the models. `unreadable` counts
-    replies that could not be read.
+    `chunks` is the number of chunks. `calls`, tokens and `seconds` are the usage of the models when
+    the build was made; `seconds` adds up the times of all calls. `unreadable` counts replies that
+    could not be read.
     """
 
     build: str
@@ -90,16 +92,17 @@ def shipped_facts(corpus: Corpus) -> list[Path]:
 
 
 def shipped_builds(corpus: Corpus) -> tuple[ShippedBuild, ...]:
-    """Return the builds that ship with a corpus for its present documents.
+    """Return the builds that ship with a corpus and were made of its present documents.
 
     Raises BadInput for a damaged file.
     """
-    heads = (_read_head(file, file.stat().st_mtime_ns) for file in shipped_replies(corpus))
-    return tuple(one for head in heads if head["corpus"] == corpus.digest for one in head["builds"])
+    heads = (_cached_head(file, file.stat().st_mtime_ns) for file in shipped_replies(corpus))
+    current_heads = (head for head in heads if head["corpus"] == corpus.digest)
+    return tuple(build for head in current_heads for build in head["builds"])
 
 
 def find_shipped_build(corpus: Corpus, build: GraphBuild) -> ShippedBuild | None:
-    """Return the shipped build with the line of a build.
+    """Return the shipped build with the same line as a build.
 
     Parameters
     ----------
@@ -110,7 +113,8 @@ def find_shipped_build(corpus: Corpus, build: GraphBuild) -> ShippedBuild | None
     -------
     The shipped build; None if there is none for the present documents.
     """
-    return next((one for one in shipped_builds(corpus) if one.line == repr(build.line)), None)
+    line = repr(build.line)
+    return next((shipped for shipped in shipped_builds(corpus) if shipped.line == line), None)
 
 
 def builds_of(corpus: Corpus) -> dict[str, GraphBuild]:
@@ -119,27 +123,28 @@ def builds_of(corpus: Corpus) -> dict[str, GraphBuild]:
     They are those of the catalogue, each followed by the builds that ship with other language
     models. Builds of opened indexes are included if the corpus was opened from one.
     """
-    shipped = [find_build(one.build) for one in shipped_builds(corpus)]
+    all_shipped = [find_build(shipped.build) for shipped in shipped_builds(corpus)]
     builds: dict[str, GraphBuild] = {}
     for row in catalogue().values():
-        for one in (row, *(build for build in shipped if build.catalogue_id == row.id)):
-            if one.extractor != "opened" or not any(
-                step.missing_requirement(corpus) for step in one.line
+        variants = [build for build in all_shipped if build.catalogue_id == row.id]
+        for build in (row, *variants):
+            if build.extractor != "opened" or not any(
+                step.missing_requirement(corpus) for step in build.line
             ):
-                builds[one.id] = one
+                builds[build.id] = build
     return builds
 
 
-def digest_of(chunks: Table) -> str:
+def chunks_digest(chunks: Table) -> str:
     """Return the sha256 of the ids and texts of chunks, in hex."""
     return sha256(json.dumps([chunks.texts("id"), chunks.texts("text")]).encode()).hexdigest()
 
 
-def head_of(file: Path) -> dict[str, Any]:
-    """Return the first row of a file of replies: digests of `corpus` and `chunks`, and `builds`.
+def read_head(file: Path) -> dict[str, Any]:
+    """Return the head of a file of replies: digests of `corpus` and `chunks`, and `builds`.
 
-    A file without this row has no builds and belongs to no corpus. Raises BadInput for a damaged
-    file.
+    It is the first row. A file without it has no builds, and empty digests that fit no corpus.
+    Raises BadInput for a damaged file.
     """
     row: Any = next((json.loads(line) for _, line in numbered_lines(file)), {})
     try:
@@ -153,12 +158,16 @@ def head_of(file: Path) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=32)
-def _read_head(file: Path, stamp: int) -> dict[str, Any]:
-    return head_of(file)
+def _cached_head(file: Path, modified_ns: int) -> dict[str, Any]:
+    """Return the head of a file; the time of its last change makes the cache forget old content."""
+    return read_head(file)
 
 
 class RepliesNotShipped(ModelUnavailable):
-    """Shipped data does not cover a graph, for example because this computer's parser differs."""
+    """Error for a graph that the shipped replies do not cover.
+
+    This happens if, for example, the parser of this computer finds other names.
+    """
 
     def __init__(self) -> None:
         super().__init__(
@@ -168,7 +177,7 @@ class RepliesNotShipped(ModelUnavailable):
 
 
 class ModelsWithoutChat(NoModels):
-    """Models whose language models raise RepliesNotShipped instead of being asked."""
+    """Registry of models in which every use of a language model raises RepliesNotShipped."""
 
     def __init__(self, models: Models):
         self._models = models

@@ -1,6 +1,7 @@
-"""Speed of building on this computer.
+"""Estimated duration of builds, from the speed of this computer.
 
-Language models are measured by saved replies, other operators by earlier builds.
+The speed of a language model is known from its saved replies, that of other operators from earlier
+builds.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ MIN_TIMED_CHUNKS = 20  # fewest chunks of a build whose speed is recorded
 
 @dataclass(frozen=True)
 class StepTime:
-    """Time of an operator in a build.
+    """Wall-clock time of an operator in a build.
 
-    `fresh` counts the texts that it read or encoded, as no result was saved.
+    `new_texts` counts the texts without a saved result, which it read or encoded.
     """
 
     seconds: float
-    fresh: int
+    new_texts: int
 
 
 def record_speeds(line: BuildLine, times: Mapping[BuildOperator, StepTime], chunks: int) -> None:
@@ -46,27 +47,28 @@ def record_speeds(line: BuildLine, times: Mapping[BuildOperator, StepTime], chun
     StoreError : the file cannot be written.
     """
     extractors = [operator for operator in line if operator.stage == "extract"]
-    if chunks < MIN_TIMED_CHUNKS or any(times[one].fresh < chunks for one in extractors):
+    if chunks < MIN_TIMED_CHUNKS or any(times[one].new_texts < chunks for one in extractors):
         return
     speeds = _load_speeds()
     for operator, step_time in times.items():
-        if step_time.fresh or not saves_results(operator):
+        if step_time.new_texts or not saves_results(operator):
             speeds[_key(line, operator)] = step_time.seconds / chunks
     for operator, step_time in times.items():
-        if step_time.fresh and operator.stage == "index":
-            speeds[ENCODED_KEY] = step_time.seconds / step_time.fresh
+        if step_time.new_texts and operator.stage == "index":
+            speeds[ENCODED_KEY] = step_time.seconds / step_time.new_texts
     text = json.dumps(speeds, indent=1)
     write_atomically(home_folder() / SPEEDS_FILE, lambda stream: stream.write(text.encode()))
 
 
-def estimate_seconds(line: BuildLine, chunks: int, read: int, encoded: int) -> float | None:
+def estimate_seconds(line: BuildLine, chunks: int, unread: int, new_texts: int) -> float | None:
     """Return the estimated seconds of a build on this computer.
 
     Parameters
     ----------
+    line : the line of the build, without language models.
     chunks : the number of all chunks.
-    read : the number of chunks that an extractor still has to read.
-    encoded : the number of texts to encode.
+    unread : the number of chunks without saved facts, which an extractor has to read.
+    new_texts : about how many chunks have texts without a saved vector.
 
     Returns
     -------
@@ -80,9 +82,9 @@ def estimate_seconds(line: BuildLine, chunks: int, read: int, encoded: int) -> f
         if seconds is None:
             return None
         if operator.stage == "extract":
-            total += seconds * read
+            total += seconds * unread
         else:
-            total += seconds * (encoded if saves_results(operator) else chunks)
+            total += seconds * (new_texts if saves_results(operator) else chunks)
     return total
 
 
@@ -99,11 +101,12 @@ def _key(line: BuildLine, operator: BuildOperator) -> str:
 
 
 def saves_results(operator: BuildOperator) -> bool:
-    """Return whether the results of an operator are saved and reused."""
+    """Return whether the facts or vectors of an operator are saved and reused."""
     return operator.stage == "extract" or bool(operator.models())
 
 
 def _load_speeds() -> dict[str, float]:
+    """Return the saved speeds; empty if the file is missing or damaged."""
     try:
         speeds = json.loads((home_folder() / SPEEDS_FILE).read_text("utf-8"))
         return {str(name): float(seconds) for name, seconds in speeds.items()}
@@ -116,20 +119,23 @@ def estimate_model_seconds(ctx: BuildContext, name: str, usage: Usage) -> float 
 
     Parameters
     ----------
-    ctx : the saved replies, by whose mean the time is estimated.
+    ctx : the models and the saved replies of the build.
     name : role or name of the language model.
-    usage : calls and tokens.
+    usage : the expected calls, and the tokens of all of them.
 
     Returns
     -------
-    Seconds; None if no reply was measured.
+    Seconds, in proportion to the mean time of a saved reply. 0 without calls; None if no reply is
+    saved.
     """
     mean_call = ctx.replies.mean_cost(ctx.models.weights(name))
     if not usage.calls:
         return 0.0
     if mean_call is None:
         return None
-    seconds, read, written = mean_call
-    # Writing a token takes as long as reading four.
-    share = (usage.tokens_in + 4 * usage.tokens_out) / usage.calls / max(1.0, read + 4 * written)
-    return usage.calls * seconds * share
+    seconds, mean_in, mean_out = mean_call
+    # Writing a token takes about as long as reading four. The ratio compares the length of an
+    # expected call with that of a saved one.
+    call_length = (usage.tokens_in + 4 * usage.tokens_out) / usage.calls
+    ratio = call_length / max(1.0, mean_in + 4 * mean_out)
+    return usage.calls * seconds * ratio

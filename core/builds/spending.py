@@ -1,6 +1,6 @@
 """Spending of a build on language models: the amount so far, and the cap.
 
-It is saved next to the graph until the graph is complete.
+The amount is saved next to the folder of the graph until the graph is complete.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ SPENT_SUFFIX = "-spent.json"  # suffix to the name of a graph's folder
 
 
 class BuildSpending:
-    """Spending of a build, charged and saved piece by piece, for example per chunk.
+    """Spending of a build, charged and saved piece by piece.
 
-    If a build was stopped or killed, its earlier spending counts against the cap. The record is
-    removed once the graph is complete.
+    A piece is the work on one item, for example the requests about one chunk. If a build was
+    stopped or killed, its earlier spending counts against the cap. The record is removed once the
+    graph is complete.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class BuildSpending:
         file : record of the spending; None for no record.
         models : the registry of models, with their prices.
         names : roles or names of the models of the build.
-        cap : the cap, if any.
+        cap : the most that the build may spend; None for no cap.
 
         Raises
         ------
@@ -49,17 +50,17 @@ class BuildSpending:
         self._file = file
         self._lock = threading.Lock()
         self._n_running = 0  # pieces in progress
-        earlier_usage, self._pieces = dict[str, Usage](), 0
+        earlier_usage, self._n_charged = dict[str, Usage](), 0  # pieces that asked a model
         try:
-            earlier_usage, self._pieces = _read_spending(file)
+            earlier_usage, self._n_charged = _read_spending(file)
         except StoreError:
             if cap:
                 raise
         prices = find_prices(models, names, cap, "this build") if cap else {}
-        self._spending = Spending(prices, earlier_usage, cap, self._pieces)
+        self._spending = Spending(prices, earlier_usage, cap, self._n_charged)
 
     def may_begin(self) -> bool:
-        """Return whether another piece may begin in addition to those in progress."""
+        """Return whether the cap allows another piece in addition to those in progress."""
         return self._spending.can_begin(self._n_running)
 
     def begin(self) -> None:
@@ -69,9 +70,9 @@ class BuildSpending:
 
     @contextmanager
     def charge_piece(self) -> Iterator[None]:
-        """Charge the language models used within this context to a piece that has begun.
+        """Charge the use of language models within this context to a piece that has begun.
 
-        The piece ends with the context.
+        The piece ends with the context. A piece that used saved replies alone costs nothing.
         """
         account = Account()
         try:
@@ -82,7 +83,7 @@ class BuildSpending:
                 self._n_running -= 1
                 self._spending.record_piece(account)
                 if account.usage:
-                    self._pieces += 1
+                    self._n_charged += 1
                     self._save()
 
     def cap_error(self, done: int, total: int) -> CapReached:
@@ -90,7 +91,7 @@ class BuildSpending:
 
         Parameters
         ----------
-        done, total : numbers of texts of the step.
+        done, total : number of finished items of the step, and of all.
 
         Returns
         -------
@@ -108,13 +109,14 @@ class BuildSpending:
             self._file.unlink(missing_ok=True)
 
     def _save(self) -> None:
+        """Write the record, unless there is no file for it."""
         if self._file is None:
             return
         usage = {
-            name: [one.calls, one.tokens_in, one.tokens_out]
-            for name, one in self._spending.account.usage.items()
+            name: [used.calls, used.tokens_in, used.tokens_out]
+            for name, used in self._spending.account.usage.items()
         }
-        text = json.dumps({"pieces": self._pieces, "usage": usage})
+        text = json.dumps({"pieces": self._n_charged, "usage": usage})
         write_atomically(self._file, lambda stream: stream.write(text.encode()), durable=False)
 
 
@@ -134,7 +136,7 @@ def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
 
     Returns
     -------
-    Empty if nothing was spent. If the record cannot be read, the sentence says why.
+    A sentence; empty if nothing was spent. If the record cannot be read, it says why.
     """
     try:
         usage, _ = _read_spending(spent_file(folder))

@@ -1,6 +1,6 @@
-"""Vectors of the texts of a build, saved together with those of questions.
+"""Encoding of the texts of a build, each only once.
 
-No text is encoded twice.
+Vectors are saved in the same file as those of questions.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from core.models.encoders.saved_vectors import SavedVectors, SavingEncoder, vect
 from core.models.scorers import encode_with_progress
 from core.runtime.cluster import Workers
 
-SCALED_ROWS = 8192  # vectors scaled in one batch
-ENCODE_BATCH_TEXTS = 500  # encoded before they are saved: lost if the process is killed
+SCALED_ROWS = 8192  # vectors converted to float32 in one batch
+ENCODE_BATCH_TEXTS = 500  # texts encoded before they are saved: lost if the process is killed
 FORMER_VECTORS_FILE = "vectors.sqlite"  # file in which earlier versions saved the vectors of builds
 FORMER_SCHEMA = Schema(
     "the vectors",
@@ -40,15 +40,15 @@ FORMER_SCHEMA = Schema(
 class UnitRows:
     """Half-precision vectors that are read as float32 unit vectors.
 
-    They take a third of the memory, which matters for very many vectors.
+    Rows are scaled when they are read. Very many vectors thus need no second copy in memory.
     """
 
     vectors: np.ndarray  # float16 [n, d]
     norms: np.ndarray  # float32 [n]
 
     @classmethod
-    def of(cls, vectors: np.ndarray) -> UnitRows:
-        """Wrap vectors and compute their norms."""
+    def from_vectors(cls, vectors: np.ndarray) -> UnitRows:
+        """Wrap vectors, float16 [n, d], and compute their norms."""
         blocks = (
             vectors[first : first + SCALED_ROWS].astype(np.float32)
             for first in range(0, len(vectors), SCALED_ROWS)
@@ -58,13 +58,14 @@ class UnitRows:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Number of rows, and numbers in each."""
+        """Shape of the array: number of rows, and of dimensions."""
         return self.vectors.shape
 
     def __len__(self) -> int:
         return len(self.vectors)
 
     def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        """Return some rows as unit vectors, float32 [rows, d]."""
         return self.vectors[rows].astype(np.float32) / self.norms[rows, None]
 
 
@@ -85,7 +86,7 @@ def encode_unit_vectors(texts: Sequence[str], encoder: str, ctx: BuildContext) -
     ------
     StoreError, BadParameter, ModelUnavailable : as `encode_half_vectors` raises.
     """
-    rows = UnitRows.of(encode_half_vectors(texts, encoder, ctx))
+    rows = UnitRows.from_vectors(encode_half_vectors(texts, encoder, ctx))
     vectors = np.empty(rows.shape, np.float32)
     for first in range(0, len(rows), SCALED_ROWS):
         vectors[first : first + SCALED_ROWS] = rows[first : first + SCALED_ROWS]
@@ -93,7 +94,7 @@ def encode_unit_vectors(texts: Sequence[str], encoder: str, ctx: BuildContext) -
 
 
 class BuildVectors:
-    """Saved vectors of one encoder, float16 by text.
+    """Saved vectors of the texts that one encoder has encoded, float16.
 
     Vectors that an earlier version saved in a separate file for builds are found too.
 
@@ -104,7 +105,8 @@ class BuildVectors:
 
     Raises
     ------
-    StoreError, BadParameter, ModelUnavailable
+    StoreError : the file cannot be read or written, also by the methods.
+    BadParameter, ModelUnavailable : there is no such encoder, or it cannot be used.
     """
 
     def __init__(self, name: str, ctx: BuildContext):
@@ -115,10 +117,10 @@ class BuildVectors:
         self._store = disk_vectors or SavedVectors(vector_file(), self._signature)
 
     def find(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the saved vectors of these texts."""
+        """Return the saved vectors of texts, by text; those without one are left out."""
         vectors = {text: vector for text, (vector, _) in self._store.find(texts).items()}
         former_vectors = self._find_former([text for text in texts if text not in vectors])
-        self.save(former_vectors, 0.0)
+        self.save(former_vectors, 0.0)  # in the present file; encoding took no time now
         return vectors | former_vectors
 
     def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
@@ -127,21 +129,21 @@ class BuildVectors:
         Parameters
         ----------
         vectors : the vector of each text.
-        seconds : time that encoding them took.
+        seconds : time that encoding all of them took, from which the encoder's speed is known.
         """
         if not self._saves_itself:
             self._store.save(vectors, seconds)
 
     def _find_former(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the vectors of these texts that an earlier version saved."""
+        """Return the vectors of texts that an earlier version saved, by text."""
         rows = RowFile(home_folder() / FORMER_VECTORS_FILE, FORMER_SCHEMA)
         if not texts or not rows.file.exists():
             return {}
         keys = {_former_key(self._signature, text): text for text in texts}
-        with rows.open_for_reading() as base:
+        with rows.open_for_reading() as database:
             return {
                 keys[key]: np.frombuffer(data, np.float16)
-                for key, data in select_by_keys(base, "vectors", ("key", "vector"), keys)
+                for key, data in select_by_keys(database, "vectors", ("key", "vector"), keys)
             }
 
 
@@ -149,14 +151,16 @@ def encode_half_vectors(
     texts: Sequence[str],
     encoder: str,
     ctx: BuildContext,
-    advanced: Callable[[int], None] = lambda encoded: None,
+    on_progress: Callable[[int], None] = lambda encoded: None,
 ) -> np.ndarray:
     """Return vectors of texts in half precision, encoding those that are not saved.
 
     Parameters
     ----------
+    texts : any number of texts, n.
     encoder : the name or role of the encoder.
-    advanced : called with the number of vectors that are ready so far.
+    ctx : the models, the report and the watch of the build.
+    on_progress : called with the number of vectors that are ready so far.
 
     Returns
     -------
@@ -177,17 +181,18 @@ def encode_half_vectors(
         missing = [text for text in distinct if text not in vector_of_text]
         if missing:
             ctx.watch.check()
-            ctx.report.fresh += len(missing)
+            ctx.report.new_texts += len(missing)
             start, n_ready = time.monotonic(), first + len(vector_of_text)
 
+            # The default value binds the present number, which the next batch changes.
             def report(done: int, n_ready: int = n_ready) -> None:
-                advanced(n_ready + done)
+                on_progress(n_ready + done)
 
             encoded = encode_with_progress(ctx.models.encoder(encoder), missing, ctx.watch, report)
             new_vectors = dict(zip(missing, np.asarray(encoded, np.float16)))
             store.save(new_vectors, time.monotonic() - start)
             vector_of_text |= new_vectors
-        if not first:
+        if not first:  # The dimensions are known from the first batch.
             vectors = np.empty((len(texts), len(vector_of_text[batch[0]])), np.float16)
         vectors[first : first + len(batch)] = [vector_of_text[text] for text in batch]
     return vectors
@@ -215,22 +220,23 @@ def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> E
     """
     store = BuildVectors(encoder, ctx)
 
-    def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
-        # texts, saved vectors and texts without one, of each block that the workers have
+    def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
+        # Of each block that the workers have: its texts, the saved vectors, the texts without one.
         waiting: dict[int, tuple[list[str], dict[str, np.ndarray], list[str]]] = {}
 
         def missing_texts() -> Iterator[BlockTexts]:
+            """Yield the texts of each block that workers have to encode."""
             for number, block_texts in blocks:
                 distinct = list(dict.fromkeys(block_texts))
                 vector_of_text = store.find(distinct)
                 missing = [text for text in distinct if text not in vector_of_text]
-                ctx.report.fresh += len(missing)
+                ctx.report.new_texts += len(missing)
                 waiting[number] = block_texts, vector_of_text, missing
                 yield number, missing
 
         start = time.monotonic()
         encode_missing = encode_over_workers(workers, encoder, ctx.watch)
-        for number, vectors in encode_missing(missing_texts(), advanced):
+        for number, vectors in encode_missing(missing_texts(), report):
             block_texts, vector_of_text, missing = waiting.pop(number)
             new_vectors = dict(zip(missing, np.asarray(vectors, np.float16)))
             store.save(new_vectors, time.monotonic() - start)
@@ -243,4 +249,5 @@ def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> E
 
 
 def _former_key(signature: str, text: str) -> bytes:
+    """Return the key of a text in the file of earlier versions."""
     return hashlib.sha256(f"{signature}\n{text}".encode("utf-8", "surrogatepass")).digest()

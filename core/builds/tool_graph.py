@@ -1,6 +1,7 @@
-"""Operator that takes chunks and graph from an index of another tool.
+"""Operator that takes chunks and graph from the index of a tool such as Microsoft's GraphRAG.
 
-The index was opened together with the corpus. The operator belongs to stage “chunk”.
+The index was opened together with the corpus. The operator belongs to stage “chunk”, because a line
+begins with it.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ class OpenedIndex(BuildOperator):
         return f"The corpus “{corpus.name}” was not opened from an index of {self.tool_title}."
 
     def source_digest(self, corpus: Corpus) -> str:
+        """Return the digest of the corpus when the index was opened.
+
+        Documents that were added later thus do not make the build outdated. Without such an index,
+        or if its documents were changed or removed, it is the digest of the present corpus.
+        """
         summary = opened_summary(corpus, self.tool)
         if summary is not None and coverage_of_index(corpus, summary).is_complete:
             return summary.corpus
@@ -68,7 +74,7 @@ class OpenedIndex(BuildOperator):
         )
         for sentence in summary.sentences():
             ctx.report.note(sentence)
-        return state.replace(chunks=graph.columns.chunks, graph=graph, opened=self.tool)
+        return state.replace(chunks=graph.columns.chunks, graph=graph, index_tool=self.tool)
 
     def words(self) -> str:
         return f"index of {self.tool_title}"

@@ -1,4 +1,7 @@
-"""Operator of stage “index” that encodes a graph's texts."""
+"""Operator of stage “index” that encodes a graph's texts, so that they can be searched.
+
+A graph from the index of another tool keeps the vectors of that index if the encoder is the same.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,8 @@ MIN_SAME_VECTOR_COSINE = 0.999  # of two vectors of one text by the same encoder
 class ToolVectors:
     """Vectors taken from the index of another tool.
 
-    `rows` holds the row of each text. `source` is a sentence on the origin of the vectors.
+    `rows` holds the row of each text in `vectors`. `source` is a sentence on the origin of the
+    vectors, for the person.
     """
 
     vectors: ItemVectors
@@ -56,14 +60,15 @@ def vectors_of_tool(
     ----------
     corpus : a corpus that was opened from the index of a tool.
     tool : name of the tool.
-    kind : kind of the items.
-    items : number of items of the graph.
+    kind : kind of the items, such as “nodes”.
+    items : number of items of this kind in the graph.
     encoder : the encoder of the build.
     ctx : the report and the watch of the build.
 
     Returns
     -------
-    The vectors. None if the index has none, or if they differ; a note then gives the reason.
+    The vectors. None if the index has none for exactly these items. None also if the encoder makes
+    others; a note of the report then gives the reason.
     """
     tool_vectors = opened_vectors(corpus, tool, kind)
     if tool_vectors is None or len(tool_vectors.texts) != items:
@@ -91,7 +96,12 @@ def vectors_of_tool(
 
 
 def _difference(vectors: np.ndarray, tool_vectors: np.ndarray) -> str:
-    """Return in which way the vectors of a sample differ from those of a tool; else empty."""
+    """Return the end of a sentence on the difference of two sets of unit vectors; else empty.
+
+    Parameters
+    ----------
+    vectors, tool_vectors : float32 [n, d], vectors of the same texts.
+    """
     if vectors.shape[1] != tool_vectors.shape[1]:
         return (
             f"they have {tool_vectors.shape[1]:,} numbers each, "
@@ -133,9 +143,9 @@ class Vectors(BuildOperator):
         if total:
             encoder = ctx.models.encoder(self.encoder)
             tool_vectors = None
-            if state.opened:
+            if state.index_tool:
                 tool_vectors = vectors_of_tool(
-                    state.corpus, state.opened, kind, total, encoder, ctx
+                    state.corpus, state.index_tool, kind, total, encoder, ctx
                 )
             options: dict[str, Any] = {}
             if tool_vectors:
@@ -152,54 +162,54 @@ class Vectors(BuildOperator):
             if index.source:
                 ctx.report.note(index.source)
             if self.of == "chunks":
-                _note_long(state, getattr(encoder, "max_tokens", 0), ctx)
+                _note_long_chunks(state, getattr(encoder, "max_tokens", 0), ctx)
         return state
 
     def words(self) -> str:
         return f"vectors of {self.of}"
 
-    def _encode(self, ctx: BuildContext, source: ToolVectors | None) -> EncodeBlocks:
-        """Return a function that encodes texts that have no vector yet.
+    def _encode(self, ctx: BuildContext, tool_vectors: ToolVectors | None) -> EncodeBlocks:
+        """Return a function that makes the vectors of blocks of texts.
 
-        It uses the worker processes of the build, if any. With a `source`, whose vectors are looked
-        up, it works in this process.
+        It uses the worker processes of the build, if any. If vectors of a tool are looked up, it
+        works in this process.
         """
-        if source is None and ctx.workers is not None:
+        if tool_vectors is None and ctx.workers is not None:
             return encoder_over_workers(ctx.workers, self.encoder, ctx)
 
-        def encode(blocks: Iterable[BlockTexts], advanced: Callable[[int], None]) -> BlockVectors:
-            for number, block_texts in blocks:
-                if not block_texts:
+        def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
+            for number, texts in blocks:
+                if not texts:
                     yield number, NO_VECTORS
-                elif source is None:
-                    yield number, encode_half_vectors(block_texts, self.encoder, ctx, advanced)
+                elif tool_vectors is None:
+                    yield number, encode_half_vectors(texts, self.encoder, ctx, report)
                 else:
-                    yield number, self._encode_missing(block_texts, source, ctx, advanced)
+                    yield number, self._encode_missing(texts, tool_vectors, ctx, report)
 
         return encode
 
     def _encode_missing(
         self,
         texts: Sequence[str],
-        source: ToolVectors,
+        tool_vectors: ToolVectors,
         ctx: BuildContext,
-        advanced: Callable[[int], None],
+        report: Callable[[int], None],
     ) -> np.ndarray:
-        """Return the vectors of texts, encoding those that the source lacks."""
-        missing = list(dict.fromkeys(text for text in texts if text not in source.rows))
-        encoded = encode_half_vectors(missing, self.encoder, ctx, advanced)
+        """Return the vectors of texts, float16 [n, d], encoding those that the tool lacks."""
+        missing = list(dict.fromkeys(text for text in texts if text not in tool_vectors.rows))
+        encoded = encode_half_vectors(missing, self.encoder, ctx, report)
         vector_of_text = dict(zip(missing, encoded))
         rows = [
             vector_of_text[text]
             if text in vector_of_text
-            else source.vectors.matrix[source.rows[text]]
+            else tool_vectors.vectors.matrix[tool_vectors.rows[text]]
             for text in texts
         ]
         return np.array(rows, np.float16)
 
 
-def _note_long(state: BuildState, limit: int, ctx: BuildContext) -> None:
-    """Note how many chunks have more tokens than the encoder reads, if it states its limit."""
+def _note_long_chunks(state: BuildState, limit: int, ctx: BuildContext) -> None:
+    """Note how many chunks have more tokens than the encoder reads; a limit of 0 is unknown."""
     # The caller has just made vectors of these chunks.
     assert state.graph is not None and state.graph.columns.chunks is not None
     long = int((state.graph.columns.chunks.numbers("tokens") > limit).sum()) if limit else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.builds import build_for
-from core.builds.run import built_as
+from core.builds.run import build_of_graph
 from core.comparison.lane import MethodLane
 from core.comparison.lane_run import build_of
 from core.graph.store import Graph
@@ -15,7 +15,7 @@ def build_title(lane: MethodLane) -> str:
     It is empty on a graph of triples, and for a method that names no build. A lane that has not
     opened its graph has the title of the build that it would open.
     """
-    build = built_as(lane.own_graph) if isinstance(lane.own_graph, Graph) else None
+    build = build_of_graph(lane.own_graph) if isinstance(lane.own_graph, Graph) else None
     if build is not None:
         return build.title
     corpus, spec = lane.ask.source.corpus, build_of(lane.line)

@@ -129,7 +129,7 @@ def _built(
     seconds = time.process_time() - begin
     used, counts = report.usage + report.usage_saved, report.counts
     tokens, read = used.tokens_in + used.tokens_out, counts["extracted"]
-    encoded = report.fresh - read
+    encoded = report.new_texts - read
     return Update(
         one.id,
         kind,

@@ -125,7 +125,7 @@ def test_a_question_set_is_asked_before_and_after(mended):
 def test_what_a_build_joined_is_listed_and_refused_for_the_next_one(mended, notes):
     assert mended("build", "notes", "--graph", "rkg", "--extractor", "names")[0] == EXIT_OK
     listed = build_status(notes, "rkg-names")
-    made = NameMerges.of(
+    made = NameMerges.from_merges(
         [NameMerge("Lee", "Ann Lee", "part of a name", 1, ("c",))],
         [NearMerge("Diaz", ("José Díaz", "Ann Diaz"), 1, ("b",))],
     )

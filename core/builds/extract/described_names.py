@@ -1,4 +1,4 @@
-"""Extraction in two steps: a parser finds the names of a chunk, a language model describes them."""
+"""Extraction in two steps: a parser finds names, then a language model describes and links them."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ DESCRIPTION_PROMPTS = "described_names"
 
 @dataclass(frozen=True)
 class DescriptionLimits:
-    """Lengths of descriptions of names by a language model."""
+    """Longest texts in a reply that describes names, and its tokens."""
 
-    max_characters: int = 90
-    max_link_characters: int = 60
+    max_characters: int = 90  # of the description of a name
+    max_link_characters: int = 60  # of the label of a relation
     max_keyword_characters: int = 30
     max_reply_tokens: int = 700
     expected_tokens: int = 330  # of a reply, as long as no reply is saved
@@ -61,7 +61,8 @@ class DescribedNames(Extractor):
     knowledge graphs with relation names, descriptions and keywords alike. The paper's one-step
     extraction, in which the model also finds the names, is `LanguageModelExtraction`.
 
-    If a reply cannot be read, the names of its chunk have no descriptions, and it is counted.
+    If a reply cannot be read, it is counted, and the names of its chunk have no descriptions or
+    relations.
     """
 
     title = "names by a parser, described by a language model"
@@ -101,20 +102,20 @@ class DescribedNames(Extractor):
     def extract_facts(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not texts:
             return
-        named = []
+        chunks_with_names = []
         for number, facts in enumerate(NounPhrases().find_facts(texts, ctx)):
             if facts.entities:
-                named.append((number, facts))
+                chunks_with_names.append((number, facts))
             else:
-                yield number, facts
+                yield number, facts  # There is nothing to ask the model about.
         chat = ctx.chat(self.model)
 
         def read(item: tuple[int, Facts]) -> Facts:
             number, name_facts = item
             return self.read(chat, texts[number], name_facts, ctx)
 
-        for index, facts in map_in_parallel(read, named, self.model, ctx):
-            yield named[index][0], facts
+        for index, facts in map_in_parallel(read, chunks_with_names, self.model, ctx):
+            yield chunks_with_names[index][0], facts
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
         """Estimate one call for each chunk with names and without a saved reply.
@@ -126,7 +127,8 @@ class DescribedNames(Extractor):
 
         Returns
         -------
-        Calls and tokens, with the mean length of this model's replies so far, and seconds.
+        Calls and tokens, and seconds. The length of a reply is the mean of this model's replies so
+        far.
         """
         calls, tokens_read, chat = 0, 0, ctx.chat(self.model)
         for text, name_facts in zip(texts, NounPhrases().find_facts(texts, ctx)):
@@ -168,7 +170,7 @@ class DescribedNames(Extractor):
                 schema=self._schema(names),
                 max_tokens=DESCRIPTION_LIMITS.max_reply_tokens,
             )
-        except BadInput:
+        except BadInput:  # the prompt is longer than the model reads
             return Facts(entities, unreadable=1, notes=(LONG_CHUNK_NOTE,))
         parsed = _parse_reply(reply.text)
         if parsed is None:
@@ -206,7 +208,10 @@ class DescribedNames(Extractor):
         return entities, names, messages
 
     def _schema(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the schema of a reply about these names."""
+        """Return the JSON schema of a reply: a description by name, and a list of links.
+
+        A link is a list of name, label, name and keyword.
+        """
         link = {
             "type": "array",
             "prefixItems": [
@@ -236,7 +241,7 @@ def principal_entities(entities: Sequence[ChunkEntity], limit: int) -> tuple[Chu
 
     Returns
     -------
-    Entities, the main one first.
+    At most `limit` entities, the main one first.
 
     Examples
     --------
@@ -277,9 +282,9 @@ def _parse_reply(text: str) -> JsonReply | None:
 
 
 def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[ChunkRelation], int]:
-    """Return the usable links as relations, each pair once, and the number of unusable ones.
+    """Return the usable links of a reply as relations, and the number of unusable links.
 
-    A link of a name with itself is ignored.
+    Of several links between two names, the first counts. A link of a name with itself is ignored.
     """
     relations: dict[frozenset[str], ChunkRelation] = {}
     unusable = 0

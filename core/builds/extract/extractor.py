@@ -1,4 +1,7 @@
-"""Base class of the operators of stage “extract”, and access to their saved facts."""
+"""Base class of the operators of stage “extract”, which find entities and relations in chunks.
+
+Facts are saved on disk. In a large corpus they are read from there again on each access.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,8 @@ from core.graph.columns import Table
 from core.io.home import save_fault
 from core.types import Usage
 
-SAVE_SECONDS = 0.5  # after which new facts are saved
-HELD_CHUNKS = 2_000  # chunks whose facts are in memory at a time
+SAVE_SECONDS = 0.5  # time after which new facts are saved
+HELD_CHUNKS = 2_000  # most chunks whose facts are in memory at a time
 C = TypeVar("C", bound=Collector)
 MAX_REPORTED_NOTES = 5  # different notes of chunks in the report, each with its number of chunks
 
@@ -42,13 +45,14 @@ MAX_REPORTED_NOTES = 5  # different notes of chunks in the report, each with its
 class Extractor(BuildOperator):
     """Base class of operators that find the facts of each chunk separately.
 
-    Facts are saved as they are found, so a stop loses only the chunks in progress. A chunk is
+    Facts are saved soon after they are found, so a killed process loses few of them. A chunk is
     identified by its text. Thus after documents are added, only their chunks are read.
     """
 
     stage = "extract"
     reads, writes = ("chunks",), ("facts",)
-    held = 32  # Most chunks lost when the process is killed, of those read within `SAVE_SECONDS`.
+    # Facts are saved after so many chunks, or after `SAVE_SECONDS` if that is earlier.
+    max_unsaved_chunks = 32
 
     @abstractmethod
     def extract_facts(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
@@ -69,9 +73,9 @@ class Extractor(BuildOperator):
         """
 
     def signature(self, ctx: BuildContext) -> str:
-        """Return an id of all that the facts depend on besides operator and text.
+        """Return an id of all that the facts depend on, except for the operator and the text.
 
-        An example is the weights of a model.
+        An example is the weights of a model. Empty if there is nothing else.
         """
         return ""
 
@@ -90,15 +94,15 @@ class Extractor(BuildOperator):
         return Usage(), 0.0
 
     def is_final(self, facts: Facts) -> bool:
-        """Return whether saved facts are final, so that the chunk is not read again."""
+        """Return whether saved facts are final. Otherwise the next build reads the chunk again."""
         return True
 
     def has_asked_model(self, facts: Facts) -> bool:
-        """Return whether a language model was asked for these facts."""
+        """Return whether a language model was asked about the chunk of these facts."""
         return bool(self.models())
 
     def is_unreadable(self, facts: Facts) -> bool:
-        """Return whether a language model contributed nothing because no reply could be read."""
+        """Return whether a language model contributed nothing, as no reply could be read."""
         return bool(facts.unreadable) and not (facts.entities or facts.relations)
 
     def missing_texts(self, chunks: Table, ctx: BuildContext) -> list[str]:
@@ -141,7 +145,7 @@ class Extractor(BuildOperator):
         missing = [key for key in keys if key not in facts_of_key]
         if report is not None:
             report.count(**{"extracted": len(missing), "kept": len(keys) - len(missing)})
-            report.fresh += len(missing)
+            report.new_texts += len(missing)
         unsaved: dict[bytes, Facts] = {}
         saved_at = time.monotonic()
         try:
@@ -153,7 +157,8 @@ class Extractor(BuildOperator):
                 results = self.extract_facts(texts_left, ctx)
             for done, (number, facts) in enumerate(results, 1):
                 unsaved[missing[number]] = facts
-                if len(unsaved) >= self.held or time.monotonic() - saved_at > SAVE_SECONDS:
+                is_due = time.monotonic() - saved_at > SAVE_SECONDS
+                if len(unsaved) >= self.max_unsaved_chunks or is_due:
                     ctx.fact_store.save(unsaved)
                     facts_of_key.update(unsaved)
                     unsaved = {}
@@ -171,7 +176,7 @@ class Extractor(BuildOperator):
         assert state.chunks is not None  # a line without chunks is refused
         saved_facts, summary = SavedFacts(self, state.chunks, ctx), Summary(self)
         result: Sequence[Facts] = saved_facts
-        # Facts that cannot be saved stay in memory.
+        # Facts of few chunks stay in memory, and so do facts that cannot be saved.
         if len(saved_facts) <= HELD_CHUNKS or save_fault():
             result = tuple(self.find_facts(state.chunks.texts("text"), ctx, ctx.report))
             for row, facts in enumerate(result):
@@ -190,30 +195,26 @@ class Extractor(BuildOperator):
 
 @dataclass(frozen=True, eq=False)
 class SavedFacts(Sequence[Facts]):
-    """Facts of very many chunks, read from disk on each access to save memory."""
+    """Facts of all chunks of a large corpus, read from disk on each access to save memory."""
 
     extractor: Extractor
     chunks: Table
     ctx: BuildContext
 
-    def read(self) -> Iterator[Facts]:
-        """Yield all facts in the order of the chunks."""
-        for texts in self._text_blocks():
-            yield from self.extractor.find_facts(texts, self.ctx)
-
     def collect_runs(
-        self, fresh: partial[C], report: BuildReport | None = None
+        self, make_empty: partial[C], report: BuildReport | None = None
     ) -> Iterator[tuple[range, C]]:
         """Yield the rows of each run of chunks, with a collection of its facts.
 
-        A run is a range of consecutive chunks. The collections of a parser's facts are saved. After
-        a change of the corpus, only the changed runs are collected again.
+        A run is a range of consecutive chunks. Collections are saved, unless the facts are from a
+        language model. After a change of the corpus, only the changed runs are collected again.
 
         Parameters
         ----------
-        fresh : makes an empty collection. The first chunk of a run is row 0 of its collection.
-        report : receives the number of facts that are extracted now. Without it, the worker
-            processes of the build do the work, if it has any.
+        make_empty : makes an empty collection. The first chunk of a run is row 0 of its
+            collection.
+        report : receives the numbers of saved and of extracted facts. If it is None, the worker
+            processes of the build collect the facts, if there are any.
 
         Yields
         ------
@@ -221,23 +222,23 @@ class SavedFacts(Sequence[Facts]):
         """
         saved_runs = SavedRuns(self.ctx.report.note) if not self.extractor.chat_models() else None
         runs = list(chunk_runs(self._keys))
-        kind = f"{fresh.func.__name__} {fresh.args!r} {fresh.keywords!r}"
+        kind = f"{make_empty.func.__name__} {make_empty.args!r} {make_empty.keywords!r}"
         keys = [run_key(kind, self._keys[run.start : run.stop]) for run in runs]
-        saved_keys = saved_runs.known(keys) if saved_runs is not None else set()
+        saved_keys = saved_runs.find_saved(keys) if saved_runs is not None else set()
         missing_runs = [run for run, key in zip(runs, keys) if key not in saved_keys]
-        missing_collections = self._collect(fresh, missing_runs, report)
+        missing_collections = self._collect(make_empty, missing_runs, report)
         for run, key in zip(runs, keys):
             collection = None
             if saved_runs is not None and key in saved_keys:
-                collection = saved_runs.load(key, fresh())
+                collection = saved_runs.load(key, make_empty())
                 if collection is not None and report is not None:
                     n_saved = len(set(self._keys[run.start : run.stop]))
                     report.count(**{"extracted": 0, "kept": n_saved})
             if collection is None:
-                # A saved run that cannot be read is collected by itself.
+                # A saved run that cannot be read is collected separately.
                 is_missing = key not in saved_keys
                 collection = next(
-                    missing_collections if is_missing else self._collect(fresh, [run], report)
+                    missing_collections if is_missing else self._collect(make_empty, [run], report)
                 )
                 if saved_runs is not None:
                     saved_runs.save(key, collection)
@@ -246,12 +247,13 @@ class SavedFacts(Sequence[Facts]):
             saved_runs.remove_oldest()
 
     def _collect(
-        self, fresh: partial[C], runs: Sequence[range], report: BuildReport | None
+        self, make_empty: partial[C], runs: Sequence[range], report: BuildReport | None
     ) -> Iterator[C]:
+        """Yield a new collection of each run, by the workers if no report is given."""
         texts = (self.chunks.texts("text", run) for run in runs)
         if report is None and self.ctx.workers is not None:
-            return collect_over_workers(self.extractor, fresh, texts, self.ctx)
-        return (collect_facts(self.extractor, fresh, self.ctx, one, report) for one in texts)
+            return collect_over_workers(self.extractor, make_empty, texts, self.ctx)
+        return (collect_facts(self.extractor, make_empty, self.ctx, run, report) for run in texts)
 
     @cached_property
     def _keys(self) -> list[bytes]:
@@ -271,7 +273,8 @@ class SavedFacts(Sequence[Facts]):
         return len(self.chunks)
 
     def __iter__(self) -> Iterator[Facts]:
-        return self.read()
+        for texts in self._text_blocks():
+            yield from self.extractor.find_facts(texts, self.ctx)
 
     @overload
     def __getitem__(self, index: int) -> Facts: ...
@@ -285,12 +288,16 @@ class SavedFacts(Sequence[Facts]):
 
 
 class Summary:
-    """Summary of the facts of all chunks for the report, without their content."""
+    """Counts and notes of the facts of all chunks, for the report of the build.
+
+    The names of its attributes are part of saved runs (see `Collector`).
+    """
 
     def __init__(self, extractor: Extractor):
         self.extractor = extractor
         self.said = TextIds()  # distinct facts without their content, as JSON
-        # Number of the facts in `said`, whether a model was asked, whether no reply could be read.
+        # For each chunk: number of its facts in `said`, and 1 or 0 for `has_asked_model` and
+        # `is_unreadable`.
         self.chunks = NumberColumns("iii")
 
     def add(self, row: int, facts: Facts) -> None:
@@ -315,18 +322,18 @@ class Summary:
 
         Raises UnparsedReplies if no reply of a language model could be read.
         """
-        distinct_facts = [Facts.from_json(one) for one in self.said]
+        distinct_facts = [Facts.from_json(text) for text in self.said]
         numbers, asked, unreadable = self.chunks.arrays()
-        _report_notes([distinct_facts[one] for one in numbers.tolist()], ctx)
+        _report_notes([distinct_facts[number] for number in numbers.tolist()], ctx)
         n_asked, n_unreadable = int(asked.sum()), int(unreadable[asked > 0].sum())
         ctx.report.count(asked=n_asked, **{"unread chunks": n_unreadable})
         if n_asked and n_unreadable == n_asked:
-            asked_facts = [distinct_facts[one] for one in numbers[asked > 0].tolist()]
+            asked_facts = [distinct_facts[number] for number in numbers[asked > 0].tolist()]
             raise UnparsedReplies(_no_reply_message(asked_facts))
 
 
 def _no_reply_message(facts: Sequence[Facts]) -> str:
-    """Return a message that no reply could be read, with the most frequent reason."""
+    """Return the message of an error that no reply could be read, with the most frequent reason."""
     notes = Counter(chain.from_iterable(one.notes for one in facts))
     reason = f" {_note_text(*notes.most_common(1)[0])}." if notes else ""
     chunks = "The only chunk" if len(facts) == 1 else f"None of the {len(facts):,} chunks"
@@ -337,7 +344,7 @@ def _no_reply_message(facts: Sequence[Facts]) -> str:
 
 
 def _report_notes(facts: Sequence[Facts], ctx: BuildContext) -> None:
-    """Report the most frequent notes of chunks, and how many replies and items were unusable."""
+    """Report the most frequent notes of chunks, and the numbers of unusable replies and items."""
     ctx.report.count(
         **{
             "unread": sum(one.unreadable for one in facts),

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 MAX_LABEL_WORDS = 4
-MAX_JOINED_VERBS = 4  # verbs, each joined to the next, among which a subject is searched
-# Phrases between two names of the same entity.
+MAX_JOINED_VERBS = 4  # verbs of a chain (“came and saw and won”) among which a subject is searched
+# Phrases between two names of the same entity, after leaving out `WORDS_BEFORE_ALIAS`.
 ALIAS_PHRASES = frozenset(
     "also called|also known as|also named|also referred to as|better known as|commonly known as|"
     "commonly called|formerly known as|formerly called|previously known as|"
     "known professionally as|known simply as|abbreviated|abbreviated as|abbreviated to|"
     "abbreviated with".split("|")
 )
-# The same, if both are names and not terms.
+# Such phrases if both mentions are names and not terms.
 NAME_ALIAS_PHRASES = frozenset(("known as", "born", "nicknamed"))
 LAST_ALIAS_WORDS = frozenset(
     ("(", *(words.split()[-1] for words in (*ALIAS_PHRASES, *NAME_ALIAS_PHRASES)))
@@ -33,6 +33,7 @@ WORDS_BEFORE_ALIAS = frozenset(
     "which who that is was are were often sometimes usually more most widely or and , : "
     '" “ ‘ the'.split()
 )
+# spaCy's labels of dependencies.
 SUBJECT_DEPENDENCIES = ("nsubj", "nsubjpass")
 OBJECT_DEPENDENCIES = ("dobj", "attr", "oprd", "dative", "appos")
 
@@ -48,66 +49,68 @@ class MentionLabels:
 
     def __init__(self, doc: Doc, mentions: Sequence[ParsedMention]):
         self.doc = doc
-        self.mention_of_token: dict[int, ParsedMention] = {}  # by token
+        self.mention_of_token: dict[int, ParsedMention] = {}  # by index of the token
         for mention in mentions:
             self.mention_of_token.update(dict.fromkeys(range(mention.start, mention.end), mention))
 
-    def label_between(self, one: ParsedMention, other: ParsedMention) -> tuple[str, str] | None:
+    def label_between(self, first: ParsedMention, second: ParsedMention) -> tuple[str, str] | None:
         """Return the label of two mentions.
 
         Parameters
         ----------
-        one, other : the mentions, in the order of the text.
+        first, second : the mentions, in the order of the text.
 
         Returns
         -------
-        The folded name of the relation's head, and the label. None if the sentence has no label for
-            them.
+        The folded name of the relation's head, and the label. None if the sentence has none.
         """
-        alias = self._alias(one, other)
-        if alias and (other.name[:-1].isupper() or not self._within_term(one)):
-            return one.name.casefold(), alias
-        for head, tail in ((one, other), (other, one)):
-            label = self._label(head, tail)
+        alias = self._alias_label(first, second)
+        # An acronym, perhaps with a plural s, also abbreviates the end of a longer term.
+        if alias and (second.name[:-1].isupper() or not self._ends_longer_term(first)):
+            return first.name.casefold(), alias
+        for head, tail in ((first, second), (second, first)):
+            label = self._syntax_label(head, tail)
             if label:
                 return head.name.casefold(), label
         return None
 
-    def _within_term(self, one: ParsedMention) -> bool:
+    def _ends_longer_term(self, mention: ParsedMention) -> bool:
         """Return whether a mention ends a longer term, to which the other name then belongs.
 
         An example is "removal of the uterus (hysterectomy)".
         """
-        root = _root(self.doc, one)
+        root = _root(self.doc, mention)
         return root.dep_ == "pobj" and root.head.head.pos_ in ("NOUN", "PROPN")
 
-    def _alias(self, one: ParsedMention, other: ParsedMention) -> str:
-        """Return the label of a mention and an alias right after it; empty if it is no alias.
+    def _alias_label(self, first: ParsedMention, second: ParsedMention) -> str:
+        """Return the label if the second mention is an alias of the first; else empty.
 
-        An alias follows words such as “also known as”, or stands in brackets.
+        An alias follows directly: after words such as “also known as”, or in brackets.
         """
         doc = self.doc
-        end = other.start
-        while end > one.end and doc[end - 1].lower_ in ("the", *OPENING_QUOTES):
+        end = second.start  # of the tokens between the two
+        while end > first.end and doc[end - 1].lower_ in ("the", *OPENING_QUOTES):
             end -= 1
-        if end > one.end and doc[end - 1].lower_ not in LAST_ALIAS_WORDS:
+        if end > first.end and doc[end - 1].lower_ not in LAST_ALIAS_WORDS:
             return ""
-        words, in_brackets = _words_outside_brackets(doc[one.end : end])
+        words, in_brackets = _words_outside_brackets(doc[first.end : end])
         if in_brackets:
-            last_bracket = max(index for index in range(one.end, end) if doc[index].text == "(")
-            if last_bracket > one.end:
+            brackets = (index for index in range(first.end, end) if doc[index].text == "(")
+            last_bracket = max(brackets)
+            if last_bracket > first.end:
                 return ""
             words = [token.lower_ for token in doc[last_bracket + 1 : end]]
             if not words:
-                is_closed = other.end < len(doc) and doc[other.end].text in (")", ",", ";")
+                is_closed = second.end < len(doc) and doc[second.end].text in (")", ",", ";")
                 return IN_BRACKETS if is_closed else ""
         phrase = " ".join(dropwhile(WORDS_BEFORE_ALIAS.__contains__, words))
-        return ALSO_CALLED if _gives_alias(phrase, one, other) else ""
+        return ALSO_CALLED if _gives_alias(phrase, first, second) else ""
 
-    def _label(self, head: ParsedMention, tail: ParsedMention) -> str:
-        """Return the words that connect the head as a subject with the tail as an object.
+    def _syntax_label(self, head: ParsedMention, tail: ParsedMention) -> str:
+        """Return the words that connect the head with the tail in the syntax tree; empty for none.
 
-        They may also lead from a noun through a preposition. Empty if there are none.
+        The head is the subject of a verb and the tail its object, or the tail belongs to the head
+        as an apposition, a possessor or through a preposition.
         """
         token, preposition = _root(self.doc, tail), ""
         while token.dep_ == "conj" and token.head.pos_ in ("NOUN", "PROPN"):
@@ -129,10 +132,14 @@ class MentionLabels:
             return ""
         if self.mention_of_token.get(token.i) is head:
             return preposition
-        return self._by_verb(head, token, preposition)
+        return self._verb_label(head, token, preposition)
 
-    def _by_verb(self, head: ParsedMention, token: Token, preposition: str) -> str:
-        """Return the label through a verb whose subject is the head, or a noun that the head is."""
+    def _verb_label(self, head: ParsedMention, token: Token, preposition: str) -> str:
+        """Return the label through a verb or noun above the tail; empty if there is none.
+
+        The head is the subject of the verb, or the noun describes it. `token` is the word above the
+        tail, and `preposition` is the one between the two, or empty.
+        """
         words = [preposition] if preposition else []
         if self._is_noun_between(token):
             words = [token.lower_, *words]
@@ -143,28 +150,28 @@ class MentionLabels:
                 words = [above.lower_, *words]
                 above = above.head
             token = above
-        if token.pos_ not in ("VERB", "AUX") or head not in self._subjects(token):
+        if token.pos_ not in ("VERB", "AUX") or head not in self._subject_mentions(token):
             return ""
         return " ".join([*_verb_words(token), *words][:MAX_LABEL_WORDS]) or "is"
 
     def _is_noun_between(self, token: Token) -> bool:
-        """Return whether a token is a noun, but no name, that the label goes through."""
+        """Return whether a token is a noun that belongs to the label, and no name."""
         mention = self.mention_of_token.get(token.i)
         if mention is not None and mention.type != PHRASE_TYPE:
             return False
         return token.pos_ in ("NOUN", "PROPN") and token.dep_ in ("attr", "appos", "dobj", "pobj")
 
-    def _subjects(self, verb: Token) -> list[ParsedMention]:
-        """Return the mentions that are subjects of a verb, or of the verb that it is joined to."""
+    def _subject_mentions(self, verb: Token) -> list[ParsedMention]:
+        """Return the mentions that are subjects of a verb, or else of a verb that it depends on."""
         for _ in range(MAX_JOINED_VERBS):
             mentions: list[ParsedMention] = []
             for child in verb.children:
                 if child.dep_ in SUBJECT_DEPENDENCIES:
-                    mentions += self._mentions(child)
+                    mentions += self._joined_mentions(child)
             if mentions:
                 return mentions
             if verb.dep_ in ("acl", "relcl"):
-                return self._mentions(verb.head)
+                return self._joined_mentions(verb.head)
             if verb.dep_ not in ("conj", "xcomp", "advcl", "ccomp"):
                 return []
             verb = verb.head
@@ -172,7 +179,7 @@ class MentionLabels:
                 return []
         return []
 
-    def _mentions(self, token: Token) -> list[ParsedMention]:
+    def _joined_mentions(self, token: Token) -> list[ParsedMention]:
         """Return the mention at a token, and those joined to it by “and”.
 
         A relative pronoun stands for the noun that its clause describes.
@@ -184,7 +191,7 @@ class MentionLabels:
 
 
 def _words_outside_brackets(tokens: Iterable[Token]) -> tuple[list[str], bool]:
-    """Return the words outside of brackets, and whether a bracket is open at the end."""
+    """Return the words outside of brackets in lower case, and whether a bracket stays open."""
     words: list[str] = []
     depth = 0
     for token in tokens:
@@ -197,17 +204,17 @@ def _words_outside_brackets(tokens: Iterable[Token]) -> tuple[list[str], bool]:
     return words, depth > 0
 
 
-def _gives_alias(phrase: str, one: ParsedMention, other: ParsedMention) -> bool:
+def _gives_alias(phrase: str, first: ParsedMention, second: ParsedMention) -> bool:
     """Return whether a phrase between two mentions says that they name the same entity."""
     if phrase in ALIAS_PHRASES:
         return True
     if phrase not in NAME_ALIAS_PHRASES:
         return False
-    if phrase == "born" and not one.type == other.type == "person":
+    if phrase == "born" and not first.type == second.type == "person":
         return False
-    if PHRASE_TYPE not in (one.type, other.type):
+    if PHRASE_TYPE not in (first.type, second.type):
         return True
-    return one.name[0].isupper() and other.name[0].isupper()
+    return first.name[0].isupper() and second.name[0].isupper()
 
 
 def _verb_words(verb: Token) -> list[str]:
@@ -217,5 +224,6 @@ def _verb_words(verb: Token) -> list[str]:
     return words + [child.lower_ for child in verb.children if child.dep_ == "prt"]
 
 
-def _root(doc: Doc, one: ParsedMention) -> Token:
-    return doc[one.start : one.end].root
+def _root(doc: Doc, mention: ParsedMention) -> Token:
+    """Return the word of a mention on which its other words depend."""
+    return doc[mention.start : mention.end].root

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.builds.base import BuildContext
 from core.builds.extract.extractor import Extractor
-from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, ReplyLists, lists_in
+from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, ReplyLists, parse_lists
 from core.builds.facts import ChunkEntity, ChunkRelation, Facts
 from core.builds.model_requests import (
     in_language,
@@ -30,16 +30,16 @@ from core.parameters import param
 from core.prompts import load_prompts, make_messages, one_line
 from core.types import Usage
 
-OCCURRING_WORD = re.compile(r"\w+")
+NAME_WORD = re.compile(r"\w+")
 EXTRACTION_PROMPTS = "extraction"
-MAX_EXTRACTION_REPLY_TOKENS = 700  # of a longer reply, the complete items are used
+MAX_EXTRACTION_REPLY_TOKENS = 700  # a longer reply is cut, and its complete items are used
 EXPECTED_EXTRACTION_TOKENS = 300  # tokens of a reply, as long as no reply is saved
 UNREADABLE_REPLY_NOTE = "a reply could not be read and gave nothing"
 CUT_REPLY_NOTE = "a reply was cut short; what had ended of it is kept"
 UNUSABLE_ITEMS_NOTE = "entities or relations of a reply have no name and were left out"
 NOT_READ_CHUNK_NOTE = "longer than the language model reads; nothing was extracted from it"
 SCHEMA_CHOICES = ("kg", "tkg", "rkg")
-# The prompt of each schema whose example a model may copy.
+# Prompt with the example that a model may copy, by schema.
 EXAMPLE_PROMPTS = {"kg": "triples", "tkg": "tkg", "rkg": "rkg"}
 
 
@@ -49,7 +49,7 @@ class LanguageModelExtraction(Extractor):
 
     With `kg` the model is asked in two steps, for names and then for triples of these names. With
     `tkg` it is asked for entities and relations with descriptions in one step, and with `rkg` also
-    for keywords. `gleaning` is the number of times that it is asked what it has missed.
+    for keywords. Then it is asked `gleaning` times for further entities and relations.
 
     A reply that is not JSON gives nothing and is counted as unreadable. Of a reply that was cut,
     the complete items are used. In both cases the model is asked again immediately, and once more
@@ -77,7 +77,8 @@ class LanguageModelExtraction(Extractor):
     def is_final(self, facts: Facts) -> bool:
         """Return whether saved facts are final.
 
-        Empty facts are not. Their replies are saved, and a later version may be able to parse them.
+        Facts of an unreadable or cut reply are not, and neither are empty ones. Their replies are
+        saved, and a later version may be able to parse them.
         """
         return (
             not facts.unreadable
@@ -112,7 +113,8 @@ class LanguageModelExtraction(Extractor):
 
         Returns
         -------
-        Calls and tokens, with the mean length of this model's replies so far, and seconds.
+        Calls and tokens, and seconds. The length of a reply is the mean of this model's replies so
+        far.
         """
         first = "names" if self.schema == "kg" else self.schema
         calls_per_text = (1 + self.gleaning) * (2 if self.schema == "kg" else 1)
@@ -146,7 +148,7 @@ class LanguageModelExtraction(Extractor):
         ModelUnavailable, ModelFailed : as the model raises.
         """
         facts = ReplyFacts(
-            Occurrence(text),
+            NameSearch(text),
             load_prompts(EXTRACTION_PROMPTS)[EXAMPLE_PROMPTS[self.schema]]["system"],
         )
         try:
@@ -156,7 +158,7 @@ class LanguageModelExtraction(Extractor):
                 for lists in self._ask(chat, self.schema, facts, ctx, text=text):
                     facts.add_entities(lists["entities"])
                     facts.add_relations(lists["relations"])
-        except BadInput:
+        except BadInput:  # the prompt is longer than the model reads
             return Facts(unreadable=1, notes=(NOT_READ_CHUNK_NOTE,))
         return facts.to_facts()
 
@@ -184,7 +186,10 @@ class LanguageModelExtraction(Extractor):
     def _ask(
         self, chat: Chat, prompt: str, facts: ReplyFacts, ctx: BuildContext, **values: str
     ) -> Iterator[dict[str, list[Any]]]:
-        """Yield the lists of the first reply, then those of the replies on what it missed."""
+        """Yield the lists of the first reply, then those of the replies with further items.
+
+        Ends early if a reply is unreadable or has no items. `values` fill the gaps of the prompt.
+        """
         conversation = list(make_messages(EXTRACTION_PROMPTS, prompt, **values))
         for _ in range(1 + self.gleaning):
             reply = reply_to(
@@ -194,7 +199,7 @@ class LanguageModelExtraction(Extractor):
                 schema=EXTRACTION_SCHEMAS[prompt],
                 max_tokens=MAX_EXTRACTION_REPLY_TOKENS,
             )
-            parsed = lists_in(reply.text, EXTRACTION_SCHEMAS[prompt])
+            parsed = parse_lists(reply.text, EXTRACTION_SCHEMAS[prompt])
             facts.count_reply(reply, parsed)
             if parsed is None:
                 return
@@ -209,35 +214,36 @@ class LanguageModelExtraction(Extractor):
 
 @dataclass
 class ReplyFacts:
-    """Results of the replies for one chunk, restricted to what occurs in the chunk."""
+    """Entities and relations of the replies for one chunk, if their names occur in the chunk."""
 
-    occurs: Occurrence
+    occurs: NameSearch
     instruction: str  # the prompt with an example, which small models copy
     entity_of_name: dict[str, ChunkEntity] = field(default_factory=dict)  # by folded name
+    # By folded names of head, tail and relation.
     relation_of_names: dict[tuple[str, str, str], ChunkRelation] = field(default_factory=dict)
-    unreadable: int = 0
-    n_cut: int = 0
-    dropped: int = 0
-    unusable: int = 0
+    n_unreadable: int = 0  # replies
+    n_cut: int = 0  # replies
+    n_dropped: int = 0  # items with a name that does not occur in the chunk
+    n_unusable: int = 0  # items without a name
     fault: str = ""  # reason why a reply could not be read, if it is known
 
-    def count_reply(self, reply: ChatReply, read: ReplyLists | None) -> None:
+    def count_reply(self, reply: ChatReply, lists: ReplyLists | None) -> None:
         """Count a reply that is unreadable or cut, or that holds unusable items.
 
         Parameters
         ----------
         reply : the reply.
-        read : its lists; None if it is unreadable.
+        lists : its lists; None if it is unreadable.
         """
-        if read is None:
-            self.unreadable += 1
+        if lists is None:
+            self.n_unreadable += 1
             self.fault = "" if reply.finish == "unreadable" else reply.describe_fault()
             return
-        self.n_cut += not read.is_whole or reply.finish == "length"
-        self.unusable += read.unusable
+        self.n_cut += not lists.is_whole or reply.finish == "length"
+        self.n_unusable += lists.unusable
 
     def add_entities(self, rows: Sequence[dict[str, str]]) -> None:
-        """Add entities; of several with the same name, the first counts."""
+        """Add entities, given by name, type and description; the first of a name counts."""
         for row in rows:
             description = self._without_example(row["description"])
             self._add(row["name"], one_line(row["type"]).lower(), description)
@@ -245,12 +251,13 @@ class ReplyFacts:
     def add_relations(self, rows: Sequence[dict[str, str]]) -> None:
         """Add relations; of several with the same ends and name, the first counts.
 
-        A relation of an entity with itself is ignored.
+        A relation of an entity with itself is ignored. Rows have the keys “source” and “target”,
+        and may have “name”, “description” and “keywords”.
         """
         for row in rows:
             head, tail = self._add(row["source"]), self._add(row["target"])
             if not (head and tail):
-                self.dropped += 1
+                self.n_dropped += 1
             elif head != tail:
                 name = one_line(row.get("name", ""))
                 relation = ChunkRelation(
@@ -265,23 +272,23 @@ class ReplyFacts:
     def to_facts(self) -> Facts:
         """Return the results as facts, with notes on unreadable and unusable parts."""
         notes = []
-        if self.unreadable:
+        if self.n_unreadable:
             reason = f" ({self.fault.rstrip('.')})" if self.fault else ""
             notes.append(f"{UNREADABLE_REPLY_NOTE}{reason}")
         if self.n_cut:
             notes.append(CUT_REPLY_NOTE)
-        if self.unusable:
+        if self.n_unusable:
             notes.append(UNUSABLE_ITEMS_NOTE)
         return Facts(
             tuple(self.entity_of_name.values()),
             tuple(self.relation_of_names.values()),
-            self.unreadable,
-            self.dropped + self.unusable,
+            self.n_unreadable,
+            self.n_dropped + self.n_unusable,
             tuple(notes),
         )
 
     def _without_example(self, description: str) -> str:
-        """Return a description; empty if it was copied from the example of the prompt."""
+        """Return a description on one line; empty if copied from the example of the prompt."""
         text = one_line(description)
         return "" if text in self.instruction else text
 
@@ -289,20 +296,20 @@ class ReplyFacts:
         """Add an entity that occurs in the chunk, and return its folded name; else empty."""
         key = fold_name(name)
         if not self.occurs(name):
-            self.dropped += 1
+            self.n_dropped += 1
             return ""
         self.entity_of_name.setdefault(key, ChunkEntity(one_line(name), type, description))
         return key
 
 
-class Occurrence:
-    """Search for names in one text.
+class NameSearch:
+    """Search for names in one text, called with a name.
 
     A name is found if it occurs as written, or if all of its words occur anywhere in the text. Case
     and white space are ignored.
 
-    >>> from core.builds.extract.language_model import Occurrence
-    >>> occurs = Occurrence("Lincoln, Abraham, was  born in Kentucky.")
+    >>> from core.builds.extract.language_model import NameSearch
+    >>> occurs = NameSearch("Lincoln, Abraham, was  born in Kentucky.")
     >>> occurs("Abraham Lincoln"), occurs("kentucky"), occurs("Marie Curie"), occurs(" ")
     (True, True, False, False)
     """
@@ -313,10 +320,10 @@ class Occurrence:
     def __call__(self, name: str) -> bool:
         key = fold_name(name)
         if key in self._text:
-            return OCCURRING_WORD.search(key) is not None
-        words = OCCURRING_WORD.findall(key)
+            return NAME_WORD.search(key) is not None
+        words = NAME_WORD.findall(key)
         return bool(words) and self._words.issuperset(words)
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(OCCURRING_WORD.findall(self._text))
+        return frozenset(NAME_WORD.findall(self._text))

@@ -1,8 +1,8 @@
-"""Rules that find names and phrases in languages without an installed parser.
+"""Rules that find names and phrases in texts of languages without an installed parser.
 
 - Latin, Cyrillic and Greek letters: runs of capitalised words. The first word of a sentence counts
   only if it is capitalised elsewhere too.
-- German, where all nouns are capitalised: runs of capitalised words are names, and so is a word
+- German, in which all nouns are capitalised: runs of capitalised words are names, and so is a word
   after “in” or “aus” without an article. A long noun is a phrase.
 - Chinese: names and compound nouns by the dictionary of rjieba if it is installed, else strings
   that recur.
@@ -29,7 +29,7 @@ from core.languages import Language
 from core.languages.spelling import OPTIONAL_MARKS
 from core.languages.terms import MARKED_WORD
 
-RULES_EDITION = 1  # version of the rules; with another version, chunks are read again
+RULES_EDITION = 1  # increased when the rules change, so that chunks are read again
 NAME_TYPE, WORK_TYPE = "name", "work"
 RULE_WORD = re.compile(rf"{MARKED_WORD}(?:[-'’·.]{MARKED_WORD})*")
 QUOTED_TITLE = re.compile(
@@ -58,6 +58,7 @@ MIN_PHRASE_NOUNS = 2  # fewest adjacent nouns that form a phrase
 HAN_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇]+")
 JAPANESE_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー・]{2,20}")
 RUN_LETTERS = range(2, 9)  # lengths of recurring strings in scripts without spaces
+# rjieba's tags of nouns and names, and the types of the names.
 NOUN_TAGS = ("n", "nr", "ns", "nt", "nz", "nrt", "nrfg", "s", "j", "eng")
 TYPE_OF_TAG = {
     "nr": "person",
@@ -70,7 +71,7 @@ TYPE_OF_TAG = {
 ARABIC_ARTICLE = re.compile(r"(?:وال|بال|كال|فال|ال|لل)\w{2,}")
 # “and” or “in”, written together with the next word
 ARABIC_PREFIX = re.compile(r"^(?:[وبفك](?=ال)|و(?=\w{4}))")
-# An Arabic verb at the beginning of a clause: in the present tense, or of three letters.
+# An Arabic verb at the beginning of a clause: in the present tense, or a word of three letters.
 ARABIC_VERB = re.compile(r"[يتن]\w{2,5}$|\w{3}$")
 KOREAN_ENDINGS = re.compile(
     r"(?<=[가-힣]{2})(?:에서는|에서|으로|에게|까지|부터|이다|은|는|이|가|을|를|의|에|와|과|도|로)$"
@@ -81,7 +82,7 @@ Gram = TypeVar("Gram", str, tuple[str, ...])  # letters or words in a row
 
 @dataclass(frozen=True)
 class RuleMention:
-    """A name or phrase with its position in the text and its type."""
+    """A name or phrase, its start in characters, and its type: `NAME_TYPE`, “person” and so on."""
 
     start: int
     name: str
@@ -89,14 +90,14 @@ class RuleMention:
 
 
 def signature(language: Language) -> str:
-    """Return an id of the rules, and of the dictionary if any, on which the facts depend."""
-    if language.code == "zh" and (lexicon := dictionary()):
+    """Return an id of the rules for a language, and of the dictionary if they use one."""
+    if language.code == "zh" and (lexicon := dictionary_version()):
         return f"rules {RULES_EDITION} zh {lexicon}"
     return f"rules {RULES_EDITION} {language.code}"
 
 
-def dictionary() -> str:
-    """Return the version of rjieba, which includes its dictionary; empty if not installed."""
+def dictionary_version() -> str:
+    """Return the version of rjieba, which contains a dictionary; empty if it is not installed."""
     try:
         return f"rjieba {version('rjieba')}"
     except PackageNotFoundError:
@@ -104,11 +105,11 @@ def dictionary() -> str:
 
 
 def read_by_rule(language: Language, texts: Sequence[str]) -> list[Facts]:
-    """Return the facts of texts in a language.
+    """Return the facts of texts in a language without a parser.
 
     Parameters
     ----------
-    language : the language, with its words.
+    language : the language, with its stop words.
     texts : texts of chunks.
 
     Returns
@@ -119,7 +120,7 @@ def read_by_rule(language: Language, texts: Sequence[str]) -> list[Facts]:
 
 
 def facts_in(text: str, language: Language) -> Facts:
-    """Return the names and phrases of a chunk, related where they share a sentence.
+    """Return the names and phrases of a chunk, related to those in the same sentence.
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ def facts_in(text: str, language: Language) -> Facts:
 
     Returns
     -------
-    Entities with the number of their mentions, and relations between those of a sentence.
+    Entities with the number of their mentions, and relations within sentences.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def facts_in(text: str, language: Language) -> Facts:
 def mentions_in(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> list[RuleMention]:
-    """Return the names and phrases of a text in order; quoted text is preferred to its parts.
+    """Return the names and phrases of a text; a quoted title is preferred to its parts.
 
     Parameters
     ----------
@@ -166,22 +167,24 @@ def mentions_in(
 
     Returns
     -------
-    Mentions by their start.
+    Mentions in the order of their start.
     """
     quotes: list[RuleMention] = []
     quoted = set[int]()  # positions of characters within quotes
     for match in QUOTED_TITLE.finditer(text):
+        # The only group that matched is the text between one kind of quotes.
         start, name = match.start(match.lastindex or 0), match[match.lastindex or 0].strip()
         quotes.append(RuleMention(start, name, WORK_TYPE))
         quoted.update(range(start, start + len(name)))
     general_rule = by_capitals if language.has_case else by_recurrence
     rule = RULE_OF_LANGUAGE.get(language.code, general_rule)
-    others = [one for one in rule(text, language, spans) if one.start not in quoted]
-    mentions = [one for one in (*quotes, *others) if _is_name(one.name, language)]
-    return sorted(mentions, key=lambda one: one.start)
+    unquoted = [found for found in rule(text, language, spans) if found.start not in quoted]
+    mentions = [found for found in (*quotes, *unquoted) if _is_name(found.name, language)]
+    return sorted(mentions, key=lambda mention: mention.start)
 
 
 def _is_name(name: str, language: Language) -> bool:
+    """Return whether a text has two letters, not too many words, and is no stop word."""
     letters = sum(map(str.isalpha, name))
     return (
         letters > 1
@@ -193,7 +196,7 @@ def _is_name(name: str, language: Language) -> bool:
 def by_capitals(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> Iterator[RuleMention]:
-    """Yield runs of capitalised words.
+    """Yield runs of capitalised words as names: the rule for alphabets with capital letters.
 
     A single word at the beginning of a sentence counts only if it is capitalised within a sentence
     too.
@@ -211,7 +214,7 @@ def by_capitals(
     inside = _capitals_inside(text, spans)
     for start, end in spans:
         words = list(RULE_WORD.finditer(text, start, end))
-        for first, last in _runs(text, words, language):
+        for first, last in _name_runs(text, words, language):
             if first == 0 and last == 1 and words[0][0] not in inside:
                 continue
             yield _mention(text, words[first:last], NAME_TYPE)
@@ -239,10 +242,10 @@ def german_mentions(
     inside = _capitals_inside(text, spans)
     for start, end in spans:
         words = list(RULE_WORD.finditer(text, start, end))
-        for first, last in _split_runs(words, _runs(text, words, language, GERMAN_PARTICLES)):
+        for first, last in _split_runs(words, _name_runs(text, words, language, GERMAN_PARTICLES)):
             kind = _kind_of_german_run(words, first, last, inside)
             if kind:
-                first += _follows_title(words, first, last)
+                first += _begins_with_title(words, first, last)  # leaves out the title, one word
                 yield _mention(text, words[first:last], kind)
 
 
@@ -251,15 +254,15 @@ def _capitals_inside(text: str, spans: Sequence[tuple[int, int]]) -> set[str]:
     inside: set[str] = set()
     for start, end in spans:
         words = [word[0] for word in RULE_WORD.finditer(text, start, end)]
-        inside.update(filter(_capital, words[1:]))
+        inside.update(filter(_is_capitalised, words[1:]))
     return inside
 
 
-def _follows_title(words: Sequence[re.Match[str]], first: int, last: int) -> bool:
+def _begins_with_title(words: Sequence[re.Match[str]], first: int, last: int) -> bool:
     """Return whether a run of German words begins with the title of a person.
 
-    After an article, a title may precede a name of two words: der Bürgermeister Anton Rieß. It is
-    no part of the name.
+    After an article, the first of three or more words is a title: der Bürgermeister Anton Rieß. It
+    is no part of the name.
     """
     if not first or last - first <= MIN_PHRASE_NOUNS:
         return False
@@ -281,7 +284,7 @@ def _kind_of_german_run(
 
 
 def _is_german_name(words: Sequence[re.Match[str]], i: int, inside: set[str]) -> bool:
-    """Return whether a single capitalised word is a name, by the words before it."""
+    """Return whether a single capitalised German word is a name, by the words before it."""
     if i == 0:
         return words[0][0] in inside
     previous_word = words[i - 1][0].casefold()
@@ -307,25 +310,26 @@ def _split_runs(
             yield first, last
 
 
-def _runs(
+def _name_runs(
     text: str,
     words: Sequence[re.Match[str]],
     language: Language,
     particles: frozenset[str] = NAME_PARTICLES,
 ) -> Iterator[tuple[int, int]]:
-    """Yield runs of capitalised words as (first, last), where `last` is the word after the run.
+    """Yield runs of capitalised words as (first, last), exclusive of `last`.
 
-    They may include particles between the words, but no function words.
+    A run may include particles between its words, but no stop words. Its words are separated by
+    white space alone.
     """
     is_name = [
-        _capital(word[0]) and word[0].casefold() not in language.stop_words for word in words
+        _is_capitalised(word[0]) and word[0].casefold() not in language.stop_words for word in words
     ]
     is_joined = [i > 0 and not _gap_before(text, words, i).strip() for i in range(len(words))]
     first = 0
     while first < len(words):
         last = first + 1
         while is_name[first] and last < len(words):
-            ahead = last
+            ahead = last  # moves past particles to the next capitalised word
             while (
                 ahead < min(last + MAX_PARTICLES_IN_ROW, len(words))
                 and words[ahead][0] in particles
@@ -340,11 +344,12 @@ def _runs(
         first = last
 
 
-def _capital(word: str) -> bool:
+def _is_capitalised(word: str) -> bool:
     return word[0].isupper()
 
 
 def _mention(text: str, words: Sequence[re.Match[str]], kind: str) -> RuleMention:
+    """Return the mention of adjacent words, with single blanks between them."""
     start = words[0].start()
     return RuleMention(start, " ".join(text[start : words[-1].end()].split()), kind)
 
@@ -372,6 +377,7 @@ def chinese_mentions(
         yield from by_recurring_letters(text, language, spans)
         return
     position, run = 0, list[tuple[int, str, str]]()
+    # rjieba refuses lone surrogates. The last, empty word ends a run at the end of the text.
     for word, tag in [*rjieba.tag(text.encode("utf-8", "replace").decode()), ("", "x")]:
         if tag in NOUN_TAGS and word not in language.stop_words:
             run.append((position, word, tag))
@@ -390,7 +396,7 @@ def _compound(run: Sequence[tuple[int, str, str]]) -> Iterator[RuleMention]:
     names = [
         RuleMention(start, word, TYPE_OF_TAG[tag]) for start, word, tag in run if tag in TYPE_OF_TAG
     ]
-    has_person = any(one.kind == "person" and len(one.name) > 1 for one in names)
+    has_person = any(name.kind == "person" and len(name.name) > 1 for name in names)
     if has_person and len(run) > 1:  # a title next to a person is not part of the name
         yield from names
     elif names or len(run) >= MIN_PHRASE_NOUNS:
@@ -418,7 +424,7 @@ def by_recurring_letters(
     runs: list[tuple[int, str]] = []
     cuts = _pattern_of_words(language.stop_words)
     for match in HAN_RUN.finditer(text):
-        runs += [(match.start() + offset, part) for offset, part in _parts(match[0], cuts)]
+        runs += [(match.start() + offset, part) for offset, part in _cut_parts(match[0], cuts)]
     counts: Counter[str] = Counter()
     for _, part in runs:
         for size in RUN_LETTERS:
@@ -434,7 +440,7 @@ def by_recurring_letters(
 
 
 def _pattern_of_words(words: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that finds any of these words, the longest first."""
+    """Return a pattern that finds any of the words, the longest first; nothing without words."""
     longest_first = sorted(words, key=len, reverse=True)
     return re.compile("|".join(re.escape(word) for word in longest_first) or "$^")
 
@@ -449,7 +455,7 @@ def _longest_recurring(counts: Counter[Gram]) -> set[Gram]:
 
 
 def _longest_name_at(part: str, position: int, names: set[str]) -> str:
-    """Return the longest of these names that begins at a position, empty if there is none."""
+    """Return the longest of some names that begins at a position; empty if there is none."""
     for size in reversed(RUN_LETTERS):
         name = part[position : position + size]
         if len(name) == size and name in names:
@@ -457,8 +463,8 @@ def _longest_name_at(part: str, position: int, names: set[str]) -> str:
     return ""
 
 
-def _parts(run: str, cuts: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield the parts of a run between cuts that are long enough, each with its offset."""
+def _cut_parts(run: str, cuts: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield the parts of a run between cuts that have at least two letters, with their offsets."""
     start = 0
     spans = [cut.span() for cut in cuts.finditer(run)]
     for end, next_start in [*spans, (len(run), len(run))]:
@@ -491,7 +497,7 @@ def japanese_mentions(
 def arabic_mentions(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> Iterator[RuleMention]:
-    """Yield words with the article together with their noun, then runs that recur.
+    """Yield Arabic words with the article together with their noun, then runs that recur.
 
     A verb at the beginning of a clause is left out.
 
@@ -510,15 +516,16 @@ def arabic_mentions(
         words = list(RULE_WORD.finditer(text, start, end))
         for first, last in _definite_runs(words, text, language):
             covered.update(range(words[first].start(), words[last - 1].end()))
-            one = _mention(text, words[first:last], NAME_TYPE)
-            yield RuleMention(one.start, ARABIC_PREFIX.sub("", one.name), one.kind)
-    yield from (one for one in by_recurrence(text, language, spans) if one.start not in covered)
+            name = _mention(text, words[first:last], NAME_TYPE)
+            yield RuleMention(name.start, ARABIC_PREFIX.sub("", name.name), name.kind)
+    recurring = by_recurrence(text, language, spans)
+    yield from (mention for mention in recurring if mention.start not in covered)
 
 
 def _definite_runs(
     words: Sequence[re.Match[str]], text: str, language: Language
 ) -> Iterator[tuple[int, int]]:
-    """Yield runs of words with the article, as (first, last).
+    """Yield runs of Arabic words with the article as (first, last), exclusive of `last`.
 
     A run includes the noun before it if that is in the same clause and not a verb.
     """
@@ -536,7 +543,10 @@ def _definite_runs(
 
 
 def _articled_end(words: Sequence[re.Match[str]], first: int, text: str) -> int:
-    """Return the end of the run of words with the article that begins at a word."""
+    """Return the end (exclusive) of the run of words with the article that begins at a word.
+
+    It equals `first` if that word has no article.
+    """
     last = first
     while last < len(words) and ARABIC_ARTICLE.fullmatch(words[last][0]):
         # A word with “and” before it begins another entity.
@@ -547,7 +557,10 @@ def _articled_end(words: Sequence[re.Match[str]], first: int, text: str) -> int:
 
 
 def _follows_noun(words: Sequence[re.Match[str]], i: int, text: str, language: Language) -> bool:
-    """Return whether the word before one with the article is its noun, and not a verb."""
+    """Return whether a word with the article follows its noun, rather than a verb.
+
+    The noun has no article itself: جامعة القاهرة, University of Cairo.
+    """
     head = i - 1
     if head < 0 or words[i][0][0] != "ا" or _gap_before(text, words, i).strip():
         return False
@@ -574,7 +587,7 @@ def _gap_before(text: str, words: Sequence[re.Match[str]], i: int) -> str:
 def by_recurrence(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> Iterator[RuleMention]:
-    """Yield runs of up to three words without function words that recur in a text.
+    """Yield runs of up to three words without stop words that recur: the rule without capitals.
 
     Of runs that always recur together, only the longest counts.
 
@@ -609,7 +622,7 @@ def by_recurrence(
 def _longest_gram_at(
     run: Sequence[tuple[int, str]], position: int, grams: set[tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """Return the longest of these word sequences that begins at a position, empty if none does."""
+    """Return the longest of some word sequences that begins at a position; empty if none does."""
     for size in (3, 2, 1):
         gram = tuple(word for _, word in run[position : position + size])
         if len(gram) == size and gram in grams:
@@ -620,7 +633,10 @@ def _longest_gram_at(
 def _content_runs(
     text: str, words: Sequence[re.Match[str]], language: Language
 ) -> Iterator[list[tuple[int, str]]]:
-    """Yield runs of content words, each word with its start."""
+    """Yield runs of adjacent content words, each word with its start.
+
+    A Korean word loses its particle, which also ends the run.
+    """
     is_korean = language.code == "ko"
     min_letters = 2 if is_korean else 3
     run: list[tuple[int, str]] = []

@@ -25,8 +25,9 @@ FENCES = ("```", "~~~")
 def as_prose(text: str, english: bool = True) -> str:
     r"""Return a text with its headings and table rows as sentences between `SENTENCE_BREAK`.
 
-    In English, a row below a header becomes sentences on its first cell, one for each other cell.
-    In other languages its cells are joined by semicolons. Code and all other lines are unchanged.
+    In English, a row below a header becomes sentences about its first cell, one for each other
+    cell. In other languages its cells are joined by semicolons. Code and all other lines are
+    unchanged.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def _lines(lines: Sequence[str], english: bool) -> Iterator[str]:
         elif header is not None and _is_rule(stripped):
             continue
         elif "|" in stripped and (header is not None or TABLE_BAR.search(stripped)):
-            yield _row(_cells(stripped, loose=header is not None), header or (), english)
+            yield _row(_cells(stripped, any_bar=header is not None), header or (), english)
         else:
             header = None
             yield line
@@ -101,13 +102,13 @@ def _is_header(lines: Sequence[str], number: int) -> bool:
     return "|" in lines[number] and number + 1 < len(lines) and _is_rule(lines[number + 1])
 
 
-def _cells(line: str, loose: bool = True) -> list[str]:
+def _cells(line: str, any_bar: bool = True) -> list[str]:
     """Return the cells of a table row.
 
-    With `loose`, any bar divides cells, otherwise only a bar between spaces.
+    With `any_bar`, every bar divides cells, otherwise only a bar between spaces or at an end.
     """
     line = line.replace(r"\|", BAR_PLACEHOLDER)
-    parts = line.split("|") if loose else TABLE_BAR.split(line)
+    parts = line.split("|") if any_bar else TABLE_BAR.split(line)
     start = 1 if line.startswith("|") else 0
     end = len(parts) - 1 if line.endswith("|") else len(parts)
     return [_strip_marks(part.replace(BAR_PLACEHOLDER, "|")) for part in parts[start:end]]
@@ -116,13 +117,14 @@ def _cells(line: str, loose: bool = True) -> list[str]:
 def _is_rule(line: str) -> bool:
     """Return whether a line is the dashed rule below the header of a table."""
     parts = [part.strip() for part in line.split("|")]
-    return "|" in line and any(parts) and all(RULE_CELL.fullmatch(one) for one in parts if one)
+    return "|" in line and any(parts) and all(RULE_CELL.fullmatch(part) for part in parts if part)
 
 
 def _row(cells: Sequence[str], header: Sequence[str], english: bool) -> str:
-    """Return a row as sentences: one for each cell with a short name and value, then the rest.
+    """Return a row as sentences: one for each cell with a short header and value, then the rest.
 
-    The first cell with a letter names the row. Cells before it are numbers and dates.
+    The first cell with a letter names the subject of the row. Cells before it are numbers and
+    dates.
     """
     name_index = next((index for index, cell in enumerate(cells) if any(map(str.isalpha, cell))), 0)
     subject = cells[name_index] if cells else ""

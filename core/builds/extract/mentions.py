@@ -1,6 +1,6 @@
-"""Mentions of entities in a chunk, collected to facts.
+"""Collection of the mentions of entities in a chunk, from which its facts are made.
 
-They record the spellings and types of each entity, and which entities share a sentence.
+It records the spellings and types of each entity, and the entities that share a sentence.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TIME_WORDS = frozenset(
     "monday tuesday wednesday thursday friday "
     "saturday sunday today yesterday tomorrow".split()
 )
-MAX_JOINED_ENTITIES = 10  # entities that an entity is joined with: those after it in the sentence
+MAX_JOINED_ENTITIES = 10  # entities after an entity in a sentence to which it is related
 CROWDED_SENTENCE_NOTE = (
     f"a sentence names more than {MAX_JOINED_ENTITIES + 1} entities; "
     f"each was joined with the {MAX_JOINED_ENTITIES} after it alone"
@@ -32,8 +32,8 @@ CROWDED_SENTENCE_NOTE = (
 class EntityMentions:
     """The mentions of an entity in a chunk, with the first sentence that has one."""
 
-    def __init__(self, said: str):
-        self.first_sentence = said
+    def __init__(self, first_sentence: str):
+        self.first_sentence = first_sentence
         self.spellings, self.kinds = Counter[str](), Counter[str]()
 
     def add(self, name: str, kind: str) -> None:
@@ -63,7 +63,7 @@ class SentenceFacts:
 
     def __init__(self) -> None:
         self._entities: dict[str, EntityMentions] = {}
-        # By both folded names: number of sentences, the first of them, its verbs.
+        # By the folded names of two entities: number of sentences, the first sentence, its verbs.
         self._pairs: dict[tuple[str, str], list[Any]] = {}
         self._is_crowded = False
 
@@ -100,7 +100,8 @@ class SentenceFacts:
 def is_entity_name(name: str, max_words: int = MAX_ENTITY_WORDS) -> bool:
     """Return whether a text can name an entity.
 
-    It has a letter and a second character, is not too long, and is not only a month or day.
+    It has a letter and a second character, at most `max_words` words, and is not only a month or
+    day.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def is_entity_name(name: str, max_words: int = MAX_ENTITY_WORDS) -> bool:
 
 
 def pair_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pair each name with the `MAX_JOINED_ENTITIES` names after it, in alphabetical order."""
-    for index, one in enumerate(names):
-        for other in names[index + 1 : index + 1 + MAX_JOINED_ENTITIES]:
-            yield (one, other) if one < other else (other, one)
+    """Yield each name with each of the `MAX_JOINED_ENTITIES` names after it, as a sorted pair."""
+    for index, first in enumerate(names):
+        for second in names[index + 1 : index + 1 + MAX_JOINED_ENTITIES]:
+            yield (first, second) if first < second else (second, first)

@@ -1,4 +1,4 @@
-"""JSON schemas of the replies in extraction, and parsing of whole or cut replies."""
+"""JSON schemas of model replies in extraction, and parsing of complete or cut replies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from core.models.chat.json_reply import json_reply
 
 MAX_REPLY_ITEMS = 10  # most entities, and most relations, in one reply
-# most characters of each field
+# Most characters of each field.
 MAX_NAME_CHARACTERS = 80
 MAX_TYPE_CHARACTERS = 20
 MAX_SENTENCE_CHARACTERS = 160
@@ -33,12 +33,12 @@ def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _item_schema(**limits: int) -> dict[str, Any]:
-    """Return the JSON schema of an object of texts, given the most characters of each."""
+    """Return the JSON schema of an object of texts, given the most characters of each property."""
     return object_schema({name: text_schema(limit) for name, limit in limits.items()})
 
 
 def _lists_schema(**items: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of an object of lists, given the schema of each one's items."""
+    """Return the JSON schema of an object of lists, given the schema of each list's items."""
     return object_schema(
         {
             name: {"type": "array", "maxItems": MAX_REPLY_ITEMS, "items": item}
@@ -83,7 +83,7 @@ EXTRACTION_SCHEMAS: Mapping[str, dict[str, Any]] = {
 class ReplyLists(NamedTuple):
     """Lists of a reply by name.
 
-    `is_whole` is true if the reply was not cut. `unusable` counts items that could not be used.
+    `is_whole` is true if the reply was not cut. `unusable` counts items that do not fit the schema.
     """
 
     lists: dict[str, list[Any]]
@@ -91,11 +91,11 @@ class ReplyLists(NamedTuple):
     unusable: int
 
 
-def lists_in(text: str, schema: dict[str, Any]) -> ReplyLists | None:
+def parse_lists(text: str, schema: dict[str, Any]) -> ReplyLists | None:
     """Parse the lists of a reply that a schema asks for.
 
-    A cut reply yields the items that were complete. Missing fields of an item are empty, except
-    names.
+    Of a cut reply, the complete items are returned. An item without a name that it needs
+    (`REQUIRED_NAME_FIELDS`) is unusable; other missing fields are empty.
 
     Parameters
     ----------
@@ -108,46 +108,50 @@ def lists_in(text: str, schema: dict[str, Any]) -> ReplyLists | None:
 
     Examples
     --------
-    >>> from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, lists_in
-    >>> lists_in('{"names": ["Ann", "Rome", 3]}', EXTRACTION_SCHEMAS["names"])
+    >>> from core.builds.extract.model_replies import EXTRACTION_SCHEMAS, parse_lists
+    >>> parse_lists('{"names": ["Ann", "Rome", 3]}', EXTRACTION_SCHEMAS["names"])
     ReplyLists(lists={'names': ['Ann', 'Rome']}, is_whole=True, unusable=1)
-    >>> lists_in('Sure: {"names": ["Ann", "Ro', EXTRACTION_SCHEMAS["names"])
+    >>> parse_lists('Sure: {"names": ["Ann", "Ro', EXTRACTION_SCHEMAS["names"])
     ReplyLists(lists={'names': ['Ann']}, is_whole=False, unusable=0)
-    >>> lists_in("I cannot.", EXTRACTION_SCHEMAS["names"]) is None
+    >>> parse_lists("I cannot.", EXTRACTION_SCHEMAS["names"]) is None
     True
     """
-    kinds = {name: value["items"] for name, value in schema["properties"].items()}
-    reply = json_reply(text, kinds)
-    if reply is None or not any(isinstance(reply.value.get(name), list) for name in kinds):
+    item_schemas = {name: value["items"] for name, value in schema["properties"].items()}
+    reply = json_reply(text, item_schemas)
+    if reply is None or not any(isinstance(reply.value.get(name), list) for name in item_schemas):
         return None
     lists: dict[str, list[Any]] = {}
     unusable = 0
-    for name, kind in kinds.items():
+    for name, item_schema in item_schemas.items():
         items = reply.value.get(name) or []
-        rows = [_complete(item, kind) for item in items] if isinstance(items, list) else [None]
+        rows: list[Any] = [None]  # A value that is no list counts as one unusable item.
+        if isinstance(items, list):
+            rows = [_complete_item(item, item_schema) for item in items]
         lists[name] = [row for row in rows if row is not None]
         unusable += len(rows) - len(lists[name])
     return ReplyLists(lists, reply.is_whole, unusable)
 
 
-def _complete(item: Any, kind: dict[str, Any]) -> Any:
-    """Return an item with the fields of the schema, or None if a name is missing.
+def _complete_item(item: Any, item_schema: dict[str, Any]) -> Any:
+    """Return an item with all fields of its schema, or None if a name is missing.
 
-    Other missing fields are empty.
+    Other missing fields are empty. A model may write a name for an object with a name, or vice
+    versa.
     """
-    if kind["type"] == "string":
+    if item_schema["type"] == "string":
         item = item.get("name") if isinstance(item, dict) else item
         return item if isinstance(item, str) and item.strip() else None
-    if isinstance(item, str) and "name" in kind["required"]:
+    if isinstance(item, str) and "name" in item_schema["required"]:
         item = {"name": item}
     if not isinstance(item, dict):
         return None
-    row = {field: _text(item.get(field)) for field in kind["required"]}
+    row = {field: _text(item.get(field)) for field in item_schema["required"]}
     has_names = all(row[field].strip() for field in row if field in REQUIRED_NAME_FIELDS)
     return row if has_names else None
 
 
 def _text(value: Any) -> str:
+    """Return a text, number or list of these as a text; empty for any other value."""
     if isinstance(value, list):
         return ", ".join(filter(None, map(_text, value)))
     if isinstance(value, str | int | float) and not isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Extraction of whole names, terms and labelled relations without a language model."""
+"""Extraction of names, terms and labelled relations by a parser, without a language model."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class NamesAndTerms(Extractor):
 
     title = "names and terms"
     edition = TERM_RULES_EDITION
-    held = PARSE_BATCH_CHUNKS
+    max_unsaved_chunks = PARSE_BATCH_CHUNKS
 
     def signature(self, ctx: BuildContext) -> str:
         parsed = NounPhrases().signature(ctx)
@@ -73,24 +73,25 @@ class NamesAndTerms(Extractor):
 
 
 def read_terms(texts: Sequence[str]) -> list[Facts]:
-    """Return the facts of some texts, parsed together. Raises ModelUnavailable."""
+    """Return the facts of texts that are parsed in one batch. Raises ModelUnavailable."""
     return [term_facts(doc) for doc in english_parser().pipe(texts, batch_size=PARSE_BATCH_CHUNKS)]
 
 
 def term_facts(doc: Doc) -> Facts:
-    """Return the facts of a parsed chunk."""
+    """Return the facts of a parsed chunk: its names and terms, and relations within sentences."""
     entities: dict[str, EntityMentions] = {}
-    # By both names: count, labels with the name of the head, first sentence, its verbs.
+    # By the folded names of two entities: number of sentences, counts of (folded name of the head,
+    # label), first sentence, its verbs. These are the last arguments of `_relation`.
     pairs: dict[tuple[str, str], list[Any]] = {}
     all_mentions = parsed_mentions(doc)
     for sentence in doc.sents:
         sentence_text = " ".join(sentence.text.split())
         sentence_mentions = [
-            one for one in all_mentions if sentence.start <= one.start < sentence.end
+            mention for mention in all_mentions if sentence.start <= mention.start < sentence.end
         ]
-        for one in sentence_mentions:
-            mentions = entities.setdefault(one.name.casefold(), EntityMentions(sentence_text))
-            mentions.add(one.name, one.type)
+        for mention in sentence_mentions:
+            mentions = entities.setdefault(mention.name.casefold(), EntityMentions(sentence_text))
+            mentions.add(mention.name, mention.type)
         labels = MentionLabels(doc, sentence_mentions)
         verbs = verb_keywords(sentence)
         for first, second, distance in _pairs(sentence_mentions):
@@ -121,11 +122,11 @@ def _relation(
 ) -> ChunkRelation:
     """Return the relation of two entities, directed and named by its most frequent label.
 
-    A label that calls one the other name of the other comes first.
+    Labels that give an entity another name are preferred, even if they are less frequent.
     """
     head, label = min(
         labels,
-        key=lambda one: (one[1] not in (ALSO_CALLED, IN_BRACKETS), -labels[one], one),
+        key=lambda entry: (entry[1] not in (ALSO_CALLED, IN_BRACKETS), -labels[entry], entry),
         default=(pair[0], APPEARS_WITH),
     )
     tail = pair[1] if head == pair[0] else pair[0]
@@ -135,12 +136,13 @@ def _relation(
 
 
 def _pairs(mentions: Sequence[ParsedMention]) -> Iterator[tuple[ParsedMention, ParsedMention, int]]:
-    """Pair the first mentions of different names, each with the `MAX_LABEL_DISTANCE` after it.
+    """Yield the pairs of mentions in a sentence that may be related, with their distance.
 
-    Also yields the distance of the two, counted in mentions.
+    Of each name, the first mention counts. It is paired with the `MAX_LABEL_DISTANCE` first
+    mentions after it. The distance is 1 for the next one.
     """
-    first_of_name = {one.name.casefold(): one for one in reversed(mentions)}
-    firsts = sorted(first_of_name.values(), key=lambda one: one.start)
-    for index, one in enumerate(firsts):
-        for distance, other in enumerate(firsts[index + 1 : index + 1 + MAX_LABEL_DISTANCE], 1):
-            yield one, other, distance
+    first_of_name = {mention.name.casefold(): mention for mention in reversed(mentions)}
+    firsts = sorted(first_of_name.values(), key=lambda mention: mention.start)
+    for index, first in enumerate(firsts):
+        for distance, second in enumerate(firsts[index + 1 : index + 1 + MAX_LABEL_DISTANCE], 1):
+            yield first, second, distance

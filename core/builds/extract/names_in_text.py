@@ -1,4 +1,7 @@
-"""Mentions of entities in a parsed text: quoted titles, names, and other noun phrases."""
+"""Search for mentions of entities in a text parsed by spaCy: titles, names and noun phrases.
+
+spaCy's entity labels are corrected by rules, because they often miss a part of a name.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +50,10 @@ OPENING_QUOTES, CLOSING_QUOTES = '"“«‘', '"”»’'
 SPEAKER_NAME = re.compile(
     r"(?:^|(?<=[.?!]\s)|(?<=\n))([A-Z][A-Z.'’-]+(?: [A-Z][A-Z.'’-]*){1,3})(?=[:,] ?)"
 )
-# words that join two names to one: University of Oxford, Council for Soviet Jews
+# Words that join two names to one: University of Oxford, Council for Soviet Jews.
 LINKING_WORDS = ("of", "for")
-UNLINKED_LABELS = ("PERSON", "GPE", "NORP", "LOC")  # types of names that are not continued by “of”
+# spaCy's labels of names that “of” or “for” does not continue.
+UNLINKED_LABELS = ("PERSON", "GPE", "NORP", "LOC")
 INTERJECTIONS = frozenset(
     "hi hello thanks thank great excellent perfect yes no okay ok sure please mr mrs ms dr well "
     "oh ah".split()
@@ -68,7 +72,7 @@ PERSON_ROLES = frozenset(
     "rev rev. reverend father sister brother uncle aunt coach director ceo chairman actor actress "
     "singer author president-elect".split()
 )
-# With a surname alone, these may refer to another person than the surname does.
+# With a surname alone, these titles may refer to another person than the surname does.
 FEMALE_TITLES = frozenset("mrs mrs. miss lady queen princess dame madame".split())
 # Adjectives that add no meaning to the noun after them.
 GENERIC_ADJECTIVES = frozenset(
@@ -82,7 +86,8 @@ GENERIC_ADJECTIVES = frozenset(
     "usual common typical extreme final "
     "tough continued initial".split()
 )
-MODIFIER_TAGS = ("ADJ", "ADV", "NOUN", "PROPN", "VERB")
+MODIFIER_TAGS = ("ADJ", "ADV", "NOUN", "PROPN", "VERB")  # parts of speech within a term
+# A term begins after the last of these.
 DIVIDING_MARKS = (",", ";", ":", "(", ")", "'s", "’s", "/")
 
 
@@ -90,7 +95,8 @@ DIVIDING_MARKS = (",", ";", ":", "(", ")", "'s", "’s", "/")
 class ParsedMention:
     """A mention of an entity in a chunk.
 
-    `start` is its first token, `end` the token after its last.
+    `start` is the index of its first token, `end` that of the token after its last. `type` is one
+    of the values of `TYPE_OF_LABEL` and `TYPE_OF_HEAD`, or `PHRASE_TYPE`.
     """
 
     start: int
@@ -102,11 +108,12 @@ class ParsedMention:
 def parsed_mentions(doc: Doc) -> list[ParsedMention]:
     """Return the mentions of entities in the order of the text.
 
-    They are quoted titles, names, and noun phrases without a name in them.
+    They are speakers, quoted titles, names, and noun phrases without any of these in them. Where
+    two overlap, the kind that comes first in this list counts.
     """
     used_tokens = set[int]()
     result: list[ParsedMention] = []
-    for span, kind in [*_speakers(doc), *_titles(doc), *_names(doc)]:
+    for span, kind in [*_speakers(doc), *_quoted_titles(doc), *_names(doc)]:
         if used_tokens.isdisjoint(range(span.start, span.end)):
             name = _recase(_clean_name(span))
             if is_entity_name(name, MAX_MENTION_WORDS):
@@ -132,13 +139,14 @@ def _speakers(doc: Doc) -> Iterator[tuple[Span, str]]:
     The colon may follow more words, as in "WALTER PRITCHARD, Citi:".
     """
     for match in SPEAKER_NAME.finditer(doc.text):
+        # The rest of the line or sentence, of at most 80 characters.
         line = doc.text[match.end() : match.end() + 80].split("\n")[0].split(". ")[0]
         span = doc.char_span(match.start(1), match.end(1), alignment_mode="contract")
         if span is not None and ":" in line:
             yield span, "person"
 
 
-def _titles(doc: Doc) -> Iterator[tuple[Span, str]]:
+def _quoted_titles(doc: Doc) -> Iterator[tuple[Span, str]]:
     """Yield titles in quotes: a few words whose first and last are capitalised."""
     start = None
     for token in doc:
@@ -146,24 +154,24 @@ def _titles(doc: Doc) -> Iterator[tuple[Span, str]]:
             start = token.i + 1
         elif token.text in CLOSING_QUOTES and start is not None:
             span = doc[start : token.i]
-            if 0 < len(span) <= MAX_TITLE_TOKENS and _is_title(span):
-                labels = (one.label_ for one in span.ents if len(one) == len(span))
+            if 0 < len(span) <= MAX_TITLE_TOKENS and _is_title_case(span):
+                labels = (entity.label_ for entity in span.ents if len(entity) == len(span))
                 types = (TYPE_OF_LABEL[label] for label in labels if label in TYPE_OF_LABEL)
                 yield span, next(types, "work")
             start = None
 
 
-def _is_title(span: Span) -> bool:
+def _is_title_case(span: Span) -> bool:
+    """Return whether the first word, the last and half of all begin with a capital or digit."""
     initials = [token.text[:1] for token in span if not token.is_punct]
-    capital = [initial.isupper() or initial.isdigit() for initial in initials]
-    return any(capital) and capital[0] and capital[-1] and 2 * sum(capital) >= len(capital)
+    is_large = [initial.isupper() or initial.isdigit() for initial in initials]
+    return any(is_large) and is_large[0] and is_large[-1] and 2 * sum(is_large) >= len(is_large)
 
 
 def _names(doc: Doc) -> Iterator[tuple[Span, str]]:
-    """Yield names found by the parser and other proper nouns, both extended.
-
-    Words that belong to a name are included.
-    """
+    """Yield labelled names and other proper nouns, with all words that belong to them."""
+    # Two arguments of the functions below: spaCy's label of each token of a name, and the tokens of
+    # dates, numbers and the like. Both are given by the index of the token.
     labels: dict[int, str] = {}
     for span in doc.ents:
         if span.label_ in TYPE_OF_LABEL:
@@ -171,24 +179,25 @@ def _names(doc: Doc) -> Iterator[tuple[Span, str]]:
     dates = {token.i for span in doc.ents if span.label_ not in TYPE_OF_LABEL for token in span}
     start = 0
     while start < len(doc):
-        if not _begins(doc[start], labels, dates):
+        if not _begins_name(doc[start], labels, dates):
             start += 1
             continue
         end = _name_end(doc, start, labels, dates)
-        span = _without_role(_strip_ends(doc[start:end]), labels)
+        span = _without_role(_without_edges(doc[start:end]), labels)
         if len(span):
-            yield span, _type(span, labels)
+            yield span, _name_type(span, labels)
         start = end
 
 
-def _type(span: Span, labels: dict[int, str]) -> str:
+def _name_type(span: Span, labels: dict[int, str]) -> str:
     """Return the type of a name, from its last word if that is known, else from its tokens."""
     last = span[-1].lower_
     if len(span) > 1 and last in TYPE_OF_HEAD:
         return TYPE_OF_HEAD[last]
     counts = Counter(labels[token.i] for token in span if token.i in labels)
-    label = min(counts, key=lambda one: (-counts[one], one), default="")
+    label = min(counts, key=lambda label: (-counts[label], label), default="")
     kind = TYPE_OF_LABEL.get(label, PHRASE_TYPE)
+    # A name with a number at its end is mostly a version, such as “Windows 10”.
     if kind in ("organisation", "place", "building") and len(span) > 1 and last.isdigit():
         return "product"
     return kind
@@ -221,7 +230,7 @@ def _is_acronym(token: Token) -> bool:
     return len(token) > 1 and token.is_upper
 
 
-def _begins(token: Token, labels: dict[int, str], dates: set[int]) -> bool:
+def _begins_name(token: Token, labels: dict[int, str], dates: set[int]) -> bool:
     """Return whether a name begins at a token."""
     if token.lower_ in INTERJECTIONS and not (token.lower_ in PERSON_ROLES and _is_acronym(token)):
         return False
@@ -240,7 +249,7 @@ def _is_capitalised(token: Token) -> bool:
 
 
 def _name_end(doc: Doc, start: int, labels: dict[int, str], dates: set[int]) -> int:
-    """Return the token after the name that begins at `start`.
+    """Return the index of the token after the name that begins at `start`.
 
     A name continues with capitalised words, numbers directly after them, and parts joined by “of”
     or “for”.
@@ -255,9 +264,9 @@ def _name_end(doc: Doc, start: int, labels: dict[int, str], dates: set[int]) -> 
 
 
 def _added_tokens(doc: Doc, start: int, end: int, labels: dict[int, str], dates: set[int]) -> int:
-    """Return how many tokens from `end` on continue a name, 0 if it ends there."""
+    """Return how many tokens, from `end` on, continue the name `start` to `end`; 0 if none."""
     token = doc[end]
-    # within a name of the parser
+    # True within a name that the parser has labelled.
     in_name = end in labels and labels[end] == labels.get(end - 1) and not _divides(doc, start, end)
     if _joins_words(doc, end, in_name, labels, dates):
         return 2
@@ -272,14 +281,14 @@ def _added_tokens(doc: Doc, start: int, end: int, labels: dict[int, str], dates:
 
 
 def _joins_words(doc: Doc, i: int, in_name: bool, labels: dict[int, str], dates: set[int]) -> bool:
-    """Return whether a mark joins the words on both sides to one name.
+    """Return whether a token is a mark that joins the words on both sides to one name.
 
     An apostrophe or a long dash does so only within a name of the parser.
     """
     mark = doc[i].text
     if mark not in ("-", "&", "/") and not (in_name and mark in ("'", "’", "'s", "’s", "–")):
         return False
-    return i + 1 < len(doc) and _continues(doc[i + 1], labels, dates)
+    return i + 1 < len(doc) and _can_continue_name(doc[i + 1], labels, dates)
 
 
 def _is_next_word(doc: Doc, i: int, labels: dict[int, str], dates: set[int]) -> bool:
@@ -287,11 +296,11 @@ def _is_next_word(doc: Doc, i: int, labels: dict[int, str], dates: set[int]) -> 
     token = doc[i]
     if token.is_sent_start and doc[i - 1].is_punct:
         return False
-    return _continues(token, labels, dates) and not _begins_other_name(labels, i)
+    return _can_continue_name(token, labels, dates) and not _begins_other_name(labels, i)
 
 
 def _is_name_number(doc: Doc, i: int) -> bool:
-    """Return whether a token is a number of at most four digits after a blank."""
+    """Return whether a token is a number of at most four digits that follows a blank."""
     token = doc[i]
     return bool(
         token.like_num and token.text.isdigit() and doc[i - 1].whitespace_ and len(token.text) <= 4
@@ -308,17 +317,18 @@ def _is_surname_particle(doc: Doc, i: int) -> bool:
 def _tokens_joined_by_word(
     doc: Doc, start: int, i: int, labels: dict[int, str], dates: set[int]
 ) -> int:
-    """Return how many tokens an “of”, “for” or “and” adds to a name, with itself."""
+    """Return how many tokens an “of”, “for” or “and” adds to a name, itself included."""
     word = doc[i].lower_
     if word in LINKING_WORDS and labels.get(start, "") not in UNLINKED_LABELS:
         return max(0, _linked_end(doc, i, labels, dates) - i)
-    return int(word == "and" and _joins_one_name(doc, start, i, labels))
+    return int(word == "and" and _and_joins_one_name(doc, start, i, labels))
 
 
 def _begins_other_name(labels: dict[int, str], i: int) -> bool:
-    """Return whether another name begins at a token, as labelled by the parser.
+    """Return whether another name begins at a token, by the labels of the parser.
 
-    This is the case for a person, a place or a people after a people or a place.
+    This is the case if a person, a place or a people follows a people or a place with another
+    label.
     """
     before, label = labels.get(i - 1), labels.get(i)
     if before == label:
@@ -327,9 +337,9 @@ def _begins_other_name(labels: dict[int, str], i: int) -> bool:
 
 
 def _divides(doc: Doc, start: int, i: int) -> bool:
-    """Return whether an “and” or a comma separates two names.
+    """Return whether a token such as “and” or a comma separates two names.
 
-    After an “of” it belongs to a single name.
+    After an “of” or “for” it belongs to a single name.
     """
     return doc[i].lower_ in ("and", "or", ",", ";", ":") and not _has_link(doc, start, i)
 
@@ -339,7 +349,7 @@ def _has_link(doc: Doc, start: int, end: int) -> bool:
     return any(token.lower_ in LINKING_WORDS for token in doc[start:end])
 
 
-def _joins_one_name(doc: Doc, start: int, i: int, labels: dict[int, str]) -> bool:
+def _and_joins_one_name(doc: Doc, start: int, i: int, labels: dict[int, str]) -> bool:
     """Return whether an “and” belongs to a single name.
 
     An example is Vice President for Public Policy and Government Affairs.
@@ -349,7 +359,7 @@ def _joins_one_name(doc: Doc, start: int, i: int, labels: dict[int, str]) -> boo
     return i - 1 not in labels and i + 1 not in labels and _is_capitalised(doc[i + 1])
 
 
-def _continues(token: Token, labels: dict[int, str], dates: set[int]) -> bool:
+def _can_continue_name(token: Token, labels: dict[int, str], dates: set[int]) -> bool:
     """Return whether a token can continue a name."""
     if token.i in dates or not _is_capitalised(token):
         return False
@@ -357,19 +367,19 @@ def _continues(token: Token, labels: dict[int, str], dates: set[int]) -> bool:
 
 
 def _linked_end(doc: Doc, i: int, labels: dict[int, str], dates: set[int]) -> int:
-    """Return the token after the capitalised word that an “of” or “for” leads to, else 0.
+    """Return the index of the token after the word that an “of” or “for” leads to, else 0.
 
-    An article may stand between the two.
+    The word is capitalised. After “of”, an article may come before it.
     """
     after = i + 1
     if after < len(doc) and doc[after].lower_ == "the" and doc[i].lower_ == "of":
         after += 1
         if labels.get(after) == "ORG":
             return 0  # two names: Staff Director of the Senate Judiciary Committee
-    return after + 1 if after < len(doc) and _continues(doc[after], labels, dates) else 0
+    return after + 1 if after < len(doc) and _can_continue_name(doc[after], labels, dates) else 0
 
 
-def _strip_ends(span: Span) -> Span:
+def _without_edges(span: Span) -> Span:
     """Return a name without a leading article and without marks and possessives around it."""
     doc, start, end = span.doc, span.start, span.end
     while start < end and (_is_mark(doc[start]) or doc[start].lower_ in ("the", "a", "an")):
@@ -380,6 +390,7 @@ def _strip_ends(span: Span) -> Span:
 
 
 def _is_mark(token: Token) -> bool:
+    """Return whether a token is punctuation or white space."""
     return token.is_punct or token.is_space
 
 
@@ -393,7 +404,7 @@ def _cannot_end_name(token: Token) -> bool:
 
 
 def _term(span: Span) -> Span:
-    """Return the modifiers and noun of a noun phrase.
+    """Return the noun of a noun phrase with its modifiers; empty without a noun.
 
     Articles, numbers, possessives, marks and adjectives without meaning before them are left out.
     """
@@ -409,6 +420,7 @@ def _term(span: Span) -> Span:
 
 
 def _is_generic(token: Token) -> bool:
+    """Return whether a modifier adds no meaning, such as a stop word or a comparative."""
     return token.pos_ != "PROPN" and (
         token.is_stop
         or token.lower_ in GENERIC_ADJECTIVES
@@ -417,13 +429,14 @@ def _is_generic(token: Token) -> bool:
 
 
 def _clean_name(span: Span) -> str:
+    """Return the text of a name with single blanks and without marks around it."""
     name = " ".join(span.text.split()).strip("\"'“”‘’`,;:()[]{}<>*_–—- ")
     # "node(s" becomes "node"
     return name.partition("(")[0].rstrip() if name.count("(") > name.count(")") else name
 
 
 def _term_name(term: Span) -> str:
-    """Return a term as it is written within a sentence."""
+    """Return a term in the form that it has within a sentence, without an initial capital."""
     name = _clean_name(term)
     first = term[0]
     if first.is_sent_start and first.pos_ != "PROPN" and name[1:].islower():
@@ -432,9 +445,9 @@ def _term_name(term: Span) -> str:
 
 
 def _recase(name: str) -> str:
-    """Return a name of several words in capitals as it is usually written.
+    """Return a name of several words in capitals in usual spelling.
 
-    "AMY HOOD" becomes "Amy Hood".
+    "AMY HOOD" becomes "Amy Hood". Other names are returned unchanged.
     """
     words = name.split()
     all_caps = sum(word.isalpha() and len(word) > 1 for word in words) > 1 and name.isupper()

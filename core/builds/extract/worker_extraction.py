@@ -1,4 +1,8 @@
-"""Extraction by language models over worker processes, each with its own models."""
+"""Extraction and collection of facts by the worker processes of a build.
+
+The functions `_extract_in_worker` and `_collect_in_worker` run in a worker, which has its own
+models.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +33,8 @@ WORKER_BATCH_CHUNKS = 8  # chunks that a worker reads before it returns their fa
 class WorkerSettings:
     """Settings of a build that a worker receives.
 
-    They are the shipped files of replies and facts, the number of parallel requests to a model, and
-    the language of the texts.
+    They are the paths of the shipped files of replies and facts, the number of parallel requests to
+    a model, and the code of the texts' language.
     """
 
     replies: tuple[str, ...]
@@ -81,7 +85,10 @@ def extract_over_workers(
 
 
 def collect_over_workers(
-    operator: Extractor, fresh: Callable[[], C], runs: Iterable[list[str]], ctx: BuildContext
+    operator: Extractor,
+    make_empty: Callable[[], C],
+    runs: Iterable[list[str]],
+    ctx: BuildContext,
 ) -> Iterator[C]:
     """Yield a collection of the facts of each run of chunks, made by the workers.
 
@@ -89,31 +96,33 @@ def collect_over_workers(
 
     Parameters
     ----------
-    fresh : makes an empty collection.
-    runs : the texts of each run, whose facts are saved.
+    operator : the extractor.
+    make_empty : makes an empty collection.
+    runs : the texts of the chunks of each run.
+    ctx : the workers, the saved facts and the watch of the build.
 
     Yields
     ------
     A filled collection, in the order of the runs.
     """
     assert ctx.workers is not None  # without workers, the caller collects in this process
-    work = partial(_collect_in_worker, operator, fresh, _worker_settings(ctx))
+    work = partial(_collect_in_worker, operator, make_empty, _worker_settings(ctx))
     for texts, result in ctx.workers.run_each(work, runs, ctx.watch):
         if isinstance(result, LostResult):
-            result = collect_facts(operator, fresh, ctx, texts)
+            result = collect_facts(operator, make_empty, ctx, texts)
         yield result
 
 
 def _collect_in_worker(
-    operator: Extractor, fresh: Callable[[], C], settings: WorkerSettings, texts: list[str]
+    operator: Extractor, make_empty: Callable[[], C], settings: WorkerSettings, texts: list[str]
 ) -> C:
     """Collect the facts of a run in a worker process."""
-    return collect_facts(operator, fresh, _context(settings), texts)
+    return collect_facts(operator, make_empty, _context(settings), texts)
 
 
 def collect_facts(
     operator: Extractor,
-    fresh: Callable[[], C],
+    make_empty: Callable[[], C],
     ctx: BuildContext,
     texts: list[str],
     report: BuildReport | None = None,
@@ -123,7 +132,7 @@ def collect_facts(
     Parameters
     ----------
     operator : the extractor.
-    fresh : makes an empty collection.
+    make_empty : makes an empty collection.
     ctx : the models, the saved facts and the settings of the build.
     texts : texts of chunks; the first one is row 0.
     report : receives the number of facts extracted now; None for no numbers.
@@ -132,7 +141,7 @@ def collect_facts(
     -------
     The filled collection.
     """
-    collection = fresh()
+    collection = make_empty()
     for row, facts in enumerate(operator.find_facts(texts, ctx, report)):
         collection.add(row, facts)
     return collection
@@ -147,7 +156,7 @@ def _extract_in_worker(
 
 
 def extract_in_order(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> list[Facts]:
-    """Extract the facts of texts in this process, in the order of the texts."""
+    """Return the facts of texts in their order, extracted by this process."""
     numbered = sorted(operator.extract_facts(texts, ctx), key=lambda pair: pair[0])
     return [facts for _, facts in numbered]
 
@@ -174,8 +183,8 @@ def _make_context(settings: WorkerSettings, home: Path) -> BuildContext:
 
 def _worker_settings(ctx: BuildContext) -> WorkerSettings:
     return WorkerSettings(
-        tuple(map(str, ctx.replies.shipped)),
-        tuple(map(str, ctx.fact_store.shipped)),
-        ctx.lanes,
-        ctx.language,
+        replies=tuple(map(str, ctx.replies.shipped)),
+        facts=tuple(map(str, ctx.fact_store.shipped)),
+        lanes=ctx.lanes,
+        language=ctx.language,
     )

@@ -1,4 +1,4 @@
-"""Operator of stage “group” that finds communities of entities on several levels."""
+"""Operator of stage “group” that finds a hierarchy of communities of entities by Leiden."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ MAX_TITLE_MEMBERS = 3  # members in the title of a community
 class Communities(BuildOperator):
     """Communities by hierarchical Leiden on edge weights.
 
-    Those with more than `max_size` entities are split again. Microsoft's GraphRAG uses 10, on the
-    largest connected component. The title of a community names its best connected members. Its
-    report is empty until `Reports` writes it.
+    Communities with more than `max_size` entities are split again, on the next level. Microsoft's
+    GraphRAG uses 10, on the largest connected component. The title of a community names its best
+    connected members. Its report is empty until `Reports` writes it.
     """
 
     stage = "group"
@@ -60,10 +60,10 @@ class Communities(BuildOperator):
         )
         ctx.report.counts["communities"] = len(communities)
         table = Table.from_columns(
-            level=[one.level for one in communities],
-            parent=[one.parent for one in communities],
-            title=[title_of(graph, one.members) for one in communities],
-            members=[one.members for one in communities],
+            level=[community.level for community in communities],
+            parent=[community.parent for community in communities],
+            title=[title_of(graph, community.members) for community in communities],
+            members=[community.members for community in communities],
             report=[""] * len(communities),
             rating=[0.0] * len(communities),
         )
@@ -74,7 +74,7 @@ class Communities(BuildOperator):
 
 
 def best_connected(graph: Graph, members: np.ndarray, limit: int) -> list[int]:
-    """Return the best connected of some nodes.
+    """Return the nodes of highest degree among some nodes.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def best_connected(graph: Graph, members: np.ndarray, limit: int) -> list[int]:
 
     Returns
     -------
-    Node ids, by (-degree, id).
+    Node ids, ordered by (-degree, id).
     """
     return members[np.lexsort((members, -graph.degrees(members)))][:limit].tolist()
 

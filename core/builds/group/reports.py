@@ -30,7 +30,7 @@ from core.types import Usage
 # Number of communities after which the memory of their texts, read from a temporary file, is freed.
 RELEASE_COMMUNITIES = 1000
 DEFAULT_REPORT_TOKENS = 500  # tokens of a reply for which the lengths in the schema are chosen
-# Expected before the graph exists.
+# Expected before the graph exists, from shipped builds (see `Reports.expected_usage`).
 REPORTS_PER_CHUNK = 0.24
 TOKENS_READ_PER_REPORT = 460
 TOKENS_WRITTEN_PER_REPORT = 190
@@ -55,9 +55,9 @@ INCOMPLETE_REPORT_NOTE = (
 
 @dataclass(frozen=True)
 class RatedReport:
-    """Title, report and rating (0 to 10) of a community.
+    """Title, report and rating of a community.
 
-    The rating is None if a reply has none.
+    The rating is its importance from 0 to 10, None if a reply has none.
     """
 
     title: str
@@ -74,8 +74,8 @@ class Reports(BuildOperator):
     entities and the relations between them.
 
     The model reads `budget` tokens of entities and relations, best connected first. If a community
-    needs more, it also reads the reports on its parts, before them. The rating of an extract
-    depends on the number of chunks that mention the community.
+    has more of them, up to half of the budget is for the reports on its parts. The rating of an
+    extract depends on the number of chunks that mention the community.
     """
 
     stage = "tell"
@@ -138,6 +138,8 @@ class Reports(BuildOperator):
             done = len(reports)
             ctx.watch.report(f"Reports: {done:,} of {len(table):,}", done / len(table))
 
+        # The finest level has the greatest number. Reports on parts thus precede those on the
+        # whole.
         for level in sorted(set(communities.levels), reverse=True):
             rows = [row for row in range(len(table)) if communities.levels[row] == level]
             show_progress()
@@ -155,9 +157,9 @@ class Reports(BuildOperator):
         ctx.report.counts["reports"] = len(reports)
         ordered = [reports[row] for row in range(len(table))]
         table_with_reports = table.with_columns(
-            title=[one.title for one in ordered],
-            report=[one.text for one in ordered],
-            rating=[one.rating for one in ordered],
+            title=[report.title for report in ordered],
+            report=[report.text for report in ordered],
+            rating=[report.rating for report in ordered],
         )
         return state.replace(graph=with_tables(state.graph, communities=table_with_reports))
 
@@ -222,8 +224,8 @@ def report_schema(tokens: int) -> dict[str, Any]:
 def read_report(text: str) -> RatedReport | None:
     """Parse the report in a reply.
 
-    The rating is None if the reply has none. None is returned if the reply says nothing about the
-    community.
+    A missing title is empty, and a missing rating is None. None is returned if the reply has
+    neither a summary nor findings, or is no JSON.
 
     >>> from core.builds.group.reports import read_report
     >>> read_report('{"title": "Ann", "summary": "She cooks.", "findings": ["In Rome."], "rating": 11}')
@@ -287,7 +289,7 @@ class CommunityTexts:
         part_reports: list[str] = []
         if _count_tokens(entities + relations) > self.budget:
             parts = [reports[part] for part in np.flatnonzero(self.parents == row).tolist()]
-            part_texts = [f"{one.title}: {one.text}" for one in parts]
+            part_texts = [f"{report.title}: {report.text}" for report in parts]
             part_reports = leading_texts(part_texts, self.budget // 2)
             tokens_left = self.budget - _count_tokens(part_reports)
             entities = leading_texts(entities, tokens_left // 2)
@@ -304,7 +306,7 @@ class CommunityTexts:
         Parameters
         ----------
         row : row of the community.
-        limit : largest number of tokens, beyond the first text.
+        limit : largest number of tokens; the first text is included in any case.
 
         Returns
         -------
@@ -317,8 +319,8 @@ class CommunityTexts:
         descriptions: list[str] = []
         if table is not None:
             descriptions = list(filter(None, table.texts("description", nodes)))
-        in_turn = chain.from_iterable(zip_longest(descriptions, self._relation_texts(row)))
-        texts = list(dict.fromkeys(one_line(text) for text in in_turn if text is not None))
+        alternating = chain.from_iterable(zip_longest(descriptions, self._relation_texts(row)))
+        texts = list(dict.fromkeys(one_line(text) for text in alternating if text is not None))
         texts = texts or [", ".join(self.graph.names(nodes))]
         chunks = np.unique(np.concatenate([self._chunks[node] for node in members.tolist()]))
         rating = 10 * math.log1p(len(chunks)) / math.log1p(self._n_chunks)
@@ -326,7 +328,7 @@ class CommunityTexts:
         return RatedReport(self.titles[row], text, round(rating, 2))
 
     def release(self) -> None:
-        """Free the memory of descriptions that are stored in a temporary file."""
+        """Free the memory of texts in temporary files, which are read again if needed."""
         for table in filter(None, (self.graph.columns.nodes, self.graph.columns.edges)):
             table.free_memory()
 
@@ -339,11 +341,12 @@ class CommunityTexts:
     def _relation_texts(self, row: int) -> list[str]:
         """Return the relations between members in words.
 
-        They are ordered by (-degrees of both ends, edge).
+        They are ordered by (-sum of the degrees of both ends, edge). A relation without a text of
+        its own is given as its triple.
         """
         members, indptr = self.members[row], self.graph.out_indptr
-        out = [np.arange(indptr[node], indptr[node + 1]) for node in members.tolist()]
-        edges = np.concatenate(out) if out else np.empty(0, np.int64)
+        out_edges = [np.arange(indptr[node], indptr[node + 1]) for node in members.tolist()]
+        edges = np.concatenate(out_edges) if out_edges else np.empty(0, np.int64)
         edges = edges[np.isin(self._tails[edges], members)]
         degrees = self.graph.degrees(self._heads[edges]) + self.graph.degrees(self._tails[edges])
         edges = edges[np.lexsort((edges, -degrees))]

@@ -1,4 +1,4 @@
-"""Summaries of texts by a language model or by their most central sentences."""
+"""Summaries of texts and descriptions, by a language model or of the most central sentences."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from core.models.base import Messages
 from core.models.chat.token_estimates import estimate_text_tokens
 from core.prompts import make_messages, one_line
 
+# Estimates for English texts.
 WORDS_PER_TOKEN = 0.75
 CUT_SUMMARY_NOTE = "Summaries were cut at {:,} tokens; they have no end."
 MAX_SUMMARY_INPUT_TOKENS = 2400  # of the texts in one request
@@ -28,13 +29,13 @@ def summarise_by_model(texts: Sequence[str], limit: int, model: str, ctx: BuildC
     Parameters
     ----------
     texts : the texts.
-    limit : about how many tokens the summary has.
+    limit : about how many tokens the summary should have; it is cut at twice as many.
     model : role or name of the language model.
     ctx : the models, the report and the settings of the build.
 
     Returns
     -------
-    The summary.
+    The summary; empty if the reply is.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def summarise_descriptions(
 
     Parameters
     ----------
-    name : the entity, or the ends of the relation.
+    name : name of the entity, or of both ends of the relation.
     descriptions : its descriptions; together they are cut to `MAX_SUMMARY_INPUT_TOKENS`.
     limit : about how many tokens the summary has.
     model : role or name of the language model.
@@ -102,7 +103,8 @@ def central_sentences(texts: Sequence[str], limit: int, encoder: str, ctx: Build
     """
     distinct: dict[str, None] = {}
     for text in texts:
-        distinct.update((one_line(text[a:b]), None) for a, b in sentence_spans(text))
+        spans = sentence_spans(text)
+        distinct.update((one_line(text[start:end]), None) for start, end in spans)
     sentences = list(filter(None, distinct))
     if not sentences:
         return ""
@@ -118,12 +120,13 @@ def choose_within(scores: np.ndarray, sizes: Sequence[int], limit: int) -> list[
     Parameters
     ----------
     scores : float [n].
-    sizes : size of each.
+    sizes : size of each, for example in tokens.
     limit : largest sum of sizes.
 
     Returns
     -------
-    Indices, ordered by (-score, index). The first is always included.
+    Indices, ordered by (-score, index), up to the first that does not fit. The best is always
+    included.
 
     Examples
     --------
@@ -142,7 +145,7 @@ def choose_within(scores: np.ndarray, sizes: Sequence[int], limit: int) -> list[
 
 
 def leading_texts(texts: Iterable[str], limit: int) -> list[str]:
-    """Return as many leading texts as have at most `limit` tokens together.
+    """Return the leading texts that together have at most `limit` tokens.
 
     Parameters
     ----------

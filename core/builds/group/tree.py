@@ -1,4 +1,4 @@
-"""Operator of stage “group” that builds a tree of summaries over the chunks."""
+"""Operator of stage “group” that builds RAPTOR's tree of summaries over the chunks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from core.models.chat.token_estimates import estimate_text_tokens
 from core.parameters import param
 from core.types import Usage
 
-SUMMARISES = "summarises"
+SUMMARISES = "summarises"  # relation of a summary to the texts below it
 EMPTY_SUMMARY_NOTE = (
     "A summary came back empty; the sentences nearest to the mean stand in its place."
 )
@@ -39,7 +39,7 @@ class SummaryTreeDefaults:
     summaries_per_chunk: float = 0.2  # expected
     tokens_read_per_summary: int = 1160
     tokens_written_per_length: float = 1.4  # per token of a summary's length
-    max_top_nodes: int = 11  # nodes of a layer on which no other is built
+    max_top_nodes: int = 11  # a layer of at most so many nodes is the last
     max_split_depth: int = 20  # times that a cluster with too long texts is split
     # chunks up to which every number of components of a mixture is tried
     max_exhaustive_chunks: int = 20_000
@@ -55,8 +55,8 @@ class Tree(BuildOperator):
 
     The texts of each layer are clustered by their vectors. Each cluster is summarised in a node of
     the next layer. This is repeated for `layers` layers, or until a layer has 11 nodes or fewer.
-    The tree also ends before a layer that would have as many nodes as the one below; RAPTOR's code
-    continues there.
+    The tree also ends before a layer that would have as many nodes as the one below, or more;
+    RAPTOR's code continues there.
 
     A cluster of a single text is summarised too, as in RAPTOR's code. Section 4 of the in-depth
     analysis summarises only clusters of more than two texts, and clusters the other texts again in
@@ -136,7 +136,7 @@ class Tree(BuildOperator):
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         assert state.chunks is not None  # a line without chunks is refused
         tree = GrowingTree(state.chunks)
-        layer = np.arange(len(state.chunks))
+        layer = np.arange(len(state.chunks))  # nodes of the present layer
         for level in range(1, self.layers + 1):
             if len(layer) <= SUMMARY_TREE.max_top_nodes:
                 break
@@ -145,17 +145,18 @@ class Tree(BuildOperator):
             sizes = [tree.sizes[node] for node in layer]
             search_count = len(state.chunks) > SUMMARY_TREE.max_exhaustive_chunks
             layer_clusters = self._layer_clusters(texts, sizes, ctx, search_count)
-            clusters = [layer[one] for one in layer_clusters if len(one) >= self.fewest]
-            waiting = layer[:0]  # nodes that are clustered again in the next layer
+            clusters = [layer[rows] for rows in layer_clusters if len(rows) >= self.fewest]
+            deferred = layer[:0]  # nodes that are clustered again in the next layer
             if self.fewest > 1:
-                waiting = np.setdiff1d(layer, np.concatenate([*clusters, waiting]))
-            if not clusters or len(clusters) + len(waiting) >= len(layer):
+                # The empty array makes a result without clusters possible.
+                deferred = np.setdiff1d(layer, np.concatenate([*clusters, deferred]))
+            if not clusters or len(clusters) + len(deferred) >= len(layer):
                 break
             cluster_texts = [[tree.texts[node] for node in cluster] for cluster in clusters]
             summaries = tree.add_layer(level, clusters, self._summarise(cluster_texts, ctx))
-            layer = np.concatenate([waiting, summaries])
+            layer = np.concatenate([deferred, summaries])
         ctx.report.counts["summaries"] = len(tree.texts) - len(state.chunks)
-        return state.replace(graph=tree.to_graph(state.corpus.name, state.chunks))
+        return state.replace(graph=tree.to_graph(state.corpus.name))
 
     def words(self) -> str:
         origin = "by a language model" if self.summaries == "llm" else "of central sentences"
@@ -166,7 +167,7 @@ class Tree(BuildOperator):
     ) -> Clusters:
         """Return the clusters of a layer: those that ship with the corpus, or new ones.
 
-        The shipped ones are found by the texts and the settings that they depend on.
+        The shipped ones are found by the texts, and by the settings in `method`.
         """
         kind = self.clusters
         if kind == "mixture":
@@ -177,11 +178,12 @@ class Tree(BuildOperator):
 
         def new_clusters() -> Clusters:
             vectors = encode_unit_vectors(texts, self.encoder, ctx)
-            return self._find_clusters(vectors, sizes, ctx, search_count)
+            return self._cluster_vectors(vectors, sizes, ctx, search_count)
 
         return ctx.clusters.find_or_make(method, texts, new_clusters)
 
     def _summarise(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
+        """Return the summary of each group of texts. Empty replies are replaced by sentences."""
         if self.summaries == "extractive":
             return [central_sentences(texts, self.length, self.encoder, ctx) for texts in groups]
 
@@ -197,7 +199,7 @@ class Tree(BuildOperator):
             for number, texts in enumerate(groups)
         ]
 
-    def _find_clusters(
+    def _cluster_vectors(
         self,
         vectors: np.ndarray,
         sizes: list[int],
@@ -205,7 +207,11 @@ class Tree(BuildOperator):
         search_count: bool,
         depth: int = 0,
     ) -> Clusters:
-        """Return the clusters of some vectors, clustering those with too long texts again."""
+        """Return the clusters of vectors, and cluster those with too many tokens again.
+
+        `sizes` are the tokens of each text. `depth` counts how often this part was clustered
+        before.
+        """
         if self.clusters == "k-means":
             clusters = cluster_balanced(vectors, SUMMARY_TREE.kmeans_cluster_chunks, ctx.watch)
         else:
@@ -219,7 +225,7 @@ class Tree(BuildOperator):
             elif depth >= SUMMARY_TREE.max_split_depth or len(cluster) == len(vectors):
                 result += split_cluster(cluster, sizes, self.longest)
             else:
-                inner_clusters = self._find_clusters(
+                inner_clusters = self._cluster_vectors(
                     vectors[cluster], cluster_sizes, ctx, search_count, depth + 1
                 )
                 result += [cluster[inner] for inner in inner_clusters]
@@ -237,7 +243,7 @@ def split_cluster(cluster: np.ndarray, sizes: list[int], limit: int) -> Clusters
 
     Returns
     -------
-    Positions of each run.
+    Positions of each run, int64.
 
     Examples
     --------
@@ -248,7 +254,7 @@ def split_cluster(cluster: np.ndarray, sizes: list[int], limit: int) -> Clusters
     """
     runs: list[list[int]] = [[]]
     for position in cluster.tolist():
-        if runs[-1] and sum(sizes[one] for one in runs[-1]) + sizes[position] > limit:
+        if runs[-1] and sum(sizes[text] for text in runs[-1]) + sizes[position] > limit:
             runs.append([])
         runs[-1].append(position)
     return [np.array(run, np.int64) for run in runs]
@@ -256,14 +262,14 @@ def split_cluster(cluster: np.ndarray, sizes: list[int], limit: int) -> Clusters
 
 @dataclass
 class GrowingTree:
-    """A growing tree: its texts, and the level and children of each summary."""
+    """A growing tree of chunks and summaries, whose nodes are numbered from 0, chunks first."""
 
     chunks: Table
-    texts: list[str] = field(init=False)
-    sizes: list[int] = field(init=False)
-    levels: list[int] = field(init=False)
-    rows: list[list[int]] = field(init=False)  # rows of the chunks below each node
-    children: list[list[int]] = field(init=False)
+    texts: list[str] = field(init=False)  # of each node, as all lists below
+    sizes: list[int] = field(init=False)  # estimated tokens
+    levels: list[int] = field(init=False)  # 0 for chunks
+    rows: list[list[int]] = field(init=False)  # rows of the chunks below the node
+    children: list[list[int]] = field(init=False)  # nodes that it summarises
     names: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -302,18 +308,8 @@ class GrowingTree:
             )
         return np.arange(first, len(self.texts))
 
-    def to_graph(self, name: str, chunks: Table) -> Graph:
-        """Return the tree as a graph.
-
-        Parameters
-        ----------
-        name : name of the graph.
-        chunks : the chunks, which are its leaves.
-
-        Returns
-        -------
-        A graph with edges from summaries to the texts that they summarise.
-        """
+    def to_graph(self, name: str) -> Graph:
+        """Return the tree as a graph with edges from summaries to the texts that they summarise."""
         triples: list[tuple[str, str, str]] = []
         edge_chunks: list[list[int]] = []
         for parent, children in zip(self.names, self.children):
@@ -326,4 +322,4 @@ class GrowingTree:
             "chunks": self.rows,
         }
         edges: dict[str, list[Any]] = {"weight": [1.0] * len(triples), "chunks": edge_chunks}
-        return assemble(name, self.names, triples, nodes, edges, chunks)
+        return assemble(name, self.names, triples, nodes, edges, self.chunks)

@@ -1,7 +1,7 @@
-"""Recognition of citations between the documents of a corpus.
+"""Recognition of citations between the documents of a corpus, by patterns.
 
-The entries of a document's reference list are matched with documents of the corpus. Citations of
-these entries are then found in its text.
+The entries of a document's reference list are matched with documents of the corpus by their titles.
+Citations of these entries are then found in its text.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ NAME_AND_YEAR = re.compile(
 )
 CITED_NUMBERS = re.compile(r"\[(\d{1,3}(?:[,;–-]{1,2} ?\d{1,3}){0,30})\]")
 NUMBER_SPAN = re.compile(r"(\d{1,3})(?:[–-]{1,2} ?(\d{1,3}))?")
-# characters of an entry that are read before and after a title
+# Characters of an entry that are read before and after a title.
 ENTRY_CHARACTERS_BEFORE = 400
 ENTRY_CHARACTERS_AFTER = 160
 # Fewest words of a title that is recognised in an entry, and of one in the text.
 MIN_ENTRY_TITLE_WORDS, MIN_TEXT_TITLE_WORDS = (3, 4)
-MAX_SPAN_NUMBERS = 30  # most numbers of a span such as [3-12]
+MAX_SPAN_NUMBERS = 30  # largest difference of the numbers of a span such as [3-12]
 
 
 @dataclass(frozen=True)
 class Reference:
     """An entry of a reference list that is a document of the corpus.
 
-    `document` is its id, `number` its number in the list, and `names` are the names before its
-    title.
+    `document` is the id of the document. `year` is empty if the entry has none. `number` is the
+    number in the list, None if entries are not numbered. `names` are the capitalised words before
+    the title, mostly names of authors.
     """
 
     document: str
@@ -54,7 +55,12 @@ class Reference:
 class Titles:
     """Titles of a corpus by which its documents are recognised.
 
-    Only titles of three words or more count, and only if no other document has the same.
+    Only titles of at least `MIN_ENTRY_TITLE_WORDS` words count, and only if no other document has
+    the same title.
+
+    Parameters
+    ----------
+    documents : all documents of the corpus.
     """
 
     def __init__(self, documents: Iterable[Document]) -> None:
@@ -63,7 +69,9 @@ class Titles:
             title = tuple(words_of_title(document.title))
             if len(title) >= MIN_ENTRY_TITLE_WORDS and document.title != document.id:
                 by_title.setdefault(title, []).append(document.id)
-        self.shared = sum(len(ids) for ids in by_title.values() if len(ids) > 1)
+        # Documents that are not recognised, because another one has the same title.
+        self.n_ambiguous = sum(len(ids) for ids in by_title.values() if len(ids) > 1)
+        # Title and document, by the first words of the title.
         self._by_start: dict[tuple[str, ...], list[tuple[tuple[str, ...], str]]] = {}
         for title, ids in by_title.items():
             if len(ids) == 1:
@@ -81,14 +89,15 @@ class Titles:
 
         Returns
         -------
-        Start, end and document of each, the longest title at each position.
+        Start and end in characters, and id of the document, of each title. They do not overlap, and
+        the longest title at a position counts.
         """
         words = list(TITLE_WORD.finditer(text))
-        folded = tuple(word.group().casefold() for word in words)
+        folded_words = tuple(word.group().casefold() for word in words)
         titles: list[tuple[int, int, str]] = []
         position = 0
         while position < len(words):
-            title, document = self._longest_at(folded, position)
+            title, document = self._longest_at(folded_words, position)
             if len(title) >= shortest:
                 last = words[position + len(title) - 1]
                 titles.append((words[position].start(), last.end(), document))
@@ -122,7 +131,8 @@ def reference_list_start(text: str) -> int:
     >>> reference_list_start("It works.\n\nReferences\nLee. 2012. A tool for trees.")
     11
     """
-    return max((one.start() for one in REFERENCES_HEADING.finditer(text)), default=len(text))
+    starts = (heading.start() for heading in REFERENCES_HEADING.finditer(text))
+    return max(starts, default=len(text))
 
 
 def references(text: str, titles: Titles) -> list[Reference]:
@@ -135,7 +145,7 @@ def references(text: str, titles: Titles) -> list[Reference]:
 
     Returns
     -------
-    Entries, each with its document, year, number and names.
+    Entries in the order of the list.
 
     Examples
     --------
@@ -159,13 +169,17 @@ def references(text: str, titles: Titles) -> list[Reference]:
 
 
 def _entry_before_title(text: str, title_start: int) -> str:
-    """Return the part of an entry before its title, which has at least one name; else empty."""
+    """Return the part of an entry before its title, or an empty text if it has no name.
+
+    `title_start` is the position of the title in `text`, which is a reference list.
+    """
     before = text[max(title_start - ENTRY_CHARACTERS_BEFORE, 0) : title_start]
     starts = [0]
     if title_start <= ENTRY_CHARACTERS_BEFORE:  # the heading is before the first entry
         starts.append(before.find("\n") + 1)
     starts += [end.end() for end in ENTRY_ENDS.finditer(before)]
-    # There may be a line break within the entry, before the title.
+    # The last possible start is tried first. If no name follows it, it is a line break within the
+    # entry.
     parts = (before[start:] for start in reversed(starts))
     return next(filter(CAPITALISED_WORD.search, parts), "")
 
@@ -183,7 +197,7 @@ def cited_documents(text: str, entries: Sequence[Reference], titles: Titles) -> 
 
     Yields
     ------
-    Id of a document.
+    Id of a document. A document is yielded again for each further citation.
 
     Examples
     --------
@@ -207,7 +221,8 @@ def cited_documents(text: str, entries: Sequence[Reference], titles: Titles) -> 
 def documents_by_author(name: str, year: str, entries: Sequence[Reference]) -> list[str]:
     """Return the documents of a year with an author of that name.
 
-    If the name is among the first two names of some of them, only these are returned.
+    If the name is among the first two names of some entries, which belong to the first author, only
+    these are returned.
 
     Parameters
     ----------
@@ -222,8 +237,8 @@ def documents_by_author(name: str, year: str, entries: Sequence[Reference]) -> l
     entries = [
         one for one in entries if name in one.names and one.year and same_year(one.year, year)
     ]
-    first_authors = [one for one in entries if name in one.names[:2]]
-    return [one.document for one in first_authors or entries]
+    first_authors = [entry for entry in entries if name in entry.names[:2]]
+    return [entry.document for entry in first_authors or entries]
 
 
 def same_year(one: str, other: str) -> bool:
@@ -235,6 +250,6 @@ def same_year(one: str, other: str) -> bool:
 
     Returns
     -------
-    False for years with different letters.
+    False for different years, or if both have a letter and the letters differ.
     """
     return one == other or (one[:4] == other[:4] and (one.isdecimal() or other.isdecimal()))

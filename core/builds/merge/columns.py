@@ -1,4 +1,4 @@
-"""Collection of the facts of all chunks in columns, and grouping of their rows."""
+"""Collection of the facts of all chunks in columns of numbers, and grouping of their rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FACTS_PER_CHECK = 1000  # chunks collected between two checks for cancelling
 
 
 class MergeableCollector(Collector, Protocol):
-    """A collection of facts in the order of their chunks, to which later ones can be added."""
+    """A collection of facts to which the collection of the chunks that follow can be added."""
 
     def include(self, other: Self, rows: np.ndarray | None = None) -> None:
         """Add the collection of the chunks that follow.
@@ -34,24 +34,28 @@ class MergeableCollector(Collector, Protocol):
 G = TypeVar("G", bound=MergeableCollector)
 
 
-def collect_all(facts: Sequence[Facts], fresh: partial[G], message: str, ctx: BuildContext) -> G:
+def collect_all(
+    facts: Sequence[Facts], make_empty: partial[G], message: str, ctx: BuildContext
+) -> G:
     """Collect the facts of all chunks.
 
     Saved facts are collected by runs of chunks, by the workers of the build if it has any. Runs
-    that were collected before are loaded. The result is the same.
+    that were collected before are loaded. The result is the same as without runs.
 
     Parameters
     ----------
-    fresh : makes an empty collection.
+    facts : the facts of each chunk.
+    make_empty : makes an empty collection.
     message : the message of the progress.
+    ctx : the watch and the workers of the build.
 
     Returns
     -------
     The filled collection.
     """
-    collection = fresh()
+    collection = make_empty()
     if isinstance(facts, SavedFacts):
-        for rows, part in facts.collect_runs(fresh):
+        for rows, part in facts.collect_runs(make_empty):
             ctx.watch.check()
             collection.include(part, np.arange(rows.start, rows.stop))
             ctx.watch.report(message, rows.stop / len(facts))
@@ -67,42 +71,43 @@ def collect_all(facts: Sequence[Facts], fresh: partial[G], message: str, ctx: Bu
 def group_rows(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Group rows that are equal in all columns.
 
-    Returns the group of each row, int64, and the values of each group in every column.
+    Returns the group of each row, int64, and the values of each group in every column. Groups
+    ascend by their values.
 
     >>> import numpy as np
     >>> from core.builds.merge.columns import group_rows
-    >>> number, (values,) = group_rows(np.array([7, 3, 7]))
-    >>> number.tolist(), values.tolist()
+    >>> group, (values,) = group_rows(np.array([7, 3, 7]))
+    >>> group.tolist(), values.tolist()
     ([1, 0, 1], [3, 7])
     """
     order = np.lexsort(columns[::-1])
-    new = np.zeros(len(order), bool)
+    begins_group = np.zeros(len(order), bool)
     for column in columns:
-        new[1:] |= np.diff(column[order]) != 0
-    number = np.empty(len(order), np.int64)
-    number[order] = np.cumsum(new)
-    new[:1] = True
-    return number, tuple(column[order[new]] for column in columns)
+        begins_group[1:] |= np.diff(column[order]) != 0
+    group = np.empty(len(order), np.int64)
+    group[order] = np.cumsum(begins_group)  # The first row is not counted, so groups start at 0.
+    begins_group[:1] = True
+    return group, tuple(column[order[begins_group]] for column in columns)
 
 
 def most_frequent(
-    columns: tuple[np.ndarray, ...], alphabet: np.ndarray
+    columns: tuple[np.ndarray, ...], rank_of_value: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the most frequent value of each item.
 
     Parameters
     ----------
     columns : arrays of item, value and count, one entry per row.
-    alphabet : the rank of each value. Of equally frequent values, the one of lowest rank counts.
+    rank_of_value : decides between equally frequent values of an item: the lowest rank wins.
 
     Returns
     -------
     The items in ascending order, and the value of each.
     """
     items, values, times = columns
-    number, (group_items, group_values) = group_rows(items, values)
-    counts = np.bincount(number, times, len(group_items))
-    order = np.lexsort((alphabet[group_values], -counts, group_items))
+    group, (group_items, group_values) = group_rows(items, values)
+    counts = np.bincount(group, times, len(group_items))
+    order = np.lexsort((rank_of_value[group_values], -counts, group_items))
     is_first = np.ones(len(order), bool)
     is_first[1:] = np.diff(group_items[order]) != 0
     best = order[is_first]
@@ -122,9 +127,9 @@ def distinct_values(items: np.ndarray, values: np.ndarray, n: int) -> IdLists:
     -------
     One list of values for each item.
     """
-    number, (group_items, group_values) = group_rows(items, values)
+    group, (group_items, group_values) = group_rows(items, values)
     first_row = np.full(len(group_items), len(items), np.int64)
-    np.minimum.at(first_row, number, np.arange(len(items)))
+    np.minimum.at(first_row, group, np.arange(len(items)))
     order = np.lexsort((first_row, group_items))
     return IdLists(_indptr(group_items, n), group_values[order])
 
@@ -147,5 +152,5 @@ def distinct_rows(items: np.ndarray, rows: np.ndarray, n: int) -> IdLists:
 
 
 def _indptr(items: np.ndarray, n: int) -> np.ndarray:
-    """Return where the values of each item begin, int64 [n + 1]."""
+    """Return the offsets at which the values of each item begin and end, int64 [n + 1]."""
     return np.concatenate([[0], np.cumsum(np.bincount(items, minlength=n))]).astype(np.int64)

@@ -1,6 +1,6 @@
-"""Operators of stage “merge” for corpus graphs.
+"""Operators of stage “merge” for corpus graphs, as in GAR and FastInsight.
 
-Their nodes are documents (or their chunks), and their edges are given or computed links.
+Their nodes are the chunks of documents, and their edges are given or computed links.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CITATION_SCHEMA = object_schema(dict.fromkeys(CITATION_FIELDS, text_schema(200))
 CITATIONS_SCHEMA = object_schema(
     {"citations": {"type": "array", "maxItems": 40, "items": CITATION_SCHEMA}}
 )
-EdgeWeights = Mapping[tuple[int, str, int], float]
+EdgeWeights = Mapping[tuple[int, str, int], float]  # by row of a chunk, relation, row of a chunk
 
 
 class CorpusGraph(BuildOperator):
@@ -69,11 +69,11 @@ class CorpusGraph(BuildOperator):
 
         Returns
         -------
-        Weights by (row, relation, row).
+        Weights by edge.
 
         Raises
         ------
-        BadInput : the corpus lacks what the edges are made of.
+        BadInput : the corpus lacks something that the edges are made of, such as links.
         """
 
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
@@ -125,18 +125,18 @@ class GivenLinks(CorpusGraph):
         chosen_types = self._chosen_types(state.corpus)
         rows = _rows_of_documents(state.chunks)
         weights: dict[tuple[int, str, int], float] = {}
-        absent = 0
+        n_absent = 0  # links from or to a missing document
         for link in state.corpus.links:
             if link.source == link.target or link.type not in chosen_types:
                 continue
-            absent += link.source not in rows or link.target not in rows
+            n_absent += link.source not in rows or link.target not in rows
             row_pairs = product(rows.get(link.source, ()), rows.get(link.target, ()))
             for source_row, target_row in row_pairs:
                 weights[source_row, link.type or LINKS_TO, target_row] = link.count
-        if absent:
-            ctx.report.counts["links to absent documents"] = absent
+        if n_absent:
+            ctx.report.counts["links to absent documents"] = n_absent
             ctx.report.notes.append(
-                f"Left out: {absent:,} of the links, to or from documents that are not there."
+                f"Left out: {n_absent:,} of the links, to or from documents that are not there."
             )
         return weights
 
@@ -157,7 +157,7 @@ class GivenLinks(CorpusGraph):
 
 
 def _rows_of_documents(chunks: Table) -> dict[str, list[int]]:
-    """Return the rows of the chunks of each document."""
+    """Return the rows of the chunks of each document, by its id."""
     rows: dict[str, list[int]] = {}
     for row, document in enumerate(chunks.texts("document")):
         rows.setdefault(document, []).append(row)
@@ -166,16 +166,16 @@ def _rows_of_documents(chunks: Table) -> dict[str, list[int]]:
 
 @dataclass(frozen=True, repr=False)
 class CitedDocuments(CorpusGraph):
-    """A node for each chunk, and an edge to every chunk of each document that it cites.
+    """A node for each chunk, and an edge to every chunk of each document that the chunk cites.
 
-    The weight is the number of citations. This is FastInsight's ACL-OCL (section 4.2.1), where a
-    language model finds the citations in each chunk. This operator finds them by patterns. The
-    reference list of a document follows its last heading of that name. An entry refers to a
-    document of the corpus if it contains its title. The text cites it by name and year, by number,
-    or by title.
+    The weight is the number of citations. This is FastInsight's ACL-OCL (section 4.2.1), for which
+    a language model finds the citations in each chunk.
 
-    A `model` is asked for the names, years and titles that a chunk cites, and its reply is matched
-    with the same entries. The reference list itself cites nothing.
+    Without a `model`, citations are found by patterns. The reference list of a document follows its
+    last heading such as “References”. An entry of the list is matched with a document of the corpus
+    if it contains the document's title. The text cites an entry by name and year, by number, or by
+    title. With a `model`, it is asked for the names, years and titles that a chunk cites, and its
+    reply is matched with the same entries. The reference list itself cites nothing.
     """
 
     title = "documents that they cite"
@@ -207,8 +207,8 @@ class CitedDocuments(CorpusGraph):
         rows = _rows_of_documents(state.chunks)
         titles = Titles(map(corpus.document_at, range(len(corpus))))
         texts: dict[int, str] = {}  # by row of the chunk, without the reference list
-        entries: dict[int, list[Reference]] = {}
-        n_without = 0
+        entries: dict[int, list[Reference]] = {}  # of the chunk's document, by row of the chunk
+        n_without_references = 0
         for number, document in enumerate(map(corpus.document_at, range(len(corpus)))):
             if number % DOCUMENTS_PER_REPORT == 0:
                 ctx.watch.check()
@@ -216,10 +216,12 @@ class CitedDocuments(CorpusGraph):
                 ctx.watch.report(message, number / len(corpus))
             end = reference_list_start(document.text)
             document_entries = references(document.text[end:], titles)
-            n_without += not document_entries
-            position = 0
+            n_without_references += not document_entries
+            position = 0  # of the present chunk in the text of its document
             for row in rows.get(document.id, ()):
                 text = state.chunks.text("text", row)
+                # A chunk that is not found, because its white space differs, counts as at the
+                # position of the one before.
                 position = max(document.text.find(text, position), position)
                 if position < end:
                     texts[row] = text[: end - position]
@@ -230,10 +232,10 @@ class CitedDocuments(CorpusGraph):
             for target in targets:
                 if target != own_document:
                     weights.update((row, CITES, cited_row) for cited_row in rows.get(target, ()))
-        ctx.report.counts["documents without references to others"] = n_without
-        if titles.shared:
+        ctx.report.counts["documents without references to others"] = n_without_references
+        if titles.n_ambiguous:
             ctx.report.notes.append(
-                f"Left out: {titles.shared:,} documents whose title another one has too."
+                f"Left out: {titles.n_ambiguous:,} documents whose title another one has too."
             )
         return {edge: float(weight) for edge, weight in sorted(weights.items())}
 
@@ -244,7 +246,7 @@ class CitedDocuments(CorpusGraph):
         titles: Titles,
         ctx: BuildContext,
     ) -> Iterator[tuple[int, list[str]]]:
-        """Yield the row of each chunk, and the documents that it cites, once for each citation."""
+        """Yield the row of each chunk with the documents that it cites, once per citation."""
         if not self.model:
             for row, text in texts.items():
                 yield row, list(cited_documents(text, entries[row], titles))
@@ -310,7 +312,8 @@ def cited_by_model(
 class NearestDocuments(CorpusGraph):
     """A node for each document, and edges to the `keep` documents with the nearest vectors.
 
-    The weight is the cosine. This is GAR's corpus graph (MacAvaney et al.) for documents without
+    The weight is the cosine. Documents are the chunks of the build, which are whole documents after
+    `WholeDocuments`. This is GAR's corpus graph (MacAvaney et al.) for documents without
     links. Two documents that are each among the nearest of the other have one edge. Equally near
     documents are ordered by id.
     """
@@ -356,7 +359,8 @@ class SharedTerms(CorpusGraph):
     """A node for each document, and edges to `keep` documents that share its rarest terms.
 
     The weight is the sum of ln(documents / documents with the term) over the shared terms. Terms
-    are words of three letters or more in at most `common` documents. No model is used.
+    are words of three letters or more in 2 to `common` documents. No model is used. Documents are
+    the chunks of the build, which are whole documents after `WholeDocuments`.
     """
 
     title = "shared rare terms"
@@ -383,9 +387,9 @@ class SharedTerms(CorpusGraph):
 
 
 def _labels(chunks: Table) -> list[str]:
-    """Return the title and text of each chunk, which are compared.
+    """Return the text by which each chunk is compared: its title and its text.
 
-    It has the form of `core.graph.texts.chunk_label`.
+    It has the form of `core.graph.texts.chunk_label`, so that saved vectors are shared with it.
     """
     pairs = zip(chunks.texts("title"), chunks.texts("text"))
     return ["\n".join(dict.fromkeys(filter(None, pair))) for pair in pairs]

@@ -1,4 +1,4 @@
-"""Operator of stage “merge” that makes one graph of the facts of all chunks."""
+"""Operator of stage “merge” that makes one knowledge graph of the facts of all chunks."""
 
 from __future__ import annotations
 
@@ -51,9 +51,10 @@ class Merge(BuildOperator):
     their relations. With “name” there is one for each of their relation names. Weights are summed,
     descriptions joined, and chunks recorded.
 
-    A node has its most frequent spelling and type. Descriptions longer than `longest` tokens are
-    cut after the last that fits, or summarised with `summarise`. The same facts in the same order
-    give the same graph.
+    A node has its most frequent spelling and type. If the descriptions of a node or edge together
+    have more than `longest` tokens, those that do not fit are left out. With `summarise`, a
+    language model summarises all of them instead. The same facts in the same order give the same
+    graph.
     """
 
     stage = "merge"
@@ -99,8 +100,8 @@ class Merge(BuildOperator):
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         # A line without these is refused.
         assert state.chunks is not None and state.facts is not None
-        fresh = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
-        merged = collect_all(state.facts, fresh, "Merging", ctx)
+        make = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
+        merged = collect_all(state.facts, make, "Merging", ctx)
         shortener = description_shortener(self.longest, self.model if self.summarise else "", ctx)
         graph = merged.graph(state.corpus.name, state.chunks, self.longest, shortener)
         return state.replace(graph=graph)
@@ -110,7 +111,9 @@ class Merged:
     """Mentions of nodes and edges, collected from facts in the order of the chunks.
 
     They are columns of numbers, so that millions fit into memory. Nodes are identified by folded
-    name. Edges are identified by their two ends and, with `by_name`, their label.
+    name, and numbered in the order of their first mention. Edges are identified by their two ends
+    and, with `by_name`, their label. The names of the attributes are part of saved runs (see
+    `Collector`).
 
     Parameters
     ----------
@@ -130,14 +133,15 @@ class Merged:
     def _reset(self) -> None:
         self.keys = TextIds()  # folded names
         self.names = TextIds()  # spellings, types and labels
-        self.said = TextIds()  # descriptions and keywords
-        self._folded_names: list[str] = []
+        self.said = TextIds()  # descriptions, and keywords separated by commas
+        self._folded_names: list[str] = []  # texts of `keys` by number
         self.spelled = NumberColumns("iii")  # node, its spelling, count
         self.typed = NumberColumns("iii")  # node, its type, count
         self.described = NumberColumns("ii")  # node, its description
-        self.where = NumberColumns("ii")  # node, chunk
-        # both ends in the order of their folded names, label, spelling, weight, chunk, description,
-        # keywords
+        self.where = NumberColumns("ii")  # node, row of a chunk that mentions it
+        # Mentions of edges: both ends in the order of their folded names, folded label, spelling of
+        # label and direction, weight, row of the chunk, description, keywords. The last two are
+        # numbers in `said`, -1 for none.
         self.edges = NumberColumns("iiiidiii")
 
     def include(self, other: Merged, rows: np.ndarray | None = None) -> None:
@@ -209,22 +213,26 @@ class Merged:
     def _assemble(
         self, longest: int, shorten: DescriptionShortener
     ) -> tuple[list[str], list[str], TripleArrays, tuple[Table, Table]]:
-        """Return the names of nodes and of relations, the triples, and the tables of both."""
-        words, alphabet = list(self.names), self.names.sort_ranks()
+        """Return the names of nodes and of relations, the triples, and the tables of both.
+
+        Up to here a node is a number in `keys`. In the graph, nodes are numbered by their names.
+        """
+        name_texts, rank_of_text = list(self.names), self.names.sort_ranks()
         # A key has no node if its name occurs only in relations that were ignored.
-        named_keys, spelling = most_frequent(self.spelled.arrays(), alphabet)
-        names, positions = in_name_order([words[one] for one in spelling.tolist()])
+        named_keys, spelling = most_frequent(self.spelled.arrays(), rank_of_text)
+        names, positions = in_name_order([name_texts[number] for number in spelling.tolist()])
         node_of_key = np.full(len(self.keys), -1, np.int64)
         node_of_key[named_keys] = positions
-        edge, triples, relation_names = self._triples(words, alphabet, node_of_key)
-        texts = Descriptions(list(self.said), longest, shorten)
-        nodes = self._node_table(names, words, node_of_key, texts)
-        edges = self._edge_table(edge, triples, names, texts)
+        edge, triples, relation_names = self._triples(name_texts, rank_of_text, node_of_key)
+        descriptions = Descriptions(list(self.said), longest, shorten)
+        nodes = self._node_table(names, name_texts, node_of_key, descriptions)
+        edges = self._edge_table(edge, triples, names, descriptions)
         return names, relation_names, triples, (nodes, edges)
 
     def _node_table(
-        self, names: list[str], words: list[str], node_of_key: np.ndarray, texts: Descriptions
+        self, names: list[str], name_texts: list[str], node_of_key: np.ndarray, texts: Descriptions
     ) -> Table:
+        """Return the table of nodes in the order of `names`."""
         n = len(names)
         type_of_node = np.full(n, -1, np.int64)
         typed_keys, types = most_frequent(self.typed.arrays(), self.names.sort_ranks())
@@ -233,7 +241,7 @@ class Merged:
         descriptions = distinct_values(node_of_key[described_key], text, n)
         key, chunk = self.where.arrays()
         return Table.from_columns(
-            type=[words[one] if one >= 0 else "" for one in type_of_node.tolist()],
+            type=[name_texts[kind] if kind >= 0 else "" for kind in type_of_node.tolist()],
             description=texts.describe(descriptions, names.__getitem__),
             chunks=distinct_rows(node_of_key[key], chunk, n),
         )
@@ -260,16 +268,16 @@ class Merged:
         )
 
     def _triples(
-        self, words: list[str], alphabet: np.ndarray, node_of_key: np.ndarray
+        self, name_texts: list[str], rank_of_text: np.ndarray, node_of_key: np.ndarray
     ) -> tuple[np.ndarray, TripleArrays, list[str]]:
         """Return the number of the triple of each edge mention, the triples, and relation names.
 
-        The triples are in ascending order.
+        The triples are in ascending order of head, relation and tail.
         """
         a, b, label, spelling, weight, *_ = self.edges.arrays()
         edge, (first, second, _) = group_rows(a, b, label)
-        edge_spelling = most_frequent((edge, spelling, weight), alphabet)[1]
-        relation_names, relations, forward = _relations(edge_spelling, words)
+        edge_spelling = most_frequent((edge, spelling, weight), rank_of_text)[1]
+        relation_names, relations, forward = _relations(edge_spelling, name_texts)
         heads = node_of_key[np.where(forward, first, second)]
         tails = node_of_key[np.where(forward, second, first)]
         order = np.lexsort((tails, relations, heads))
@@ -278,9 +286,9 @@ class Merged:
         return rank[edge], (heads[order], relations[order], tails[order]), relation_names
 
     def _node(self, name: str, node_of_name: dict[str, int]) -> int:
-        """Return the node of a name, -1 for an empty name.
+        """Return the node of a name, -1 for a name that is empty when folded.
 
-        `node_of_name` holds the nodes of this chunk.
+        `node_of_name` holds the nodes of the names of this chunk that were looked up before.
         """
         node = node_of_name.get(name)
         if node is None:
@@ -291,12 +299,14 @@ class Merged:
         return node
 
     def _mention(self, node: int, name: str, times: int, row: int, seen_nodes: set[int]) -> None:
+        """Add mentions of a node in a chunk; `seen_nodes` holds the nodes of this chunk so far."""
         self.spelled.add(node, self.names.id_of(one_line(name)), times)
         if node not in seen_nodes:
             seen_nodes.add(node)
             self.where.add(node, row)
 
     def _edge(self, head: int, tail: int, row: int, relation: ChunkRelation) -> None:
+        """Add a mention of an edge between two nodes in a chunk."""
         label = one_line(relation.name) if self.by_name else ""
         is_forward = self._folded_names[head] < self._folded_names[tail]
         ends = (head, tail) if is_forward else (tail, head)
@@ -311,13 +321,14 @@ class Merged:
         self.edges.add(*ends, folded_label, spelling, relation.weight, row, description, keywords)
 
 
-def _relations(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
+def _relations(spelling: np.ndarray, texts: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the sorted names of relations, and the relation and direction of each edge.
 
-    Both are taken from the spelling of the edge.
+    Both are taken from the spelling of the edge, which is written by `Merged._edge`. The direction
+    is True if the relation leads from the first end to the second.
     """
     distinct, index = np.unique(spelling, return_inverse=True)
-    parts = [words[one].rpartition("\n") for one in distinct.tolist()]
+    parts = [texts[number].rpartition("\n") for number in distinct.tolist()]
     relations = TextIds()
     numbers = np.array(
         [relations.id_of(label or UNNAMED_RELATION) for label, _, _ in parts], np.int64
@@ -328,7 +339,7 @@ def _relations(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.nd
 
 
 def _blocks(rows: IdLists) -> Iterator[tuple[int, IdLists]]:
-    """Yield batches of rows, each with the number of its first row."""
+    """Yield batches of at most `DESCRIPTION_BATCH_ROWS` rows, each with its first row's number."""
     for first in range(0, len(rows), DESCRIPTION_BATCH_ROWS):
         indptr = rows.indptr[first : first + DESCRIPTION_BATCH_ROWS + 1]
         yield first, IdLists(indptr - indptr[0], rows.ids[indptr[0] : indptr[-1]])
@@ -341,7 +352,7 @@ class Descriptions:
     ----------
     texts : the texts, by number; white space is made single.
     longest : largest number of tokens of a description.
-    shorten : shortens longer ones.
+    shorten : shortens longer descriptions.
     """
 
     def __init__(self, texts: list[str], longest: int, shorten: DescriptionShortener):
@@ -370,6 +381,7 @@ class Descriptions:
         )
 
     def _describe_block(self, first: int, rows: IdLists, name_of: Callable[[int], str]) -> Any:
+        """Return the descriptions of a batch of items; `first` is the number of the first item."""
         import pyarrow as pa
 
         descriptions = join_texts(rows, self.plain, " ")
@@ -391,21 +403,22 @@ class Descriptions:
 def _keywords(rows: IdLists, texts: list[str]) -> Any:
     """Return the keywords of each edge without duplicates, as an Arrow column.
 
-    They are in the order of their first occurrence.
+    They are in the order of their first occurrence. `rows` holds the numbers of each edge's texts,
+    which have keywords separated by commas.
     """
     used, index = np.unique(rows.ids, return_inverse=True)  # other texts are descriptions
-    words = TextIds()
-    text_words: list[list[int]] = []
-    for one in used.tolist():
-        parts = filter(None, map(str.strip, texts[one].split(",")))
-        text_words.append(list(map(words.id_of, parts)))
-    words_of_text, all_words = IdLists.from_lists(text_words), list(words)
+    keywords = TextIds()
+    numbers: list[list[int]] = []  # of the keywords of each used text
+    for text in used.tolist():
+        parts = filter(None, map(str.strip, texts[text].split(",")))
+        numbers.append(list(map(keywords.id_of, parts)))
+    keywords_of_text, all_keywords = IdLists.from_lists(numbers), list(keywords)
 
     def join_block(block: IdLists) -> Any:
         item = np.repeat(np.arange(len(block)), block.counts)
-        edge = np.repeat(item, words_of_text.counts[block.ids])
-        edge_words = distinct_values(edge, words_of_text.concat_rows(block.ids), len(block))
-        return join_texts(edge_words, all_words, ", ")
+        edge = np.repeat(item, keywords_of_text.counts[block.ids])
+        edge_keywords = distinct_values(edge, keywords_of_text.concat_rows(block.ids), len(block))
+        return join_texts(edge_keywords, all_keywords, ", ")
 
     return concat_texts(join_block(block) for _, block in _blocks(IdLists(rows.indptr, index)))
 
@@ -413,8 +426,8 @@ def _keywords(rows: IdLists, texts: list[str]) -> Any:
 def description_shortener(longest: int, model: str, ctx: BuildContext) -> DescriptionShortener:
     """Return a function that shortens long descriptions.
 
-    They are summarised by a language model, several at a time. If no model is named, or its summary
-    is empty, they are cut after the last one that fits.
+    The descriptions of a node or edge are summarised by a language model. If no model is named, or
+    its summary is empty, those that do not fit are left out.
 
     Parameters
     ----------
@@ -424,7 +437,7 @@ def description_shortener(longest: int, model: str, ctx: BuildContext) -> Descri
 
     Returns
     -------
-    A function of names and their texts.
+    A function of (name, descriptions) of several nodes or edges, which returns a text for each.
     """
 
     def shorten_one(item: NamedTexts) -> str:
@@ -456,7 +469,7 @@ def join_leading_texts(texts: Sequence[str], longest: int) -> str:
 
     Returns
     -------
-    The texts, joined.
+    The texts, joined by spaces.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Operator of stage “merge” for passage graphs, which link chunks by shared entities."""
+"""Operator of stage “merge” for passage graphs, which link chunks that share entities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.parameters import param
 
 SHARES_ENTITY = "shares entity"
 MAX_SHOWN_ENTITIES = 10  # most shared entities that an edge names
-COMPARE_BATCH_ROWS = 1 << 20  # most rows of chunks compared in one batch
+COMPARE_BATCH_ROWS = 1 << 20  # about how many pairs of chunks are compared in one batch
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,19 +58,20 @@ class PassageGraph(BuildOperator):
         assert state.chunks is not None and state.facts is not None
         mentions = collect_all(state.facts, partial(Mentions, self.reading), "Gathering names", ctx)
         ids, node_of_row = in_name_order(state.chunks.texts("id"))
-        sharing = SharedEntityIndex.from_entities(
-            *self._entities(mentions, ctx), node_of_row, self.min_shared
-        )
-        del mentions
-        # heads, tails and shared entities of each batch; the first makes an empty result possible
+        names, rows = self._entities(mentions, ctx)
+        index = SharedEntityIndex.from_entities(names, rows, node_of_row, self.min_shared)
+        del mentions  # to free its memory
+        # Heads, tails and numbers of shared entities of each batch. The first, empty one makes a
+        # result without edges possible.
         batches = [[np.empty(0, np.int32)] * 3]
 
         def descriptions() -> Iterator[Any]:
-            for done, pairs in sharing.pairs():
+            """Yield the descriptions of the edges of each batch, and fill `batches`."""
+            for done, pairs in index.pairs():
                 ctx.watch.check()
                 ctx.watch.report("Joining passages", done / len(ids))
                 batches.append([pairs.heads, pairs.tails, pairs.shared])
-                yield join_texts(pairs.names.limit_rows(MAX_SHOWN_ENTITIES), sharing.names, ", ")
+                yield join_texts(pairs.names.limit_rows(MAX_SHOWN_ENTITIES), index.names, ", ")
 
         edge_texts = concat_texts(descriptions())
         heads, tails, shared = map(np.concatenate, zip(*batches))
@@ -100,13 +101,14 @@ class PassageGraph(BuildOperator):
     def _entities(self, mentions: Mentions, ctx: BuildContext) -> tuple[list[str], IdLists]:
         """Return the names of the entities that may link chunks, and the chunks of each.
 
-        They are sorted by folded name. Entities in too many chunks are reported.
+        They are sorted by folded name. Entities in a single chunk are left out, and those in too
+        many chunks are reported, too.
         """
-        words = list(mentions.names)
+        texts = list(mentions.names)
         spellings = most_frequent(mentions.spelled.arrays(), mentions.names.sort_ranks())[1]
         key, row = mentions.where.arrays()
         rows = distinct_rows(key, row, len(mentions.keys))
-        names = [words[spelling] for spelling in spellings.tolist()]
+        names = [texts[spelling] for spelling in spellings.tolist()]
         common = np.flatnonzero(rows.counts > self.common).tolist()
         if common:
             common.sort(key=lambda key: (-rows.counts[key], names[key]))
@@ -121,13 +123,16 @@ class PassageGraph(BuildOperator):
 
 
 class Mentions:
-    """Names of each chunk, collected from facts in the order of the chunks."""
+    """Names of each chunk, collected from facts in the order of the chunks.
+
+    The names of its attributes are part of saved runs (see `Collector`).
+    """
 
     def __init__(self, reading: str):
         self.reading = reading
         self.keys, self.names = TextIds(), TextIds()  # folded names, and their spellings
-        self.spelled = NumberColumns("iii")  # folded name, its spelling, count
-        self.where = NumberColumns("ii")  # folded name, chunk
+        self.spelled = NumberColumns("iii")  # mentions: folded name, its spelling, count
+        self.where = NumberColumns("ii")  # places: folded name, row of the chunk
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the entities of the chunk in a row.
@@ -160,8 +165,8 @@ class Mentions:
 class ChunkPairs(NamedTuple):
     """Pairs of chunks that share entities.
 
-    `heads` and `tails` are the nodes of each pair, `shared` is the number of shared entities, and
-    `names` are these entities.
+    `heads` and `tails` are the nodes of each pair, int32 [pairs]. `shared` is the number of shared
+    entities, and `names` holds their numbers in `SharedEntityIndex.names`.
     """
 
     heads: np.ndarray
@@ -174,9 +179,9 @@ class ChunkPairs(NamedTuple):
 class SharedEntityIndex:
     """Index of entities and chunks, for finding chunks that share entities.
 
-    `names` are the entities in order. `rows` holds the chunks of each entity, `entities` the
-    entities of each chunk, and `node_of_row` the node of each chunk. Chunks with at least
-    `min_shared` entities in common are linked.
+    `names` are the entities in order. `rows` holds the rows of the chunks of each entity,
+    `entities` the numbers of the entities of each chunk, and `node_of_row` the node of each chunk.
+    Chunks with at least `min_shared` entities in common are linked.
     """
 
     names: list[str]
@@ -187,32 +192,31 @@ class SharedEntityIndex:
 
     @classmethod
     def from_entities(
-        cls, names: list[str], rows: IdLists, node_of: np.ndarray, least: int
+        cls, names: list[str], rows: IdLists, node_of_row: np.ndarray, min_shared: int
     ) -> SharedEntityIndex:
         """Return the index of some entities and their chunks.
 
         Parameters
         ----------
         names : names of the entities.
-        rows : chunks of each entity.
-        node_of : node of each chunk, int64 [chunks].
-        least : fewest entities that two linked chunks share.
+        rows : rows of the chunks of each entity.
+        node_of_row : node of each chunk, int64 [chunks].
+        min_shared : fewest entities that two linked chunks share.
 
         Returns
         -------
         The index, with the entities of each chunk.
         """
-        return cls(names, rows, rows.invert(len(node_of)), node_of, least)
+        return cls(names, rows, rows.invert(len(node_of_row)), node_of_row, min_shared)
 
     def pairs(self) -> Iterator[tuple[int, ChunkPairs]]:
         """Yield the linked pairs in batches, each with the number of nodes done.
 
-        A pair leads from the earlier row to the later one. Pairs ascend by their nodes. About
-        `COMPARE_BATCH_ROWS` rows are compared in one batch.
+        A pair leads from the earlier chunk to the later one. Pairs ascend by their nodes.
         """
         row_of_node = np.argsort(self.node_of_row)
         comparisons = np.concatenate([[0], np.cumsum(self.rows.counts[self.entities.ids])])
-        # number of rows compared for the nodes up to each
+        # Number of comparisons for all nodes up to and including each.
         compared_rows = np.cumsum(np.diff(comparisons[self.entities.indptr])[row_of_node])
         first = 0
         while first < len(row_of_node):
@@ -223,8 +227,8 @@ class SharedEntityIndex:
             first = end
 
     def _pairs_of(self, heads: np.ndarray) -> ChunkPairs:
-        """Return the pairs of some rows, given in the order of their nodes, with later rows."""
-        # One entry for each entity that a row shares with another row.
+        """Return the pairs of some chunks, given in the order of their nodes, with later chunks."""
+        # The arrays have one entry for each entity that a chunk shares with another chunk.
         entity = self.entities.concat_rows(heads)
         row = np.repeat(heads, self.entities.counts[heads])
         other_row, counts = self.rows.concat_rows(entity), self.rows.counts[entity]
@@ -241,8 +245,8 @@ class SharedEntityIndex:
         enough = np.flatnonzero(names.counts >= self.min_shared)
         pairs = starts[enough]
         return ChunkPairs(
-            head[pairs].astype(np.int32),
-            tail[pairs].astype(np.int32),
-            names.counts[enough].astype(np.int32),
-            names.take(enough),
+            heads=head[pairs].astype(np.int32),
+            tails=tail[pairs].astype(np.int32),
+            shared=names.counts[enough].astype(np.int32),
+            names=names.take(enough),
         )

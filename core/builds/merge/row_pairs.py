@@ -1,4 +1,4 @@
-"""Pairs of related rows of a table, by their vectors or by rare terms that they share."""
+"""Search for pairs of similar rows, by their vectors or by rare terms that their texts share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RowSearchDefaults:
     hnsw_links: int = 16  # M of HNSW
     hnsw_build_ef: int = 64  # efConstruction
     min_hnsw_search_ef: int = 64  # efSearch
-    training_rows: int = 20_000  # from which the range of the bytes is learnt
+    training_rows: int = 20_000  # from which the range of values of a byte is learnt
     recall_sample_rows: int = 128  # for which the recall of the exact nearest is measured
     cosine_decimals: int = 6  # further digits are numerical noise
     min_term_letters: int = 3
@@ -36,23 +36,23 @@ ROW_SEARCH = RowSearchDefaults()
 
 @dataclass(frozen=True, eq=False)
 class NeighbourIndex:
-    """Unit rows in an HNSW index over bytes.
+    """Unit vectors in an HNSW index of faiss, with one byte per dimension.
 
-    Finding the nearest of all rows takes time that grows as n log n.
+    Finding the nearest of all n rows takes time that grows as n log n.
     """
 
     vectors: np.ndarray | UnitRows  # float32 or float16 [n, d]
     index: Any
 
     @classmethod
-    def of(cls, vectors: np.ndarray | UnitRows, watch: Watch = NO_WATCH) -> NeighbourIndex:
-        """Build the index of unit rows.
+    def build(cls, vectors: np.ndarray | UnitRows, watch: Watch = NO_WATCH) -> NeighbourIndex:
+        """Build the index of unit vectors.
 
         It is built by one thread, so that equal rows always give the same links.
 
         Parameters
         ----------
-        vectors : float [n, d], with unit rows.
+        vectors : float [n, d], with rows of length 1.
         watch : receives the progress and may raise RunCancelled.
 
         Returns
@@ -92,16 +92,19 @@ class NeighbourIndex:
         """
         queries = np.asarray(self.vectors[rows], np.float32)
         self.index.hnsw.efSearch = max(ROW_SEARCH.min_hnsw_search_ef, 2 * (keep + 1))
+        # A few more than `keep`: the row itself is found, and bytes order near rows inexactly.
         _, neighbours_of_rows = self.index.search(queries, min(len(self.vectors), keep + 8))
         for row, vector, neighbours in zip(rows.tolist(), queries, neighbours_of_rows):
+            # -1 marks a neighbour that was not found.
             others = np.sort(neighbours[(neighbours >= 0) & (neighbours != row)])
             cosines = np.asarray(self.vectors[others], np.float32) @ vector
             yield row, *top_k(others, np.round(cosines, ROW_SEARCH.cosine_decimals), keep)
 
     def recall(self, keep: int) -> float:
-        """Return the share of the exact `keep` nearest that is found, measured on some rows.
+        """Return the share of the exact `keep` nearest rows that is found, from 0 to 1.
 
-        Equal cosines count as found.
+        It is measured on `ROW_SEARCH.recall_sample_rows` rows. A found row counts if its cosine is
+        at least that of the last of the exact nearest.
         """
         n = len(self.vectors)
         keep = min(keep, n - 1)
@@ -127,7 +130,7 @@ def recall_sentence(recall: float, keep: int) -> str:
     Parameters
     ----------
     recall : measured share of the nearest that is found, 0 to 1.
-    keep : number of nearest.
+    keep : number of nearest rows that were searched.
 
     Returns
     -------
@@ -148,14 +151,14 @@ def nearest_rows(
     watch: Watch = NO_WATCH,
     note: Callable[[str], None] = lambda sentence: None,
 ) -> dict[tuple[int, int], float]:
-    """Return the cosine of each pair of rows of which one is nearest to the other.
+    """Return the cosine of each pair of rows in which one is among the nearest of the other.
 
     Parameters
     ----------
     vectors : float [n, d], with unit rows. More than `ROW_SEARCH.max_exact_rows` are searched
         approximately by `NeighbourIndex`.
-    keep : number of nearest rows.
-    min_cosine : least cosine of a pair.
+    keep : number of nearest rows of each row.
+    min_cosine : lowest cosine of a pair.
     watch : receives the progress and may raise RunCancelled.
     note : called with a sentence on an approximate search.
 
@@ -172,7 +175,7 @@ def nearest_rows(
     """
     pairs: dict[tuple[int, int], float] = {}
     if len(vectors) > ROW_SEARCH.max_exact_rows:
-        neighbours = NeighbourIndex.of(vectors, watch)
+        neighbours = NeighbourIndex.build(vectors, watch)
         note(recall_sentence(neighbours.recall(keep), keep))
         for first in range(0, len(vectors), ROW_SEARCH.block_rows):
             watch.check()
@@ -233,14 +236,14 @@ def rare_terms(texts: Sequence[str], common: int) -> Any:
 def shared_rows(
     weights: Any, keep: int, min_terms: int, watch: Watch = NO_WATCH
 ) -> dict[tuple[int, int], float]:
-    """Return the summed weights of the terms that pairs of rows share.
+    """Return the summed weights of the rare terms that pairs of rows share.
 
-    One row of a pair is among the `keep` rows with the greatest sums for the other.
+    A pair is returned if one row is among the `keep` rows with the greatest sums for the other.
 
     Parameters
     ----------
     weights : the result of `rare_terms`.
-    keep : number of rows for each row.
+    keep : number of partners for each row.
     min_terms : fewest terms that a pair shares.
     watch : checked between blocks of rows; may raise RunCancelled.
 
@@ -249,6 +252,8 @@ def shared_rows(
     Sums by (a, b), a < b.
     """
     pairs: dict[tuple[int, int], float] = {}
+    # 1 for each term of a row, also if its weight is 0. Its product with itself counts shared
+    # terms.
     binary = weights.copy()
     binary.data = (binary.data >= 0).astype(np.float64)
     for first in range(0, weights.shape[0], ROW_SEARCH.block_rows):

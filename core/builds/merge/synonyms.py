@@ -1,6 +1,6 @@
 """Operators of stage “link” that add edges between entities of similar meaning.
 
-They compare names, or names with descriptions.
+They compare the vectors of names, or of names with types and descriptions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_labels
 from core.parameters import param
 
-EdgeKey = tuple[int, str, int]
+EdgeKey = tuple[int, str, int]  # head, relation, tail
 SIMILAR_TO, IDENTITY_DESCRIPTION = "similar to", "is"
 COMPARE_BATCH_ENTITIES = 1024  # entities compared with all others in one batch
 
@@ -96,10 +96,11 @@ class AddSynonymEdges(SimilarityEdges):
     def with_similarity_edges(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading names", 0.0)
         names = graph.names(range(graph.n_nodes))
-        vectors = UnitRows.of(encode_half_vectors(names, self.encoder, ctx))
+        vectors = UnitRows.from_vectors(encode_half_vectors(names, self.encoder, ctx))
         pairs: dict[tuple[int, int], float] = {}
         for node, best, values in nearest_entities(vectors, self.top, ctx):
             for near_node, cosine in zip(best.tolist(), values.tolist()):
+                # Entities without any similarity are not linked even if `least` is 0.
                 if cosine >= max(self.least, 1e-6) and cosine >= self.threshold * values[0]:
                     pairs[min(node, near_node), max(node, near_node)] = cosine
         ctx.report.counts["synonym edges"] = len(pairs)
@@ -115,13 +116,13 @@ class AddSynonymEdges(SimilarityEdges):
 class AddIdentityEdges(SimilarityEdges):
     """Edges with the description “is” between entities with similar vectors (fast-graphrag).
 
-    Vectors are those of name, type and description. An edge is added if (1 + cosine) / 2 is at
-    least `threshold`, no relation links the two yet, and the one mentioned later is among the `top`
-    nearest of the other. fast-graphrag uses 0.9 and 2.
+    The vectors are those of name, type and description. An edge is added if (1 + cosine) / 2 is at
+    least `threshold`, no relation links the two entities yet, and the entity mentioned later is
+    among the `top` nearest of the earlier one. fast-graphrag uses 0.9 and 2.
 
-    The entity whose first chunk comes first counts as mentioned earlier; within one chunk, names
-    decide. The original uses the order in which its entities were found. The weight of an edge is
-    1, and it has no chunk.
+    The entity whose first chunk comes first counts as mentioned earlier. Within one chunk, the
+    alphabetical order of names decides. The original uses the order in which its entities were
+    found. The weight of an edge is 1, and it has no chunk.
     """
 
     title = "“is” edges"
@@ -137,7 +138,7 @@ class AddIdentityEdges(SimilarityEdges):
     def with_similarity_edges(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.watch.report("Reading entities", 0.0)
         labels = node_labels(graph, range(graph.n_nodes))
-        vectors = UnitRows.of(encode_half_vectors(labels, self.encoder, ctx))
+        vectors = UnitRows.from_vectors(encode_half_vectors(labels, self.encoder, ctx))
         rank = mention_order(graph)
         pairs = set[tuple[int, int]]()
         for node, best, values in nearest_entities(vectors, self.top, ctx):
@@ -166,13 +167,17 @@ def unlinked_pairs(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple
     """
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+    # A pair of nodes as one number.
     linked = np.minimum(heads, tails).astype(np.int64) * graph.n_nodes + np.maximum(heads, tails)
     is_linked = np.isin(first * graph.n_nodes + second, linked)
-    return [pair for pair, found in zip(pairs, is_linked.tolist()) if not found]
+    return [pair for pair, is_old in zip(pairs, is_linked.tolist()) if not is_old]
 
 
 def mention_order(graph: Graph) -> np.ndarray:
-    """Return the rank of each node, int64 [n], sorted by first chunk and then by name."""
+    """Return the rank of each node, int64 [n], in the order of first chunk and then of name.
+
+    Nodes without chunks come last. Nodes are numbered by name, so a stable sort is enough.
+    """
     rows = chunks_of(graph, "nodes")
     first = np.array(
         [rows[node].min() if len(rows[node]) else len(rows.ids) for node in range(graph.n_nodes)],
@@ -186,24 +191,25 @@ def mention_order(graph: Graph) -> np.ndarray:
 def nearest_entities(
     vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield each unit row with its nearest others.
+    """Yield each entity with the entities of the nearest vectors.
 
     Parameters
     ----------
-    vectors : float [n, d], with unit rows. More than `ROW_SEARCH.max_exact_rows` are searched
-        approximately by HNSW, which is noted in the report.
-    top : number of others.
+    vectors : float [n, d], unit vectors of the entities. More than `ROW_SEARCH.max_exact_rows` are
+        searched approximately by HNSW, which is noted in the report.
+    top : largest number of nearest entities.
     ctx : the report and the watch of the build.
 
     Yields
     ------
-    A row, its nearest others, and their cosines, nearest first.
+    An entity, the nearest others, and their cosines, nearest first. The order of entities is 0 to
+    n - 1.
     """
     if len(vectors) > ROW_SEARCH.max_exact_rows:
         yield from _nearest_by_index(vectors, top, ctx)
         return
     nodes, limit = np.arange(len(vectors)), min(top, len(vectors) - 1)
-    vectors = vectors[:]  # as an array
+    vectors = vectors[:]  # an array also of `UnitRows`
     for first in range(0, len(vectors), COMPARE_BATCH_ENTITIES):
         ctx.watch.check()
         ctx.watch.report("Comparing entities", first / len(vectors))
@@ -216,7 +222,7 @@ def nearest_entities(
 def _nearest_by_index(
     vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    index = NeighbourIndex.of(vectors, ctx.watch.part(0.0, 0.5, "Comparing entities"))
+    index = NeighbourIndex.build(vectors, ctx.watch.part(0.0, 0.5, "Comparing entities"))
     ctx.report.note(recall_sentence(index.recall(top), top))
     for first in range(0, len(vectors), ROW_SEARCH.block_rows):
         ctx.watch.check()
@@ -231,11 +237,12 @@ def add_edges(
     chunks: Callable[[int, int], np.ndarray],
     description: str = "",
 ) -> Graph:
-    """Return a graph with more edges; nodes keep their ids.
+    """Return a graph with additional edges; nodes keep their ids.
 
     Parameters
     ----------
-    new_edges : the weight of each new edge (node, relation, node).
+    graph : the graph, which is not changed.
+    new_edges : the weight of each new edge.
     chunks : the chunks of a new edge, from its two nodes.
     description : the description of all new edges.
 
@@ -247,7 +254,7 @@ def add_edges(
     relations = sorted({*graph.relation_names, *(relation for _, relation, _ in new_edges)})
     id_of_relation = {relation: number for number, relation in enumerate(relations)}
     heads, relation, tails = graph.triples(np.arange(n))
-    if n:
+    if n:  # the ids of relations may have moved
         relation = np.array([id_of_relation[name] for name in graph.relation_names])[relation]
     ids = [(head, id_of_relation[name], tail) for head, name, tail in new_edges]
     new_triples = np.array(ids, np.int64).reshape(-1, 3).T
@@ -257,6 +264,7 @@ def add_edges(
     )
     order = np.lexsort((tails, relation, heads))
     triples = heads[order], relation[order], tails[order]
+    # The new edges get rows with all columns of the table; chunks are inserted separately.
     table = graph.columns.edges or Table.from_columns()
     if table.has_column("chunks"):
         rows = table.id_lists("chunks")
@@ -297,10 +305,11 @@ def _insert_chunks(
     Parameters
     ----------
     rows : the chunks of the old edges.
-    order : the edges in their new order. Those below `len(rows)` are old.
+    order : the numbers of the edges in their new order. Those below `len(rows)` are old.
     triples : the nodes and relations of all edges in the new order.
     chunks : the chunks of a new edge, from its two nodes.
     """
+    # The ids of the chunks as bytes of int64, so that they can be appended without copying all.
     ids, counts = bytearray(), np.zeros(len(order), np.int64)
     counts[order < len(rows)] = rows.counts
     new = np.flatnonzero(order >= len(rows))

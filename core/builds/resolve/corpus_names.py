@@ -1,4 +1,4 @@
-"""Names over the whole corpus, and the common key of their spellings."""
+"""Names of entities over the whole corpus, and the common key of their spellings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ COMPANY_SUFFIXES = frozenset(
     "inc ltd llc corp corporation co company plc gmbh ag limited incorporated".split()
 )
 ENGLISH_ARTICLES = ("the ", "a ", "an ")
-MIN_TERM_ZIPF = 4.0  # lowest Zipf value of a single capitalised word that counts as a term
+# Lowest Zipf value (see `terms.commonness`) of a single capitalised word that counts as a term.
+MIN_TERM_ZIPF = 4.0
 
 
 @dataclass
 class CorpusName:
-    """A name over the whole corpus: its spellings, its types and its number of chunks."""
+    """A name over the whole corpus: mentions by spelling and by type, and its number of chunks."""
 
     spellings: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -29,7 +30,7 @@ class CorpusName:
 
     @property
     def best_spelling(self) -> str:
-        """Most frequent spelling."""
+        """Most frequent spelling; of equally frequent ones, the first in alphabetical order."""
         return min(self.spellings, key=lambda one: (-self.spellings[one], one))
 
     @property
@@ -48,7 +49,7 @@ class CorpusName:
     def is_term(self) -> bool:
         """True if it is a phrase of common nouns rather than a name.
 
-        It has no capital letter, or it is one common word without a type from the parser.
+        It has no capital letter, or it is a single common word without the type of a name.
         """
         name = self.best_spelling
         if self.kind != PHRASE_TYPE:
@@ -86,11 +87,10 @@ def key_of_name(name: str, kind: str) -> str:
     >>> key_of_name("Lymph nodes", "concept")
     'lymph node'
     """
-    steps = fold_spelling(INITIAL_AND_DOT.sub(r"\1", name))
+    # “U.S.” becomes “US”, before punctuation becomes white space.
+    *_, key, singular = fold_spelling(INITIAL_AND_DOT.sub(r"\1", name))
     if kind == PHRASE_TYPE and not any(letter.isupper() for letter in name[1:]):
-        key = steps[3]
-    else:
-        key = steps[2]
+        key = singular
     article = next(filter(key.startswith, ENGLISH_ARTICLES), "")
     words = key.removeprefix(article).split()
     while kind == ORGANISATION_TYPE and len(words) > 1 and words[-1] in COMPANY_SUFFIXES:

@@ -1,4 +1,7 @@
-"""Names of a document that are parts, acronyms or other names of others in it."""
+"""Search for names of a document that are parts, acronyms or aliases of other names in it.
+
+Names are given by their keys (`corpus_names.key_of_name`).
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,15 @@ ALIAS_RULE, REPETITION_RULE = "called so by the text", "written twice"
 # Documents that must join a part with the same full name, so that all other documents do, too.
 MIN_JOINING_DOCUMENTS = 2
 MAX_JOIN_STEPS = 4  # from a name to the one that it is finally joined with
+Joins = dict[str, tuple[str, str]]  # full name and rule, by the name that is joined with it
 
 
 @dataclass(frozen=True)
 class FullNames:
-    """Names of a document that others may be parts or acronyms of.
+    """Names of a document of which other names may be parts or acronyms.
 
-    Persons are found by their first and last words, other names by their initials. `rank` is the
-    position of each name in the order of the text.
+    `by_word` holds persons by their first and last words, `by_initials` other names by their
+    initials. `rank` is the position of each name of the document in the order of the text, from 0.
     """
 
     by_word: dict[str, list[str]]
@@ -41,19 +45,19 @@ class FullNames:
 
 
 class PartFinder:
-    """Finder of names that are parts, acronyms or other names of others in a document.
+    """Finder of names that are parts, acronyms or aliases of other names in a document.
 
     Parameters
     ----------
-    known : names of the corpus by key.
-    refused : pairs of names that a person marked as different, which are never joined.
+    by_key : names of the corpus by key.
+    refused : pairs of spellings that a person marked as different, which are never joined.
     """
 
-    def __init__(self, known: dict[str, CorpusName], refused: Set[tuple[str, str]] = frozenset()):
-        self.known, self.refused = known, refused
-        # Refused pairs that would otherwise have been joined.
+    def __init__(self, by_key: dict[str, CorpusName], refused: Set[tuple[str, str]] = frozenset()):
+        self.by_key, self.refused = by_key, refused
+        # Refused pairs that would otherwise have been joined, in all documents so far.
         self.separated: set[tuple[str, str]] = set()
-        # Parts in the last document that fit more than one full name, with these.
+        # Full names of each part in the latest document that fits more than one.
         self.ambiguous_parts: dict[str, list[str]] = {}
 
     def join_parts(
@@ -61,24 +65,26 @@ class PartFinder:
         keys: Iterable[str],
         terms: Set[str],
         aliases: Iterable[tuple[str, str, str]] = (),
-        long: bool = False,
-    ) -> dict[str, tuple[str, str]]:
-        """Return the full name of each part, and the rule that joins them.
+        is_long: bool = False,
+    ) -> Joins:
+        """Return the full name of each part in a document, and the rule that joins them.
 
         Parameters
         ----------
         keys : keys of the names in the order of the text.
         terms : keys of common terms, which are never full names.
-        aliases : pairs of names that the text gives as names of one entity, with their label.
-        long : the document is long. Initials then fit by chance, so only aliases join acronyms.
+        aliases : pairs of names that the text gives as names of one entity, with their label,
+            `ALSO_CALLED` or `IN_BRACKETS`.
+        is_long : the document is long. Initials then fit by chance, so only aliases join acronyms.
 
         Returns
         -------
         Key of the full name and the rule, by the key of a part.
         """
         self.ambiguous_parts = {}
-        full_of_part: dict[str, tuple[str, str]] = {}
-        full_names = self._full_names(keys, terms, long)
+        full_of_part: Joins = {}
+        full_names = self._full_names(keys, terms, is_long)
+        # The condition on `final_name` prevents circles of joins.
         for part, full, rule in self._join_aliases(aliases):
             if final_name(full, full_of_part) != part and not self.check_refused(part, full):
                 full_of_part[part] = full, rule
@@ -94,8 +100,8 @@ class PartFinder:
             for key, (full, rule) in full_of_part.items()
         }
 
-    def _full_names(self, keys: Iterable[str], terms: Set[str], long: bool) -> FullNames:
-        """Return the names of a document that others may be parts or acronyms of.
+    def _full_names(self, keys: Iterable[str], terms: Set[str], is_long: bool) -> FullNames:
+        """Return the names of a document of which other names may be parts or acronyms.
 
         In a long document no acronyms are found, because initials then fit by chance.
         """
@@ -104,10 +110,10 @@ class PartFinder:
         by_initials: dict[str, list[str]] = {}
         for key in sorted(rank):
             words = key.split()
-            if len(words) < 2 or key not in self.known or key in terms:
+            if len(words) < 2 or key not in self.by_key or key in terms:
                 continue
-            if self.known[key].kind != PERSON_TYPE:
-                for initials in () if long else _initials(words):
+            if self.by_key[key].kind != PERSON_TYPE:
+                for initials in () if is_long else _initials(words):
                     by_initials.setdefault(initials, []).append(key)
             elif self._is_full(key):
                 for word in {words[0], words[-1]}:
@@ -115,7 +121,7 @@ class PartFinder:
         return FullNames(by_word, by_initials, rank)
 
     def check_refused(self, key: str, full: str) -> bool:
-        """Return whether a person marked two names as different, and record the pair.
+        """Return whether a person marked two names as different, and record such a pair.
 
         Parameters
         ----------
@@ -125,7 +131,7 @@ class PartFinder:
         -------
         False if they may be joined.
         """
-        names = ordered_pair(self.known[key].best_spelling, self.known[full].best_spelling)
+        names = ordered_pair(self.by_key[key].best_spelling, self.by_key[full].best_spelling)
         if names not in self.refused:
             return False
         self.separated.add(names)
@@ -134,13 +140,13 @@ class PartFinder:
     def _join_aliases(
         self, aliases: Iterable[tuple[str, str, str]]
     ) -> Iterator[tuple[str, str, str]]:
-        """Yield each name with an alias, its full name and the rule that joins them.
+        """Yield each alias, its full name and the rule that joins them.
 
-        A name is left out if the text gives several full names equally often.
+        An alias is left out if the text gives it two full names equally often.
         """
         fulls: dict[str, Counter[tuple[str, str]]] = {}
         for head, tail, label in aliases:
-            if head not in self.known or tail not in self.known:
+            if head not in self.by_key or tail not in self.by_key:
                 continue
             rule = self._alias_rule(head, tail, label)
             if rule:
@@ -158,7 +164,7 @@ class PartFinder:
 
         Its first word is no role (“Mrs Cratchit”), its last is capitalised, and it has no digit.
         """
-        name = self.known[key].best_spelling
+        name = self.by_key[key].best_spelling
         return (
             key.split()[0] not in PERSON_TITLES
             and name.split()[-1][0].isupper()
@@ -166,17 +172,17 @@ class PartFinder:
         )
 
     def _alias_rule(self, head: str, tail: str, label: str) -> str:
-        """Return the rule that joins a name with another directly after it or in brackets.
+        """Return the rule that joins a name with an alias in the text; empty for none.
 
-        Empty if they may be different entities. A name in brackets is an acronym, or a brand after
-        a rare word in small letters (“pembrolizumab (Keytruda)”). After words such as “also
-        called”, any name is joined. An exception is a single common noun, which usually ends a
-        longer term.
+        `tail` follows `head` in brackets, or after words such as “also called”. A name in brackets
+        is an acronym, or a brand after a rare word in small letters (“pembrolizumab (Keytruda)”).
+        After words such as “also called”, any name of a similar type is joined. An exception is a
+        single common noun, which usually ends a longer term.
         """
         short, long = sorted((head, tail), key=len)
         if self._is_acronym(short) and abbreviates(short, long):
             return ACRONYM_RULE
-        head_name, tail_name = self.known[head], self.known[tail]
+        head_name, tail_name = self.by_key[head], self.by_key[tail]
         if label == ALSO_CALLED:
             kinds = {head_name.kind, tail_name.kind}
             may_be_same = len(kinds) == 1 or kinds.isdisjoint((PERSON_TYPE, PLACE_TYPE))
@@ -191,11 +197,14 @@ class PartFinder:
 
     def _is_acronym(self, key: str) -> bool:
         """Return whether a name is written as an acronym, with or without full stops."""
-        return ACRONYM_PATTERN.fullmatch(self.known[key].best_spelling.replace(".", "")) is not None
+        return bool(ACRONYM_PATTERN.fullmatch(self.by_key[key].best_spelling.replace(".", "")))
 
     def _find_full_names(self, key: str, full_names: FullNames) -> tuple[str, list[str]]:
-        """Return the rule and the names that a name may be a part or the acronym of."""
-        name = self.known.get(key)
+        """Return the rule for a name, and its possible full names.
+
+        Both are empty if there is no rule for the name.
+        """
+        name = self.by_key.get(key)
         if name is None:
             return "", []
         words = key.split()
@@ -206,25 +215,25 @@ class PartFinder:
             return PART_RULE, self._persons_with_word(key, name, full_names)
         if name.kind == PERSON_TYPE:
             persons = full_names.by_word.get(words[-1], ()) if len(words) > 1 else ()
-            return PART_RULE, [one for one in persons if is_part_of_name(words, one.split())]
+            return PART_RULE, [full for full in persons if is_part_of_name(words, full.split())]
         if len(words) == 1 and self._is_acronym(key):
             return ACRONYM_RULE, full_names.by_initials.get(key, [])
         return "", []
 
     def _repeated_half(self, words: Sequence[str], name: CorpusName) -> str:
-        """Return the more frequent name of which a name is a repetition; else empty."""
+        """Return the more frequent name that a name repeats (“rome rome”); else empty."""
         first_half = words[: len(words) // 2]
         half = " ".join(first_half)
-        if [*first_half, *first_half] != words or half not in self.known:
+        if [*first_half, *first_half] != words or half not in self.by_key:
             return ""
-        return half if self.known[half].chunks > name.chunks else ""
+        return half if self.by_key[half].chunks > name.chunks else ""
 
     def _persons_with_word(self, key: str, name: CorpusName, full_names: FullNames) -> list[str]:
-        """Return the full names of persons with a word, without parts of longer ones among them."""
+        """Return the full names with a first name or surname, without parts of longer ones."""
         persons = full_names.by_word[key]
         # The parser may take a rare surname without a first name for a place.
         if name.kind not in (PERSON_TYPE, PHRASE_TYPE):
-            most_chunks = max(self.known[person].chunks for person in persons)
+            most_chunks = max(self.by_key[person].chunks for person in persons)
             if commonness(key) != RARE_ZIPF or name.chunks > most_chunks:
                 return []
             rank = full_names.rank
@@ -232,20 +241,26 @@ class PartFinder:
             persons = [person for person in bearers if rank[person] < rank[key]]
         return [person for person in persons if not _is_part_of_any(person, persons)]
 
-    def joined_everywhere(
-        self, by_document: dict[str, dict[str, tuple[str, str]]]
-    ) -> dict[str, str]:
-        """Return the full name of each part that is joined in all documents.
+    def joined_everywhere(self, by_document: dict[str, Joins]) -> dict[str, str]:
+        """Return the full names of parts that are also joined where the full name is missing.
 
-        No document joins the part with another full name. A single word must be joined in at least
-        two documents, and be part of no other person's name.
+        No document may join the part with another full name. A single word must be joined in at
+        least `MIN_JOINING_DOCUMENTS` documents, and be part of no other person's name.
+
+        Parameters
+        ----------
+        by_document : the joins of each document.
+
+        Returns
+        -------
+        Full name by part.
         """
         fulls: dict[str, Counter[str]] = {}
         for joins in by_document.values():
             for key, (full, _) in joins.items():
                 fulls.setdefault(key, Counter())[full] += 1
-        n_persons = Counter[str]()  # with each word in their full names
-        for key, name in self.known.items():
+        n_persons = Counter[str]()  # number of persons with a word in their full names
+        for key, name in self.by_key.items():
             if " " in key and name.kind == PERSON_TYPE:
                 n_persons.update(set(key.split()))
         result = {}
@@ -268,7 +283,7 @@ def is_part_of_name(words: Sequence[str], full: Sequence[str]) -> bool:
 
     Returns
     -------
-    True if they also have the same first and last word.
+    False if their first or last words differ, or if they are equally long.
     """
     remaining = iter(full)  # each word is searched after the one before
     return (
@@ -339,20 +354,20 @@ def _initials(words: Sequence[str]) -> set[str]:
     return {"".join(word[0] for word in some) for some in (words, large) if len(some) > 1}
 
 
-def final_name(key: str, full_names: dict[str, tuple[str, str]]) -> str:
-    """Return the name that a name is finally joined with.
+def final_name(key: str, joins: Joins) -> str:
+    """Return the name that a name is finally joined with, by a chain of joins.
 
     Parameters
     ----------
     key : key of a name.
-    full_names : key and rule that each key is joined with.
+    joins : full name and rule by the key of a name.
 
     Returns
     -------
     The last key of the chain, after at most `MAX_JOIN_STEPS` steps.
     """
     for _ in range(MAX_JOIN_STEPS):
-        if key not in full_names:
+        if key not in joins:
             break
-        key = full_names[key][0]
+        key = joins[key][0]
     return key

@@ -1,4 +1,4 @@
-"""Operator of stage “resolve” that joins names of one entity and removes common phrases."""
+"""Operator of stage “resolve” that joins names of the same entity and removes common phrases."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ ChunkRow = tuple[str, str, str, Facts]  # document, title, text and facts of a c
 
 @dataclass(frozen=True, repr=False)
 class ResolveNames(BuildOperator):
-    """Joins the names of one entity, and removes entities that are common phrases.
+    """Facts in which each entity has one name, and common phrases are no entities.
 
     - Spellings that differ only in case, accents, apostrophes, punctuation, the plural of a term or
       the legal form of a firm are one name.
     - Within a document, a part of a person's name is joined with the only full name that it fits,
-      and an acronym with the only name that it abbreviates. In other documents this applies if no
-      document joins it with another name. A single word must be joined by at least two documents.
+      and an acronym with the only name that it abbreviates. The same name in other documents is
+      joined as well, unless some document joins it with another full name. A single word must be
+      joined by at least two documents for this.
     - A document's title that occurs in its text is the subject of the document. It is joined with
       the full name of which it is a short form, and related to all names of the document. These
       relations replace those between names that only share a sentence.
@@ -84,27 +85,28 @@ class ResolveNames(BuildOperator):
 
         Parameters
         ----------
-        state : the state of the build, with chunks and facts.
-        ctx : the language, the report and the watch of the build.
+        state : the state of the build, with chunks and facts. The chunks of a document are
+            adjacent.
+        ctx : the language and the watch of the build.
 
         Returns
         -------
-        The resolution.
+        The full names, the common phrases, and the refused pairs that would have been joined.
         """
         # A line without these is refused.
         assert state.chunks is not None and state.facts is not None
-        known_names = self._corpus_names(state.facts, ctx)
+        name_of_key = self._corpus_names(state.facts, ctx)
         documents = state.chunks.texts("document")
         titles = state.chunks.texts("title")
         texts = state.chunks.texts("text")
-        result = Resolution(known_names, documents)
+        result = Resolution(name_of_key, documents)
         if is_english(ctx.language):
-            result.terms = self._terms(known_names, texts, ctx)
+            result.terms = self._terms(name_of_key, texts, ctx)
         result.titles = {_key_of_title(title) for title in set(titles)}
         refused = set(read_merges(state.corpus).refused)
         # Two names that a person marked as different are entities, not common phrases.
         result.terms -= {key_of_name(name, "") for names in refused for name in names}
-        finder = PartFinder(known_names, refused)
+        finder = PartFinder(name_of_key, refused)
         rows = zip(documents, titles, texts, state.facts)
         for number, (document, group) in enumerate(groupby(rows, key=lambda row: row[0])):
             if number % ROWS_PER_CHECK == 0:
@@ -117,12 +119,12 @@ class ResolveNames(BuildOperator):
         return result
 
     def _terms(
-        self, known_names: dict[str, CorpusName], texts: Sequence[str], ctx: BuildContext
+        self, name_of_key: dict[str, CorpusName], texts: Sequence[str], ctx: BuildContext
     ) -> set[str]:
         """Return the keys of the common phrases, which are too light to be entities."""
         weights = TermWeights(word_counts(texts, ctx.watch))
         terms = set[str]()
-        for key, name in known_names.items():
+        for key, name in name_of_key.items():
             if name.is_term and weights.weight(name.best_spelling, name.burst) < self.least:
                 terms.add(key)
         return terms
@@ -130,21 +132,24 @@ class ResolveNames(BuildOperator):
     def _join_names(
         self, document: str, rows: Sequence[ChunkRow], finder: PartFinder, result: Resolution
     ) -> None:
-        """Record the names that are joined within a document, given the rows of its chunks."""
+        """Add the names that are joined within a document to `result`, given its chunks."""
         _, title, text, _ = rows[0]
         names: dict[str, None] = {}
         for *_, facts in rows:
-            names |= dict.fromkeys(key_of_name(one.name, one.type) for one in facts.entities)
+            names |= dict.fromkeys(
+                key_of_name(entity.name, entity.type) for entity in facts.entities
+            )
         result.sizes[document] = len(rows)
         is_long = len(rows) > MAX_SHORT_DOCUMENT_CHUNKS
         aliases = _aliases(facts for *_, facts in rows)
         joins = finder.join_parts(names, result.terms, aliases, is_long)
+        # A phrase that the text abbreviates is a term of its own, however common its words.
         result.terms -= {full for full, rule in joins.values() if rule == ACRONYM_RULE}
         if self.titles:
             subject = FINAL_PARENTHESES.sub("", title)
             joins = result.join_title(document, subject, text, list(names), joins)
-        allowed = {key: one for key, one in joins.items() if not finder.check_refused(key, one[0])}
-        result.add(document, allowed)
+        joins = {key: join for key, join in joins.items() if not finder.check_refused(key, join[0])}
+        result.add(document, joins)
         result.near += [
             (key, tuple(fulls), document) for key, fulls in finder.ambiguous_parts.items()
         ]
@@ -153,7 +158,8 @@ class ResolveNames(BuildOperator):
         return f"names joined, terms from weight {self.least:g}"
 
     def _corpus_names(self, facts: Sequence[Facts], ctx: BuildContext) -> dict[str, CorpusName]:
-        known_names: dict[str, CorpusName] = {}
+        """Return the names of all entities by key, with their spellings, types and chunks."""
+        name_of_key: dict[str, CorpusName] = {}
         for row, chunk_facts in enumerate(facts):
             if row % ROWS_PER_CHECK == 0:
                 ctx.watch.check()
@@ -163,12 +169,12 @@ class ResolveNames(BuildOperator):
                 key = key_of_name(entity.name, entity.type)
                 if not key:
                     continue
-                name = known_names.setdefault(key, CorpusName())
+                name = name_of_key.setdefault(key, CorpusName())
                 name.spellings[entity.name] += entity.times
                 name.kinds[entity.type or PHRASE_TYPE] += entity.times
                 name.chunks += key not in chunk_keys
                 chunk_keys.add(key)
-        return known_names
+        return name_of_key
 
 
 def _key_of_title(title: str) -> str:
@@ -177,10 +183,10 @@ def _key_of_title(title: str) -> str:
 
 
 def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:
-    """Yield the keys of two names that a chunk gives to one entity, and the label."""
-    for one in facts:
-        kinds = {entity.name: entity.type for entity in one.entities}
-        for relation in one.relations:
+    """Yield the keys of two names that a chunk gives to one entity, and the relation's label."""
+    for chunk_facts in facts:
+        kinds = {entity.name: entity.type for entity in chunk_facts.entities}
+        for relation in chunk_facts.relations:
             if relation.name in (ALSO_CALLED, IN_BRACKETS):
                 head, tail = (
                     key_of_name(end, kinds.get(end, "")) for end in (relation.head, relation.tail)

@@ -1,4 +1,7 @@
-"""Resolved names of each chunk, and facts with these names."""
+"""Resolution of entity names: the full name of each name in a document, and facts with full names.
+
+Names are compared by their keys (`corpus_names.key_of_name`), in which spellings are folded.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from core.builds.extract.mentions import APPEARS_WITH, IN_BRACKETS, PHRASE_TYPE
 from core.builds.facts import ChunkEntity, ChunkRelation, Facts
 from core.builds.report import NameMerge, NameMerges, NearMerge
 from core.builds.resolve.corpus_names import ORGANISATION_TYPE, PERSON_TYPE, CorpusName, key_of_name
-from core.builds.resolve.name_parts import SMALL_WORDS, final_name, is_part_of_name
+from core.builds.resolve.name_parts import SMALL_WORDS, Joins, final_name, is_part_of_name
 
 TITLE_RULE = "title of the document"  # rule that joins a name with a document's title
 MAX_SUBJECT_WORDS = 8  # of a title that is a subject
@@ -26,34 +29,36 @@ MAX_LISTED_DOCUMENTS = 5  # of a merge in the report
 class Resolution:
     """Resolved names of a corpus.
 
-    `by_document` holds the full name and the rule of each part, by document. `joined_everywhere`
-    holds the full names of parts in other documents. `terms` are the keys that are no entities.
+    A name is joined with its full name if both denote one entity: “Hood” with “Amy Hood”. All names
+    are given by their keys.
     """
 
-    known: dict[str, CorpusName]
-    documents: Sequence[str]
-    by_document: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    by_key: dict[str, CorpusName]  # all names of the corpus
+    documents: Sequence[str]  # id of the document of each chunk
+    by_document: dict[str, Joins] = field(default_factory=dict)
+    # Full names in documents that do not join the name themselves.
     joined_everywhere: dict[str, str] = field(default_factory=dict)
-    terms: set[str] = field(default_factory=set)
+    terms: set[str] = field(default_factory=set)  # common phrases, which are no entities
+    # Names with several possible full names: name, full names, document.
     near: list[tuple[str, tuple[str, ...], str]] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)  # number of chunks of each document
     topics: dict[str, str] = field(default_factory=dict)  # subject of each document, from its title
-    # Keys of all titles. A name with a document of its own is no other name of another subject.
+    # All titles. The subject of one document is not joined with a person who is that of another.
     titles: set[str] = field(default_factory=set)
     # Names of a document that occur only as parts of its title.
     title_parts: dict[str, set[str]] = field(default_factory=dict)
-    # Documents of each join, by (key, full name, rule).
+    # Documents of each join, by (name, full name, rule); the inner values are not used.
     documents_of_join: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
     refused: Set[tuple[str, str]] = frozenset()  # pairs of names that a person marked as different
     separated: Set[tuple[str, str]] = frozenset()  # refused pairs that would have been joined
 
-    def add(self, document: str, joins: dict[str, tuple[str, str]]) -> None:
+    def add(self, document: str, joins: Joins) -> None:
         """Record the names that a document joins.
 
         Parameters
         ----------
         document : id of the document.
-        joins : full name and rule by the key of a part.
+        joins : full name and rule of each joined name.
         """
         if joins:
             all_joins = self.by_document.get(document, {}) | joins
@@ -69,19 +74,22 @@ class Resolution:
         title: str,
         text: str,
         names: Sequence[str],
-        joins: dict[str, tuple[str, str]],
-    ) -> dict[str, tuple[str, str]]:
+        joins: Joins,
+    ) -> Joins:
         """Record the subject of a document, and join it with the full form of its title.
 
         Parameters
         ----------
+        document : id of the document.
+        title : its title.
         text : the first chunk of the document.
-        names : keys of the names of the document.
+        names : keys of the names of the document, in the order of the text.
         joins : full name and rule of each joined name.
 
         Returns
         -------
-        `joins`, including the title.
+        `joins`, with the join of the full form and the title. It is unchanged if the title is no
+        subject, or does not occur in the text.
         """
         key = key_of_name(title, "")
         if not self._may_be_subject(key, title):
@@ -91,18 +99,19 @@ class Resolution:
             other_text = _text_without(key, text)
             if other_text is None:
                 return joins
-            parts = (one for one in names if f" {one} " in f" {key} ")
-            self.title_parts[document] = {one for one in parts if f" {one} " not in other_text}
+            parts = (name for name in names if f" {name} " in f" {key} ")
+            self.title_parts[document] = {name for name in parts if f" {name} " not in other_text}
             full = key
-        if key not in self.known:
-            kinds = self.known[full].kinds if full in self.known else {PHRASE_TYPE: 1}
-            self.known[key] = CorpusName(Counter({title: 1}), Counter(kinds), 1)
+        if key not in self.by_key:
+            kinds = self.by_key[full].kinds if full in self.by_key else {PHRASE_TYPE: 1}
+            self.by_key[key] = CorpusName(Counter({title: 1}), Counter(kinds), 1)
         topic = final_name(key, joins)
         self.topics[document] = topic
         if full in (key, topic):
             return joins
-        result = joins | {one: (topic, rule) for one, (into, rule) in joins.items() if into == full}
-        return result | {full: (topic, TITLE_RULE)}
+        # Names that are joined with the full form are now joined with the topic, too.
+        moved = {name: (topic, rule) for name, (into, rule) in joins.items() if into == full}
+        return joins | moved | {full: (topic, TITLE_RULE)}
 
     def _may_be_subject(self, key: str, title: str) -> bool:
         """Return whether a title is short, has a capital letter and is no common phrase."""
@@ -111,26 +120,27 @@ class Resolution:
         return any(letter.isupper() for letter in title)
 
     def _name_for_title(self, key: str, names: Sequence[str]) -> str | None:
-        """Return the name in a document of which its title is a short form, or None.
+        """Return the full form of a document's title among its names; None if there is none.
 
-        It is the only name with the words of the title, or it is the first person named and has the
-        surname of the title.
+        It is the only longer name with the words of the title. Otherwise it is the first person of
+        the document, if the surname is that of the title and no other document is about the person.
         """
         words = key.split()
         if len(words) < 2:
             return None
-        longer = [one for one in names if is_part_of_name(words, one.split())]
+        longer = [name for name in names if is_part_of_name(words, name.split())]
         if len(longer) == 1:
             return longer[0]
-        first = next((one for one in names if self.known[one].kind == PERSON_TYPE), None)
-        if first is None or first in self.titles:
+        persons = (name for name in names if self.by_key[name].kind == PERSON_TYPE)
+        person = next(persons, None)
+        if person is None or person in self.titles:
             return None
         if len(words) > MAX_PERSON_WORDS or SMALL_WORDS.intersection(words):
             return None
-        return first if first.split()[-1] == words[-1] and " " in first else None
+        return person if person.split()[-1] == words[-1] and " " in person else None
 
     def resolved_name(self, row: int, name: str, kind: str | None = None) -> str | None:
-        """Return the name that stands for a name of a chunk.
+        """Return the resolved name of a name in a chunk.
 
         Parameters
         ----------
@@ -140,13 +150,13 @@ class Resolution:
 
         Returns
         -------
-        The name that is shown; None for one that is no entity.
+        The best spelling of the full name; None for a name that is no entity.
         """
         key = self._key(name, kind)
         if key is None or key in self.title_parts.get(self.documents[row], ()):
             return None
         full = self.full_key(row, key)
-        return None if full in self.terms else self.known[full].best_spelling
+        return None if full in self.terms else self.by_key[full].best_spelling
 
     def full_key(self, row: int, key: str) -> str:
         """Return the key that a key is joined with in the document of a chunk.
@@ -158,7 +168,7 @@ class Resolution:
 
         Returns
         -------
-        The key itself if it is joined with no other.
+        Key of the full name; the key itself if it is joined with no other.
         """
         joins = self.by_document.get(self.documents[row])
         if joins and key in joins:
@@ -166,10 +176,13 @@ class Resolution:
         return self.joined_everywhere.get(key, key)
 
     def _key(self, name: str, kind: str | None) -> str | None:
-        """Return the key of a name, or None if the corpus has no such name."""
+        """Return the key of a name, or None if the corpus has no such name.
+
+        The key depends on the type. If that is unknown, the types with special keys are tried.
+        """
         kinds = (kind,) if kind is not None else (PHRASE_TYPE, ORGANISATION_TYPE, "")
-        keys = (key_of_name(name, one) for one in kinds)
-        return next((key for key in keys if key in self.known), None)
+        keys = (key_of_name(name, tried_kind) for tried_kind in kinds)
+        return next((key for key in keys if key in self.by_key), None)
 
     def resolve_facts(self, row: int, facts: Facts) -> Facts:
         """Return the facts of a chunk with resolved names.
@@ -183,7 +196,8 @@ class Resolution:
 
         Returns
         -------
-        New facts.
+        Facts with the best spellings of full names, and with the relations of the document's
+        subject.
         """
         keys: dict[str, str] = {}
         names: dict[str, str | None] = {}
@@ -196,10 +210,10 @@ class Resolution:
         for entity in facts.entities:
             name = names.get(entity.name)
             if name is not None:
-                kind = self.known[self.full_key(row, keys[entity.name])].kind
+                kind = self.by_key[self.full_key(row, keys[entity.name])].kind
                 merged = entities.get(name, ChunkEntity(name, kind, entity.description, 0))
                 entities[name] = replace(merged, type=kind, times=merged.times + entity.times)
-        edges: dict[tuple[str, str, str], ChunkRelation] = {}
+        edges: dict[tuple[str, str, str], ChunkRelation] = {}  # by (head, label, tail)
         for relation in facts.relations:
             head, tail = names.get(relation.head), names.get(relation.tail)
             if head is not None and tail is not None and head != tail:
@@ -227,12 +241,12 @@ class Resolution:
         topic = self.topics.get(document)
         if topic is None:
             return
-        name = self.known[topic].best_spelling
+        name = self.by_key[topic].best_spelling
         if name not in entities:
             if self.sizes[document] > MAX_SHORT_DOCUMENT_CHUNKS or not entities:
                 return
             description = next(iter(entities.values())).description
-            entities[name] = ChunkEntity(name, self.known[topic].kind, description)
+            entities[name] = ChunkEntity(name, self.by_key[topic].kind, description)
         for head, label, tail in list(edges):
             if label == APPEARS_WITH and name not in (head, tail):
                 del edges[head, label, tail]
@@ -248,7 +262,7 @@ class Resolution:
         merges: list[NameMerge] = []
         for (key, full, rule), documents in self.documents_of_join.items():
             listed = tuple(documents)[:MAX_LISTED_DOCUMENTS]
-            names = self._shown(key), self._shown(full)
+            names = self._best_spelling(key), self._best_spelling(full)
             merges.append(NameMerge(*names, rule, len(documents), listed))
         near: dict[tuple[str, tuple[str, ...]], dict[str, None]] = {}
         for key, fulls, document in self.near:
@@ -256,16 +270,17 @@ class Resolution:
         near_merges: list[NearMerge] = []
         for (key, fulls), documents in near.items():
             listed = tuple(documents)[:MAX_LISTED_DOCUMENTS]
-            candidates = tuple(map(self._shown, fulls))
-            near_merges.append(NearMerge(self._shown(key), candidates, len(documents), listed))
-        return NameMerges.of(merges, near_merges, self.separated, self.refused)
+            candidates = tuple(map(self._best_spelling, fulls))
+            name = self._best_spelling(key)
+            near_merges.append(NearMerge(name, candidates, len(documents), listed))
+        return NameMerges.from_merges(merges, near_merges, self.separated, self.refused)
 
-    def _shown(self, key: str) -> str:
-        return self.known[key].best_spelling if key in self.known else key
+    def _best_spelling(self, key: str) -> str:
+        return self.by_key[key].best_spelling if key in self.by_key else key
 
 
 def _text_without(key: str, text: str) -> str | None:
-    """Return the folded text with bars in place of a key; None if it lacks the key."""
+    """Return the folded text with a bar for each occurrence of a key; None if there is none."""
     folded_text = f" {key_of_name(text, '')} "
     if f" {key} " not in folded_text:
         return None
@@ -274,7 +289,7 @@ def _text_without(key: str, text: str) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedFacts(Sequence[Facts]):
-    """Facts with resolved names, resolved on each access."""
+    """Facts of all chunks with resolved names, which are resolved on each access to save memory."""
 
     facts: Sequence[Facts]
     resolution: Resolution
@@ -283,7 +298,7 @@ class ResolvedFacts(Sequence[Facts]):
         return len(self.facts)
 
     def __iter__(self) -> Iterator[Facts]:
-        return (self.resolution.resolve_facts(row, one) for row, one in enumerate(self.facts))
+        return (self.resolution.resolve_facts(row, facts) for row, facts in enumerate(self.facts))
 
     @overload
     def __getitem__(self, index: int) -> Facts: ...

@@ -36,7 +36,7 @@ def common_words() -> Mapping[str, float]:
 
 
 def commonness(word: str) -> float:
-    """Return the Zipf value of a word or of its singular, 3.3 if it is not common.
+    """Return the Zipf value of an English word or of its singular; 3.3 if it is not common.
 
     >>> from core.builds.resolve.terms import commonness
     >>> commonness("thing"), commonness("melanoma"), commonness("boxers")
@@ -56,7 +56,7 @@ def word_counts(texts: Iterable[str], watch: Watch = NO_WATCH) -> Counter[str]:
 
     Returns
     -------
-    Numbers of occurrences by word.
+    Number of occurrences of each word.
     """
     counts = Counter[str]()
     for number, text in enumerate(texts):
@@ -67,7 +67,12 @@ def word_counts(texts: Iterable[str], watch: Watch = NO_WATCH) -> Counter[str]:
 
 
 class TermWeights:
-    """Weights of noun phrases in a corpus whose words are counted."""
+    """Weights of noun phrases in a corpus.
+
+    Parameters
+    ----------
+    counts : number of occurrences of each word of the corpus, by `word_counts`.
+    """
 
     def __init__(self, counts: Mapping[str, int]):
         self.counts, self.total = counts, max(1, sum(counts.values()))
@@ -75,7 +80,7 @@ class TermWeights:
     def keyness(self, word: str) -> float:
         """Return log10 of a word's frequency in the corpus divided by that in the language.
 
-        0 for a word that occurs only once.
+        0 for a word that occurs at most once, as a single occurrence says little.
         """
         count = self.counts.get(word, 0)
         if count < 2:

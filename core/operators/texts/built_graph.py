@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.builds.catalogue import GRAPH_KIND_WORDS, catalogue
-from core.builds.run import uncovered
+from core.builds.run import graph_note
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import State
@@ -56,7 +56,7 @@ class BuiltGraph(Operator):
         counts |= {name: len(tables[name]) for name in ("chunks", "communities") if name in tables}
         count_words = ", ".join(f"{count:,} {name}" for name, count in counts.items())
         recorder.notes.append(f"{graph.name}: {count_words}.")
-        recorder.notes.extend(filter(None, (uncovered(graph),)))
+        recorder.notes.extend(filter(None, (graph_note(graph),)))
         return state
 
     @property

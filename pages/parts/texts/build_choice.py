@@ -8,7 +8,7 @@ from itertools import chain
 
 import streamlit as st
 
-from core.builds import GraphBuild, being_built, build_status, own_builds
+from core.builds import GraphBuild, build_status, is_being_built, own_builds
 from core.builds.catalogue import MODEL_SEPARATOR
 from core.builds.shipped_data import builds_of, find_shipped_build
 from core.corpus import Corpus
@@ -233,7 +233,7 @@ def _select_first(
         if builds:
             _select_first_of_kind(corpus, kind, builds, available)
     for build in chain.from_iterable(groups.values()):
-        if being_built(corpus, build):
+        if is_being_built(corpus, build):
             session.texts_kind = kinds[build.id]
             Session.texts_build[kinds[build.id]].value = build.id
 

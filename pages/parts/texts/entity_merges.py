@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.builds import GraphBuild, being_built, build_status
+from core.builds import GraphBuild, build_status, is_being_built
 from core.builds.merge_suggestions import Suggestion, suggest_by_spelling, suggest_by_vectors
 from core.builds.report import NameMerge, NameMerges, NearMerge, name_merges
 from core.comparison.lane_run import build_of
@@ -121,7 +121,7 @@ def _draw_rebuild_button(review: MergeReview, rebuild: Callable[[], object]) -> 
     """Draw the button that rebuilds the graph, if names were merged or rejected since."""
     status = build_status(review.corpus, review.build)
     if status.has_renamed:
-        wait = tr("It is being built.") if being_built(review.corpus, review.build) else ""
+        wait = tr("It is being built.") if is_being_built(review.corpus, review.build) else ""
         with _row_container("mend-anew"):
             st.markdown(f":material/info: {plain(status.outdated)}", width="stretch")
             button(

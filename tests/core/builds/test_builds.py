@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.builds import (
-    being_built,
     build_for,
     build_status,
     catalogue,
     choose_build,
     find_build,
+    is_being_built,
     open_graph,
     own_builds,
     run_build,
@@ -141,7 +141,7 @@ def test_a_graph_that_is_being_built_is_waited_for(corpus):
 
     def check():
         if not seen:
-            seen.append(being_built(corpus, "chunks"))
+            seen.append(is_being_built(corpus, "chunks"))
             with pytest.raises(RunCancelled):
                 run_build(
                     corpus,
@@ -154,7 +154,7 @@ def test_a_graph_that_is_being_built_is_waited_for(corpus):
     assert (
         seen == [True]
         and inner == ["Another process is building this; waiting for it"]
-        and not being_built(corpus, "chunks")
+        and not is_being_built(corpus, "chunks")
     )
 
 

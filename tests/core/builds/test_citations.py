@@ -114,7 +114,7 @@ def test_shared_and_short_titles_match_no_document():
             Document("d", "-"),
         ]
     )
-    assert titles.find_titles("on long trees, trees, d") == [] and titles.shared == 2
+    assert titles.find_titles("on long trees, trees, d") == [] and titles.n_ambiguous == 2
 
 
 def graph_of(tmp_path, operator, models=None, chunker=None):

@@ -165,11 +165,11 @@ def test_approximate_search_finds_nearly_all_nearest_of_many_rows(monkeypatch):
     assert found == nearest_rows(vectors, 5, 0.5)  # The result is the same each time.
     assert len(found.keys() & exact.keys()) > 0.95 * len(exact) and len(found) < 1.1 * len(exact)
     assert all(abs(found[pair] - exact[pair]) < 2e-6 for pair in found.keys() & exact.keys())
-    assert "HNSW" in notes[0] and 0.9 < row_pairs.NeighbourIndex.of(vectors).recall(5) <= 1
+    assert "HNSW" in notes[0] and 0.9 < row_pairs.NeighbourIndex.build(vectors).recall(5) <= 1
 
 
 def test_a_row_is_no_neighbour_of_itself_and_the_nearest_come_first():
     vectors = np.eye(6, dtype=np.float32)
     vectors[1] = [0.8, 0.6, 0, 0, 0, 0]
-    (row, ids, cosines), *_ = row_pairs.NeighbourIndex.of(vectors).nearest(np.array([0]), 2)
+    (row, ids, cosines), *_ = row_pairs.NeighbourIndex.build(vectors).nearest(np.array([0]), 2)
     assert row == 0 and ids[0] == 1 and 0 not in ids and cosines[0] == pytest.approx(0.8)

@@ -14,7 +14,7 @@ from core.builds.report import NameMerge, NameMerges, NearMerge, name_merges
 from core.builds.resolve.corpus_names import key_of_name
 from core.builds.resolve.names import ResolveNames
 from core.builds.resolve.terms import TermWeights
-from core.builds.run import BUILT_FILE, EARLIER_VERSION_NOTE, RENAMED_NOTE, build_folder, uncovered
+from core.builds.run import BUILT_FILE, EARLIER_VERSION_NOTE, RENAMED_NOTE, build_folder, graph_note
 from core.corpus.entity_merges import change_merges
 from core.errors import BadParameter
 from core.graph.columns import Table
@@ -427,7 +427,7 @@ def test_a_graph_with_later_marked_names_is_outdated_but_usable(tmp_path):
         RENAMED_NOTE,
     )
     same = open_graph(corpus, "kg-names")
-    assert same.digest == first.digest and uncovered(same) == RENAMED_NOTE
+    assert same.digest == first.digest and graph_note(same) == RENAMED_NOTE
     change_merges(corpus, lambda now: now.without_refusals([("Hood", "Amy Hood")]))
     assert build_status(corpus, "kg-names").is_current
     change_merges(corpus, lambda now: now.with_refusals([("Hood", "Amy Hood")]))
@@ -435,7 +435,7 @@ def test_a_graph_with_later_marked_names_is_outdated_but_usable(tmp_path):
     assert {"Hood", "Amy Hood"} <= set(apart.names(range(apart.n_nodes)))
     assert (
         build_status(corpus, "kg-names").is_current
-        and uncovered(open_graph(corpus, "kg-names")) == ""
+        and graph_note(open_graph(corpus, "kg-names")) == ""
     )
     change_merges(corpus, lambda now: now.without_refusals([("Hood", "Amy Hood")]))
     assert build_status(corpus, "kg-names").has_renamed
@@ -466,7 +466,7 @@ def test_a_graph_that_joined_names_by_earlier_rules_is_outdated(earlier, tmp_pat
 
 def test_joined_names_differ_with_the_marked_pairs():
     near = NearMerge("Berg", ("Anna Berg", "Olof Berg"), 1, ("c",))
-    merges = NameMerges.of(
+    merges = NameMerges.from_merges(
         [NameMerge("Hood", "Amy Hood", "part of a name", 1, ("c",))],
         [near],
         {("Ek", "Karin Ek")},

@@ -11,7 +11,7 @@ import pytest
 from core.builds import build_for, build_status, find_build, open_graph, run_build
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.fact_store import FactStore, fact_key
-from core.builds.run import build_context, built_as
+from core.builds.run import build_context, build_of_graph
 from core.builds.shipment import write_shipment
 from core.builds.shipped_data import (
     FACTS_FILE,
@@ -19,9 +19,9 @@ from core.builds.shipped_data import (
     RepliesNotShipped,
     ShippedBuild,
     builds_of,
-    digest_of,
+    chunks_digest,
     find_shipped_build,
-    head_of,
+    read_head,
     shipped_builds,
     shipped_facts,
     shipped_replies,
@@ -143,7 +143,7 @@ def test_a_new_user_opens_the_graphs_without_a_language_model_call(maker, newcom
         graph = built(newcomer, kind, make=True)
         assert graph.digest == open_graph(corpus, f"{kind}-described").digest
         assert (
-            built_as(graph).id == f"{kind}-described"
+            build_of_graph(graph).id == f"{kind}-described"
             and build_status(newcomer, f"{kind}-described").is_current
         )
     nodes = graph.columns.nodes.texts("description")
@@ -220,7 +220,7 @@ def test_other_models_use_the_next_best_graph(newcomer):
     built = BuiltGraphs(OtherWeightModels())
     newcomer.characters = 200
     for _ in range(2):
-        assert built_as(built(newcomer, "kg", make=True)).id == "kg-names"
+        assert build_of_graph(built(newcomer, "kg", make=True)).id == "kg-names"
     with pytest.raises(RepliesNotShipped, match="does not cover"):
         built(newcomer, "kg-described", make=True)
 
@@ -260,7 +260,7 @@ def test_a_build_with_another_language_model_can_ship(tmp_path, monkeypatch):
     theirs.characters = 200
     ids = list(builds_of(theirs))
     assert ids.index(small.id) == ids.index("kg-described") + 1 and build_for(theirs, "kg") == small
-    assert built_as(BuiltGraphs(ChatlessModels())(theirs, "kg", make=True)).id == small.id
+    assert build_of_graph(BuiltGraphs(ChatlessModels())(theirs, "kg", make=True)).id == small.id
     assert BuiltGraph(build=small.id).build == small.id
 
 
@@ -368,7 +368,7 @@ def test_a_file_with_a_bad_description_gives_an_error_sentence(row, tmp_path):
     with gzip.open(tmp_path / REPLIES_FILE, "wt") as stream:
         stream.write(json.dumps(row))
     with pytest.raises(BadInput, match="write it anew"):
-        head_of(tmp_path / REPLIES_FILE)
+        read_head(tmp_path / REPLIES_FILE)
 
 
 def test_replies_without_a_description_are_still_read(tmp_path):
@@ -386,7 +386,7 @@ def test_replies_without_a_description_are_still_read(tmp_path):
             )
         )
     assert (
-        head_of(tmp_path / REPLIES_FILE)["builds"] == []
+        read_head(tmp_path / REPLIES_FILE)["builds"] == []
         and SavedReplies(shipped=[tmp_path / REPLIES_FILE]).find("k").text == "t"
     )
 
@@ -404,14 +404,14 @@ def test_shipped_files_fit_the_current_documents_and_chunks(file, monkeypatch):
     They have the facts of every chunk under current keys.
     """
     monkeypatch.setattr("core.builds.shipped_data.DATA_FOLDER", file.parent.parent)
-    corpus, head = open_corpus(file.parent.name), head_of(file)
+    corpus, head = open_corpus(file.parent.name), read_head(file)
     assert head["corpus"] == corpus.digest and head["builds"]
     ctx = build_context(corpus, Registry())
     for one in head["builds"]:
         line = find_build(one.build).line
         assert repr(line) == one.line
         chunks = line.operators[0].table(corpus)
-        assert digest_of(chunks) == head["chunks"]
+        assert chunks_digest(chunks) == head["chunks"]
         for extract in (operator for operator in line if operator.stage == "extract"):
             keys = [
                 fact_key(repr(extract), extract.signature(ctx), text)

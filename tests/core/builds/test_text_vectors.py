@@ -49,7 +49,9 @@ def home(tmp_path, monkeypatch):
 
 def vectors_and_fresh(models, texts=ENCODED_TEXTS):
     report = BuildReport()
-    return encode_half_vectors(texts, "encoder", BuildContext(models, report=report)), report.fresh
+    return encode_half_vectors(
+        texts, "encoder", BuildContext(models, report=report)
+    ), report.new_texts
 
 
 def leave_former_file(home, vectors):

@@ -110,7 +110,7 @@ def test_three_far_groups_are_three_summaries(tmp_path):
 
 def test_clusters_of_two_wait_for_the_next_layer_as_in_the_analysis(tmp_path, monkeypatch):
     groups = [np.arange(9), np.arange(9, 11), np.array([11])]
-    monkeypatch.setattr(Tree, "_find_clusters", lambda *_: groups)
+    monkeypatch.setattr(Tree, "_cluster_vectors", lambda *_: groups)
     # Section 4: “for each cluster with more than two nodes” there is a summary. Nine a, two b, one
     # c: RAPTOR's code makes three summaries. The reading of the analysis makes one, and the other
     # three chunks have no parent yet.
@@ -128,7 +128,7 @@ def test_texts_without_a_summary_are_clustered_again_in_the_next_layer(tmp_path,
     # layer has all six together.
     layers = [[range(3), range(3, 6), range(6, 9), [9], [10], [11]], [range(6)]]
     found = iter([[np.array(one) for one in layer] for layer in layers])
-    monkeypatch.setattr(Tree, "_find_clusters", lambda *_: next(found))
+    monkeypatch.setattr(Tree, "_cluster_vectors", lambda *_: next(found))
     monkeypatch.setattr(tree, "SUMMARY_TREE", replace(tree.SUMMARY_TREE, max_top_nodes=5))
     graph, _ = grow_tree(
         Tree(summaries="extractive", layers=2, fewest=3), chunks_of(("a", 12)), tmp_path
@@ -296,7 +296,7 @@ def test_a_cluster_of_one_text_has_a_summary(tmp_path):
     class PairedTree(Tree):
         """A tree with six pairs of texts, and a cluster of the thirteenth text alone."""
 
-        def _find_clusters(self, vectors, sizes, ctx, search_count, depth=0):
+        def _cluster_vectors(self, vectors, sizes, ctx, search_count, depth=0):
             return [np.array([first, first + 1]) for first in range(0, 12, 2)] + [np.array([12])]
 
     models = FirstLetterModels()

@@ -237,7 +237,7 @@ def test_document_graph_equals_that_of_one_process(films_file, monkeypatch, tmp_
             file.name: file.read_bytes()
             for file in sorted((graph.folder / "indexes").rglob("*.faiss"))
         }
-        found.append((graph.digest, files, report.counts, report.fresh))
+        found.append((graph.digest, files, report.counts, report.new_texts))
     assert found[0] == found[1] and found[0][3] > 5 and found[0][1]
 
 

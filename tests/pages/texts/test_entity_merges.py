@@ -180,7 +180,8 @@ def test_a_name_that_was_joined_twice_and_hostile_names_are_listed(small, monkey
         for other in ("Olof Berg", "Amy Hood")
     ]
     monkeypatch.setattr(
-        "pages.parts.texts.entity_merges.name_merges", lambda report: NameMerges.of(twice, near)
+        "pages.parts.texts.entity_merges.name_merges",
+        lambda report: NameMerges.from_merges(twice, near),
     )
     at = opened("calls")
     until(at, lambda: at.dataframe)

@@ -309,7 +309,8 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
 
 def test_a_page_that_is_loaded_anew_begins_with_the_graph_that_is_being_built(small, monkeypatch):
     monkeypatch.setattr(
-        "pages.parts.texts.build_choice.being_built", lambda corpus, one: one.id == "rkg-described"
+        "pages.parts.texts.build_choice.is_being_built",
+        lambda corpus, one: one.id == "rkg-described",
     )
     at = opened()
     assert (at.session_state["texts_kind"], at.session_state["texts_build-rkg"]) == (
