@@ -42,7 +42,7 @@ from core.graph.storage.store_files import lock_store
 from core.graph.store import Graph, read_meta
 from core.indexes.index_storage import (
     BUILD_LOCK_NAME,
-    take_indexes,
+    move_indexes,
     waiting_watch,
     write_atomically,
 )
@@ -575,7 +575,7 @@ def _run_line(
         record_speeds(line, times, len(state.chunks))
     if graph.folder == folder.absolute():
         return graph
-    take_indexes(temporary, folder)
+    move_indexes(temporary, folder)
     return move_graph(temporary, folder)
 
 

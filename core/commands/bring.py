@@ -54,9 +54,9 @@ def add_command(subparsers) -> None:
         help="of the graph, corpus or question set that is made (default: the file's)",
     )
     bring.add_argument("--title", default="", help="what the choosers show (default: the name)")
-    about = bring.add_mutually_exclusive_group()
-    add_text(about, "--graph", "NAME", "that questions or a run are of")
-    add_text(about, "--corpus", "NAME", "that they are of")
+    source = bring.add_mutually_exclusive_group()
+    add_text(source, "--graph", "NAME", "that questions or a run are of")
+    add_text(source, "--corpus", "NAME", "that they are of")
     add_text(bring, "--encoding", "NAME", ENCODING_HELP)
     add_switch(bring, "--dry-run", "only say what it is, what of it is taken, and how")
     bring.set_defaults(run=run)

@@ -222,11 +222,11 @@ def add_command(subparsers) -> None:
         "faster, or at_once in models.toml)",
     )
     add_workers(evaluate)
-    methods_group = evaluate.add_mutually_exclusive_group()
+    restart_group = evaluate.add_mutually_exclusive_group()
     add_switch(
-        methods_group, "--resume", "continue an unfinished run with the same settings (the default)"
+        restart_group, "--resume", "continue an unfinished run with the same settings (the default)"
     )
-    add_switch(methods_group, "--again", "start a new run; the earlier one stays saved as well")
+    add_switch(restart_group, "--again", "start a new run; the earlier one stays saved as well")
     evaluate.set_defaults(run=run)
 
 
@@ -480,7 +480,7 @@ def _print_table(summary, names: list[str], table) -> None:
 
 
 def _print_answered(summary) -> None:
-    """Print which methods answered without context, and how many questions they answered."""
+    """Print how many questions each method answered without context, and how many failed."""
     for method in summary.methods:
         counts = summary.counts(method)
         if counts["without_context"]:
@@ -532,17 +532,17 @@ def print_losses(engine, store, summary: RunSummary) -> None:
             print(f"  and {len(losses.lost) - MAX_PRINTED_LOSSES:,} more")
 
 
-def _print_repairs(one: LineRepairs) -> None:
+def _print_repairs(row: LineRepairs) -> None:
     """Print the losses of a method and the changes that recover some of them.
 
     Each change is printed as a line of operators, which `--methods` takes.
     """
-    first_sentence, *other_sentences = one.sentences(one.method)
+    first_sentence, *other_sentences = row.sentences(row.method)
     helpful = [
-        f"  {one.attempt_text(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back
+        f"  {row.attempt_text(attempt)}: {attempt.spec}" for attempt in row.attempts if attempt.back
     ]
     print("\n".join(["", first_sentence, *(helpful or other_sentences)]))
 
 
 def _cells(figures) -> list[str]:
-    return [with_interval(name, one) for name, one in figures.items()]
+    return [with_interval(name, figure) for name, figure in figures.items()]

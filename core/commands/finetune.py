@@ -293,7 +293,8 @@ def _print_training(training: dict) -> None:
         )
 
 
-def _split(options):
+def _split(options) -> QuestionSplit:
+    """Return the training, held-out and test questions. Raises BadInput for a wrong number."""
     if options.questions != "all" and not options.questions.isdecimal():
         raise BadInput(f"--questions is a whole number or “all”, not “{options.questions}”.")
     size = None if options.questions == "all" else int(options.questions)

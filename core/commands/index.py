@@ -1,4 +1,4 @@
-"""Command `index`: make, list and delete the data that is prepared for a graph."""
+"""Command `index`: build vectors or walks of a graph, and list or delete its indexes."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ def add_command(subparsers) -> None:
         help="the role or name of the encoder (default: encoder)",
     )
     list_parser = parts.add_parser("list", help="what is prepared for a graph, with sizes")
-    delete_part = parts.add_parser("delete", help="delete one kind of index of a graph")
-    delete_part.add_argument("kind", metavar="KIND", help="as list names it, such as vectors-nodes")
+    delete = parts.add_parser("delete", help="delete one kind of index of a graph")
+    delete.add_argument("kind", metavar="KIND", help="as list names it, such as vectors-nodes")
     for part, run in (
         (vectors, _vectors),
         (walks, _walks),
         (list_parser, _list),
-        (delete_part, _delete),
+        (delete, _delete),
     ):
         part.add_argument(
             "--graph",
@@ -127,7 +127,7 @@ def _vectors(options) -> int:
 
 
 def _walks(options) -> int:
-    """Encode the walks, print how many, and return the exit code."""
+    """Encode the walks, print how many nodes have some, and return the exit code."""
     engine, graph = _open_graph(options)
     plan = WalkPlan(
         options.strategy,
@@ -160,10 +160,7 @@ def _print_last_build(facts: Mapping[str, Any]) -> None:
 
 
 def _list(options) -> int:
-    """Print every kind of prepared data, and return the exit code.
-
-    Each is printed with its state and size.
-    """
+    """Print every kind of index with its state and size, and return the exit code."""
     engine, graph = _open_graph(options)
     for one in index_states(graph, engine.environment):
         parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""

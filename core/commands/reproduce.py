@@ -70,7 +70,7 @@ from core.operators.texts.built_graph import BuiltGraph
 from core.results import method_row_dict
 from core.sources import corpus_of_set
 
-SMALL_RUN_QUESTIONS = 5  # questions of each set with --small
+SMALL_RUN_QUESTIONS = 5  # questions of each set with --small, unless --sample names a number
 NEEDS_HEADING = "What it takes to measure them here"
 SMALL_GRAPHS = (
     "Graphs in small are those that ship or that need no language model, not the paper's (--build "
@@ -178,7 +178,7 @@ def _reproduce(options, experiment: Experiment) -> int:
         check_writable(out)
     if options.build:
         _check_build_names(options.build, experiment)
-    sets = _sets(options, experiment)
+    sets = _available_sets(options, experiment)
     missing_sets = [name for name in options.set or experiment.printed if name not in sets]
     warn(
         f"{name} is left out: no file of it was named. {experiment.sets[name].fetch}."
@@ -219,15 +219,15 @@ def _measure_tables(
 ) -> tuple[list[MetricComparison | TextTable], list[str]]:
     """Return the tables of an experiment that needs no evaluation, and its differences.
 
-    The differences are sentences on settings that are not the paper's.
+    The differences are sentences on settings that deviate from the paper's.
     """
     with TerminalBar("Opening the graph") as watch:
         measured_tables = MEASURES[experiment.measures](
             engine,
             sets,
             dict(experiment.rows),
-            _size(options),
-            partial(_graph, options.graph),
+            _sample_size(options),
+            partial(_named_graph, options.graph),
             watch,
         )
     return [*measured_tables], [*experiment.differs, *_small_run_notes(options, experiment, sets)]
@@ -236,10 +236,7 @@ def _measure_tables(
 def _evaluate_tables(
     options, engine, experiment: Experiment, sets: dict[str, str]
 ) -> tuple[list[MetricComparison | TextTable], list[str]]:
-    """Return the tables of the evaluations, and the differences from the paper.
-
-    There is one evaluation per set.
-    """
+    """Evaluate each set; return the tables and sentences on the differences from the paper."""
     tables: list[MetricComparison | TextTable] = []
     differs = _setting_differences(options, experiment, sets, engine)
     for name, set_source in sets.items():
@@ -295,13 +292,13 @@ def _show_printed(options, target: Experiment | BuildingCosts | PrintedTable) ->
     return EXIT_OK
 
 
-def _size(options) -> int | None:
+def _sample_size(options) -> int | None:
     """Return the number of questions of each set; None for all. Raises BadInput."""
     default = str(SMALL_RUN_QUESTIONS) if options.small else "all"
     return parse_sample(options.sample or default)
 
 
-def _graph(graphs: Sequence[str], name: str) -> str:
+def _named_graph(graphs: Sequence[str], name: str) -> str:
     """Return the graph for a set of the paper, from the values of `--graph`.
 
     It is the last one named for this set, else the last for all sets. Empty if none is named.
@@ -336,7 +333,7 @@ def _list(as_json: bool) -> None:
             print(f"  {'':30} {place}: {command}")
 
 
-def _sets(options, experiment: Experiment) -> dict[str, str]:
+def _available_sets(options, experiment: Experiment) -> dict[str, str]:
     """Return the available question set or file of each set of the paper.
 
     They are in the paper's order. Raises BadInput for an unknown set or a wrong `--data`.
@@ -435,12 +432,12 @@ def _evaluate_set(
 
     Raises BadInput, HopscopeError.
     """
-    size, model = _size(options), experiment.model and not options.no_llm
+    size, model = _sample_size(options), experiment.model and not options.no_llm
     settings: dict[str, Any] = {
         "model": model,
         "judge": options.judge or (experiment.judge and model),
         "cold": experiment.cold,
-        "graph": _graph(options.graph, name),
+        "graph": _named_graph(options.graph, name),
         "only": experiment.sets[name].only,
         "abstract": experiment.abstract or bool(experiment.against or experiment.duels),
     }

@@ -1,4 +1,4 @@
-"""Command `search`: find a method under a budget and compare it with published ones."""
+"""Command `search`: find methods within a budget, and compare them with published ones."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ EXIT_OK, EXIT_FAILED, EXIT_WRONG_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 A failure is a part that failed or a model that is missing.
 """
 CANCEL_WAIT_SECONDS = 10  # most seconds to wait until a cancelled job has ended
-JOB_POLL_SECONDS = 0.1  # between two looks at a job
+JOB_POLL_SECONDS = 0.1  # between two checks of a running job
 CONTINUE_NOTE = "What is done is saved; run the same command again to continue."
 ENCODING_HELP = "of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"
 # Seconds between two lines of progress if standard error is no terminal.
@@ -241,7 +241,10 @@ def finish_job(job) -> Any:
 
 
 def run_as_job(name: str, work: Callable[[Any], Any]) -> Any:
-    """Run work that gets its own job as a job, and return its result, as `finish_job` does."""
+    """Run `work` as a job in a thread, and return its result as `finish_job` does.
+
+    `work` is called with the job, to which it reports its progress.
+    """
     from core.runtime.jobs import Jobs
 
     return finish_job(Jobs(workers=1).run(name, work))

@@ -1,4 +1,7 @@
-"""Table of the kinds of indexes that can be prepared for a graph."""
+"""Table of the kinds of index that can be built for a graph.
+
+The page Indexes and the command `index` list, build and delete them by this table.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from core.errors import BadInput, with_command
 from core.graph.algorithms.leiden import MAX_CLUSTER_NODES, clustering_refusal
 from core.graph.algorithms.walk_corpus import WalkPlan
 from core.graph.store import Graph
-from core.indexes import cases as memory
+from core.indexes import cases as case_index
 from core.indexes import chains, communities, partial_index, vectors, walks, words
 from core.indexes.reports import ReportStore
 from core.io.durations import duration_text
@@ -23,7 +26,7 @@ from core.watch import NO_WATCH, Watch
 
 @dataclass(frozen=True)
 class IndexCostDefaults:
-    """Times from which the time to build an index is estimated, measured on one slow core."""
+    """Seconds from which the time to build an index is estimated, measured on one slow core."""
 
     chain_steps: int = 3  # default of the operators Chain ranking and Case memory
     questions_per_set: int = 1000  # drawn from each question set
@@ -80,8 +83,8 @@ class IndexKind:
     title: str
     purpose: str
     pattern: str
-    describe_settings: Callable[[re.Match], str]
     default_name: Callable[[Graph, Environment], str]
+    describe_settings: Callable[[re.Match], str] = lambda match: ""
     build: Callable[[Graph, Environment, Watch], Any] | None = None
     seconds: Callable[[Graph, Environment], float] = lambda graph, env: 0.0
     duration_note: str = ""
@@ -136,7 +139,7 @@ def _describe_steps(match: re.Match) -> str:
 
 
 def _solve_questions(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
-    memory.load_cases(
+    case_index.load_cases(
         graph,
         env.models.encoder(),
         _sources(graph),
@@ -149,7 +152,7 @@ def _solve_questions(graph: Graph, env: Environment, watch: Watch = NO_WATCH) ->
 
 
 def _case_coverage(graph: Graph, env: Environment) -> tuple[int, int]:
-    return memory.case_coverage(
+    return case_index.case_coverage(
         graph,
         env.models.encoder(),
         _sources(graph),
@@ -161,7 +164,7 @@ def _case_coverage(graph: Graph, env: Environment) -> tuple[int, int]:
 
 def _max_solved_questions(graph: Graph, env: Environment) -> int:
     """Return the largest number of questions to solve, without reading the question sets."""
-    n_sets = len(memory.split_sources(_sources(graph))) - 1
+    n_sets = len(case_index.split_sources(_sources(graph))) - 1
     return INDEX_COSTS.questions_per_set * n_sets + len(env.solved_questions(graph.digest))
 
 
@@ -178,11 +181,11 @@ def _sources(graph: Graph) -> str:
             for name, question_set in dataset.sets.items()
             if name.endswith(LEARNING_SET_ENDINGS) and question_set.graph_scope == "union"
         ]
-    return ",".join([*(name for name in names if "-ntm-" not in name), memory.OWN_QUESTIONS])
+    return ",".join([*(name for name in names if "-ntm-" not in name), case_index.OWN_QUESTIONS])
 
 
 def _case_refusal(graph: Graph, env: Environment) -> str:
-    if _sources(graph) != memory.OWN_QUESTIONS or env.solved_questions(graph.digest):
+    if _sources(graph) != case_index.OWN_QUESTIONS or env.solved_questions(graph.digest):
         return ""
     return (
         "No question set of this graph is meant for learning. Save a comparison with correct "
@@ -218,16 +221,16 @@ def _report_seconds(graph: Graph, env: Environment) -> float:
     return INDEX_COSTS.seconds_per_report * n
 
 
-def _vectors_kind(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
+def _vectors_kind(item_kind: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
     """Return the kind of index for the vectors of one kind of items.
 
     Vectors of texts are shown for graphs made of texts only.
     """
-    items = "entities" if of == "nodes" else of
+    items = "entities" if item_kind == "nodes" else item_kind
 
     def refusal(graph: Graph, env: Environment) -> str:
-        total = vectors.count(graph, of)
-        if of == "nodes" and getattr(graph, "numbered", False):
+        total = vectors.count_items(graph, item_kind)
+        if item_kind == "nodes" and getattr(graph, "numbered", False):
             return "The entities of this graph are only numbered; there are no names to encode."
         if total <= vectors.VECTOR_INDEX.max_unconfirmed_items:
             return ""
@@ -236,29 +239,34 @@ def _vectors_kind(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
             f"({vectors.VECTOR_INDEX.max_unconfirmed_items:,}). The command line does it, and "
             "says what that "
             "takes.",
-            f"python -m core index vectors --graph {graph.folder or graph.name} --of {of}",
+            f"python -m core index vectors --graph {graph.folder or graph.name} --of {item_kind}",
         )
 
     return IndexKind(
-        f"vectors-{of}",
+        f"vectors-{item_kind}",
         title,
         purpose,
-        rf"vectors-{of}-(?P<encoder>[0-9a-f]+)",
-        lambda match: "",
-        lambda graph, env: vectors.vector_folder(graph, env.models.encoder(), of).name,
-        lambda graph, env, watch: partial_index.build_searchable_vectors(
-            graph, env.models.encoder(), of, watch
+        pattern=rf"vectors-{item_kind}-(?P<encoder>[0-9a-f]+)",
+        default_name=lambda graph, env: (
+            vectors.vector_folder(graph, env.models.encoder(), item_kind).name
         ),
-        lambda graph, env: vectors.count(graph, of) * SECONDS_PER_TEXT[of] * _slowdown(env),
-        "without a GPU",
+        build=lambda graph, env, watch: partial_index.build_searchable_vectors(
+            graph, env.models.encoder(), item_kind, watch
+        ),
+        seconds=lambda graph, env: (
+            vectors.count_items(graph, item_kind) * SECONDS_PER_TEXT[item_kind] * _slowdown(env)
+        ),
+        duration_note="without a GPU",
         is_incremental=True,
         models=("encoder",),
         parts=f"{items} are encoded",
-        coverage=lambda graph, env: vectors.vector_coverage(graph, env.models.encoder(), of),
+        coverage=lambda graph, env: vectors.vector_coverage(graph, env.models.encoder(), item_kind),
         refusal=refusal,
         forget=vectors.forget_vectors,
         fits=lambda graph: (
-            of in ("nodes", "triples") or bool(graph.columns) and vectors.count(graph, of) > 0
+            item_kind in ("nodes", "triples")
+            or bool(graph.columns)
+            and vectors.count_items(graph, item_kind) > 0
         ),
     )
 
@@ -298,13 +306,15 @@ INDEX_KINDS = {
             "Communities",
             "Groups of closely connected entities, found by the Leiden algorithm. Community "
             "reports are written about them.",
-            rf"communities-(?!{MAX_CLUSTER_NODES}\.)(?P<size>\d+)\.npy",
-            lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
-            lambda graph, env: f"communities-{communities.MAX_COMMUNITY_NODES}.npy",
-            lambda graph, env, watch: communities.prepare_communities(
+            pattern=rf"communities-(?!{MAX_CLUSTER_NODES}\.)(?P<size>\d+)\.npy",
+            describe_settings=lambda match: (
+                f"at most {int(match['size']):,} entities each, where they can be split"
+            ),
+            default_name=lambda graph, env: f"communities-{communities.MAX_COMMUNITY_NODES}.npy",
+            build=lambda graph, env, watch: communities.prepare_communities(
                 graph, communities.MAX_COMMUNITY_NODES, watch
             ),
-            lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
+            seconds=lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
             refusal=_clustering_refusal,
         ),
         IndexKind(
@@ -313,13 +323,15 @@ INDEX_KINDS = {
             "The graph split into large parts by the Leiden algorithm, so that PageRank is "
             "computed only in the parts of a question's entities. Used by PageRank with the "
             "method partition.",
-            rf"communities-{MAX_CLUSTER_NODES}\.npy",
-            lambda match: f"at most {MAX_CLUSTER_NODES:,} entities each, where they can be split",
-            lambda graph, env: f"communities-{MAX_CLUSTER_NODES}.npy",
-            lambda graph, env, watch: communities.prepare_communities(
+            pattern=rf"communities-{MAX_CLUSTER_NODES}\.npy",
+            describe_settings=lambda match: (
+                f"at most {MAX_CLUSTER_NODES:,} entities each, where they can be split"
+            ),
+            default_name=lambda graph, env: f"communities-{MAX_CLUSTER_NODES}.npy",
+            build=lambda graph, env, watch: communities.prepare_communities(
                 graph, MAX_CLUSTER_NODES, watch
             ),
-            lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
+            seconds=lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
             refusal=_clustering_refusal,
         ),
         IndexKind(
@@ -327,12 +339,11 @@ INDEX_KINDS = {
             "Community reports",
             "A language model's report on each community, for prompts like those of "
             "Microsoft's GraphRAG. A missing report is written when a question needs it.",
-            r"reports\.sqlite",
-            lambda match: "",
-            lambda graph, env: "reports.sqlite",
-            _write_reports,
-            _report_seconds,
-            "the largest communities first, by a small language model without a GPU",
+            pattern=r"reports\.sqlite",
+            default_name=lambda graph, env: "reports.sqlite",
+            build=_write_reports,
+            seconds=_report_seconds,
+            duration_note="the largest communities first, by a small language model without a GPU",
             is_incremental=True,
             models=("answer",),
             parts="communities have a report",
@@ -344,14 +355,14 @@ INDEX_KINDS = {
             "Relation chains",
             "The sequences of relations in the graph, in words and as vectors, so that a "
             "question finds the sequence it asks for. Used by Chain ranking and Case memory.",
-            r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
-            _describe_steps,
-            lambda graph, env: f"chains-{_default_setting(graph, env)}.npz",
-            lambda graph, env, watch: chains.prepare_chains(
+            pattern=r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
+            describe_settings=_describe_steps,
+            default_name=lambda graph, env: f"chains-{_default_setting(graph, env)}.npz",
+            build=lambda graph, env, watch: chains.prepare_chains(
                 graph, env.models.encoder(), INDEX_COSTS.chain_steps, watch
             ),
-            lambda graph, env: chains.MAX_CHAINS * INDEX_COSTS.seconds_per_chain,
-            "or less where there are fewer chains",
+            seconds=lambda graph, env: chains.MAX_CHAINS * INDEX_COSTS.seconds_per_chain,
+            duration_note="or less where there are fewer chains",
             models=("encoder",),
             forget=chains.forget_chains,
         ),
@@ -360,17 +371,19 @@ INDEX_KINDS = {
             "Solved questions",
             "Questions with correct answers and the relation chains that lead to them, so "
             "that a new question is answered like the most similar ones. Used by Case memory.",
-            r"cases-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.sqlite",
-            lambda match: f"chains of {_describe_steps(match)}",
-            lambda graph, env: f"cases-{_default_setting(graph, env)}.sqlite",
-            _solve_questions,
-            lambda graph, env: _max_solved_questions(graph, env) * INDEX_COSTS.seconds_per_case,
+            pattern=r"cases-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.sqlite",
+            describe_settings=lambda match: f"chains of {_describe_steps(match)}",
+            default_name=lambda graph, env: f"cases-{_default_setting(graph, env)}.sqlite",
+            build=_solve_questions,
+            seconds=lambda graph, env: (
+                _max_solved_questions(graph, env) * INDEX_COSTS.seconds_per_case
+            ),
             is_incremental=True,
             models=("encoder",),
             parts="questions are solved",
             coverage=_case_coverage,
             refusal=_case_refusal,
-            forget=memory.forget_cases,
+            forget=case_index.forget_cases,
         ),
         _vectors_kind(
             "nodes",
@@ -410,11 +423,15 @@ INDEX_KINDS = {
             "that share its rarest words. Built by the first question that uses it, in "
             "seconds, and saved if there are many. Used by Chunks by words and Entities by "
             "words.",
-            r"words-(?P<of>chunks|nodes)",
-            lambda match: "of passages" if match["of"] == "chunks" else "of entities",
-            lambda graph, env: "words-chunks",
+            pattern=r"words-(?P<of>chunks|nodes)",
+            describe_settings=lambda match: (
+                "of passages" if match["of"] == "chunks" else "of entities"
+            ),
+            default_name=lambda graph, env: "words-chunks",
             forget=words.forget_words,
-            fits=lambda graph: vectors.count(graph, "chunks") >= words.WORD_INDEX.min_saved_texts,
+            fits=lambda graph: (
+                vectors.count_items(graph, "chunks") >= words.WORD_INDEX.min_saved_texts
+            ),
         ),
         IndexKind(
             "walks",
@@ -422,15 +439,17 @@ INDEX_KINDS = {
             "The walks of each entity, put into words, as one vector, so that those whose "
             "walks are nearest to a question are found. Used by Nodes, then walks "
             "(Walk&Retrieve).",
-            r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)"
+            pattern=r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)"
             r"-[0-9a-f]+-(?P<encoder>[0-9a-f]+)",
-            _describe_walks,
-            lambda graph, env: walks.walk_folder(graph, env.models.encoder(), DEFAULT_WALKS).name,
-            lambda graph, env, watch: walks.build_walk_corpus(
+            describe_settings=_describe_walks,
+            default_name=lambda graph, env: (
+                walks.walk_folder(graph, env.models.encoder(), DEFAULT_WALKS).name
+            ),
+            build=lambda graph, env, watch: walks.build_walk_corpus(
                 graph, env.models.encoder(), DEFAULT_WALKS, watch=watch
             ),
-            lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_root,
-            "without a GPU",
+            seconds=lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_root,
+            duration_note="without a GPU",
             is_incremental=True,
             models=("encoder",),
             refusal=_walks_refusal,

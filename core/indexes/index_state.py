@@ -15,7 +15,7 @@ from core.environment import Environment
 from core.errors import StoreError
 from core.graph.store import Graph
 from core.indexes.index_kinds import INDEX_KINDS, IndexKind
-from core.indexes.index_storage import DIGEST_DIGITS, being_made, entries, index_folder
+from core.indexes.index_storage import DIGEST_DIGITS, entries, index_folder, is_being_built
 from core.io.durations import with_time_left
 from core.runtime.jobs import Job, Jobs
 from core.sharing import check_administrator, check_may_change, forget_owner, record_owner
@@ -76,6 +76,7 @@ class IndexState:
 
     @property
     def size(self) -> int:
+        """Size of all saved indexes, in bytes."""
         return sum(one.size for one in self.saved)
 
     @property
@@ -148,24 +149,27 @@ def index_stamp(graph: Graph, env: Environment) -> tuple:
 def _state(graph: Graph, env: Environment, kind: IndexKind, paths: Sequence[Path]) -> IndexState:
     advice = [how for role in kind.models if (how := env.models.info(role).how_to_get)]
     has_models = not advice
-    usual_name = kind.default_name(graph, env) if has_models else ""
+    default_name = kind.default_name(graph, env) if has_models else ""
     matches = [(path, match) for path in paths if (match := kind.match(path.name))]
     saved = tuple(
         SavedIndex(
-            path, kind.describe_settings(match), *_size_and_time(path), path.name == usual_name
+            path, kind.describe_settings(match), *_size_and_time(path), path.name == default_name
         )
         for path, match in matches
     )
-    lacks = kind.refusal(graph, env) or ("" if has_models else advice[0])
+    refusal = kind.refusal(graph, env) or ("" if has_models else advice[0])
     try:
         parts = kind.coverage(graph, env) if saved and has_models else None
     except StoreError as error:
-        return IndexState(kind, saved, None, lacks, str(error))
-    return IndexState(kind, saved, parts, lacks)
+        return IndexState(kind, saved, None, refusal, str(error))
+    return IndexState(kind, saved, parts, refusal)
 
 
 def leftovers(graph: Graph) -> list[Leftover]:
-    """Return the files and folders among the graph's indexes that nothing reads, newest first."""
+    """Return the files and folders among the graph's indexes that nothing reads any more.
+
+    The newest comes first.
+    """
     folder, result = index_folder(graph), []
     for path in entries(folder):
         if any(kind.owns(path.name) for kind in INDEX_KINDS.values()):
@@ -189,7 +193,7 @@ def leftovers(graph: Graph) -> list[Leftover]:
     return sorted(result, key=lambda leftover: (-leftover.changed, leftover.path.name))
 
 
-def key(graph: Graph, kind: IndexKind) -> str:
+def index_job_key(graph: Graph, kind: IndexKind) -> str:
     """Return the key of the job that builds an index of a graph.
 
     Parameters
@@ -225,11 +229,11 @@ def start_index_job(
     """
     exists = any(kind.owns(path.name) for path in entries(index_folder(graph)))
     if exists and (anew or not kind.is_incremental):
-        check_may_change(INDEX_OWNER_KIND, key(graph, kind))
+        check_may_change(INDEX_OWNER_KIND, index_job_key(graph, kind))
 
     def work(job: Job) -> None:
         if not exists:
-            record_owner(INDEX_OWNER_KIND, key(graph, kind))
+            record_owner(INDEX_OWNER_KIND, index_job_key(graph, kind))
         if anew and kind.is_incremental:
             _remove(graph, kind)
         job.report("Beginning")
@@ -237,7 +241,7 @@ def start_index_job(
         assert kind.build is not None
         kind.build(graph, env, with_time_left(job))
 
-    return jobs.run(key(graph, kind), work, again=True)
+    return jobs.run(index_job_key(graph, kind), work, again=True)
 
 
 def running_index_job(jobs: Jobs, graph: Graph, kind: IndexKind) -> Job | None:
@@ -251,9 +255,9 @@ def running_index_job(jobs: Jobs, graph: Graph, kind: IndexKind) -> Job | None:
 
     Returns
     -------
-    None if no such job runs here.
+    The job; None if no such job runs in this process.
     """
-    job = jobs.get(key(graph, kind))
+    job = jobs.get(index_job_key(graph, kind))
     return job if job is not None and not job.has_ended else None
 
 
@@ -272,18 +276,18 @@ def delete_index(jobs: Jobs, graph: Graph, kind: IndexKind) -> None:
         question.
     NotAllowed : the index belongs to another person.
     """
-    check_may_change(INDEX_OWNER_KIND, key(graph, kind))
+    check_may_change(INDEX_OWNER_KIND, index_job_key(graph, kind))
     if running_index_job(jobs, graph, kind):
         raise StoreError(f"“{kind.title}” is being built; cancel that first.")
     _remove(graph, kind)
-    forget_owner(INDEX_OWNER_KIND, key(graph, kind))
+    forget_owner(INDEX_OWNER_KIND, index_job_key(graph, kind))
 
 
 def _remove(graph: Graph, kind: IndexKind) -> None:
     kind.forget(graph)
     for path in entries(index_folder(graph)):
         if kind.owns(path.name):
-            if being_made(path):
+            if is_being_built(path):
                 raise StoreError(
                     f"“{kind.title}” is being built by another process; "
                     "delete it when that is done."

@@ -61,7 +61,7 @@ def entries(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
-def take_indexes(temporary: Path, folder: Path) -> None:
+def move_indexes(temporary: Path, folder: Path) -> None:
     """Move a graph's indexes next to its store, where they replace those of the same name.
 
     Parameters
@@ -138,13 +138,16 @@ def write_if_possible(file: Path, write: Callable[[IO[bytes]], object]) -> None:
             raise
 
 
-def being_made(folder: Path) -> bool:
-    """Return whether a process is creating the contents of a folder."""
+def is_being_built(folder: Path) -> bool:
+    """Return whether a process is building the index in a folder."""
     return is_locked(folder / f"{BUILD_LOCK_NAME}.lock")
 
 
 def waiting_watch(watch: Watch = NO_WATCH) -> Watch:
-    """Return a watch that reports, each time it is checked, that another process is building."""
+    """Return a watch for the wait for a lock that another process holds while it builds.
+
+    Each check reports this wait to `watch`, and raises if `watch` does.
+    """
 
     def report_and_check() -> None:
         watch.report("Another process is building this; waiting for it")
@@ -155,12 +158,12 @@ def waiting_watch(watch: Watch = NO_WATCH) -> Watch:
 
 @contextmanager
 def hold_free_lock(lock: threading.Lock, what: str) -> Iterator[None]:
-    """Hold a lock that must be free.
+    """Hold a lock in a `with` block, or raise at once if another thread holds it.
 
     Parameters
     ----------
     lock : a lock of this process.
-    what : words at the beginning of the message, such as the name of an index.
+    what : beginning of the message: the title of an index, in the plural.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""Search in vectors that are still being encoded.
+"""Search in the vectors of a graph while they are still being encoded.
 
-It covers the saved blocks and the block that this process is encoding.
+The search covers the saved blocks and the block that this process is encoding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from core.indexes.vector_blocks import (
     ItemKind,
     VectorBlocks,
     block_file,
-    count,
+    count_items,
     text_keys,
     texts_of_items,
 )
@@ -79,7 +79,7 @@ _blocks_in_progress: dict[Path, BlockInProgress] = {}  # by the folder of the ve
 
 
 def build_searchable_vectors(
-    graph: Graph, encoder: Encoder, of: ItemKind, watch: Watch = NO_WATCH
+    graph: Graph, encoder: Encoder, item_kind: ItemKind, watch: Watch = NO_WATCH
 ) -> VectorIndex:
     """Build the vectors of a graph so that they can be searched meanwhile.
 
@@ -87,19 +87,20 @@ def build_searchable_vectors(
 
     Parameters
     ----------
-    encoder : the encoder; one that passes vectors on makes single texts searchable.
-    of : kind of the items.
+    encoder : the encoder; with one that streams its vectors, texts become searchable one by one,
+        with others block by block.
+    item_kind : kind of the items.
     watch : receives the progress; what it raises stops the work.
 
     Returns
     -------
-    The finished index, as of `build_vectors`.
+    The finished index, opened from its files.
 
     Raises
     ------
     BadInput, StoreError : as `build_vectors` raises.
     """
-    folder = vector_folder(graph, encoder, of)
+    folder = vector_folder(graph, encoder, item_kind)
 
     saved_vectors = _read_unfinished(folder)
 
@@ -132,7 +133,7 @@ def build_searchable_vectors(
             yield number, vectors
 
     try:
-        return build_vectors(graph, encoder, of, watch, encode=encode)
+        return build_vectors(graph, encoder, item_kind, watch, encode=encode)
     finally:
         _save_unfinished(folder, _blocks_in_progress.pop(folder, BlockInProgress()))
 
@@ -175,7 +176,7 @@ class PartialVectors:
     `items` is int64 and ascending. `parts` together hold float16 [items, d].
     """
 
-    of: ItemKind
+    item_kind: ItemKind
     total: int
     items: np.ndarray
     parts: tuple[np.ndarray, ...]
@@ -188,7 +189,8 @@ class PartialVectors:
     def encoded_share_text(self) -> str:
         """Share of the items that is encoded, such as "31 % of the passages so far"."""
         share = 100 * len(self) // max(1, self.total)
-        return f"{share or 'less than 1'} % of the {ITEM_WORDS.get(self.of, self.of)} so far"
+        noun = ITEM_WORDS.get(self.item_kind, self.item_kind)
+        return f"{share or 'less than 1'} % of the {noun} so far"
 
     @property
     def approximation_note(self) -> str:
@@ -214,6 +216,7 @@ class PartialVectors:
         ------
         BadParameter : the vector has another dimension.
         """
+        # An index without content makes the check with the same message.
         VectorIndex(None, {"dimension": self.parts[0].shape[1]}).check_dimension(vector)
         query = np.asarray(vector, np.float32)
         products = np.concatenate([part.astype(np.float32) @ query for part in self.parts])
@@ -224,7 +227,7 @@ class PartialVectors:
         return items[order], cosines[order]
 
 
-def partial_vectors(graph: Graph, encoder: Encoder, of: ItemKind) -> PartialVectors:
+def partial_vectors(graph: Graph, encoder: Encoder, item_kind: ItemKind) -> PartialVectors:
     """Return the vectors that are encoded so far.
 
     They are the readable saved blocks, and the block in progress in this process.
@@ -232,16 +235,17 @@ def partial_vectors(graph: Graph, encoder: Encoder, of: ItemKind) -> PartialVect
     Parameters
     ----------
     encoder : the encoder; its fingerprint is part of the folder's name.
-    of : kind of the items.
+    item_kind : kind of the items.
 
     Returns
     -------
     The vectors, in memory or mapped from their files.
     """
-    folder = vector_folder(graph, encoder, of)
+    folder = vector_folder(graph, encoder, item_kind)
     in_progress = _blocks_in_progress.get(folder, BlockInProgress())
-    blocks, items, parts = VectorBlocks(graph, of, folder), list[np.ndarray](), list[np.ndarray]()
-    missing = set(blocks.missing())
+    blocks = VectorBlocks(graph, item_kind, folder)
+    items, parts = list[np.ndarray](), list[np.ndarray]()
+    missing = set(blocks.missing_blocks())
     for number in range(len(blocks)):
         rows = np.arange(blocks.items(number).start, blocks.items(number).stop)
         if number not in missing:
@@ -259,18 +263,22 @@ def partial_vectors(graph: Graph, encoder: Encoder, of: ItemKind) -> PartialVect
                 items.append(np.array([row for row, _ in encoded_rows], np.int64))
                 parts.append(np.stack([vector for _, vector in encoded_rows]))
     return PartialVectors(
-        of, blocks.total(), np.concatenate([*items, np.empty(0, np.int64)]), tuple(parts)
+        item_kind, blocks.total(), np.concatenate([*items, np.empty(0, np.int64)]), tuple(parts)
     )
 
 
 def available_vectors(
-    graph: Graph, encoder: Encoder, of: ItemKind, begin: Callable[[], Job], watch: Watch = NO_WATCH
+    graph: Graph,
+    encoder: Encoder,
+    item_kind: ItemKind,
+    start_job: Callable[[], Job],
+    watch: Watch = NO_WATCH,
 ) -> VectorIndex | PartialVectors:
     """Return all vectors if they are ready or soon will be, else those encoded so far.
 
     Parameters
     ----------
-    begin : starts the job that encodes the vectors, or returns the running one. The job continues
+    start_job : starts the job that encodes the vectors, or returns the running one. The job continues
         after this call.
     watch : receives the progress; what it raises stops the waiting.
 
@@ -285,18 +293,20 @@ def available_vectors(
     """
     if (
         graph.edited_from is not None
-        or count(graph, of) <= BLOCK_TEXTS
-        or open_vectors(vector_folder(graph, encoder, of)) is not None
+        or count_items(graph, item_kind) <= BLOCK_TEXTS
+        or open_vectors(vector_folder(graph, encoder, item_kind)) is not None
     ):
-        return vector_index(graph, encoder, of, watch)
-    job, start, n_before = begin(), time.monotonic(), len(partial_vectors(graph, encoder, of))
+        return vector_index(graph, encoder, item_kind, watch)
+    job, start = start_job(), time.monotonic()
+    n_before = len(partial_vectors(graph, encoder, item_kind))
     with count_time("preparation", "Vectors of the graph"), pass_turn(waits=True):
         while not job.wait(PARTIAL_INDEX.progress_seconds):
             watch.check()
             watch.report(job.text, job.fraction)
             seconds = time.monotonic() - start
             if seconds >= PARTIAL_INDEX.min_wait_seconds:
-                partial = partial_vectors(graph, encoder, of)
+                partial = partial_vectors(graph, encoder, item_kind)
+                # by the speed since the start of this wait
                 seconds_left = (
                     (partial.total - len(partial)) * seconds / max(1e-9, len(partial) - n_before)
                 )
@@ -309,27 +319,28 @@ def available_vectors(
         raise HopscopeError(job.error or "The vectors could not be made.")
     if job.status == JOB_CANCELLED:
         raise StoreError(
-            f"The vectors of the {ITEM_WORDS.get(of, of)} are not all there, as making them was "
-            "cancelled. Ask again to go on."
+            f"The vectors of the {ITEM_WORDS.get(item_kind, item_kind)} are not all there, as "
+            "making them was cancelled. Ask again to go on."
         )
-    return vector_index(graph, encoder, of, watch)
+    return vector_index(graph, encoder, item_kind, watch)
 
 
-def cosines_now(
+def direct_cosines(
     graph: Graph,
     encoder: Encoder,
-    of: ItemKind,
+    item_kind: ItemKind,
     vector: np.ndarray,
     items: np.ndarray,
     watch: Watch = NO_WATCH,
 ) -> np.ndarray | None:
-    """Return the cosines of a few items with a unit vector, whose texts are encoded now.
+    """Encode the texts of a few items, and return their cosines with a unit vector.
 
-    The cosines have the precision of saved vectors.
+    It serves a question that need not wait for the vectors of all items. The cosines have the
+    precision of saved vectors.
 
     Parameters
     ----------
-    vector : the vector of the question, [d].
+    vector : the unit vector of the question, [d].
     items : at most `PARTIAL_INDEX.max_encoded_items` items; more give None.
 
     Returns
@@ -339,9 +350,9 @@ def cosines_now(
     if (
         len(items) > PARTIAL_INDEX.max_encoded_items
         or graph.edited_from is not None
-        or open_vectors(vector_folder(graph, encoder, of)) is not None
+        or open_vectors(vector_folder(graph, encoder, item_kind)) is not None
     ):
         return None
-    vectors = encoder.encode(texts_of_items(graph, of, items), watch)
+    vectors = encoder.encode(texts_of_items(graph, item_kind, items), watch)
     saved_vectors = vectors.astype(np.float16).astype(np.float32)
     return np.round((saved_vectors @ np.asarray(vector, np.float32)).astype(np.float64), 6)
