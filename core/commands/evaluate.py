@@ -254,7 +254,7 @@ def run(options) -> int:
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
     warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
-    limit = ESTIMATE_QUESTIONS if options.estimate else 0
+    limit = ESTIMATE_QUESTIONS if options.estimate else 0  # 0: no limit
     job = evaluate(
         engine, store, plan, options.again, workers_of(options), options.at_once, cap, limit
     )
@@ -325,7 +325,7 @@ def _plan(options, engine):
     Raises BadInput, BadParameter, StoreError.
     """
     sample = parse_sample(options.sample)
-    options.set = local_paths(options.set)
+    options.set = local_paths(options.set)  # `import_runs` reads it too
     runs = import_runs(options)
     sets = options.set or (f"{RUN_PREFIX}{runs[0].name}" if runs else "")
     specs = [

@@ -163,8 +163,10 @@ def _list(options) -> int:
     """Print every kind of index with its state and size, and return the exit code."""
     engine, graph = _open_graph(options)
     for one in index_states(graph, engine.environment):
-        parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""
-        print(f"{one.kind.name:16} {one.state:20} {_size(one.size):>10}  {one.kind.title}{parts}")
+        kind, coverage = one.kind, ""
+        if one.coverage:
+            coverage = f", {one.coverage[0]:,} of {one.coverage[1]:,} {kind.coverage_words}"
+        print(f"{kind.name:16} {one.state:20} {_size(one.size):>10}  {kind.title}{coverage}")
     for row in leftovers(graph):
         print(f"{'left over':16} {'':20} {_size(row.size):>10}  {row.description}: {row.path}")
     return EXIT_OK

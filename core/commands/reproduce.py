@@ -448,7 +448,7 @@ def _evaluate_set(
     warn(plan.notes)
     with TerminalBar("Encoding walks") as watch:
         prepare_walks(plan, engine, with_time_left(watch))
-    job = evaluate(engine, store, plan, False, workers_of(options), 0, None, 0)
+    job = evaluate(engine, store, plan, workers=workers_of(options))
     finish_job(job)
     return RunSummary(store.run(job.number), store.rows(job.number))
 

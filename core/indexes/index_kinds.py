@@ -30,7 +30,7 @@ class IndexCostDefaults:
 
     chain_steps: int = 3  # default of the operators Chain ranking and Case memory
     questions_per_set: int = 1000  # drawn from each question set
-    # speed of the core that SECONDS_PER_TEXT was measured on, in texts of 32 tokens per second
+    # speed of the slow core, on which SECONDS_PER_TEXT was measured: texts of 32 tokens per second
     slow_rate: float = 160.0
     seconds_per_root: float = 2e-2  # to encode the walks of one node
     seconds_per_node: float = 4e-5
@@ -63,18 +63,19 @@ DIRECTION_WORDS = {"both": "both ways", "out": "along the triples", "in": "again
 class IndexKind:
     """A kind of index, recognised by the names of its files.
 
-    Every file or folder in the graph's folder whose name matches `pattern` belongs to it. The other
-    fields:
+    Every file or folder in the graph's index folder whose name matches `pattern` belongs to it.
+    `title` and `purpose` are for display. The other fields:
 
-    - `describe_settings` describes in a few words the settings in such a name.
     - `default_name` is the name of the index that methods with default settings read.
-    - `build` builds that index. It adds to the saved parts if `is_incremental` is true, else it
+    - `describe_settings` describes in a few words the settings in a name.
+    - `build` builds the default index. It adds to the saved parts if `is_incremental` is true, else it
       starts anew. None for an index that is built only by the question that needs it.
     - `seconds` is roughly how long a build from the beginning takes. `duration_note` says on what
       this depends.
-    - `models` names the model roles it needs.
-    - `refusal` is the reason why it cannot be built for a graph, empty if it can.
-    - `coverage` counts the finished `parts` and all parts; None if this is not known.
+    - `models` are the roles of the models that the build needs.
+    - `refusal` is the reason why the index cannot be built for a graph, empty if it can.
+    - `coverage` counts the finished parts and all parts; None if this is not known. In a sentence
+      the counts come before `coverage_words`.
     - `forget` releases the index from memory. It raises StoreError while the index is being built.
     - `fits` is true for graphs that can have such an index.
     """
@@ -90,7 +91,7 @@ class IndexKind:
     duration_note: str = ""
     is_incremental: bool = False
     models: tuple[str, ...] = ()
-    parts: str = ""
+    coverage_words: str = ""
     coverage: Callable[[Graph, Environment], tuple[int, int] | None] = lambda graph, env: None
     refusal: Callable[[Graph, Environment], str] = lambda graph, env: ""
     forget: Callable[[Graph], None] = lambda graph: None
@@ -110,9 +111,7 @@ class IndexKind:
         A few words, such as “about 2 min”, with what this depends on.
         """
         duration = duration_text(share * self.seconds(graph, env))
-        return (
-            f"about {duration}, {self.duration_note}" if self.duration_note else f"about {duration}"
-        )
+        return ", ".join(filter(None, (f"about {duration}", self.duration_note)))
 
     def match(self, name: str) -> re.Match | None:
         """Match the name of a file or folder of this kind, with the settings in the name."""
@@ -259,7 +258,7 @@ def _vectors_kind(item_kind: vectors.ItemKind, title: str, purpose: str) -> Inde
         duration_note="without a GPU",
         is_incremental=True,
         models=("encoder",),
-        parts=f"{items} are encoded",
+        coverage_words=f"{items} are encoded",
         coverage=lambda graph, env: vectors.vector_coverage(graph, env.models.encoder(), item_kind),
         refusal=refusal,
         forget=vectors.forget_vectors,
@@ -272,15 +271,15 @@ def _vectors_kind(item_kind: vectors.ItemKind, title: str, purpose: str) -> Inde
 
 
 def _slowdown(env: Environment) -> float:
-    """Return how many times slower the encoder is than on the slow core, as measured here.
+    """Return how many times slower this computer encodes than the slow core of `INDEX_COSTS`.
 
-    It is 1 without measurements on this computer.
+    It is 1 if the encoder was not measured on this computer.
     """
     speeds = saved_speeds()
     if speeds is None or not env.models.info("encoder").present:
         return 1.0
-    way = getattr(env.models.encoder(), "mode", None)
-    rate = next((speed.rate for speed in speeds.speeds if speed.way == way), INDEX_COSTS.slow_rate)
+    mode = getattr(env.models.encoder(), "mode", None)
+    rate = next((speed.rate for speed in speeds.speeds if speed.way == mode), INDEX_COSTS.slow_rate)
     return INDEX_COSTS.slow_rate / rate
 
 
@@ -346,7 +345,7 @@ INDEX_KINDS = {
             duration_note="the largest communities first, by a small language model without a GPU",
             is_incremental=True,
             models=("answer",),
-            parts="communities have a report",
+            coverage_words="communities have a report",
             coverage=_report_coverage,
             refusal=_clustering_refusal,
         ),
@@ -380,7 +379,7 @@ INDEX_KINDS = {
             ),
             is_incremental=True,
             models=("encoder",),
-            parts="questions are solved",
+            coverage_words="questions are solved",
             coverage=_case_coverage,
             refusal=_case_refusal,
             forget=case_index.forget_cases,

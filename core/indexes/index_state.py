@@ -49,14 +49,14 @@ class SavedIndex:
 class IndexState:
     """A kind of index and its saved indexes of one graph.
 
-    `parts` counts the finished parts and all parts, if these are known. `refusal` is the reason why
+    `coverage` counts the finished parts and all parts, if these are known. `refusal` is the reason why
     the index cannot be built, empty if it can. `damage` is the reason why the saved index cannot be
     read, empty if it can.
     """
 
     kind: IndexKind
     saved: tuple[SavedIndex, ...]
-    parts: tuple[int, int] | None
+    coverage: tuple[int, int] | None
     refusal: str
     damage: str = ""
 
@@ -70,7 +70,7 @@ class IndexState:
             return INDEX_DAMAGED
         if not any(one.is_default for one in self.saved):
             return INDEX_OF_OTHER_SETTING if self.saved else INDEX_ABSENT
-        if self.parts is not None and self.parts[0] < self.parts[1]:
+        if self.coverage is not None and self.coverage[0] < self.coverage[1]:
             return INDEX_PARTIAL
         return INDEX_READY
 
@@ -159,10 +159,10 @@ def _state(graph: Graph, env: Environment, kind: IndexKind, paths: Sequence[Path
     )
     refusal = kind.refusal(graph, env) or ("" if has_models else advice[0])
     try:
-        parts = kind.coverage(graph, env) if saved and has_models else None
+        coverage = kind.coverage(graph, env) if saved and has_models else None
     except StoreError as error:
         return IndexState(kind, saved, None, refusal, str(error))
-    return IndexState(kind, saved, parts, refusal)
+    return IndexState(kind, saved, coverage, refusal)
 
 
 def leftovers(graph: Graph) -> list[Leftover]:

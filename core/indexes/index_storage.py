@@ -22,7 +22,7 @@ from core.watch import NO_WATCH, Watch
 
 DIGEST_DIGITS = 16  # digits of the graph's digest in the name of its folder
 INDEXES_FOLDER = "indexes"  # folder next to a graph's store
-SEALED_SUFFIXES = (".npy", ".npz", ".faiss")
+SEALED_SUFFIXES = (".npy", ".npz", ".faiss")  # of files that end with a digest of their content
 BUILD_LOCK_NAME = "building"  # name of the lock file in a folder that is filled step by step
 
 
@@ -30,7 +30,7 @@ def index_folder(graph: KnowledgeGraph) -> Path:
     """Return the folder for indexes of this graph's present content.
 
     It is next to the graph's store, or in the person's folder if the graph has no writable store.
-    It does not exist if it cannot be created.
+    The folder is created if possible; if not, the path is returned all the same.
     """
     # Indexes of an edited graph, or of one fetched from a server, are removed with this process.
     if graph.edited_from is not None or graph.fetched is not None:

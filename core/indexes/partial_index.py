@@ -278,8 +278,8 @@ def available_vectors(
 
     Parameters
     ----------
-    start_job : starts the job that encodes the vectors, or returns the running one. The job continues
-        after this call.
+    start_job : starts the job that encodes the vectors, or returns the running one. The job
+        continues after this call.
     watch : receives the progress; what it raises stops the waiting.
 
     Returns
@@ -310,6 +310,8 @@ def available_vectors(
                 seconds_left = (
                     (partial.total - len(partial)) * seconds / max(1e-9, len(partial) - n_before)
                 )
+                # Search now if the rest takes too long and enough vectors, or after a long wait any
+                # at all, are there.
                 if seconds_left > PARTIAL_INDEX.max_wait_seconds and (
                     len(partial) >= PARTIAL_INDEX.min_searched_vectors
                     or (len(partial) and seconds >= PARTIAL_INDEX.max_wait_seconds)

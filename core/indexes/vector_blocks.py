@@ -229,8 +229,8 @@ class VectorBlocks:
     the vectors, which are then read from it.
 
     `custom_texts` holds texts that are encoded instead of the graph's own; an empty one stands for
-    the graph's own text. `n_encoded` counts the vectors that `encode_missing` encoded, `n_reused` those
-    that it took from an earlier content of the graph.
+    the graph's own text. `n_encoded` counts the vectors that `encode_missing` encoded, `n_reused`
+    those that it took from an earlier content of the graph.
     """
 
     graph: Graph

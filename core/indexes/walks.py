@@ -26,7 +26,7 @@ from core.runtime.slots import hold_lock
 from core.types import Path
 from core.watch import NO_WATCH, Watch
 
-WALKS_SHELF = "walk corpora"
+WALKS_SHELF = "walk corpora"  # under this name a graph holds opened corpora in memory
 MAX_NODES_IN_QUESTION = 2_000  # nodes whose walks are encoded during a question
 MAX_WALK_NODES = 1_000_000  # nodes whose walks are encoded unless a higher limit is given
 WALK_SEPARATOR = "; "

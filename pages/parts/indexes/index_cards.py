@@ -115,8 +115,8 @@ def _state_words(index: IndexState) -> str:
 
     For a part of one the count of its parts.
     """
-    if index.state == INDEX_PARTIAL and index.parts is not None:
-        return tr("{done:,} of {total:,} done", done=index.parts[0], total=index.parts[1])
+    if index.state == INDEX_PARTIAL and index.coverage is not None:
+        return tr("{done:,} of {total:,} done", done=index.coverage[0], total=index.coverage[1])
     return tr(index.state)
 
 
@@ -140,9 +140,9 @@ def _saved_facts(index: IndexState, setting: SavedIndex, age: str, owner: str) -
     facts = []
     if setting.description:
         facts.append(setting.description[:1].upper() + setting.description[1:])
-    if index.parts and setting.is_default:
-        done, total = index.parts
-        parts = tr(index.kind.parts)
+    if index.coverage and setting.is_default:
+        done, total = index.coverage
+        parts = tr(index.kind.coverage_words)
         facts.append(tr("{done:,} of {total:,} {parts}", done=done, total=total, parts=parts))
     facts += [size_words(setting.size), age]
     if owner:
@@ -160,8 +160,8 @@ def _has_missing_part(index: IndexState) -> bool:
 def _build_time(graph: Any, index: IndexState) -> str:
     """Return how long the build of what is missing takes."""
     missing_share = 1.0
-    if index.state == INDEX_PARTIAL and index.parts is not None:
-        missing_share -= index.parts[0] / max(1, index.parts[1])
+    if index.state == INDEX_PARTIAL and index.coverage is not None:
+        missing_share -= index.coverage[0] / max(1, index.coverage[1])
     takes = index.kind.describe_duration(graph, engine().environment, missing_share)
     if index.state == INDEX_PARTIAL:
         return tr("Building the rest takes {takes}.", takes=takes)
