@@ -286,8 +286,8 @@ def _remove(options) -> int:
     else:
         corpus = open_corpus(options.name).remove(options.documents)
         print(
-            f"{_count_documents(len(set(options.documents)))} removed, {corpus.n_documents:,} left in "
-            f"{corpus.name}"
+            f"{_count_documents(len(set(options.documents)))} removed, {corpus.n_documents:,} left "
+            f"in {corpus.name}"
         )
     return EXIT_OK
 

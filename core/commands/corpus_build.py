@@ -108,8 +108,8 @@ def add_parts(parts) -> None:
         help="write what graphs stand on into a file that ships",
         description="Write the replies that these builds need, and what was read in each chunk, "
         "into a file that says which model made them, how long that took and how much could not "
-        f"be read. As data/NAME/{REPLIES_FILE} it ships with the corpus: the graphs then open without the "
-        "model. Of builds by noun phrases it is what the parser found, to ship as "
+        f"be read. As data/NAME/{REPLIES_FILE} it ships with the corpus: the graphs then open "
+        "without the model. Of builds by noun phrases it is what the parser found, to ship as "
         f"data/NAME/{FACTS_FILE}.",
     )
     replies.add_argument("name", metavar="NAME", help="the corpus")

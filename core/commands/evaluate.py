@@ -355,7 +355,7 @@ def _plan(options, engine):
 
 
 def _chosen_methods(options, specs: Sequence[str], sets: str, models) -> tuple[Method, ...]:
-    """Return the methods of ids or lines, with the prompt and the varied parameter of the options."""
+    """Return the methods of ids or lines, with the prompt and parameter values of the options."""
     all_methods = catalogue()
     methods_by_id = {}
     for spec in specs:

@@ -36,7 +36,8 @@ def add_command(subparsers) -> None:
     source.add_argument(
         "--corpus",
         metavar="NAME",
-        help="the corpus of your own that they are about; rows may name documents with the evidence",
+        help="the corpus of your own that they are about; rows may name documents with the "
+        "evidence",
     )
     add_text(
         questions,

@@ -373,8 +373,7 @@ def _find_sets(data: Sequence[str], experiment: Experiment) -> dict[str, str]:
         else:
             raise BadInput(
                 f"--data is a folder, or one of {', '.join(experiment.printed)} with = and a file "
-                "or "
-                f"set; “{data_path}” is neither."
+                f"or set; “{data_path}” is neither."
             )
     available_sets: dict[str, str] = {}
     for name in experiment.printed:

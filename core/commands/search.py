@@ -201,8 +201,8 @@ def _print(plan, points, verdict, saved) -> None:
     )
     for point in best:
         print(
-            f"{point.number:4}  {point.figures.quality:.3f}  {format_figure(config.cost, point.figures.cost)} "
-            f" {point.line.words()}"
+            f"{point.number:4}  {point.figures.quality:.3f}  "
+            f"{format_figure(config.cost, point.figures.cost)}  {point.line.words()}"
         )
         if point.figures.failed:
             print(f"      {point.figures.words()}")

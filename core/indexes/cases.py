@@ -200,7 +200,7 @@ def case_coverage(
     solvable = [
         key
         for key, question in by_key.items()
-        if key in solved_keys or _end_nodes(graph, question) is not None
+        if key in solved_keys or _question_nodes(graph, question) is not None
     ]
     return len(solved_keys), len(solvable)
 
@@ -299,17 +299,17 @@ def _solve(
     rows = []
     for key, question in questions.items():
         watch.check()
-        end_nodes = _end_nodes(graph, question)
-        if end_nodes is not None:
-            seeds, answers = end_nodes
+        question_nodes = _question_nodes(graph, question)
+        if question_nodes is not None:
+            seeds, answers = question_nodes
             chains, fit = best_chains(graph, seeds, answers, steps, direction, watch)
             rows.append((key, mask_entities(graph, question.text, seeds), json.dumps(chains), fit))
     vectors = encoder.encode([row[1] for row in rows], watch) if rows else ()
     return [(*row, np.asarray(vector, "<f4").tobytes()) for row, vector in zip(rows, vectors)]
 
 
-def _end_nodes(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
-    """Return the nodes of a question's entities and of its answers.
+def _question_nodes(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
+    """Return the nodes of a question's entities, and those of its answers.
 
     The result is None if the graph lacks one of the entities or all answers.
     """

@@ -379,6 +379,8 @@ def possible_steps(graph: Graph) -> csr_matrix:
     else:
         edges = np.linspace(0, graph.n_edges - 1, MAX_LEARNT_EDGES).astype(np.int64)
     heads, relations, tails = graph.triples(edges)
+    # Each triple gives a step from its head and one from its tail. Triples that repeat a step to the
+    # same neighbour count once.
     codes = 2 * relations
     nodes = np.concatenate([heads, tails])
     steps = np.concatenate([codes, codes + 1])
@@ -428,6 +430,7 @@ def possible_chains(
     # A step straight back must lead to another node than the one before.
     n_returning = np.asarray(has_several.sum(axis=0)).ravel()
     total = np.asarray(is_possible.sum(axis=0)).ravel()
+    # The codes of steps along the triples are even, those of steps against them odd.
     is_allowed = (total > 0) & (
         (direction == "both") | (np.arange(node_steps.shape[1]) % 2 == (direction == "in"))
     )
@@ -453,10 +456,11 @@ def _extend_chains(
     limit: int,
     watch: Watch = NO_WATCH,
 ) -> tuple[dict[Chain, float], int]:
-    """Extend chains by one step.
+    """Extend the chains of `level`, whose values are frequencies, by one step.
 
     Returns the `limit` commonest extended chains with their frequencies, and the number of all.
     """
+    # The empty arrays allow for no chain at all.
     chains, codes, counts = sorted(level), [np.empty(0, np.int64)], [np.empty(0)]
     for chain in chains:
         watch.check()
@@ -469,6 +473,7 @@ def _extend_chains(
         counts.append(level[chain] * n_both[fits] / total[reverse])
     chain_index = np.repeat(np.arange(len(chains)), [len(part) for part in codes[1:]])
     next_codes, frequencies = np.concatenate(codes), np.concatenate(counts)
+    # First all that are at least as common as the last one within the limit, then sorted and cut.
     if 0 < limit < len(frequencies):
         best = np.flatnonzero(frequencies >= np.partition(frequencies, -limit)[-limit])
     else:

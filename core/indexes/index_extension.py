@@ -168,9 +168,9 @@ def _entry_ids(groups: np.ndarray, max_entries: int) -> np.ndarray:
     is_first = np.ones(len(order), bool)
     is_first[1:] = np.diff(groups[order]) != 0
     starts = np.flatnonzero(is_first)
-    times = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    occurrences = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
     numbers = np.empty(len(order), np.int64)
-    numbers[order] = groups[order] * max_entries + times
+    numbers[order] = groups[order] * max_entries + occurrences
     return numbers
 
 

@@ -141,12 +141,11 @@ def _solve_questions(graph: Graph, env: Environment, watch: Watch = NO_WATCH) ->
     case_index.load_cases(
         graph,
         env.models.encoder(),
-        _sources(graph),
-        INDEX_COSTS.questions_per_set,
-        INDEX_COSTS.chain_steps,
-        "graph",
-        watch,
-        env.solved_questions(graph.digest),
+        source=_sources(graph),
+        size=INDEX_COSTS.questions_per_set,
+        steps=INDEX_COSTS.chain_steps,
+        watch=watch,
+        own_cases=env.solved_questions(graph.digest),
     )
 
 
@@ -154,16 +153,16 @@ def _case_coverage(graph: Graph, env: Environment) -> tuple[int, int]:
     return case_index.case_coverage(
         graph,
         env.models.encoder(),
-        _sources(graph),
-        INDEX_COSTS.questions_per_set,
-        INDEX_COSTS.chain_steps,
-        env.solved_questions(graph.digest),
+        source=_sources(graph),
+        size=INDEX_COSTS.questions_per_set,
+        steps=INDEX_COSTS.chain_steps,
+        own_cases=env.solved_questions(graph.digest),
     )
 
 
 def _max_solved_questions(graph: Graph, env: Environment) -> int:
     """Return the largest number of questions to solve, without reading the question sets."""
-    n_sets = len(case_index.split_sources(_sources(graph))) - 1
+    n_sets = len(case_index.split_sources(_sources(graph))) - 1  # without the person's own
     return INDEX_COSTS.questions_per_set * n_sets + len(env.solved_questions(graph.digest))
 
 
@@ -180,6 +179,7 @@ def _sources(graph: Graph) -> str:
             for name, question_set in dataset.sets.items()
             if name.endswith(LEARNING_SET_ENDINGS) and question_set.graph_scope == "union"
         ]
+    # The -ntm- sets of MetaQA are left out: they have the questions of the others in other words.
     return ",".join([*(name for name in names if "-ntm-" not in name), case_index.OWN_QUESTIONS])
 
 
@@ -223,7 +223,7 @@ def _report_seconds(graph: Graph, env: Environment) -> float:
 def _vectors_kind(item_kind: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
     """Return the kind of index for the vectors of one kind of items.
 
-    Vectors of texts are shown for graphs made of texts only.
+    Except for nodes and triples, it fits only graphs made of texts that have such items.
     """
     items = "entities" if item_kind == "nodes" else item_kind
 
@@ -236,8 +236,7 @@ def _vectors_kind(item_kind: vectors.ItemKind, title: str, purpose: str) -> Inde
         return with_command(
             f"{total:,} {items} are more than are encoded from here "
             f"({vectors.VECTOR_INDEX.max_unconfirmed_items:,}). The command line does it, and "
-            "says what that "
-            "takes.",
+            "says what that takes.",
             f"python -m core index vectors --graph {graph.folder or graph.name} --of {item_kind}",
         )
 

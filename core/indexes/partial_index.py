@@ -115,6 +115,7 @@ def build_searchable_vectors(
                 }
             progress = _blocks_in_progress[folder] = BlockInProgress(number, dict(known_vectors))
 
+            # The block is a default value, since the loop goes on to the next one.
             def receive(
                 texts: list[str], vectors: np.ndarray, block: BlockInProgress = progress
             ) -> None:
@@ -173,7 +174,8 @@ def _save_unfinished(folder: Path, block: BlockInProgress) -> None:
 class PartialVectors:
     """Vectors of the items encoded so far, of `total` items.
 
-    `items` is int64 and ascending. `parts` together hold float16 [items, d].
+    `items` is int64 and ascending. The arrays of `parts` together are float16 [items, d]. `source`
+    is empty, as in a `VectorIndex` whose vectors this program made.
     """
 
     item_kind: ItemKind

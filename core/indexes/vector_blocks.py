@@ -441,6 +441,7 @@ class EarlierVectors:
         starts = np.cumsum([0, *(source.total for source in self.sources)])
         sources = np.searchsorted(starts, rows, "right") - 1
         blocks, offset = np.divmod(rows - starts[sources], BLOCK_TEXTS)
+        # Each column of `files` is the number of a source and of one of its blocks.
         files, file_of_row = np.unique(np.stack([sources, blocks]), axis=1, return_inverse=True)
         parts = [self._block(self.sources[source], block) for source, block in files.T.tolist()]
         vectors = np.empty((len(rows), parts[0].shape[1]), np.float16)
@@ -471,6 +472,7 @@ def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
     -------
     At most `MAX_EARLIER_FOLDERS` folders.
     """
+    # `folder` is GRAPH/indexes/DIGEST/NAME, with a digest of the content. Siblings differ in GRAPH.
     indexes = folder.parent.parent
     key_files = list(indexes.glob(f"*/{folder.name}/{KEYS_FILE}"))
     if graph is not None and graph.columns.has_texts:

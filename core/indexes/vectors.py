@@ -139,7 +139,7 @@ class VectorIndex:
         )
 
     def check_dimension(self, vector: np.ndarray) -> None:
-        """Raise BadParameter for a vector of another dimension than the indexed ones."""
+        """Raise BadParameter if a vector has another dimension than the indexed ones."""
         if len(vector) != self.facts["dimension"]:
             raise BadParameter(
                 "The question and what is searched were read by different encoders; "
@@ -177,6 +177,7 @@ class VectorIndex:
         query = np.ascontiguousarray(vector, np.float32)
         if not self.is_exact or not len(items):
             return np.round((self.vectors_of(items) @ query).astype(np.float64), 6)
+        # searched, so that the digits are the same as those of `nearest`
         is_wanted = np.zeros(self.index.ntotal, bool)
         is_wanted[items] = True
         scores, ids = search_index(self.index, query[None], int(is_wanted.sum()), is_wanted)
@@ -306,7 +307,7 @@ def vector_index(
 def _edited_vectors(graph: Graph, encoder, item_kind: ItemKind, watch: Watch) -> VectorIndex:
     """Return the vectors of an edited graph, without saving them.
 
-    They are taken from the graph that it comes from. Only items whose text has changed are encoded.
+    They are taken from the original graph. Only items whose text the edit has changed are encoded.
     """
     import faiss
 

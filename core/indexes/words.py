@@ -69,7 +69,7 @@ class Postings:
     The texts with word `i` are `items[starts[i]:starts[i + 1]]`, ascending, with the counts in
     `times`. Words are sorted by their bytes. They are concatenated in `spelled`, word `i` from
     `begins[i]` on. `lengths` counts the words of each text. `norms` are the lengths of the TF-IDF
-    vectors of the texts.
+    vectors of the texts. The names of the arrays are those of the saved files.
     """
 
     spelled: np.ndarray  # uint8
@@ -112,6 +112,7 @@ class Postings:
         order = sorted(id_of_word, key=lambda word: word.encode("utf-8", "surrogatepass"))
         rank = np.empty(len(order), np.int32)
         rank[[id_of_word[word] for word in order]] = np.arange(len(order), dtype=np.int32)
+        # The empty arrays allow for no batch at all.
         words, times, n_words = (
             np.concatenate([NO_WORDS, *parts]) for parts in zip((NO_WORDS,) * 3, *batch_counts)
         )
@@ -246,7 +247,7 @@ class Postings:
         for word in self._question_words(question):
             items, times = self.texts_with(word)
             idf = np.float32(math.log(1 + (len(self) - len(items) + 0.5) / (len(items) + 0.5)))
-            counts = times.astype(np.float32)
+            counts = times.astype(np.float32)  # f in the formula; `share` is its fraction
             k1, b = WORD_INDEX.bm25_k1, WORD_INDEX.bm25_b
             share = (counts * (k1 + 1)) / (counts + k1 * (1 - b + b * self.lengths[items] / mean))
             scores[items] += (idf * share).astype(np.float32)
