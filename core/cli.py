@@ -1,4 +1,6 @@
-"""Command line: the work of the app without a browser, one module of `core/commands` per command.
+"""Command line: the work of the app without a browser.
+
+Each command is a module of `core.commands`.
 
 Exit codes: 0 success; 1 a lane failed or a model was missing; 2 wrong input; 130 interrupted.
 """

@@ -321,9 +321,9 @@ class Engine:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def _graph_digest(self, ask: SourceQuestion, line: Line) -> str:
-        """Return the digest of the graph that a line runs on, empty if it is not built.
+        """Return the digest of the graph that a line runs on.
 
-        In that case the lane builds the graph, or reports that it is missing.
+        It is empty if the graph is not built. The lane then builds it or reports that it is missing.
         """
         build = build_of(line)
         if not build:
@@ -360,7 +360,7 @@ class Engine:
     def _incomplete_comparison(
         self, ask: SourceQuestion, methods: Sequence[Method]
     ) -> MethodComparison | None:
-        """Return the ended comparison of the same key if one of its lanes is incomplete."""
+        """Return the ended comparison of the same key, if a lane is incomplete."""
         job = self.jobs.get(self.key(ask, methods))
         if (
             job is None

@@ -1,6 +1,6 @@
-"""Comparisons as plain data for JSON: output of the command line, downloads and the HTTP API.
+"""Comparisons as plain data for JSON, such as downloads and output of the command line.
 
-The keys are described in `core/results.schema.json`.
+The keys are described in the file results.schema.json.
 """
 
 from __future__ import annotations

@@ -393,7 +393,7 @@ class SupportingSentence:
 
 @dataclass(frozen=True)
 class ItemInfluence:
-    """The change of an answer if one item that it was made from is left out.
+    """The change of an answer if one of its items is left out.
 
     Attributes
     ----------
@@ -647,7 +647,7 @@ class HiddenStates:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The results of the operators so far for a question: what a line hands from step to step.
+    """The results for a question so far, which operators pass on to each other.
 
     Operators return a changed copy (`replace`) and never change a state. A field is None until an
     operator fills it. On a graph of documents there is one ranking for each kind of hit.

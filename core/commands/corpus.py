@@ -1,4 +1,4 @@
-"""Command `corpus`: add, show and remove documents, and let a model write questions on them.
+"""Command `corpus`: add, show and remove documents, and write questions on them.
 
 Its other parts are in the modules `corpus_build`, `corpus_mend`, `corpus_open`, `corpus_quality`
 and `corpus_advise`.
@@ -224,7 +224,7 @@ def _show(options) -> int:
 
 
 def _notes_by_source(corpus: Corpus) -> dict[str, list[str]]:
-    """Return the notes that the import made on each file or folder, for those with any."""
+    """Return the notes of the import by file or folder, if it has any."""
     return {source: list(origin.notes) for source, origin in corpus.origins.items() if origin.notes}
 
 

@@ -179,7 +179,7 @@ def _build(options) -> int:
 
 
 def _other_build_note(corpus: Corpus, built: GraphBuild) -> list[str]:
-    """Return a sentence if methods on this kind of graph use another build than the new one."""
+    """Return a sentence if methods on this kind of graph use another build."""
     used = build_for(corpus, built.graph) if built.graph else built
     if used.id == built.id:
         return []

@@ -278,7 +278,7 @@ def run(options) -> int:
 
 
 def _report_details(options, engine, store: Store, summary: RunSummary) -> None:
-    """Print why questions were lost and write the files of the run, if the options ask for it."""
+    """Print losses and write the files of the run, if the options ask for it."""
     if options.why_lost:
         print_losses(engine, store, summary)
     if options.files:
@@ -355,7 +355,10 @@ def _plan(options, engine):
 
 
 def _chosen_methods(options, specs: Sequence[str], sets: str, models) -> tuple[Method, ...]:
-    """Return the methods of ids or lines, with the prompt and parameter values of the options."""
+    """Return the methods, with the prompt and parameter values of the options.
+
+    `specs` are their ids or lines.
+    """
     all_methods = catalogue()
     methods_by_id = {}
     for spec in specs:

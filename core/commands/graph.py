@@ -1,4 +1,4 @@
-"""Command `graph`: export a graph to a format of other tools, set its language, or remove it."""
+"""Command `graph`: export a graph for other tools, set its language, or remove it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command `index`: build vectors or walks of a graph, and list or delete its indexes."""
+"""Command `index`: build vectors or walks of a graph; list or delete indexes."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _print_last_build(facts: Mapping[str, Any]) -> None:
 
 
 def _list(options) -> int:
-    """Print every kind of index with its state and size, and return the exit code."""
+    """Print the kinds of index with state and size; return the exit code."""
     engine, graph = _open_graph(options)
     for one in index_states(graph, engine.environment):
         kind, coverage = one.kind, ""

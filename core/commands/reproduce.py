@@ -236,7 +236,7 @@ def _measure_tables(
 def _evaluate_tables(
     options, engine, experiment: Experiment, sets: dict[str, str]
 ) -> tuple[list[MetricComparison | TextTable], list[str]]:
-    """Evaluate each set; return the tables and sentences on the differences from the paper."""
+    """Evaluate each set; return the tables, and sentences on differences from the paper."""
     tables: list[MetricComparison | TextTable] = []
     differs = _setting_differences(options, experiment, sets, engine)
     for name, set_source in sets.items():
@@ -472,7 +472,7 @@ def _setting_differences(
 
 
 def _small_run_notes(options, experiment: Experiment, sets: dict[str, str]) -> list[str]:
-    """Return sentences on the sets, graphs, rows and values that a small run replaces or omits."""
+    """Return sentences on all that a small run replaces or omits."""
     if not options.small:
         return []
     descriptions = {name: experiment.sets[name].small_is for name in sets}

@@ -227,7 +227,7 @@ def _print_budget(plan, points) -> None:
 
 
 def _print_unscored(points) -> None:
-    """Print how many lines were given up and why, and the lines that answered no question."""
+    """Print why lines were given up, and which lines answered no question."""
     reasons = [point.figures.stopped for point in points if point.figures.stopped]
     for reason in dict.fromkeys(reasons):
         print(f"{reasons.count(reason)} stopped: {reason}")

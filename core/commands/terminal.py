@@ -121,7 +121,7 @@ def add_list(parser: Any, flag: str, metavar: Any, text: str, **options: Any) ->
 
 
 def add_switch(parser: Any, flag: str, text: str) -> None:
-    """Add an option without a value, which is false unless it is given; `text` is its help."""
+    """Add an option without a value; `text` is its help. It is false by default."""
     parser.add_argument(flag, action="store_true", help=text)
 
 
@@ -130,7 +130,7 @@ port_number = whole_number(1, 65535)
 
 
 def add_old_name(parser: Any, flag: str, dest: str, **options: Any) -> None:
-    """Add an earlier name of an option, which still works but is not in the help.
+    """Add an earlier name of an option, which is not in the help.
 
     `dest` is the destination of the option, and `options` are those of `add_argument`.
     """
@@ -159,7 +159,7 @@ def parse_sample(text: str) -> int | None:
 
 
 def check_writable(file: Path) -> None:
-    """Raise BadInput if a file is a folder, or is in a folder that does not exist.
+    """Raise BadInput if a file is a folder, or its folder does not exist.
 
     It is called before long work whose result is written.
     """
@@ -193,9 +193,9 @@ def one_line_advice(message: str) -> str:
 
 
 def local_path(name: str) -> str:
-    """Return the path of a file that an option names, fetched if it is `hf:NAME` or `irds:ID`.
+    """Return the path of a file that an option names.
 
-    A sentence on the fetched file is printed. Raises BadInput as `core.io.hub_sets.fetch_set` does.
+    A file named `hf:NAME` or `irds:ID` is fetched. A sentence on the fetched file is printed. Raises BadInput as `core.io.hub_sets.fetch_set` does.
     """
     if not is_set_id(name):
         return name

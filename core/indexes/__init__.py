@@ -1,1 +1,1 @@
-"""Indexes of a graph, such as vectors and communities: built once and saved next to it."""
+"""Indexes of a graph, such as vectors, built once and saved next to it."""

@@ -250,7 +250,10 @@ def _find_cases(
     direction: str,
     watch: Watch = NO_WATCH,
 ) -> Cases:
-    """Return the cases of these questions in order, read from `file` or solved and added to it."""
+    """Return the cases of these questions in order.
+
+    They are read from `file`, or solved and added to it.
+    """
     by_key = {case_key(question): question for question in questions if question.answers}
     case_file = RowFile(file, CASES_SCHEMA)
     with case_file.open_for_reading() as store:

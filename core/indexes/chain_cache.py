@@ -1,4 +1,4 @@
-"""Index of a few relation chains, such as those at a question's entities, made in memory.
+"""Index of a few relation chains, made in memory for a question.
 
 Each text is encoded at its first use and cached for later questions.
 """

@@ -26,7 +26,7 @@ from core.watch import NO_WATCH, Watch
 
 @dataclass(frozen=True)
 class IndexCostDefaults:
-    """Seconds from which the time to build an index is estimated, measured on one slow core."""
+    """Building times of indexes, measured on one slow core, for estimates."""
 
     chain_steps: int = 3  # default of the operators Chain ranking and Case memory
     questions_per_set: int = 1000  # drawn from each question set
@@ -114,16 +114,16 @@ class IndexKind:
         return ", ".join(filter(None, (f"about {duration}", self.duration_note)))
 
     def match(self, name: str) -> re.Match | None:
-        """Match the name of a file or folder of this kind, with the settings in the name."""
+        """Match a file name of this kind; the groups are the settings in it."""
         return re.fullmatch(self.pattern, name)
 
     def owns(self, name: str) -> bool:
-        """Return whether a name is of this kind, or of a file that SQLite writes next to one."""
+        """Return whether a file name is of this kind, including SQLite's files next to it."""
         return self.match(re.sub(SQLITE_SUFFIX, "", name)) is not None
 
 
 def _default_setting(graph: Graph, env: Environment) -> str:
-    """Return the part of a file name that identifies the encoder and the default chains."""
+    """Return the file name's part for the encoder and the default chains."""
     encoder = chains.fingerprint(env.models.encoder())
     return f"{encoder}-{INDEX_COSTS.chain_steps}-{graph.resolve('graph')}"
 
@@ -226,20 +226,6 @@ def _vectors_kind(item_kind: vectors.ItemKind, title: str, purpose: str) -> Inde
     Except for nodes and triples, it fits only graphs made of texts that have such items.
     """
     items = "entities" if item_kind == "nodes" else item_kind
-
-    def refusal(graph: Graph, env: Environment) -> str:
-        total = vectors.count_items(graph, item_kind)
-        if item_kind == "nodes" and getattr(graph, "numbered", False):
-            return "The entities of this graph are only numbered; there are no names to encode."
-        if total <= vectors.VECTOR_INDEX.max_unconfirmed_items:
-            return ""
-        return with_command(
-            f"{total:,} {items} are more than are encoded from here "
-            f"({vectors.VECTOR_INDEX.max_unconfirmed_items:,}). The command line does it, and "
-            "says what that takes.",
-            f"python -m core index vectors --graph {graph.folder or graph.name} --of {item_kind}",
-        )
-
     return IndexKind(
         f"vectors-{item_kind}",
         title,
@@ -259,13 +245,27 @@ def _vectors_kind(item_kind: vectors.ItemKind, title: str, purpose: str) -> Inde
         models=("encoder",),
         coverage_words=f"{items} are encoded",
         coverage=lambda graph, env: vectors.vector_coverage(graph, env.models.encoder(), item_kind),
-        refusal=refusal,
+        refusal=lambda graph, env: _vectors_refusal(graph, item_kind, items),
         forget=vectors.forget_vectors,
         fits=lambda graph: (
             item_kind in ("nodes", "triples")
             or bool(graph.columns)
             and vectors.count_items(graph, item_kind) > 0
         ),
+    )
+
+
+def _vectors_refusal(graph: Graph, item_kind: vectors.ItemKind, items: str) -> str:
+    total = vectors.count_items(graph, item_kind)
+    if item_kind == "nodes" and getattr(graph, "numbered", False):
+        return "The entities of this graph are only numbered; there are no names to encode."
+    if total <= vectors.VECTOR_INDEX.max_unconfirmed_items:
+        return ""
+    return with_command(
+        f"{total:,} {items} are more than are encoded from here "
+        f"({vectors.VECTOR_INDEX.max_unconfirmed_items:,}). The command line does it, and "
+        "says what that takes.",
+        f"python -m core index vectors --graph {graph.folder or graph.name} --of {item_kind}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Files of faiss indexes, and HNSW indexes that are split into parts for large vector sets.
+"""Files of faiss indexes, and HNSW indexes in several parts for large vector sets.
 
 The parts are built and searched one after the other, so a build holds only one in memory.
 """
@@ -59,7 +59,7 @@ class SplitIndex:
     def search(
         self, queries: np.ndarray, k: int, mask: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the `k` vectors with the largest cosine for each query, in the format of faiss.
+        """Return the `k` vectors with the largest cosine for each query.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class SplitIndex:
 
         Returns
         -------
-        (cosines float32, positions int64), each [n, k]. The position is -1 if there are fewer.
+        As from faiss: (cosines float32, positions int64), each [n, k]. The position is -1 if there are fewer.
         """
         cosines, positions = [], []
         for part, start in zip(self.parts, self.starts.tolist()):
@@ -254,7 +254,7 @@ def extend_saved_index(old_folder: Path, parts: int, folder: Path, new_vectors: 
 
 
 def _link_file(source: Path, file: Path) -> None:
-    """Link a file that never changes, or copy it if the disk does not support hard links."""
+    """Link a file that never changes, or copy it on disks without hard links."""
     with suppress(FileNotFoundError):
         file.unlink()
     try:

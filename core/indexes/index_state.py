@@ -1,4 +1,4 @@
-"""State of the indexes of a graph on disk, and jobs that build or delete them."""
+"""Indexes of a graph on disk: their state, their building and their deletion."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Leftover:
 
 
 def index_states(graph: Graph, env: Environment) -> list[IndexState]:
-    """Return the state of every kind of index that fits the graph, in the order of the table.
+    """Return the state of every kind of index that fits the graph.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def index_states(graph: Graph, env: Environment) -> list[IndexState]:
 
     Returns
     -------
-    One state for each kind of index.
+    One state for each kind of index, in the order of `INDEX_KINDS`.
 
     Raises
     ------
@@ -323,7 +323,7 @@ def _unlink(path: Path) -> None:
 
 
 def _size_and_time(path: Path) -> tuple[int, float]:
-    """Return the size of a file or folder in bytes, and the time of its newest change."""
+    """Return the bytes of a file or folder, and the time of its newest change."""
     size, changed = 0, 0.0
     for entry in [path, *path.rglob("*")]:
         with suppress(FileNotFoundError):  # moved or deleted meanwhile

@@ -62,7 +62,7 @@ def entries(folder: Path) -> list[Path]:
 
 
 def move_indexes(temporary: Path, folder: Path) -> None:
-    """Move a graph's indexes next to its store, where they replace those of the same name.
+    """Move a graph's indexes next to its store, and replace those of the same name.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def is_being_built(folder: Path) -> bool:
 
 
 def waiting_watch(watch: Watch = NO_WATCH) -> Watch:
-    """Return a watch for the wait for a lock that another process holds while it builds.
+    """Return a watch for waiting until another process has built the same.
 
     Each check reports this wait to `watch`, and raises if `watch` does.
     """
@@ -158,7 +158,7 @@ def waiting_watch(watch: Watch = NO_WATCH) -> Watch:
 
 @contextmanager
 def hold_free_lock(lock: threading.Lock, what: str) -> Iterator[None]:
-    """Hold a lock in a `with` block, or raise at once if another thread holds it.
+    """Hold a lock in a `with` block, or raise if another thread holds it.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def _word_step(phrase: Phrase, code: int, text: str) -> str:
 
 
 def _word_mediated_steps(entry: int, out: int, phrases: Sequence[Phrase], text: str) -> str:
-    """Word the step into a mediator and the step out of it, each along or against its triples."""
+    """Word the step into a mediator and the step out of it together."""
     first, last = phrases[entry >> 1], phrases[out >> 1]
     things = plural(last.head_type or FALLBACK_NOUN)
     if entry & 1:

@@ -69,7 +69,7 @@ ITEM_WORDS = {
 
 @dataclass
 class BlockInProgress:
-    """Block that this process is encoding: its number and its vectors so far, by text."""
+    """Block that this process is encoding: its number, and its vectors by text."""
 
     number: int = -1
     vectors: dict[str, np.ndarray] = field(default_factory=dict)
@@ -157,7 +157,7 @@ def _read_unfinished(folder: Path) -> dict[bytes, np.ndarray]:
 
 
 def _save_unfinished(folder: Path, block: BlockInProgress) -> None:
-    """Save the vectors of an unfinished block, or remove the file once all blocks are finished."""
+    """Save the vectors of an unfinished block; remove their file if there is none."""
     if open_vectors(folder) is not None:
         with suppress(OSError):
             (folder / UNFINISHED_BLOCK_FILE).unlink(missing_ok=True)
@@ -276,7 +276,7 @@ def available_vectors(
     start_job: Callable[[], Job],
     watch: Watch = NO_WATCH,
 ) -> VectorIndex | PartialVectors:
-    """Return all vectors if they are ready or soon will be, else those encoded so far.
+    """Return all vectors if they are ready soon, else those encoded so far.
 
     Parameters
     ----------
@@ -308,16 +308,7 @@ def available_vectors(
             seconds = time.monotonic() - start
             if seconds >= PARTIAL_INDEX.min_wait_seconds:
                 partial = partial_vectors(graph, encoder, item_kind)
-                # by the speed since the start of this wait
-                seconds_left = (
-                    (partial.total - len(partial)) * seconds / max(1e-9, len(partial) - n_before)
-                )
-                # Search now if the rest takes too long and enough vectors, or after a long wait any
-                # at all, are there.
-                if seconds_left > PARTIAL_INDEX.max_wait_seconds and (
-                    len(partial) >= PARTIAL_INDEX.min_searched_vectors
-                    or (len(partial) and seconds >= PARTIAL_INDEX.max_wait_seconds)
-                ):
+                if _is_enough(partial, n_before, seconds):
                     return partial
     if job.status == JOB_FAILED:
         raise HopscopeError(job.error or "The vectors could not be made.")
@@ -329,6 +320,18 @@ def available_vectors(
     return vector_index(graph, encoder, item_kind, watch)
 
 
+def _is_enough(partial: PartialVectors, n_before: int, seconds: float) -> bool:
+    """Return whether to search these vectors instead of waiting for the rest.
+
+    `n_before` of them were encoded when the wait began, `seconds` ago.
+    """
+    n_encoded, max_wait = len(partial), PARTIAL_INDEX.max_wait_seconds
+    seconds_left = (partial.total - n_encoded) * seconds / max(1e-9, n_encoded - n_before)
+    # After a long wait any vectors are enough.
+    min_searched = 1 if seconds >= max_wait else PARTIAL_INDEX.min_searched_vectors
+    return seconds_left > max_wait and n_encoded >= min_searched
+
+
 def direct_cosines(
     graph: Graph,
     encoder: Encoder,
@@ -337,7 +340,7 @@ def direct_cosines(
     items: np.ndarray,
     watch: Watch = NO_WATCH,
 ) -> np.ndarray | None:
-    """Encode the texts of a few items, and return their cosines with a unit vector.
+    """Encode a few items, and return their cosines with a unit vector.
 
     It serves a question that need not wait for the vectors of all items. The cosines have the
     precision of saved vectors.

@@ -437,7 +437,7 @@ def finish_vectors(
 
 
 def _save_search_index(index: Any, order: PositionMap | None, folder: Path) -> dict[str, Any]:
-    """Save an index and its order in a folder, and return the facts to record about them."""
+    """Save an index and its order, and return the facts to record about them."""
     facts: dict[str, Any] = {}
     if order is not None:
         write_atomically(folder / ORDER_FILE, lambda stream: np.save(stream, order.items))
@@ -450,7 +450,7 @@ def _save_search_index(index: Any, order: PositionMap | None, folder: Path) -> d
 
 
 def open_vectors(folder: Path) -> VectorIndex | None:
-    """Open the finished vectors in a folder by memory map; None if there are no sound ones."""
+    """Open the finished vectors in a folder by memory map; None without sound ones."""
     try:
         facts = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))
         index = open_saved_index(folder, int(facts.get("parts", 0)))
@@ -509,7 +509,7 @@ def forget_vectors(graph: Graph) -> None:
 
 
 def faiss_kind(items: int) -> str:
-    """Return the kind of faiss index for a number of vectors, a string for faiss's factory.
+    """Return the kind of index for a number of vectors, as faiss's factory names it.
 
     Up to `VECTOR_INDEX.max_exact_vectors` vectors it is an exact search in half precision, above an
     HNSW index over bytes.
@@ -588,7 +588,7 @@ def _build_parts(faiss, blocks: VectorBlocks, watch: Watch, empty) -> SplitIndex
 def recall_of(
     index: Any, blocks: VectorBlocks, watch: Watch = NO_WATCH, order: PositionMap | None = None
 ) -> float:
-    """Return the recall of an index: the share of the exact nearest vectors that it finds.
+    """Return the share of the exact nearest vectors that an index finds.
 
     Some of the index's own vectors are the queries. A vector whose cosine is at most
     `VECTOR_INDEX.cosine_tolerance` below that of the last of the nearest counts as found.

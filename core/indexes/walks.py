@@ -1,4 +1,4 @@
-"""Walk corpus of a graph (Walk&Retrieve): for each node the vector of the text of its walks."""
+"""Walk corpus of a graph (Walk&Retrieve): a vector of the walks of each node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Word index of a graph's texts (an inverted index), for search by BM25 and TF-IDF.
+"""Inverted index of the words of a graph's texts, for BM25 and TF-IDF.
 
 It holds the texts that contain each word, with the counts. For a large graph it is saved.
 """
@@ -102,13 +102,10 @@ class Postings:
         iterator = iter(texts)
         while batch := list(islice(iterator, WORD_INDEX.count_batch_texts)):
             batch_words = [search_terms(text, code) for text in batch]
-            lengths.extend(map(len, batch_words))
-            batch_counts.append(
-                _count_words(
-                    [id_of_word[word] for one in batch_words for word in one],
-                    [len(one) for one in batch_words],
-                )
-            )
+            batch_lengths = list(map(len, batch_words))
+            lengths.extend(batch_lengths)
+            word_ids = [id_of_word[word] for words_of_text in batch_words for word in words_of_text]
+            batch_counts.append(_count_words(word_ids, batch_lengths))
         order = sorted(id_of_word, key=lambda word: word.encode("utf-8", "surrogatepass"))
         rank = np.empty(len(order), np.int32)
         rank[[id_of_word[word] for word in order]] = np.arange(len(order), dtype=np.int32)
@@ -117,8 +114,7 @@ class Postings:
             np.concatenate([NO_WORDS, *parts]) for parts in zip((NO_WORDS,) * 3, *batch_counts)
         )
         del batch_counts
-        # The index type of scipy; int32 halves the memory. Arrays are freed as soon as possible,
-        # since memory is at its peak here.
+        # int32 halves scipy's memory. Arrays are freed early, as memory is at its peak here.
         narrow = np.int32 if len(words) < np.iinfo(np.int32).max else np.int64
         rows = np.concatenate([[0], np.cumsum(n_words, dtype=np.int64)]).astype(narrow)
         counts = csr_array(
@@ -127,12 +123,10 @@ class Postings:
         del words, times
         columns = counts.tocsc()
         del counts
-        items = columns.indices.astype(np.int32, copy=False)
-        word_bytes = [word.encode("utf-8", "surrogatepass") for word in order]
         return cls._assemble(
-            word_bytes,
+            [word.encode("utf-8", "surrogatepass") for word in order],
             columns.indptr.astype(np.int64),
-            items,
+            columns.indices.astype(np.int32, copy=False),
             columns.data,
             np.array(lengths, np.int32),
             code,
