@@ -125,7 +125,7 @@ def _source_option(choice: Recognition, options) -> tuple[str, str]:
 
 
 def _preview(choice: Recognition, options) -> int:
-    """Read the files, print what would be imported, and return the exit code."""
+    """Read the files, and print what would be imported."""
     if choice.importer.kind != KindName.DATABASE:
         with TerminalBar("Reading") as watch:
             read = choice.importer.read_file(*choice.paths, watch=watch, encoding=options.encoding)

@@ -208,7 +208,7 @@ def run(options) -> int:
 
 
 def _convert_ladybug(options) -> int:
-    """Convert a graph in a Ladybug database to arrays and return the exit code."""
+    """Convert a graph in a Ladybug database to arrays."""
     if options.triples or options.out:
         raise BadInput("A graph is carried over where it is, without files and --out.")
     graph = convert_ladybug_graph(own_folder(options.carry_over) or Path(options.carry_over))
@@ -222,7 +222,7 @@ def _counts(graph: Graph, folder: object) -> str:
 
 
 def _add_live_database(options) -> int:
-    """Add a database that is queried live and return the exit code."""
+    """Add a database that is queried live."""
     if not is_address(options.triples[0]) or len(options.triples) > 1 or not options.name:
         raise BadInput(
             "A database is asked live by its address and a --name, such as bolt://localhost:7687 "

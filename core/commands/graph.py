@@ -65,7 +65,7 @@ def add_command(subparsers) -> None:
 
 
 def _language(options) -> int:
-    """Print the language of a graph, or set it, and return the exit code."""
+    """Set the language of a graph if one is named, and print it."""
     with TerminalBar("Opening the graph"):
         graph = options.engine().graph(options.name)
         if options.language:
@@ -77,7 +77,7 @@ def _language(options) -> int:
 
 
 def _remove(options) -> int:
-    """Remove a graph that the user added, and return the exit code."""
+    """Remove a graph that the user added."""
     remove_graph(options.name)
     print(f"Removed the graph {options.name}.")
     return EXIT_OK

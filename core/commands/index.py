@@ -108,7 +108,7 @@ def add_command(subparsers) -> None:
 
 
 def _vectors(options) -> int:
-    """Encode texts of a graph, print how many, and return the exit code."""
+    """Encode texts of a graph, and print how many."""
     engine, graph = _open_graph(options)
     encoder, workers = engine.models.encoder(options.model), workers_of(options)
     encode = encode_over_workers(workers, options.model, NO_WATCH) if workers else None
@@ -127,7 +127,7 @@ def _vectors(options) -> int:
 
 
 def _walks(options) -> int:
-    """Encode the walks, print how many nodes have some, and return the exit code."""
+    """Encode the walks, and print how many nodes have some."""
     engine, graph = _open_graph(options)
     plan = WalkPlan(
         options.strategy,
@@ -160,7 +160,7 @@ def _print_last_build(facts: Mapping[str, Any]) -> None:
 
 
 def _list(options) -> int:
-    """Print the kinds of index with state and size; return the exit code."""
+    """Print the kinds of index with state and size."""
     engine, graph = _open_graph(options)
     for one in index_states(graph, engine.environment):
         kind, coverage = one.kind, ""
@@ -173,7 +173,7 @@ def _list(options) -> int:
 
 
 def _delete(options) -> int:
-    """Delete the files of one kind and return the exit code."""
+    """Delete the files of one kind."""
     engine, graph = _open_graph(options)
     if options.kind not in INDEX_KINDS:
         raise BadParameter(

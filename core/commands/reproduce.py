@@ -172,7 +172,7 @@ def run(options) -> int:
 
 
 def _reproduce(options, experiment: Experiment) -> int:
-    """Measure the tables of an experiment, print and write them; return the exit code."""
+    """Measure the tables of an experiment, and print and write them."""
     out = Path(options.out) if options.out else None
     if out is not None:
         check_writable(out)
@@ -282,7 +282,7 @@ def _judge_pairs(
 
 
 def _show_printed(options, target: Experiment | BuildingCosts | PrintedTable) -> int:
-    """Print and write the paper's values alone; return the exit code."""
+    """Print and write the paper's values alone."""
     tables, needs = printed_values_and_needs(target)
     if options.out:
         out = Path(options.out)
@@ -397,7 +397,7 @@ def _find_file(folders: list[Path], published: PublishedSet) -> str:
 
 
 def _check_built(set_source: str, methods: Sequence[Method]) -> None:
-    """Raise BadInput, with the commands that build them, if graphs of the methods are missing.
+    """Raise BadInput, with the commands to run, if graphs of the methods are missing.
 
     A graph that can be built without a language model does not count as missing.
     """

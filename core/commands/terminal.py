@@ -63,7 +63,7 @@ class TerminalBar:
         self._bar.refresh()
 
     def _print_line(self, text: str, fraction: float | None) -> None:
-        """Print the progress, unless it is unchanged or a line was printed a moment ago."""
+        """Print the progress if it has changed, at most once per interval."""
         percentage = "" if fraction is None else f" ({100 * fraction:.0f} %)"
         line = f"hopscope: {text}{percentage}"
         seconds = time.monotonic() - self._print_time
@@ -195,7 +195,8 @@ def one_line_advice(message: str) -> str:
 def local_path(name: str) -> str:
     """Return the path of a file that an option names.
 
-    A file named `hf:NAME` or `irds:ID` is fetched. A sentence on the fetched file is printed. Raises BadInput as `core.io.hub_sets.fetch_set` does.
+    A file named `hf:NAME` or `irds:ID` is fetched, and a sentence on it is printed. Raises BadInput
+    as `core.io.hub_sets.fetch_set` does.
     """
     if not is_set_id(name):
         return name

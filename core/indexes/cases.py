@@ -102,7 +102,7 @@ def case_key(question: Question) -> str:
 
 
 def text_key(question: Question) -> str:
-    """Return the part of a key that depends on the text of the question alone.
+    """Return the part of a key that depends only on the question's text.
 
     Two solutions of the same question share it. Keys are stored on disk, so this must not change,
     even if `core.languages.spelling` does.

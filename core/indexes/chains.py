@@ -403,7 +403,7 @@ def possible_steps(graph: Graph) -> csr_matrix:
 def possible_chains(
     node_steps: csr_matrix, steps: int, direction: str, limit: int, watch: Watch = NO_WATCH
 ) -> tuple[list[Chain], int]:
-    """Return the chains that can probably be followed in the graph, and how many there are.
+    """Return the chains that can probably be followed in the graph, and their number.
 
     Each step must be possible at some of the nodes that the step before leads to, and at more than
     the share `MIN_FOLLOW_SHARE` of them. The frequency of a chain is estimated from its pairs of
@@ -503,7 +503,7 @@ def _write(stream, index: ChainIndex) -> None:
 
 
 def _read(file) -> ChainIndex | None:
-    """Read the chains saved in `file`; None if it is missing, damaged or of another version."""
+    """Read the chains in `file`; None if missing, damaged or of another version."""
     try:
         digests.check_appended_digest(file)
         with np.load(file, allow_pickle=False) as data:

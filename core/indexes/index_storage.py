@@ -57,7 +57,7 @@ def _process_folder() -> tempfile.TemporaryDirectory:
 
 
 def entries(folder: Path) -> list[Path]:
-    """Return the files and folders in a folder, sorted; empty if it does not exist."""
+    """Return the sorted entries of a folder; empty if it does not exist."""
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 

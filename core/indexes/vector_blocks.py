@@ -99,7 +99,7 @@ def texts_of_items(
 
 
 def encode_here(encoder, watch: Watch = NO_WATCH) -> EncodeBlocks:
-    """Return an encoding function that works in this process, one block after the other.
+    """Return a function that encodes blocks in this process, one by one.
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ class EarlierVectors:
         return cls(tuple(sources))
 
     def find_rows(self, keys: np.ndarray) -> np.ndarray:
-        """Return the row of each key over all sources, int64, or -1 if it is missing."""
+        """Return the row of each key over all sources, int64; -1 if missing."""
         result, start = np.full(len(keys), -1, np.int64), 0
         for source in self.sources:
             source_rows = source.find(keys)

@@ -220,7 +220,7 @@ class VectorIndex:
         return ids[order], scores[order]
 
     def _position_mask(self, without: np.ndarray | None) -> np.ndarray | None:
-        """Return a boolean mask of the positions that may be returned; None if all may."""
+        """Return a boolean mask of the positions to search; None for all."""
         has_masked = self.order is not None and self.order.n_masked > 0
         if not has_masked and (without is None or not len(without)):
             return None
