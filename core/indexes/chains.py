@@ -421,10 +421,8 @@ def possible_chains(
     The chains ordered by (length, codes), and how many there are. Longer chains are counted only as
     continuations of returned chains.
     """
-    is_possible, has_several = (
-        node_steps.sign().tocsr(),
-        (node_steps > 1).astype(np.float64).tocsr(),
-    )
+    is_possible = node_steps.sign().tocsr()
+    has_several = (node_steps > 1).astype(np.float64).tocsr()
     # [reverse of the step before, next step]: number of nodes at which both are possible
     follows = (is_possible.T @ is_possible).tocsr()
     # A step straight back must lead to another node than the one before.

@@ -157,7 +157,7 @@ def _read_unfinished(folder: Path) -> dict[bytes, np.ndarray]:
 
 
 def _save_unfinished(folder: Path, block: BlockInProgress) -> None:
-    """Save the vectors of an unfinished block; remove their file if there is none."""
+    """Save the vectors of an unfinished block, or remove them once all are finished."""
     if open_vectors(folder) is not None:
         with suppress(OSError):
             (folder / UNFINISHED_BLOCK_FILE).unlink(missing_ok=True)
@@ -276,7 +276,7 @@ def available_vectors(
     start_job: Callable[[], Job],
     watch: Watch = NO_WATCH,
 ) -> VectorIndex | PartialVectors:
-    """Return all vectors if they are ready soon, else those encoded so far.
+    """Return all vectors if they are or will soon be ready, else those encoded so far.
 
     Parameters
     ----------
@@ -327,9 +327,9 @@ def _is_enough(partial: PartialVectors, n_before: int, seconds: float) -> bool:
     """
     n_encoded, max_wait = len(partial), PARTIAL_INDEX.max_wait_seconds
     seconds_left = (partial.total - n_encoded) * seconds / max(1e-9, n_encoded - n_before)
+    is_many = n_encoded >= PARTIAL_INDEX.min_searched_vectors
     # After a long wait any vectors are enough.
-    min_searched = 1 if seconds >= max_wait else PARTIAL_INDEX.min_searched_vectors
-    return seconds_left > max_wait and n_encoded >= min_searched
+    return seconds_left > max_wait and (is_many or (n_encoded > 0 and seconds >= max_wait))
 
 
 def direct_cosines(
