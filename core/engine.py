@@ -68,7 +68,7 @@ class Engine:
     environment : models and other resources that the operators use.
     jobs : comparisons.
     evaluations : evaluations on question sets.
-    background_jobs : builds of indexes and graphs, and other work beside the questions.
+    background_jobs : builds of indexes and graphs, and other long work.
     trials : runs of the methods that are being drafted on the page Build.
     housekeeping : garbage collection and model loading while no user waits.
     """

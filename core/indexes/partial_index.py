@@ -200,7 +200,7 @@ class PartialVectors:
         return ""
 
     def nearest(
-        self, vector: np.ndarray, k: int, without: np.ndarray | None = None
+        self, vector: np.ndarray, k: int, excluded: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest items by an exact search, like `VectorIndex.nearest`.
 
@@ -208,7 +208,7 @@ class PartialVectors:
         ----------
         vector : unit vector, float [d].
         k : largest number of items.
-        without : items that are left out, int64.
+        excluded : items that are left out, int64.
 
         Returns
         -------
@@ -223,7 +223,9 @@ class PartialVectors:
         query = np.asarray(vector, np.float32)
         products = np.concatenate([part.astype(np.float32) @ query for part in self.parts])
         cosines = np.round(products.astype(np.float64), 6)
-        is_allowed = np.ones(len(self), bool) if without is None else ~np.isin(self.items, without)
+        is_allowed = (
+            np.ones(len(self), bool) if excluded is None else ~np.isin(self.items, excluded)
+        )
         items, cosines = self.items[is_allowed], cosines[is_allowed]
         order = np.lexsort((items, -cosines))[:k]
         return items[order], cosines[order]

@@ -186,7 +186,7 @@ class VectorIndex:
         return np.round(score_of_item[items], 6)
 
     def nearest(
-        self, vector: np.ndarray, k: int, without: np.ndarray | None = None
+        self, vector: np.ndarray, k: int, excluded: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the `k` items with the largest cosine, or all if there are fewer.
 
@@ -196,7 +196,7 @@ class VectorIndex:
         Parameters
         ----------
         vector : a unit vector, [d].
-        without : items that are left out, int64; None for none.
+        excluded : items that are left out, int64; None for none.
 
         Returns
         -------
@@ -209,7 +209,7 @@ class VectorIndex:
         self.check_dimension(vector)
         n_asked = min(len(self), 2 * k + 16)
         scores, ids = search_index(
-            self.index, np.asarray(vector, np.float32)[None], n_asked, self._position_mask(without)
+            self.index, np.asarray(vector, np.float32)[None], n_asked, self._position_mask(excluded)
         )
         is_found = ids[0] >= 0  # HNSW may find fewer
         ids = ids[0][is_found].astype(np.int64)
@@ -219,18 +219,18 @@ class VectorIndex:
         order = np.lexsort((ids, -scores))[:k]
         return ids[order], scores[order]
 
-    def _position_mask(self, without: np.ndarray | None) -> np.ndarray | None:
+    def _position_mask(self, excluded: np.ndarray | None) -> np.ndarray | None:
         """Return a boolean mask of the positions to search; None for all."""
         has_masked = self.order is not None and self.order.n_masked > 0
-        if not has_masked and (without is None or not len(without)):
+        if not has_masked and (excluded is None or not len(excluded)):
             return None
         mask = (
             np.ones(self.index.ntotal, bool) if self.order is None else self.order.has_item.copy()
         )
-        if without is not None and len(without):
+        if excluded is not None and len(excluded):
             if self.order is not None:
-                without = self.order.positions_of(np.asarray(without, np.int64))
-            mask[without] = False
+                excluded = self.order.positions_of(np.asarray(excluded, np.int64))
+            mask[excluded] = False
         return mask
 
 
