@@ -308,7 +308,7 @@ def _source_of_files(options, folder: Path) -> TripleFile:
 def _preview(source: TripleFile, numbers: bool) -> int:
     """Print the first triples, their number, and how the files are read.
 
-    Of a large file only the first `DRY_RUN_READ_TRIPLES` triples are read.
+    `numbers` is true if nodes and relations are numbers without names. Of a large file only the first `DRY_RUN_READ_TRIPLES` triples are read.
     """
     try:
         is_small = source.path.stat().st_size <= MAX_LABEL_SEARCH_BYTES

@@ -130,7 +130,7 @@ def walk_texts(
     ----------
     nodes : node ids.
     plan : strategy, number and length of the walks.
-    words : words walks as sentences.
+    words : turns walks into sentences.
     limit : number of tokens that the encoder reads, 0 for all; walks beyond them are left out.
 
     Returns
