@@ -285,7 +285,7 @@ def _print_training(training: dict) -> None:
         print(
             "From the others no retrieved path ends in a correct answer, or none misses all of them."
         )
-    # The loss is the mean since the row before, None at the start; the figure is of held-out questions.
+    # Loss: mean since the last row, None at the start. Figure: on the held-out questions.
     for step, loss, figure in training["looks"]:
         mark = "  ← saved" if step == training["best_step"] else ""
         print(
