@@ -11,6 +11,7 @@ __version__ = "0.9.0"
 # is loaded, so it is set before all imports.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+# Libraries that report their usage over the network are silenced before they are imported.
 from core.io.usage_reports import keep_quiet
 
 keep_quiet()

@@ -1,4 +1,6 @@
-"""Command line: the work of the app without a browser, one module of `core/commands` per command.
+"""Command line: the work of the app without a browser.
+
+Each command is a module of `core.commands`.
 
 Exit codes: 0 success; 1 a lane failed or a model was missing; 2 wrong input; 130 interrupted.
 """
@@ -56,7 +58,7 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     Parameters
     ----------
     arguments : of the command line; default: those of the process.
-    engine : opens the engine if the command needs one; default: a new engine, closed at the end.
+    engine : opens the engine if the command needs one; by default a new one, closed at the end.
     """
     argv = list(sys.argv[1:] if arguments is None else arguments)
     argv[:1] = [OLD_NAMES.get(name, name) for name in argv[:1]]
@@ -70,6 +72,7 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
 def _run(options: argparse.Namespace) -> int:
     """Run a parsed command and return its exit code; an error becomes one sentence."""
     try:
+        # If nothing can be saved on this computer, the person learns the reason first.
         warn(filter(None, [save_fault()]))
         code = options.run(options)
         if sys.stdout is not None:  # it may be closed
@@ -82,12 +85,12 @@ def _run(options: argparse.Namespace) -> int:
         return _print_error(error, EXIT_FAILED)
     except KeyboardInterrupt:
         return _print_error("Interrupted.", EXIT_INTERRUPTED)
-    except BrokenPipeError:
+    except BrokenPipeError:  # the program that reads the output, such as `head`, has ended
         sys.stderr.close()
         return EXIT_FAILED
     except OSError as error:
         if error.errno != errno.ENOSPC:
-            if error.filename is None:
+            if error.filename is None:  # a fault of this program, not of a file
                 raise
             return _print_error(f"{error.filename} cannot be used: {error.strerror}.", EXIT_FAILED)
         # The rest of the output would fail again, so it is discarded.

@@ -26,8 +26,7 @@ from core.errors import BadInput, BadParameter
 from core.graph.names.lookup import name_lookup
 from core.indexes.chains import fingerprint
 from core.indexes.index_kinds import INDEX_KINDS
-from core.indexes.index_state import key as index_key
-from core.indexes.index_state import start_index_job
+from core.indexes.index_state import index_job_key, start_index_job
 from core.indexes.partial_index import build_searchable_vectors
 from core.indexes.vector_blocks import ItemKind
 from core.io.durations import with_time_left
@@ -63,6 +62,15 @@ class Engine:
     ----------
     models : the models to use; by default a registry of its own, which `close` closes.
     load_solved : returns the solved questions of a user for the digest of a graph.
+
+    Attributes
+    ----------
+    environment : models and other resources that the operators use.
+    jobs : comparisons.
+    evaluations : evaluations on question sets.
+    background_jobs : builds of indexes and graphs, and other long work.
+    trials : runs of the methods that are being drafted on the page Build.
+    housekeeping : garbage collection and model loading while no user waits.
     """
 
     def __init__(
@@ -73,16 +81,17 @@ class Engine:
         self._own_models: Registry | None = None
         if models is None:
             models = self._own_models = Registry()
-        self._built = BuiltGraphs(models)
+        self._built_graphs = BuiltGraphs(models)
         self._waiters = Waiters()
         self.jobs = Jobs(workers=4, weigh=_result_bytes, is_needed=self._waiters.is_displayed)
-        # Evaluations, indexes and trials have separate pools. One that takes hours must not delay
-        # a question.
+        # Each kind of work has a pool of its own, as a job of hours must not delay a question.
         self.evaluations = Jobs(workers=1)
-        self.preparing = Jobs()
+        self.background_jobs = Jobs()
         self.trials = Jobs(workers=1)
-        base = Environment(models, load_solved, self._built)
-        self.environment = replace(base, encoding=partial(_start_encoding, self.preparing, base))
+        base = Environment(models, load_solved, self._built_graphs)
+        self.environment = replace(
+            base, start_encoding=partial(_start_encoding, self.background_jobs, base)
+        )
         self._prefixes = PrefixCache()
         self._queues = LaneQueues()
         self.housekeeping = Housekeeping(
@@ -105,7 +114,7 @@ class Engine:
         return any(jobs.is_busy for jobs in self._all_jobs)
 
     def stop(self) -> None:
-        """Cancel all jobs and accept no more. It does not wait until they have ended."""
+        """Cancel all jobs and accept no more, without waiting until they have ended."""
         self.housekeeping.stop()
         for jobs in self._all_jobs:
             jobs.stop()
@@ -118,13 +127,13 @@ class Engine:
         self.stop()
         with self._lock:
             self._graphs.clear()
-        self._built.close()
+        self._built_graphs.close()
         if self._own_models is not None:
             self._own_models.close()
 
     @property
     def _all_jobs(self) -> tuple[Jobs, ...]:
-        return self.jobs, self.evaluations, self.preparing, self.trials
+        return self.jobs, self.evaluations, self.background_jobs, self.trials
 
     def graph(self, name: str = "metaqa", watch: Watch = NO_WATCH):
         """Return the graph of that name, building it first if necessary.
@@ -156,6 +165,7 @@ class Engine:
         encoder = self.models.info("encoder").present
         if encoder:
             # The lines below may not load it, as an earlier process may have saved the vectors.
+            # An encoder on a server has no `load`.
             getattr(self.models.encoder(), "load", lambda: None)()
         for text in WARM_UP_LINES if encoder else WARM_UP_LINES[:1]:
             LaneRun(question, parse_line(text), self.environment).retrieve(LaneListener())
@@ -260,30 +270,30 @@ class Engine:
         graph of documents that is not built yet.
         """
         build = build_of(line)
-        if build is not None and not self._built.digest(source.corpus, build):
+        if build is not None and not self._built_graphs.digest(source.corpus, build):
             return 0
         return free_prefix(line, self.models, answering)
 
     def queue_wait(self, job: Job) -> QueueWait | None:
         """Return how long a comparison waits until its first lane begins.
 
-        The result is None if it has begun or ended.
+        The result is None if a lane has begun or the job has ended.
         """
         if job.has_ended or any(lane.states for lane in job.comparison.lanes):
             return None
         return self._queues.expected_wait(job)
 
     def is_postponed(self, job: Job) -> bool:
-        """Return whether exact results of a comparison wait for the questions of others."""
+        """Return whether a comparison's exact results wait behind the questions of other people."""
         queue = self._queues.retrieving
         return queue.has_postponed(job) and queue.count_others(job) > 0
 
     def hasten(self, job: Job) -> None:
-        """Let the exact results of a comparison wait their turn like all other work."""
+        """End the postponement of a comparison's exact results, so that they queue normally."""
         self._queues.retrieving.hasten(job)
 
     def stop_waiting(self, waiter_id: str) -> None:
-        """Record that the session with that id waits for no comparison any more."""
+        """Record that the session with that id no longer waits for a comparison."""
         self._waiters.stop_waiting(waiter_id)
 
     def key(self, ask: SourceQuestion, methods: Sequence[Method]) -> str:
@@ -311,14 +321,14 @@ class Engine:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def _graph_digest(self, ask: SourceQuestion, line: Line) -> str:
-        """Return the digest of the graph that a line runs on, empty if it is not built.
+        """Return the digest of the graph that a line runs on.
 
-        The lane builds the graph then, or reports that it is missing.
+        It is empty if the graph is not built. The lane then builds it or reports that it is missing.
         """
         build = build_of(line)
         if not build:
             return ask.source.graph.digest
-        return self._built.digest(ask.source.corpus, build) + _merges_digest(ask)
+        return self._built_graphs.digest(ask.source.corpus, build) + _merges_digest(ask)
 
     def _make_job(
         self,
@@ -350,7 +360,7 @@ class Engine:
     def _incomplete_comparison(
         self, ask: SourceQuestion, methods: Sequence[Method]
     ) -> MethodComparison | None:
-        """Return the ended comparison of the same key if one of its lanes is incomplete."""
+        """Return the ended comparison of the same key, if a lane is incomplete."""
         job = self.jobs.get(self.key(ask, methods))
         if (
             job is None
@@ -363,8 +373,8 @@ class Engine:
     def _start(self, job: Job, is_alive: Callable[[], bool] | None, waiter: Waiter | None) -> None:
         """Start a comparison.
 
-        With `is_alive`, changes of single steps are tried afterwards while it returns true. The
-        `waiter` is noted as a viewer only after the start, so it is asked as well.
+        With `is_alive`, changes of single steps are tried afterwards, as long as it returns true.
+        The waiters learn of the job only after its start, so `waiter` is checked here as well.
         """
 
         def is_watched(job: Job) -> bool:
@@ -412,7 +422,7 @@ def _start_encoding(
     if fingerprint(requested_model) == fingerprint(default_model):
         return start_index_job(jobs, graph, kind, environment)
     return jobs.run(
-        f"{index_key(graph, kind)}-{fingerprint(requested_model)}",
+        f"{index_job_key(graph, kind)}-{fingerprint(requested_model)}",
         lambda job: build_searchable_vectors(
             graph, requested_model, item_kind, with_time_left(job)
         ),

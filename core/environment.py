@@ -35,15 +35,15 @@ class Environment:
     solved_questions : `solved_questions(digest)` returns the questions that the user has solved on
         the graph of that digest.
     open_build : `open_build(corpus, build, watch, make)` returns the graph that a build made of a
-        corpus. It raises StoreError if the graph is not built (see
-        `core.comparison.built_graphs`).
-    encoding : `encoding(graph, encoder, of)` returns the job that encodes in the background. If it
-        is None, a caller waits until all vectors are made.
-    clock : returns the seconds since some fixed moment.
+        corpus. If the graph is not built, it is built if `make` is true and that is quick; else
+        StoreError is raised (see `core.comparison.built_graphs`).
+    start_encoding : `start_encoding(graph, encoder, item_kind)` returns the job that
+        encodes the items in the background. If it is None, a caller waits for all vectors.
+    clock : returns seconds since an arbitrary moment; only differences have a meaning.
     """
 
     models: Models
     solved_questions: Callable[[str], Sequence[Question]] = no_solved_questions
     open_build: Callable[..., Any] = refuse_build
-    encoding: Callable[..., Any] | None = None
+    start_encoding: Callable[..., Any] | None = None
     clock: Callable[[], float] = time.perf_counter

@@ -66,7 +66,7 @@ class ModelFailed(HopscopeError):
 
 
 class UnparsedReplies(ModelFailed):
-    """A failure because no reply of a model could be parsed, so the work cannot continue."""
+    """A failure because no reply of a model could be parsed."""
 
 
 class NotAllowed(HopscopeError):
@@ -88,9 +88,9 @@ class RunCancelled(HopscopeError):
 
 
 def is_access_error(error: BaseException) -> bool:
-    """Return whether the operating system refused to read a file, such as for too many open files.
+    """Return whether the operating system refused to read a file.
 
-    Such an error says nothing about the content of the file. A missing file, or a folder in its
+    Too many open files are an example. Such an error says nothing about the content of the file. A missing file, or a folder in its
     place, is no access error.
     """
     return (

@@ -122,7 +122,7 @@ class OperatorBase:
         return f"{cls.__name__}({', '.join(settings_text(cls, parameter_values(self)))})"
 
 
-D = TypeVar("D", bound=OperatorBase)
+OperatorType = TypeVar("OperatorType", bound=OperatorBase)
 
 
 def parameters(cls: type[OperatorBase]) -> tuple[Parameter, ...]:
@@ -189,7 +189,9 @@ def check_names(
                 raise BadParameter(f"{title} has no parameter “{key}”.{suggest_name(key, names)}")
 
 
-def make_operator(cls: type[D], values: Mapping[str, Any], where: str = "") -> D:
+def make_operator(
+    cls: type[OperatorType], values: Mapping[str, Any], where: str = ""
+) -> OperatorType:
     """Return an operator made from named values.
 
     Raises

@@ -1,4 +1,7 @@
-"""Comparisons as plain data, for the command line's output and for downloads."""
+"""Comparisons as plain data for JSON, such as downloads and output of the command line.
+
+The keys are described in the file results.schema.json.
+"""
 
 from __future__ import annotations
 
@@ -111,6 +114,7 @@ def graph_dict(lane: MethodLane) -> dict[str, Any]:
     `build` is null on a graph of triples. `nodes` and `edges` are the counts of the whole graph.
     """
     graph = lane.graph
+    # An edited graph knows the counts of the whole graph; for all others they are its own.
     nodes, edges = getattr(graph, "whole", (graph.n_nodes, graph.n_edges))[:2]
     return {"name": graph.name, "build": build_of(lane.line), "nodes": nodes, "edges": edges}
 

@@ -1,6 +1,7 @@
 """Ownership in an installation that several people share (HOPSCOPE_SHARED=1).
 
-Things belong to the person who made them. Only the owner and the administrator may change them.
+Graphs, corpora, indexes and similar things belong to the person who made them. Only the owner and
+the administrator may change them.
 A thing without a known owner may be changed by the administrator alone.
 
 Each entry point sets for whom it works (`set_person_source`): the app for the visitor of a page,
@@ -100,7 +101,7 @@ def set_person_source(source: Callable[[], Person]) -> None:
 
 @contextmanager
 def acting_as(person: Person) -> Iterator[None]:
-    """Let the work of a `with` block be done for that person."""
+    """Run a `with` block on behalf of a person."""
     token = _acting_person.set(person)
     try:
         yield
@@ -111,7 +112,7 @@ def acting_as(person: Person) -> Iterator[None]:
 def current_person() -> Person:
     """Return the person for whom the current work is done.
 
-    Without sharing it is the one person there is.
+    Without sharing it is the local administrator, who may do everything.
     """
     if not shared():
         return LOCAL_ADMINISTRATOR
@@ -129,7 +130,7 @@ def owner_of(kind: str, name: str) -> str:
 
 
 def record_owner(kind: str, name: str) -> None:
-    """Record that a thing was made and belongs to the current person. Raises StoreError."""
+    """Record the current person as the owner of a new thing. Raises StoreError."""
     if not shared():
         forget_owner(kind, name)  # An earlier thing of that name may have had an owner.
         return
@@ -141,9 +142,9 @@ def record_owner(kind: str, name: str) -> None:
 
 
 def forget_owner(kind: str, name: str) -> None:
-    """Remove the owner of a deleted thing, as a later one of that name may have another.
+    """Remove the record of a deleted thing's owner. Raises StoreError.
 
-    Raises StoreError.
+    A later thing of the same name may have another owner.
     """
     table = _owner_table()
     if table.file.exists():

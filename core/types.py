@@ -167,8 +167,8 @@ def _contains_sorted(ascending: np.ndarray, value: int) -> bool:
     return index < len(ascending) and int(ascending[index]) == value
 
 
-# Hits of one kind that a page lists, a loss analysis reads and a saved case contains, as HippoRAG
-# returns a million of them on a large graph.
+# Most hits of one kind on a page, in a loss analysis and in a saved case. On a large graph HippoRAG
+# returns a million of them.
 MAX_HITS = 5_000
 
 
@@ -286,6 +286,10 @@ class Step:
 
     Attributes
     ----------
+    operator, stage
+        Names of the operator and of its stage, such as "retrieve" or "generate".
+    parameters
+        Values of the operator's parameters.
     seconds
         Time of the operator itself, without `waiting`, `prepared` and `saved`.
     sizes
@@ -294,17 +298,17 @@ class Step:
         Sentences for a person.
     before_cut
         All candidates in their final order, if the operator ranked them and kept only the best. It
-        tells a path that was dropped from one that was never reached.
+        distinguishes a path that was dropped from one that was never reached.
     ranking
-        Seconds in which candidates were scored, a part of `seconds`.
+        Seconds spent on scoring candidates, a part of `seconds`.
     model
-        Seconds in which a language model was asked, a part of `seconds`.
+        Seconds spent on calls of language models, a part of `seconds`.
     waiting
         Seconds of waiting for the turns of other runs.
     prepared
         Preparations made once for all questions, each with its seconds.
     saved
-        Seconds that cached vectors and replies had cost when they were made.
+        Seconds that the cached vectors and replies took when they were made.
     thoughts
         Texts that language models wrote before their replies.
     unusable
@@ -389,7 +393,7 @@ class SupportingSentence:
 
 @dataclass(frozen=True)
 class ItemInfluence:
-    """The change of an answer if one item that it was made from is left out.
+    """The change of an answer if one of its items is left out.
 
     Attributes
     ----------
@@ -413,6 +417,8 @@ class Influence:
 
     Attributes
     ----------
+    by_model
+        True if a language model gave the answer, False if the graph reader did.
     weights
         One for each item that was left out alone.
     smallest
@@ -445,11 +451,11 @@ class EditComparison:
     Attributes
     ----------
     read
-        True if the lane had read the part that was changed.
+        True if the edit changed a part of the graph that the lane had read.
     lost
-        Items of the answer before the edit that are missing now.
+        Items of the answer before the edit that are missing after it.
     new
-        Items of the answer now that were missing before the edit.
+        Items of the answer after the edit that were missing before.
     right
         Number of correct answers before and after; None if none is known.
     text
@@ -480,8 +486,10 @@ class Rating:
 
     Attributes
     ----------
-    digest
-        Digest of the graph.
+    graph, digest
+        Name and digest of the graph.
+    instance
+        Id of the method.
     line
         Canonical text of the line.
     up
@@ -639,13 +647,15 @@ class HiddenStates:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The results of the operators so far for a question: what a line hands from step to step.
+    """The results for a question so far, which operators pass on to each other.
 
-    Operators return a changed copy (`replace`) and never change a state. On a graph of documents
-    there is one ranking for each kind of hit.
+    Operators return a changed copy (`replace`) and never change a state. A field is None until an
+    operator fills it. On a graph of documents there is one ranking for each kind of hit.
 
     Attributes
     ----------
+    seeds
+        Ids of the question entities.
     nodes
         Ranking of node ids.
     relations

@@ -19,8 +19,9 @@ class Watch:
     Examples
     --------
     >>> from core.watch import Watch
-    >>> half = Watch(report=lambda text, fraction: print(text, fraction)).part(0.5, 1.0, "Reading")
-    >>> half.step(0.5), half.report("Sorting", 1.0)
+    >>> whole = Watch(report=lambda text, fraction: print(text, fraction))
+    >>> second_half = whole.part(0.5, 1.0, "Reading")
+    >>> second_half.step(0.5), second_half.report("Sorting", 1.0)
     Reading 0.75
     Sorting 1.0
     (None, None)
@@ -56,8 +57,8 @@ class Watch:
         """Return the watch of a part of the work.
 
         Fractions of the part, 0 to 1, are reported as `start` to `end` of the whole. `text` is
-        reported if the part reports no text itself. If the part is less than the whole and does not
-        know its fraction, its last one is reported again.
+        reported if the part reports no text itself. If a part without a known fraction reports, its
+        last one is repeated (at first 0), unless the part is the whole work.
         """
         is_whole = (start, end) == (0.0, 1.0)
         last_fraction = None if is_whole else 0.0

@@ -132,7 +132,11 @@ def core_words() -> Iterator[tuple[str, str]]:
             for key in ("title", "definition", "convention", "unit", "better")
         )
     for kind in INDEX_KINDS.values():
-        yield from ((kind.title, "indexes"), (kind.purpose, "indexes"), (kind.parts, "indexes"))
+        yield from (
+            (kind.title, "indexes"),
+            (kind.purpose, "indexes"),
+            (kind.coverage_words, "indexes"),
+        )
     yield from (
         (state, "indexes")
         for state in (

@@ -46,7 +46,7 @@ from core.graph.storage.store_files import lock_store
 from core.graph.store import Graph, read_meta
 from core.indexes.index_storage import (
     BUILD_LOCK_NAME,
-    take_indexes,
+    move_indexes,
     waiting_watch,
     write_atomically,
 )
@@ -593,7 +593,7 @@ def _run_line(
     # The same graph was already stored there (see `_store`).
     if graph.folder == folder.absolute():
         return graph
-    take_indexes(temporary, folder)
+    move_indexes(temporary, folder)
     return move_graph(temporary, folder)
 
 

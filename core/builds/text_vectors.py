@@ -212,7 +212,8 @@ def encoder_over_workers(workers: Workers, encoder: str, ctx: BuildContext) -> E
 
     Returns
     -------
-    A function for `VectorBlocks.complete`. It raises HopscopeError if a worker dies repeatedly.
+    A function for `VectorBlocks.encode_missing`, which raises HopscopeError if a worker dies
+    repeatedly.
 
     Raises
     ------

@@ -24,7 +24,7 @@ from core.indexes.vector_blocks import (
     BlockVectors,
     EncodeBlocks,
     ItemKind,
-    count,
+    count_items,
 )
 from core.models.base import Encoder
 from core.parameters import param
@@ -139,7 +139,7 @@ class Vectors(BuildOperator):
     def apply(self, state: BuildState, ctx: BuildContext) -> BuildState:
         assert state.graph is not None  # The graph is stored before its first index is made.
         kind: ItemKind = self.of  # type: ignore[assignment]  # one of `VECTOR_ITEMS`
-        total = count(state.graph, kind)
+        total = count_items(state.graph, kind)
         if total:
             encoder = ctx.models.encoder(self.encoder)
             tool_vectors = None
@@ -149,7 +149,10 @@ class Vectors(BuildOperator):
                 )
             options: dict[str, Any] = {}
             if tool_vectors:
-                options = {"worded": tool_vectors.vectors.texts, "source": tool_vectors.source}
+                options = {
+                    "custom_texts": tool_vectors.vectors.texts,
+                    "source": tool_vectors.source,
+                }
             index = vectors.build_vectors(
                 state.graph,
                 encoder,

@@ -1,4 +1,4 @@
-"""Command `ask`: one question to several methods."""
+"""Command `ask`: ask several methods one question, and print how each one answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from core.sources import AnswerSource, GraphSource, SourceQuestion, source_in
 from core.types import Step
 
 MAX_STOP_SECONDS = 10.0  # most seconds to wait until a background job has stopped
-MIN_PRINTED_SECONDS = 0.005  # seconds; shorter times would be printed as 0.00 and are left out
+MIN_PRINTED_SECONDS = 0.005  # shorter times would be printed as 0.00 and are left out
 MAX_PRINTED_HITS = 5  # hits of each kind, and paths, that are printed
 
 
@@ -164,13 +164,13 @@ def _stop_encoding(engine) -> None:
 
     The vectors made so far are saved.
     """
-    for job in engine.preparing.with_key_prefix("index-"):
+    for job in engine.background_jobs.with_key_prefix("index-"):
         job.stop()
         job.wait(MAX_STOP_SECONDS)
 
 
 def _important_notes(trace: Iterable[Step]) -> Iterator[str]:
-    """Yield the notes of steps without which the answer would be misunderstood."""
+    """Yield the notes that are needed to understand the answer."""
     for step in trace:
         yield from (note for note in step.notes if note.startswith(NO_MODEL_NOTE))
         yield from step.warnings
@@ -183,7 +183,7 @@ def _measure_influences(comparison: MethodComparison, environment: Environment) 
     """
     for lane_index in range(len(comparison.lanes)):
         for by_model in (False, True) if comparison.ask.uses_model else (False,):
-            lane = comparison.lanes[lane_index]
+            lane = comparison.lanes[lane_index]  # `change_lane` below replaces this object
             if influence_fault(lane, by_model):
                 continue
             if by_model:
@@ -209,7 +209,7 @@ def _ask_without(ask: SourceQuestion, names: Sequence[str], engine) -> SourceQue
 def _make_question(source: AnswerSource, options, engine) -> SourceQuestion:
     """Return the question to a graph or a corpus.
 
-    For a question of one of its sets, the set's answers and passages are known too.
+    If it is a question of one of the source's sets, it has the answers and passages of the set.
     """
     with TerminalBar(f"Opening {source.noun}") as watch:
         opened_source = source.open(engine, watch)
@@ -246,7 +246,7 @@ def _print(result: dict, comparison: MethodComparison) -> None:
 
 
 def _print_question(result: dict, comparison) -> None:
-    """Print the question, and what of the source is asked."""
+    """Print the question, its entities, and the part of the source that is asked."""
     print(result["question"])
     if "without" in result:
         print(f"without {', '.join(result['without']['names'])}: {result['without']['text']}")

@@ -45,8 +45,8 @@ def add_command(subparsers) -> None:
         dest="form",
         default="",
         metavar="KIND",
-        help=f"what it is, where it may be several things: {', '.join(IMPORT_KINDS)}, or with a format: "
-        "graph/turtle",
+        help=f"what it is, where it may be several things: {', '.join(IMPORT_KINDS)}, or with a "
+        "format: graph/turtle",
     )
     bring.add_argument(
         "--name",
@@ -54,9 +54,9 @@ def add_command(subparsers) -> None:
         help="of the graph, corpus or question set that is made (default: the file's)",
     )
     bring.add_argument("--title", default="", help="what the choosers show (default: the name)")
-    about = bring.add_mutually_exclusive_group()
-    add_text(about, "--graph", "NAME", "that questions or a run are of")
-    add_text(about, "--corpus", "NAME", "that they are of")
+    source = bring.add_mutually_exclusive_group()
+    add_text(source, "--graph", "NAME", "that questions or a run are of")
+    add_text(source, "--corpus", "NAME", "that they are of")
     add_text(bring, "--encoding", "NAME", ENCODING_HELP)
     add_switch(bring, "--dry-run", "only say what it is, what of it is taken, and how")
     bring.set_defaults(run=run)
@@ -86,7 +86,11 @@ def run(options) -> int:
 
 
 def _choose_importer(paths: list[str], options) -> tuple[Recognition, list[Recognition]]:
-    """Return the recognition chosen for the files, and the alternatives. Raises BadInput."""
+    """Return the recognition chosen for the files, and the alternatives. Raises BadInput.
+
+    The option `--as` names a kind (graph) or a kind with its format (graph/turtle). A named format
+    is used even if the files do not look like it.
+    """
     if not options.form:
         recognitions = recognise_together(paths, options.encoding)
         return recognitions[0], recognitions[1 : MAX_ALTERNATIVES + 1]
@@ -103,7 +107,8 @@ def _choose_importer(paths: list[str], options) -> tuple[Recognition, list[Recog
         return replace(fitting[0], is_chosen=is_chosen), []
     if not is_chosen:
         raise BadInput(
-            f"Nothing here can be brought as {options.form}; it looks like {recognitions[0].importer.key}."
+            f"Nothing here can be brought as {options.form}; it looks like "
+            f"{recognitions[0].importer.key}."
         )
     importer = importers_by_key[options.form]
     return Recognition(importer, 0.0, "as you say", tuple(paths), True), []
@@ -120,7 +125,7 @@ def _source_option(choice: Recognition, options) -> tuple[str, str]:
 
 
 def _preview(choice: Recognition, options) -> int:
-    """Read the files, print what would be imported, and return the exit code."""
+    """Read the files, and print what would be imported."""
     if choice.importer.kind != KindName.DATABASE:
         with TerminalBar("Reading") as watch:
             read = choice.importer.read_file(*choice.paths, watch=watch, encoding=options.encoding)

@@ -208,7 +208,7 @@ def run(options) -> int:
 
 
 def _convert_ladybug(options) -> int:
-    """Convert a graph in a Ladybug database to arrays and return the exit code."""
+    """Convert a graph in a Ladybug database to arrays."""
     if options.triples or options.out:
         raise BadInput("A graph is carried over where it is, without files and --out.")
     graph = convert_ladybug_graph(own_folder(options.carry_over) or Path(options.carry_over))
@@ -222,7 +222,7 @@ def _counts(graph: Graph, folder: object) -> str:
 
 
 def _add_live_database(options) -> int:
-    """Add a database that is queried live and return the exit code."""
+    """Add a database that is queried live."""
     if not is_address(options.triples[0]) or len(options.triples) > 1 or not options.name:
         raise BadInput(
             "A database is asked live by its address and a --name, such as bolt://localhost:7687 "
@@ -308,7 +308,7 @@ def _source_of_files(options, folder: Path) -> TripleFile:
 def _preview(source: TripleFile, numbers: bool) -> int:
     """Print the first triples, their number, and how the files are read.
 
-    Of a large file only the first `DRY_RUN_READ_TRIPLES` triples are read.
+    `numbers` is true if nodes and relations are numbers without names. Of a large file only the first `DRY_RUN_READ_TRIPLES` triples are read.
     """
     try:
         is_small = source.path.stat().st_size <= MAX_LABEL_SEARCH_BYTES

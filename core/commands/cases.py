@@ -1,4 +1,4 @@
-"""Command `cases`: list, export and import saved comparisons, and make the shipped ones again."""
+"""Command `cases`: list, export and import saved comparisons, and rebuild the shipped ones."""
 
 from __future__ import annotations
 
@@ -58,14 +58,16 @@ def add_command(subparsers) -> None:
     add_switch(list_parser, "--json", "print a JSON array")
     list_parser.set_defaults(run=_list)
 
-    out = parts.add_parser("export", help="write cases into one file")
-    out.add_argument("ids", nargs="*", metavar="ID", help="which cases (default: all of your own)")
-    out.add_argument("--out", required=True, metavar="FILE")
-    out.set_defaults(run=_export)
+    export_parser = parts.add_parser("export", help="write cases into one file")
+    export_parser.add_argument(
+        "ids", nargs="*", metavar="ID", help="which cases (default: all of your own)"
+    )
+    export_parser.add_argument("--out", required=True, metavar="FILE")
+    export_parser.set_defaults(run=_export)
 
-    into = parts.add_parser("import", help="add the cases of a file")
-    into.add_argument("file", metavar="FILE")
-    into.set_defaults(run=_import)
+    import_parser = parts.add_parser("import", help="add the cases of a file")
+    import_parser.add_argument("file", metavar="FILE")
+    import_parser.set_defaults(run=_import)
 
     study = parts.add_parser("study", help="run the papers' case study, save it and export it")
     study.add_argument("--out", required=True, metavar="FILE")
@@ -186,7 +188,7 @@ def _open_source(file: dict[str, Any]) -> AnswerSource:
 
 
 def _link(question: Question, methods: list[str], source: AnswerSource) -> dict[str, Any]:
-    """Return the query parameters of the page that asks a question."""
+    """Return the query parameters of the page Compare for this question and these methods."""
     return {
         "q": question.text,
         "e": list(question.entities),
@@ -211,7 +213,10 @@ def _run_comparison(engine, ask: SourceQuestion, methods: list[str]) -> MethodCo
 
 
 def _check_lanes(job) -> None:
-    """Raise ModelFailed if a lane of a comparison failed, or the job."""
+    """Raise ModelFailed if the job or one of its lanes failed.
+
+    Raises HopscopeError if the search for repairs failed.
+    """
     for lane in job.comparison.lanes:
         if lane.error or job.error:
             raise ModelFailed(f"{lane.method.name}: {lane.error or job.error}")

@@ -1,4 +1,8 @@
-"""Command `corpus`: add documents, list and remove them, and build graphs of them."""
+"""Command `corpus`: add, show and remove documents, and write questions on them.
+
+Its other parts are in the modules `corpus_build`, `corpus_mend`, `corpus_open`, `corpus_quality`
+and `corpus_advise`.
+"""
 
 from __future__ import annotations
 
@@ -54,53 +58,53 @@ def add_command(subparsers) -> None:
     corpus = subparsers.add_parser("corpus", help="bring documents, see them, take them away")
     parts = corpus.add_subparsers(required=True, metavar="WHAT")
 
-    into = parts.add_parser(
+    add = parts.add_parser(
         "add",
         help="make a corpus of documents, or bring more into one of your own; changed ones take "
         "their place",
     )
-    into.add_argument(
+    add.add_argument(
         "files",
         nargs="*",
         metavar="FILE",
         help="txt, md, html, pdf, docx, xlsx, pptx, epub, eml, ipynb, csv, json, parquet; a "
         "folder or a zip of them; a published set as it is; hf:NAME or irds:ID",
     )
-    into.add_argument(
+    add.add_argument(
         "--name", required=True, metavar="NAME", help="the corpus: small letters, digits and dashes"
     )
-    into.add_argument("--title", default="", help="what the choosers show (default: the name)")
+    add.add_argument("--title", default="", help="what the choosers show (default: the name)")
     add_text(
-        into,
+        add,
         "--columns",
         "TEXT=COLUMN,...",
         "the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; "
         "text=2,header=no",
     )
-    into.add_argument(
+    add.add_argument(
         "--format",
         default=FILES_FORM,
         help=f"{FILES_FORM}, or for one that is published: {', '.join(FORM_READERS)}",
     )
-    add_text(into, "--encoding", "NAME", ENCODING_HELP)
+    add_text(add, "--encoding", "NAME", ENCODING_HELP)
     add_switch(
-        into,
+        add,
         "--replace",
         "remove documents that the same files, folders or zips had and no longer have",
     )
     add_text(
-        into,
+        add,
         "--language",
         "CODE",
         "the language of the documents, as de or German (default: found)",
     )
     add_text(
-        into,
+        add,
         "--questions",
         "FILE",
         "their questions, as `questions` takes them: question, answers, gold",
     )
-    into.set_defaults(run=_add)
+    add.set_defaults(run=_add)
 
     list_parser = parts.add_parser("list", help="the corpora that ship and those of your own")
     list_parser.set_defaults(run=_list)
@@ -220,7 +224,7 @@ def _show(options) -> int:
 
 
 def _notes_by_source(corpus: Corpus) -> dict[str, list[str]]:
-    """Return the notes of the import on each file or folder that has any."""
+    """Return the notes of the import by file or folder, if it has any."""
     return {source: list(origin.notes) for source, origin in corpus.origins.items() if origin.notes}
 
 
@@ -282,8 +286,8 @@ def _remove(options) -> int:
     else:
         corpus = open_corpus(options.name).remove(options.documents)
         print(
-            f"{_count_documents(len(set(options.documents)))} removed, {corpus.n_documents:,} left in "
-            f"{corpus.name}"
+            f"{_count_documents(len(set(options.documents)))} removed, {corpus.n_documents:,} left "
+            f"in {corpus.name}"
         )
     return EXIT_OK
 

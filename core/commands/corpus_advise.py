@@ -93,11 +93,11 @@ def run(options) -> int:
     engine, store = options.engine(), Store(evaluations_file())
     with TerminalBar("Cutting the documents into chunks"):
         corpus = open_corpus(options.name)
-        by = options.questions or default_writer(engine.models)
-        expected = estimate_advice_cost(corpus, engine.models, by, options.minutes)
+        writer = options.questions or default_writer(engine.models)
+        expected = estimate_advice_cost(corpus, engine.models, writer, options.minutes)
     warn([expected.words()])
     if (
-        by == QUESTIONS_BY_MODEL
+        writer == QUESTIONS_BY_MODEL
         and engine.models.info(ADVICE_WRITER_ROLE).backend != LOCAL_BACKEND
         and not options.yes
     ):
@@ -107,7 +107,7 @@ def run(options) -> int:
             engine,
             store,
             corpus,
-            by=by,
+            by=writer,
             seed=options.seed,
             minutes=options.minutes,
             again=options.again,
@@ -140,7 +140,8 @@ def run(options) -> int:
 def _roadmap(options) -> int:
     """Print the paper's recommendation next to the figures measured on this corpus.
 
-    The paper is the In-depth Analysis, Figure 13. Returns the exit code.
+    The recommendations are the leaves of the decision tree of the In-depth Analysis, Figure 13.
+    Returns the exit code.
     """
     measured_answer = AdviceAnswer("", "")
     corpus = open_corpus(options.name)

@@ -1,6 +1,7 @@
 """Commands `corpus build`, `corpus status` and `corpus replies`.
 
-They build the graphs of a corpus, show their state, and export the replies they are made from.
+They build the graphs of a corpus, show their state, and export the language model's replies that
+the graphs are made from.
 """
 
 from __future__ import annotations
@@ -102,21 +103,21 @@ def add_parts(parts) -> None:
     add_workers(build_parser)
     build_parser.set_defaults(run=_build)
 
-    ships = parts.add_parser(
+    replies = parts.add_parser(
         "replies",
         help="write what graphs stand on into a file that ships",
         description="Write the replies that these builds need, and what was read in each chunk, "
         "into a file that says which model made them, how long that took and how much could not "
-        f"be read. As data/NAME/{REPLIES_FILE} it ships with the corpus: the graphs then open without the "
-        "model. Of builds by noun phrases it is what the parser found, to ship as "
+        f"be read. As data/NAME/{REPLIES_FILE} it ships with the corpus: the graphs then open "
+        "without the model. Of builds by noun phrases it is what the parser found, to ship as "
         f"data/NAME/{FACTS_FILE}.",
     )
-    ships.add_argument("name", metavar="NAME", help="the corpus")
-    ships.add_argument(
+    replies.add_argument("name", metavar="NAME", help="the corpus")
+    replies.add_argument(
         "builds", nargs="+", metavar="BUILD", help="the builds, as status lists them"
     )
-    ships.add_argument("--to", required=True, metavar="FILE", help="the file to write")
-    ships.set_defaults(run=_replies)
+    replies.add_argument("--to", required=True, metavar="FILE", help="the file to write")
+    replies.set_defaults(run=_replies)
 
     status_parser = parts.add_parser(
         "status", help="which graphs of a corpus are built, and what building them took"
@@ -178,7 +179,7 @@ def _build(options) -> int:
 
 
 def _other_build_note(corpus: Corpus, built: GraphBuild) -> list[str]:
-    """Return a sentence if methods on this kind of graph read another build than the new one."""
+    """Return a sentence if methods on this kind of graph use another build."""
     used = build_for(corpus, built.graph) if built.graph else built
     if used.id == built.id:
         return []

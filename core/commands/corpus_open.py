@@ -1,4 +1,4 @@
-"""Command `corpus open`: make a corpus from the index of another tool."""
+"""Command `corpus open`: make a corpus from the index of another GraphRAG tool."""
 
 from __future__ import annotations
 

@@ -222,11 +222,11 @@ def add_command(subparsers) -> None:
         "faster, or at_once in models.toml)",
     )
     add_workers(evaluate)
-    methods_group = evaluate.add_mutually_exclusive_group()
+    restart_group = evaluate.add_mutually_exclusive_group()
     add_switch(
-        methods_group, "--resume", "continue an unfinished run with the same settings (the default)"
+        restart_group, "--resume", "continue an unfinished run with the same settings (the default)"
     )
-    add_switch(methods_group, "--again", "start a new run; the earlier one stays saved as well")
+    add_switch(restart_group, "--again", "start a new run; the earlier one stays saved as well")
     evaluate.set_defaults(run=run)
 
 
@@ -254,7 +254,7 @@ def run(options) -> int:
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
     warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
-    limit = ESTIMATE_QUESTIONS if options.estimate else 0
+    limit = ESTIMATE_QUESTIONS if options.estimate else 0  # 0: no limit
     job = evaluate(
         engine, store, plan, options.again, workers_of(options), options.at_once, cap, limit
     )
@@ -278,7 +278,7 @@ def run(options) -> int:
 
 
 def _report_details(options, engine, store: Store, summary: RunSummary) -> None:
-    """Print why questions were lost and write the files of the run, if the options ask for it."""
+    """Print losses and write the files of the run, if the options ask for it."""
     if options.why_lost:
         print_losses(engine, store, summary)
     if options.files:
@@ -325,7 +325,7 @@ def _plan(options, engine):
     Raises BadInput, BadParameter, StoreError.
     """
     sample = parse_sample(options.sample)
-    options.set = local_paths(options.set)
+    options.set = local_paths(options.set)  # `import_runs` reads it too
     runs = import_runs(options)
     sets = options.set or (f"{RUN_PREFIX}{runs[0].name}" if runs else "")
     specs = [
@@ -355,7 +355,10 @@ def _plan(options, engine):
 
 
 def _chosen_methods(options, specs: Sequence[str], sets: str, models) -> tuple[Method, ...]:
-    """Return the methods of ids or lines, with the prompt and the varied parameter of the options."""
+    """Return the methods, with the prompt and parameter values of the options.
+
+    `specs` are their ids or lines.
+    """
     all_methods = catalogue()
     methods_by_id = {}
     for spec in specs:
@@ -480,7 +483,7 @@ def _print_table(summary, names: list[str], table) -> None:
 
 
 def _print_answered(summary) -> None:
-    """Print which methods answered without context, and how many questions they answered."""
+    """Print how many questions each method answered without context, and how many failed."""
     for method in summary.methods:
         counts = summary.counts(method)
         if counts["without_context"]:
@@ -532,17 +535,17 @@ def print_losses(engine, store, summary: RunSummary) -> None:
             print(f"  and {len(report.losses) - MAX_PRINTED_LOSSES:,} more")
 
 
-def _print_repairs(one: LineRepairs) -> None:
+def _print_repairs(row: LineRepairs) -> None:
     """Print the losses of a method and the changes that recover some of them.
 
     Each change is printed as a line of operators, which `--methods` takes.
     """
-    first_sentence, *other_sentences = one.sentences(one.method)
+    first_sentence, *other_sentences = row.sentences(row.method)
     helpful = [
-        f"  {one.attempt_text(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back
+        f"  {row.attempt_text(attempt)}: {attempt.spec}" for attempt in row.attempts if attempt.back
     ]
     print("\n".join(["", first_sentence, *(helpful or other_sentences)]))
 
 
 def _cells(figures) -> list[str]:
-    return [with_interval(name, one) for name, one in figures.items()]
+    return [with_interval(name, figure) for name, figure in figures.items()]

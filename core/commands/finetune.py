@@ -285,6 +285,7 @@ def _print_training(training: dict) -> None:
         print(
             "From the others no retrieved path ends in a correct answer, or none misses all of them."
         )
+    # Loss: mean since the last row, None at the start. Figure: on the held-out questions.
     for step, loss, figure in training["looks"]:
         mark = "  ← saved" if step == training["best_step"] else ""
         print(
@@ -293,7 +294,8 @@ def _print_training(training: dict) -> None:
         )
 
 
-def _split(options):
+def _split(options) -> QuestionSplit:
+    """Return the training, held-out and test questions. Raises BadInput for a wrong number."""
     if options.questions != "all" and not options.questions.isdecimal():
         raise BadInput(f"--questions is a whole number or “all”, not “{options.questions}”.")
     size = None if options.questions == "all" else int(options.questions)

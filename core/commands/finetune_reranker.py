@@ -101,7 +101,7 @@ def run(options) -> int:
 
 
 def _ship(engine: Any, lessons: Lessons, options: Any) -> int:
-    """Write the trained model in its small form, print its figures, and return the exit code."""
+    """Write the small form of the trained model."""
     folder, rank = Path(options.ship), max(1, options.rank)
     record = run_as_job(
         "ship", lambda job: ship_reranker(engine, lessons, folder, rank, options.tokens, job)

@@ -1,4 +1,4 @@
-"""Command `graph`: export a graph to a format of other tools, set its language, or remove it."""
+"""Command `graph`: export a graph for other tools, set its language, or remove it."""
 
 from __future__ import annotations
 
@@ -26,26 +26,28 @@ def add_command(subparsers) -> None:
     """Add the command and its parts with their options."""
     graph = subparsers.add_parser("graph", help="write a graph in a format that other tools read")
     parts = graph.add_subparsers(required=True, metavar="WHAT")
-    out = parts.add_parser(
+    export = parts.add_parser(
         "export", help="write a graph as GraphML, Turtle, CSV for Neo4j, or Parquet"
     )
-    out.add_argument(
+    export.add_argument(
         "name", metavar="NAME", help="a graph's name or folder; with --build the name of a corpus"
     )
-    add_text(out, "--build", "BUILD", "a graph that was built of the documents of the corpus NAME")
-    out.add_argument(
+    add_text(
+        export, "--build", "BUILD", "a graph that was built of the documents of the corpus NAME"
+    )
+    export.add_argument(
         "--format",
         default="graphml",
         choices=tuple(EXPORT_FORMATS),
         help=f"{EXPORT_FORMATS_TEXT} (default: graphml)",
     )
-    out.add_argument(
+    export.add_argument(
         "--out",
         metavar="PATH",
         help="the file, or for two tables the folder; it must not be there yet (default: NAME "
         "here)",
     )
-    out.set_defaults(run=run)
+    export.set_defaults(run=run)
     language = parts.add_parser(
         "language", help="the language of a graph's names, which decides how questions are read"
     )
@@ -57,13 +59,13 @@ def add_command(subparsers) -> None:
         help=f"as de or German; {AUTO_LANGUAGE}: as it is found (default: only say it)",
     )
     language.set_defaults(run=_language)
-    removing = parts.add_parser("remove", help="remove a graph that you added")
-    removing.add_argument("name", metavar="NAME", help="the graph's name")
-    removing.set_defaults(run=_remove)
+    remove = parts.add_parser("remove", help="remove a graph that you added")
+    remove.add_argument("name", metavar="NAME", help="the graph's name")
+    remove.set_defaults(run=_remove)
 
 
 def _language(options) -> int:
-    """Print the language of a graph, or set it, and return the exit code."""
+    """Set the language of a graph if one is named, and print it."""
     with TerminalBar("Opening the graph"):
         graph = options.engine().graph(options.name)
         if options.language:
@@ -75,7 +77,7 @@ def _language(options) -> int:
 
 
 def _remove(options) -> int:
-    """Remove a graph that the user added, and return the exit code."""
+    """Remove a graph that the user added."""
     remove_graph(options.name)
     print(f"Removed the graph {options.name}.")
     return EXIT_OK

@@ -1,4 +1,4 @@
-"""Command `index`: make, list and delete the data that is prepared for a graph."""
+"""Command `index`: build vectors or walks of a graph; list or delete indexes."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ def add_command(subparsers) -> None:
         help="the role or name of the encoder (default: encoder)",
     )
     list_parser = parts.add_parser("list", help="what is prepared for a graph, with sizes")
-    delete_part = parts.add_parser("delete", help="delete one kind of index of a graph")
-    delete_part.add_argument("kind", metavar="KIND", help="as list names it, such as vectors-nodes")
+    delete = parts.add_parser("delete", help="delete one kind of index of a graph")
+    delete.add_argument("kind", metavar="KIND", help="as list names it, such as vectors-nodes")
     for part, run in (
         (vectors, _vectors),
         (walks, _walks),
         (list_parser, _list),
-        (delete_part, _delete),
+        (delete, _delete),
     ):
         part.add_argument(
             "--graph",
@@ -108,7 +108,7 @@ def add_command(subparsers) -> None:
 
 
 def _vectors(options) -> int:
-    """Encode texts of a graph, print how many, and return the exit code."""
+    """Encode texts of a graph, and print how many."""
     engine, graph = _open_graph(options)
     encoder, workers = engine.models.encoder(options.model), workers_of(options)
     encode = encode_over_workers(workers, options.model, NO_WATCH) if workers else None
@@ -127,7 +127,7 @@ def _vectors(options) -> int:
 
 
 def _walks(options) -> int:
-    """Encode the walks, print how many, and return the exit code."""
+    """Encode the walks, and print how many nodes have some."""
     engine, graph = _open_graph(options)
     plan = WalkPlan(
         options.strategy,
@@ -160,21 +160,20 @@ def _print_last_build(facts: Mapping[str, Any]) -> None:
 
 
 def _list(options) -> int:
-    """Print every kind of prepared data, and return the exit code.
-
-    Each is printed with its state and size.
-    """
+    """Print the kinds of index with state and size."""
     engine, graph = _open_graph(options)
     for one in index_states(graph, engine.environment):
-        parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""
-        print(f"{one.kind.name:16} {one.state:20} {_size(one.size):>10}  {one.kind.title}{parts}")
+        kind, coverage = one.kind, ""
+        if one.coverage:
+            coverage = f", {one.coverage[0]:,} of {one.coverage[1]:,} {kind.coverage_words}"
+        print(f"{kind.name:16} {one.state:20} {_size(one.size):>10}  {kind.title}{coverage}")
     for row in leftovers(graph):
         print(f"{'left over':16} {'':20} {_size(row.size):>10}  {row.description}: {row.path}")
     return EXIT_OK
 
 
 def _delete(options) -> int:
-    """Delete the files of one kind and return the exit code."""
+    """Delete the files of one kind."""
     engine, graph = _open_graph(options)
     if options.kind not in INDEX_KINDS:
         raise BadParameter(

@@ -55,7 +55,7 @@ def run(options) -> int:
 
 
 def _print_operator(name: str) -> int:
-    """Print an operator's docstring and parameters, and return the exit code."""
+    """Print an operator's docstring and parameters."""
     if name not in OPERATORS:
         hint = suggest_name(name, OPERATORS)
         raise BadInput(f"There is no operator “{shorten(name, 40)}”.{hint}")

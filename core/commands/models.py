@@ -49,7 +49,10 @@ def add_command(subparsers) -> None:
 
 
 def run(options) -> int:
-    """Do what the options ask for, else list the models; return the exit code."""
+    """Find, add, measure or fetch models as the options say, else list them.
+
+    Returns the exit code.
+    """
     registry = Registry()
     warn(f"left out: {sentence}" for sentence in registry.faults())
     if options.find:

@@ -31,12 +31,13 @@ def add_command(subparsers) -> None:
         help="a table, text, JSON rows, Parquet or Arrow; plain or packed (.gz, .bz2, .zst); or "
         "hf:NAME",
     )
-    about = questions.add_mutually_exclusive_group(required=True)
-    about.add_argument("--graph", metavar="NAME", help="the graph that the questions are about")
-    about.add_argument(
+    source = questions.add_mutually_exclusive_group(required=True)
+    source.add_argument("--graph", metavar="NAME", help="the graph that the questions are about")
+    source.add_argument(
         "--corpus",
         metavar="NAME",
-        help="the corpus of your own that they are about; rows may name documents with the evidence",
+        help="the corpus of your own that they are about; rows may name documents with the "
+        "evidence",
     )
     add_text(
         questions,
@@ -107,7 +108,7 @@ def run(options) -> int:
 
 
 def print_question_import(result: QuestionImport) -> None:
-    """Print how many questions a corpus got, and which do not fit it."""
+    """Print how many questions were saved for a corpus, and which do not fit it."""
     print(
         f"{result.n_questions:,} questions of {result.corpus.name} are saved as {result.set_name}: "
         f"{result.n_with_answers:,} with answers, {result.n_with_gold:,} with evidence"

@@ -1,4 +1,4 @@
-"""Command `reports`: write community reports ahead of the questions."""
+"""Command `reports`: let a language model write community reports before they are needed."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ from core.operators.texts.built_graph import BuiltGraph
 from core.results import method_row_dict
 from core.sources import corpus_of_set
 
-SMALL_RUN_QUESTIONS = 5  # questions of each set with --small
+SMALL_RUN_QUESTIONS = 5  # questions of each set with --small, unless --sample names a number
 NEEDS_HEADING = "What it takes to measure them here"
 SMALL_GRAPHS = (
     "Graphs in small are those that ship or that need no language model, not the paper's (--build "
@@ -172,13 +172,13 @@ def run(options) -> int:
 
 
 def _reproduce(options, experiment: Experiment) -> int:
-    """Measure the tables of an experiment, print and write them; return the exit code."""
+    """Measure the tables of an experiment, and print and write them."""
     out = Path(options.out) if options.out else None
     if out is not None:
         check_writable(out)
     if options.build:
         _check_build_names(options.build, experiment)
-    sets = _sets(options, experiment)
+    sets = _available_sets(options, experiment)
     missing_sets = [name for name in options.set or experiment.printed if name not in sets]
     warn(
         f"{name} is left out: no file of it was named. {experiment.sets[name].fetch}."
@@ -219,15 +219,15 @@ def _measure_tables(
 ) -> tuple[list[MetricComparison | TextTable], list[str]]:
     """Return the tables of an experiment that needs no evaluation, and its differences.
 
-    The differences are sentences on settings that are not the paper's.
+    The differences are sentences on settings that deviate from the paper's.
     """
     with TerminalBar("Opening the graph") as watch:
         measured_tables = MEASURES[experiment.measures](
             engine,
             sets,
             dict(experiment.rows),
-            _size(options),
-            partial(_graph, options.graph),
+            _sample_size(options),
+            partial(_named_graph, options.graph),
             watch,
         )
     return [*measured_tables], [*experiment.differs, *_small_run_notes(options, experiment, sets)]
@@ -236,10 +236,7 @@ def _measure_tables(
 def _evaluate_tables(
     options, engine, experiment: Experiment, sets: dict[str, str]
 ) -> tuple[list[MetricComparison | TextTable], list[str]]:
-    """Return the tables of the evaluations, and the differences from the paper.
-
-    There is one evaluation per set.
-    """
+    """Evaluate each set; return the tables, and sentences on differences from the paper."""
     tables: list[MetricComparison | TextTable] = []
     differs = _setting_differences(options, experiment, sets, engine)
     for name, set_source in sets.items():
@@ -285,7 +282,7 @@ def _judge_pairs(
 
 
 def _show_printed(options, target: Experiment | BuildingCosts | PrintedTable) -> int:
-    """Print and write the paper's values alone; return the exit code."""
+    """Print and write the paper's values alone."""
     tables, needs = printed_values_and_needs(target)
     if options.out:
         out = Path(options.out)
@@ -295,13 +292,13 @@ def _show_printed(options, target: Experiment | BuildingCosts | PrintedTable) ->
     return EXIT_OK
 
 
-def _size(options) -> int | None:
+def _sample_size(options) -> int | None:
     """Return the number of questions of each set; None for all. Raises BadInput."""
     default = str(SMALL_RUN_QUESTIONS) if options.small else "all"
     return parse_sample(options.sample or default)
 
 
-def _graph(graphs: Sequence[str], name: str) -> str:
+def _named_graph(graphs: Sequence[str], name: str) -> str:
     """Return the graph for a set of the paper, from the values of `--graph`.
 
     It is the last one named for this set, else the last for all sets. Empty if none is named.
@@ -336,7 +333,7 @@ def _list(as_json: bool) -> None:
             print(f"  {'':30} {place}: {command}")
 
 
-def _sets(options, experiment: Experiment) -> dict[str, str]:
+def _available_sets(options, experiment: Experiment) -> dict[str, str]:
     """Return the available question set or file of each set of the paper.
 
     They are in the paper's order. Raises BadInput for an unknown set or a wrong `--data`.
@@ -376,8 +373,7 @@ def _find_sets(data: Sequence[str], experiment: Experiment) -> dict[str, str]:
         else:
             raise BadInput(
                 f"--data is a folder, or one of {', '.join(experiment.printed)} with = and a file "
-                "or "
-                f"set; “{data_path}” is neither."
+                f"or set; “{data_path}” is neither."
             )
     available_sets: dict[str, str] = {}
     for name in experiment.printed:
@@ -401,7 +397,7 @@ def _find_file(folders: list[Path], published: PublishedSet) -> str:
 
 
 def _check_built(set_source: str, methods: Sequence[Method]) -> None:
-    """Raise BadInput, with the commands that build them, if graphs of the methods are missing.
+    """Raise BadInput, with the commands to run, if graphs of the methods are missing.
 
     A graph that can be built without a language model does not count as missing.
     """
@@ -435,12 +431,12 @@ def _evaluate_set(
 
     Raises BadInput, HopscopeError.
     """
-    size, model = _size(options), experiment.model and not options.no_llm
+    size, model = _sample_size(options), experiment.model and not options.no_llm
     settings: dict[str, Any] = {
         "model": model,
         "judge": options.judge or (experiment.judge and model),
         "cold": experiment.cold,
-        "graph": _graph(options.graph, name),
+        "graph": _named_graph(options.graph, name),
         "only": experiment.sets[name].only,
         "abstract": experiment.abstract or bool(experiment.against or experiment.duels),
     }
@@ -451,7 +447,7 @@ def _evaluate_set(
     warn(plan.notes)
     with TerminalBar("Encoding walks") as watch:
         prepare_walks(plan, engine, with_time_left(watch))
-    job = evaluate(engine, store, plan, False, workers_of(options), 0, None, 0)
+    job = evaluate(engine, store, plan, workers=workers_of(options))
     finish_job(job)
     return RunSummary(store.run(job.number), store.rows(job.number))
 
@@ -476,7 +472,7 @@ def _setting_differences(
 
 
 def _small_run_notes(options, experiment: Experiment, sets: dict[str, str]) -> list[str]:
-    """Return sentences on the sets, graphs, rows and values that a small run replaces or omits."""
+    """Return sentences on all that a small run replaces or omits."""
     if not options.small:
         return []
     descriptions = {name: experiment.sets[name].small_is for name in sets}

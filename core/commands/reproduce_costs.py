@@ -1,6 +1,6 @@
-"""Command `reproduce` for figures on the cost of building graphs.
+"""Part of the command `reproduce`: a paper's figures on the cost of building graphs.
 
-Each graph is built, and its tokens and seconds by step are shown as a table and a picture.
+Each graph is built. Its tokens and seconds by step are shown as a table and a picture.
 """
 
 from __future__ import annotations
@@ -58,16 +58,10 @@ def run(options, target: BuildingCosts) -> int:
         )
     corpus_text += f" Language model: {engine.models.title('answer')}."
     sentences = [*check_claims(target, costs), *target.differs, corpus_text]
-    for suffix, file in files.items():
-        page_text = cost_page(
-            {cost.name: cost.steps for cost in costs}, f"{target.paper}, {target.place}", sentences
-        )
-        write_text(
-            file,
-            building_markdown(target, corpus_text, costs, sentences)
-            if suffix == ".md"
-            else page_text,
-        )
+    if files:
+        write_text(files[".md"], building_markdown(target, corpus_text, costs, sentences))
+        steps, title = {cost.name: cost.steps for cost in costs}, f"{target.paper}, {target.place}"
+        write_text(files[".html"], cost_page(steps, title, sentences))
     _print(target, costs, sentences, options.json)
     return EXIT_OK
 

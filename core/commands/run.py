@@ -1,4 +1,4 @@
-"""Command `run`: serve the app on this computer."""
+"""Command `run`: prepare the app, serve it on this computer and open the browser."""
 
 from __future__ import annotations
 

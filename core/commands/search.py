@@ -1,4 +1,4 @@
-"""Command `search`: find a method under a budget and compare it with published ones."""
+"""Command `search`: find methods within a budget, and compare them with published ones."""
 
 from __future__ import annotations
 
@@ -201,8 +201,8 @@ def _print(plan, points, verdict, saved) -> None:
     )
     for point in best:
         print(
-            f"{point.number:4}  {point.figures.quality:.3f}  {format_figure(config.cost, point.figures.cost)} "
-            f" {point.line.words()}"
+            f"{point.number:4}  {point.figures.quality:.3f}  "
+            f"{format_figure(config.cost, point.figures.cost)}  {point.line.words()}"
         )
         if point.figures.failed:
             print(f"      {point.figures.words()}")
@@ -227,7 +227,7 @@ def _print_budget(plan, points) -> None:
 
 
 def _print_unscored(points) -> None:
-    """Print how many lines were given up and why, and the lines that answered no question."""
+    """Print why lines were given up, and which lines answered no question."""
     reasons = [point.figures.stopped for point in points if point.figures.stopped]
     for reason in dict.fromkeys(reasons):
         print(f"{reasons.count(reason)} stopped: {reason}")

@@ -20,7 +20,7 @@ EXIT_OK, EXIT_FAILED, EXIT_WRONG_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 A failure is a part that failed or a model that is missing.
 """
 CANCEL_WAIT_SECONDS = 10  # most seconds to wait until a cancelled job has ended
-JOB_POLL_SECONDS = 0.1  # between two looks at a job
+JOB_POLL_SECONDS = 0.1  # between two checks of a running job
 CONTINUE_NOTE = "What is done is saved; run the same command again to continue."
 ENCODING_HELP = "of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"
 # Seconds between two lines of progress if standard error is no terminal.
@@ -63,7 +63,7 @@ class TerminalBar:
         self._bar.refresh()
 
     def _print_line(self, text: str, fraction: float | None) -> None:
-        """Print the progress, unless it is unchanged or a line was printed a moment ago."""
+        """Print the progress if it has changed, at most once per interval."""
         percentage = "" if fraction is None else f" ({100 * fraction:.0f} %)"
         line = f"hopscope: {text}{percentage}"
         seconds = time.monotonic() - self._print_time
@@ -121,7 +121,7 @@ def add_list(parser: Any, flag: str, metavar: Any, text: str, **options: Any) ->
 
 
 def add_switch(parser: Any, flag: str, text: str) -> None:
-    """Add an option without a value, which is false unless it is given; `text` is its help."""
+    """Add an option without a value; `text` is its help. It is false by default."""
     parser.add_argument(flag, action="store_true", help=text)
 
 
@@ -130,7 +130,7 @@ port_number = whole_number(1, 65535)
 
 
 def add_old_name(parser: Any, flag: str, dest: str, **options: Any) -> None:
-    """Add an earlier name of an option, which still works but is not in the help.
+    """Add an earlier name of an option, which is not in the help.
 
     `dest` is the destination of the option, and `options` are those of `add_argument`.
     """
@@ -159,7 +159,7 @@ def parse_sample(text: str) -> int | None:
 
 
 def check_writable(file: Path) -> None:
-    """Raise BadInput if a file is a folder, or is in a folder that does not exist.
+    """Raise BadInput if a file is a folder, or its folder does not exist.
 
     It is called before long work whose result is written.
     """
@@ -193,9 +193,10 @@ def one_line_advice(message: str) -> str:
 
 
 def local_path(name: str) -> str:
-    """Return the path of a file that an option names, fetched if it is `hf:NAME` or `irds:ID`.
+    """Return the path of a file that an option names.
 
-    A sentence on the fetched file is printed. Raises BadInput as `core.io.hub_sets.fetch_set` does.
+    A file named `hf:NAME` or `irds:ID` is fetched, and a sentence on it is printed. Raises BadInput
+    as `core.io.hub_sets.fetch_set` does.
     """
     if not is_set_id(name):
         return name
@@ -241,7 +242,10 @@ def finish_job(job) -> Any:
 
 
 def run_as_job(name: str, work: Callable[[Any], Any]) -> Any:
-    """Run work that gets its own job as a job, and return its result, as `finish_job` does."""
+    """Run `work` as a job in a thread, and return its result as `finish_job` does.
+
+    `work` is called with the job, to which it reports its progress.
+    """
     from core.runtime.jobs import Jobs
 
     return finish_job(Jobs(workers=1).run(name, work))

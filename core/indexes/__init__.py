@@ -1,1 +1,1 @@
-"""Indexes prepared ahead for a graph and saved next to it."""
+"""Indexes of a graph, such as vectors, built once and saved next to it."""

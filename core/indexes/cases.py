@@ -102,7 +102,7 @@ def case_key(question: Question) -> str:
 
 
 def text_key(question: Question) -> str:
-    """Return the part of a key that depends on the text of the question alone.
+    """Return the part of a key that depends only on the question's text.
 
     Two solutions of the same question share it. Keys are stored on disk, so this must not change,
     even if `core.languages.spelling` does.
@@ -129,10 +129,13 @@ def load_cases(
 
     Parameters
     ----------
+    encoder : encodes the masked questions.
     source : names of question sets, separated by commas. "own" stands for the questions in the
         argument `own_cases`.
     size : how many questions are drawn from each set, the same ones every time.
     steps : the largest number of steps of a chain.
+    direction : of the steps: "both", "out" (along the triples), "in" (against them) or "graph", the
+        graph's own setting.
     watch : receives the progress; what it raises stops the work.
     own_cases : the person's own solved questions.
 
@@ -145,18 +148,19 @@ def load_cases(
     BadInput : a question set is unknown.
     StoreError : the cases cannot be saved.
     """
-    setting = (fingerprint(encoder), steps, graph.resolve(direction))
-    file, shelf = _file(graph, *setting), graph.derived.cache_of(CASES_SHELF, MAX_HELD_CASE_SETS)
+    encoder_id, direction = fingerprint(encoder), graph.resolve(direction)
+    file = _file(graph, encoder_id, steps, direction)
+    shelf = graph.derived.cache_of(CASES_SHELF, MAX_HELD_CASE_SETS)
     sources = split_sources(source)
     sets = tuple(part for part in sources if part != OWN_QUESTIONS)
-    key = (*setting, sets, size)
+    key = (encoder_id, steps, direction, sets, size)
     with hold_lock(shelf.lock, watch):  # two lanes that need the same cases solve them once
         result = shelf.values.get(key)
         if result is None:
-            result = _find_cases(graph, encoder, file, _draw(sets, size), steps, setting[2], watch)
+            result = _find_cases(graph, encoder, file, _draw(sets, size), steps, direction, watch)
             shelf.values[key] = result
         if OWN_QUESTIONS in sources:
-            result = result + _find_cases(graph, encoder, file, own_cases, steps, setting[2], watch)
+            result = result + _find_cases(graph, encoder, file, own_cases, steps, direction, watch)
     return result
 
 
@@ -177,7 +181,7 @@ def case_coverage(
     Parameters
     ----------
     encoder : encoder of the questions; its fingerprint is part of the file's name.
-    source : the question sets that cases are made of, as a text.
+    source : names of question sets, separated by commas; "own" stands for `own_cases`.
     size : number of questions that are drawn from each set.
     steps : largest number of steps of a case's chains.
     own_cases : the person's own questions.
@@ -196,7 +200,7 @@ def case_coverage(
     solvable = [
         key
         for key, question in by_key.items()
-        if key in solved_keys or _end_nodes(graph, question) is not None
+        if key in solved_keys or _question_nodes(graph, question) is not None
     ]
     return len(solved_keys), len(solvable)
 
@@ -211,12 +215,12 @@ def own_stamp(source: str, own_cases: Sequence[Question]) -> str:
 
     Parameters
     ----------
-    source : the question sets that cases are made of, as a text.
+    source : names of question sets, separated by commas; "own" stands for `own_cases`.
     own_cases : the person's own questions.
 
     Returns
     -------
-    Empty if these are not among the sources.
+    The keys of these questions; empty if the source does not name them.
     """
     return " ".join(map(case_key, own_cases)) if OWN_QUESTIONS in split_sources(source) else ""
 
@@ -246,7 +250,10 @@ def _find_cases(
     direction: str,
     watch: Watch = NO_WATCH,
 ) -> Cases:
-    """Return the cases of these questions in order, read from `file` or solved and added to it."""
+    """Return the cases of these questions in order.
+
+    They are read from `file`, or solved and added to it.
+    """
     by_key = {case_key(question): question for question in questions if question.answers}
     case_file = RowFile(file, CASES_SCHEMA)
     with case_file.open_for_reading() as store:
@@ -295,17 +302,17 @@ def _solve(
     rows = []
     for key, question in questions.items():
         watch.check()
-        end_nodes = _end_nodes(graph, question)
-        if end_nodes is not None:
-            seeds, answers = end_nodes
+        question_nodes = _question_nodes(graph, question)
+        if question_nodes is not None:
+            seeds, answers = question_nodes
             chains, fit = best_chains(graph, seeds, answers, steps, direction, watch)
             rows.append((key, mask_entities(graph, question.text, seeds), json.dumps(chains), fit))
     vectors = encoder.encode([row[1] for row in rows], watch) if rows else ()
     return [(*row, np.asarray(vector, "<f4").tobytes()) for row, vector in zip(rows, vectors)]
 
 
-def _end_nodes(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
-    """Return the nodes of a question's entities and of its answers.
+def _question_nodes(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
+    """Return the nodes of a question's entities, and those of its answers.
 
     The result is None if the graph lacks one of the entities or all answers.
     """
@@ -324,6 +331,6 @@ def _end_nodes(graph: Graph, question: Question) -> tuple[list[int], list[int]] 
 def _busiest(graph: Graph, nodes: Sequence[int]) -> int:
     """Return the node with the most edges among nodes that share a name.
 
-    Entity linking of questions makes the same choice.
+    Among equal ones it is the one with the smallest id. Entity linking makes the same choice.
     """
     return min(nodes, key=lambda node: (-graph.degree(node), node))

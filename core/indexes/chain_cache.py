@@ -1,4 +1,7 @@
-"""Relation chains in words, encoded on first use and cached in memory."""
+"""Index of a few relation chains, made in memory for a question.
+
+Each text is encoded at its first use and cached for later questions.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,9 @@ import threading
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from cachetools import LRUCache
 
 from core.graph.algorithms.chains import Chain
-from core.graph.columns import row_offsets
 from core.indexes.chains import ChainIndex, quantise_rows, token_vectors
 from core.watch import NO_WATCH, Watch
 
@@ -29,7 +30,7 @@ def index_chain_texts(
     Parameters
     ----------
     encoder : an encoder, with token vectors or without.
-    chains : step codes.
+    chains : the chains, each a tuple of step codes (see `core.graph.algorithms.chains`).
     texts : the wording of each chain.
     watch : may raise RunCancelled.
 
@@ -39,18 +40,11 @@ def index_chain_texts(
     """
     with _cache_lock:
         cache = _chain_vectors.setdefault(encoder, LRUCache(MAX_CACHED_TEXTS))
-        parts_of_text = {text: cache[text] for text in texts if text in cache}
-    new = [text for text in dict.fromkeys(texts) if text not in parts_of_text]
-    parts_of_text |= {
-        text: quantise_rows(vectors)
-        for text, vectors in zip(
-            new, token_vectors(encoder, new, watch) if new else (), strict=True
-        )
-    }
+        vectors_of_text = {text: cache[text] for text in texts if text in cache}
+    new = [text for text in dict.fromkeys(texts) if text not in vectors_of_text]
+    if new:
+        vectors = token_vectors(encoder, new, watch)
+        vectors_of_text |= zip(new, map(quantise_rows, vectors), strict=True)
     with _cache_lock:
-        cache.update((text, parts_of_text[text]) for text in texts)
-    parts = [parts_of_text[text] for text in texts]
-    starts = row_offsets([len(scales) for _, scales in parts])
-    tokens = np.concatenate([tokens for tokens, _ in parts]) if parts else np.zeros((0, 1), np.int8)
-    scales = np.concatenate([scales for _, scales in parts]) if parts else np.zeros(0, np.float32)
-    return ChainIndex(tuple(chains), tuple(texts), tokens, scales, starts, len(texts))
+        cache.update((text, vectors_of_text[text]) for text in texts)
+    return ChainIndex.from_texts(chains, texts, vectors_of_text, n_found=len(texts))

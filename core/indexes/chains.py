@@ -1,17 +1,18 @@
 """Index of a graph's relation chains, put into words and encoded once.
 
-A question then needs a single call of the encoder to be compared with all chains.
+A chain is a sequence of relations, each followed along or against its triples. One call of the
+encoder then suffices to compare a question with all chains.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 from zipfile import BadZipFile
 
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 MAX_CHAINS = 10_000  # about 50 MB
-# Smallest share of the nodes that a step leads to at which a next step must be possible. If fewer
-# nodes can take it, they can only because different things happen to share a name.
+# Of the nodes that a step leads to, the share that must be able to take the next step. A smaller
+# share comes from different things that happen to share a name.
 MIN_FOLLOW_SHARE = 0.002
 MAX_LEARNT_EDGES = 2_000_000  # triples read to learn which steps can follow each other
 ENCODE_BATCH_CHAINS = 256  # chains encoded between two progress reports
@@ -64,11 +65,10 @@ class TokenSimilarity:
 
     def f1(self) -> np.ndarray:
         """Return the F1 of token precision and recall, float64 [n] in [-1, 1]."""
-        precision, recall = (
-            self.sums / np.maximum(self.lengths, 1),
-            self.question_cosines.mean(axis=1),
-        )
+        precision = self.sums / np.maximum(self.lengths, 1)
+        recall = self.question_cosines.mean(axis=1)
         total = precision + recall
+        # The harmonic mean; of a total of 0 or less, for which it has no meaning, the plain mean.
         return np.where(
             total > 0, 2 * precision * recall / np.where(total > 0, total, 1), total / 2
         )
@@ -101,6 +101,20 @@ class ChainIndex:
     scales: np.ndarray  # float32 [t]
     starts: np.ndarray  # int64 [n + 1]
     n_found: int
+
+    @classmethod
+    def from_texts(
+        cls,
+        chains: Sequence[Chain],
+        texts: Sequence[str],
+        vectors_of_text: Mapping[str, tuple[np.ndarray, np.ndarray]],
+        n_found: int,
+    ) -> ChainIndex:
+        """Return the index of these chains, given the quantised token vectors of their texts."""
+        parts = [vectors_of_text[text] for text in texts] or [quantise_rows(np.zeros((0, 1)))]
+        tokens, scales = (np.concatenate(arrays) for arrays in zip(*parts))
+        starts = row_offsets([len(vectors_of_text[text][1]) for text in texts])
+        return cls(tuple(chains), tuple(texts), tokens, scales, starts, n_found)
 
     def __len__(self) -> int:
         return len(self.chains)
@@ -157,8 +171,8 @@ class ChainIndex:
             return TokenSimilarity(np.zeros(0), np.zeros(0), np.zeros((0, len(question))))
         lengths = np.diff(self.starts)[indices]
         rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in indices])
-        # Unlike a matrix product, einsum adds up each row in an order that does not depend on the
-        # other rows.
+        # Unlike a matrix product, einsum sums each row in the same order whatever the other rows
+        # are, so that the cosines are reproducible to the last bit.
         cosines = np.einsum(
             "td,qd->tq", self.tokens[rows].astype(np.float32), question.astype(np.float32)
         ).astype(np.float64)
@@ -328,23 +342,20 @@ def build_chain_index(
     The index, which is not saved.
     """
     watch.report("Finding relation chains")
-    has = possible_steps(graph)
-    chains, n_found = possible_chains(has, steps, direction, MAX_CHAINS, watch)
+    node_steps = possible_steps(graph)
+    chains, n_found = possible_chains(node_steps, steps, direction, MAX_CHAINS, watch)
     phrases = [relation_phrase(name) for name in graph.relation_names]
-    nouns = head_types(phrases, has, lambda texts: encoder.encode(texts, watch))
+    nouns = head_types(phrases, node_steps, lambda texts: encoder.encode(texts, watch))
     texts = [chain_text(chain, phrases, nouns) for chain in chains]
-    part_of_text = {}
+    vectors_of_text = {}
     if earlier is not None:
-        part_of_text = {text: earlier.token_vectors(i) for i, text in enumerate(earlier.texts)}
-    new = [text for text in dict.fromkeys(texts) if text not in part_of_text]
+        vectors_of_text = {text: earlier.token_vectors(i) for i, text in enumerate(earlier.texts)}
+    new = [text for text in dict.fromkeys(texts) if text not in vectors_of_text]
     for first in range(0, len(new), ENCODE_BATCH_CHAINS):
         watch.report(f"Encoding relation chains: {first:,} of {len(new):,}", first / len(new))
         batch = new[first : first + ENCODE_BATCH_CHAINS]
-        part_of_text |= zip(batch, map(quantise_rows, token_vectors(encoder, batch, watch)))
-    starts = row_offsets([len(part_of_text[text][0]) for text in texts])
-    all_parts = [part_of_text[text] for text in texts] or [quantise_rows(np.zeros((0, 1)))]
-    tokens, scales = (np.concatenate(arrays) for arrays in zip(*all_parts))
-    return ChainIndex(tuple(chains), tuple(texts), tokens, scales, starts, n_found)
+        vectors_of_text |= zip(batch, map(quantise_rows, token_vectors(encoder, batch, watch)))
+    return ChainIndex.from_texts(chains, texts, vectors_of_text, n_found)
 
 
 def quantise_rows(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -368,6 +379,8 @@ def possible_steps(graph: Graph) -> csr_matrix:
     else:
         edges = np.linspace(0, graph.n_edges - 1, MAX_LEARNT_EDGES).astype(np.int64)
     heads, relations, tails = graph.triples(edges)
+    # Each triple gives a step from its head and one from its tail. Triples that repeat a step to the
+    # same neighbour count once.
     codes = 2 * relations
     nodes = np.concatenate([heads, tails])
     steps = np.concatenate([codes, codes + 1])
@@ -388,7 +401,7 @@ def possible_steps(graph: Graph) -> csr_matrix:
 
 
 def possible_chains(
-    has: csr_matrix, steps: int, direction: str, limit: int, watch: Watch = NO_WATCH
+    node_steps: csr_matrix, steps: int, direction: str, limit: int, watch: Watch = NO_WATCH
 ) -> tuple[list[Chain], int]:
     """Return the chains that can probably be followed in the graph, and their number.
 
@@ -398,8 +411,9 @@ def possible_chains(
 
     Parameters
     ----------
-    has : steps possible at each node, from `possible_steps`.
+    node_steps : steps possible at each node, from `possible_steps`.
     steps : the largest number of steps of a chain.
+    direction : direction of the steps: out, in or both.
     limit : the largest number of chains. Shorter chains come first, then commoner ones.
 
     Returns
@@ -407,14 +421,16 @@ def possible_chains(
     The chains ordered by (length, codes), and how many there are. Longer chains are counted only as
     continuations of returned chains.
     """
-    is_possible, has_several = has.sign().tocsr(), (has > 1).astype(np.float64).tocsr()
+    is_possible = node_steps.sign().tocsr()
+    has_several = (node_steps > 1).astype(np.float64).tocsr()
     # [reverse of the step before, next step]: number of nodes at which both are possible
     follows = (is_possible.T @ is_possible).tocsr()
     # A step straight back must lead to another node than the one before.
     n_returning = np.asarray(has_several.sum(axis=0)).ravel()
     total = np.asarray(is_possible.sum(axis=0)).ravel()
+    # The codes of steps along the triples are even, those of steps against them odd.
     is_allowed = (total > 0) & (
-        (direction == "both") | (np.arange(has.shape[1]) % 2 == (direction == "in"))
+        (direction == "both") | (np.arange(node_steps.shape[1]) % 2 == (direction == "in"))
     )
     level: dict[Chain, float] = {
         (code,): float(total[code]) for code in np.flatnonzero(is_allowed).tolist()
@@ -438,10 +454,11 @@ def _extend_chains(
     limit: int,
     watch: Watch = NO_WATCH,
 ) -> tuple[dict[Chain, float], int]:
-    """Extend chains by one step.
+    """Extend the chains of `level`, whose values are frequencies, by one step.
 
     Returns the `limit` commonest extended chains with their frequencies, and the number of all.
     """
+    # The empty arrays allow for no chain at all.
     chains, codes, counts = sorted(level), [np.empty(0, np.int64)], [np.empty(0)]
     for chain in chains:
         watch.check()
@@ -454,6 +471,7 @@ def _extend_chains(
         counts.append(level[chain] * n_both[fits] / total[reverse])
     chain_index = np.repeat(np.arange(len(chains)), [len(part) for part in codes[1:]])
     next_codes, frequencies = np.concatenate(codes), np.concatenate(counts)
+    # First all that are at least as common as the last one within the limit, then sorted and cut.
     if 0 < limit < len(frequencies):
         best = np.flatnonzero(frequencies >= np.partition(frequencies, -limit)[-limit])
     else:
@@ -477,17 +495,13 @@ def _write(stream, index: ChainIndex) -> None:
         },
         ensure_ascii=False,
     )
-    arrays: dict[str, Any] = {
-        "tokens": index.tokens,
-        "scales": index.scales,
-        "starts": index.starts,
-    }
-    arrays["told"] = np.frombuffer(text.encode("utf-8"), np.uint8)
-    np.savez(stream, **arrays)
+    # The file can hold arrays only, so the text is saved as an array of its bytes.
+    told = np.frombuffer(text.encode("utf-8"), np.uint8)
+    np.savez(stream, tokens=index.tokens, scales=index.scales, starts=index.starts, told=told)
 
 
 def _read(file) -> ChainIndex | None:
-    """Read the chains saved in `file`; None if it is missing, damaged or of another version."""
+    """Read the chains in `file`; None if missing, damaged or of another version."""
     try:
         digests.check_appended_digest(file)
         with np.load(file, allow_pickle=False) as data:

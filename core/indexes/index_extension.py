@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.indexes.index_parts import extend_parts, files
+from core.indexes.index_parts import extend_saved_index, index_files
 from core.indexes.vector_blocks import DONE_FILE, KEYS_FILE, VectorBlocks, earlier_folders
 from core.io import digests
 
@@ -104,6 +104,8 @@ def extend_index(blocks: VectorBlocks, kind: str, width: int) -> tuple[Any, Posi
         if earlier_index is None:
             continue
         old_order, parts = earlier_index
+        # Positions of the earlier index get their new items, -1 where the vector is gone. The new
+        # vectors take the positions behind them.
         new_item_of = match_keys(np.load(folder / KEYS_FILE), keys)
         items = np.full(len(old_order.items), -1, np.int64)
         items[old_order.has_item] = new_item_of[old_order.items[old_order.has_item]]
@@ -114,9 +116,9 @@ def extend_index(blocks: VectorBlocks, kind: str, width: int) -> tuple[Any, Posi
         try:
             vectors = np.empty((0, width), np.float32)
             if len(added):
-                vectors = np.ascontiguousarray(blocks.rows(added), np.float32)
-            return extend_parts(folder, parts, blocks.folder, vectors), order
-        except RuntimeError:  # an index of an earlier version has no digest and may be damaged
+                vectors = np.ascontiguousarray(blocks.vectors_of(added), np.float32)
+            return extend_saved_index(folder, parts, blocks.folder, vectors), order
+        except RuntimeError:  # damaged, which an index of an earlier version without digest hides
             continue
     return None
 
@@ -166,14 +168,14 @@ def _entry_ids(groups: np.ndarray, max_entries: int) -> np.ndarray:
     is_first = np.ones(len(order), bool)
     is_first[1:] = np.diff(groups[order]) != 0
     starts = np.flatnonzero(is_first)
-    times = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    occurrences = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
     numbers = np.empty(len(order), np.int64)
-    numbers[order] = groups[order] * max_entries + times
+    numbers[order] = groups[order] * max_entries + occurrences
     return numbers
 
 
-def order_in(folder: Path, facts: dict[str, Any]) -> PositionMap | None:
-    """Return the order of the items saved next to an index.
+def read_order(folder: Path, facts: dict[str, Any]) -> PositionMap | None:
+    """Read the order of the items that is saved next to an index.
 
     Parameters
     ----------
@@ -182,7 +184,7 @@ def order_in(folder: Path, facts: dict[str, Any]) -> PositionMap | None:
 
     Returns
     -------
-    None if each item is at its own position.
+    The order; None if item `i` is at position `i` for all items.
 
     Raises
     ------
@@ -205,8 +207,8 @@ def _load_order(folder: Path, kind: str, width: int) -> tuple[PositionMap, int] 
             return None
         digests.check_appended_digest(folder / KEYS_FILE)
         parts = int(facts.get("parts", 0))
-        for file in files(folder, parts):
+        for file in index_files(folder, parts):
             digests.check_appended_digest(file)
-        return order_in(folder, facts) or PositionMap(np.arange(facts["items"])), parts
+        return read_order(folder, facts) or PositionMap(np.arange(facts["items"])), parts
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -1,4 +1,7 @@
-"""Table of the kinds of indexes that can be prepared for a graph."""
+"""Table of the kinds of index that can be built for a graph.
+
+The page Indexes and the command `index` list, build and delete them by this table.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from core.errors import BadInput, with_command
 from core.graph.algorithms.leiden import MAX_CLUSTER_NODES, clustering_refusal
 from core.graph.algorithms.walk_corpus import WalkPlan
 from core.graph.store import Graph
-from core.indexes import cases as memory
+from core.indexes import cases as case_index
 from core.indexes import chains, communities, partial_index, vectors, walks, words
 from core.indexes.reports import ReportStore
 from core.io.durations import duration_text
@@ -23,11 +26,11 @@ from core.watch import NO_WATCH, Watch
 
 @dataclass(frozen=True)
 class IndexCostDefaults:
-    """Times from which the time to build an index is estimated, measured on one slow core."""
+    """Building times of indexes, measured on one slow core, for estimates."""
 
     chain_steps: int = 3  # default of the operators Chain ranking and Case memory
     questions_per_set: int = 1000  # drawn from each question set
-    # speed of the core that SECONDS_PER_TEXT was measured on, in texts of 32 tokens per second
+    # speed of the slow core, on which SECONDS_PER_TEXT was measured: texts of 32 tokens per second
     slow_rate: float = 160.0
     seconds_per_root: float = 2e-2  # to encode the walks of one node
     seconds_per_node: float = 4e-5
@@ -60,18 +63,19 @@ DIRECTION_WORDS = {"both": "both ways", "out": "along the triples", "in": "again
 class IndexKind:
     """A kind of index, recognised by the names of its files.
 
-    Every file or folder in the graph's folder whose name matches `pattern` belongs to it. The other
-    fields:
+    Every file or folder in the graph's index folder whose name matches `pattern` belongs to it.
+    `title` and `purpose` are for display. The other fields:
 
-    - `describe_settings` describes in a few words the settings in such a name.
     - `default_name` is the name of the index that methods with default settings read.
-    - `build` builds that index. It adds to the saved parts if `is_incremental` is true, else it
+    - `describe_settings` describes in a few words the settings in a name.
+    - `build` builds the default index. It adds to the saved parts if `is_incremental` is true, else it
       starts anew. None for an index that is built only by the question that needs it.
     - `seconds` is roughly how long a build from the beginning takes. `duration_note` says on what
       this depends.
-    - `models` names the model roles it needs.
-    - `refusal` is the reason why it cannot be built for a graph, empty if it can.
-    - `coverage` counts the finished `parts` and all parts; None if this is not known.
+    - `models` are the roles of the models that the build needs.
+    - `refusal` is the reason why the index cannot be built for a graph, empty if it can.
+    - `coverage` counts the finished parts and all parts; None if this is not known. In a sentence
+      the counts come before `coverage_words`.
     - `forget` releases the index from memory. It raises StoreError while the index is being built.
     - `fits` is true for graphs that can have such an index.
     """
@@ -80,14 +84,14 @@ class IndexKind:
     title: str
     purpose: str
     pattern: str
-    describe_settings: Callable[[re.Match], str]
     default_name: Callable[[Graph, Environment], str]
+    describe_settings: Callable[[re.Match], str] = lambda match: ""
     build: Callable[[Graph, Environment, Watch], Any] | None = None
     seconds: Callable[[Graph, Environment], float] = lambda graph, env: 0.0
     duration_note: str = ""
     is_incremental: bool = False
     models: tuple[str, ...] = ()
-    parts: str = ""
+    coverage_words: str = ""
     coverage: Callable[[Graph, Environment], tuple[int, int] | None] = lambda graph, env: None
     refusal: Callable[[Graph, Environment], str] = lambda graph, env: ""
     forget: Callable[[Graph], None] = lambda graph: None
@@ -107,21 +111,19 @@ class IndexKind:
         A few words, such as “about 2 min”, with what this depends on.
         """
         duration = duration_text(share * self.seconds(graph, env))
-        return (
-            f"about {duration}, {self.duration_note}" if self.duration_note else f"about {duration}"
-        )
+        return ", ".join(filter(None, (f"about {duration}", self.duration_note)))
 
     def match(self, name: str) -> re.Match | None:
-        """Match the name of a file or folder of this kind, with the settings in the name."""
+        """Match a file name of this kind; the groups are the settings in it."""
         return re.fullmatch(self.pattern, name)
 
     def owns(self, name: str) -> bool:
-        """Return whether a name is of this kind, or of a file that SQLite writes next to one."""
+        """Return whether a file name is of this kind, including SQLite's files next to it."""
         return self.match(re.sub(SQLITE_SUFFIX, "", name)) is not None
 
 
 def _default_setting(graph: Graph, env: Environment) -> str:
-    """Return the part of a file name that identifies the encoder and the default chains."""
+    """Return the file name's part for the encoder and the default chains."""
     encoder = chains.fingerprint(env.models.encoder())
     return f"{encoder}-{INDEX_COSTS.chain_steps}-{graph.resolve('graph')}"
 
@@ -136,32 +138,31 @@ def _describe_steps(match: re.Match) -> str:
 
 
 def _solve_questions(graph: Graph, env: Environment, watch: Watch = NO_WATCH) -> None:
-    memory.load_cases(
+    case_index.load_cases(
         graph,
         env.models.encoder(),
-        _sources(graph),
-        INDEX_COSTS.questions_per_set,
-        INDEX_COSTS.chain_steps,
-        "graph",
-        watch,
-        env.solved_questions(graph.digest),
+        source=_sources(graph),
+        size=INDEX_COSTS.questions_per_set,
+        steps=INDEX_COSTS.chain_steps,
+        watch=watch,
+        own_cases=env.solved_questions(graph.digest),
     )
 
 
 def _case_coverage(graph: Graph, env: Environment) -> tuple[int, int]:
-    return memory.case_coverage(
+    return case_index.case_coverage(
         graph,
         env.models.encoder(),
-        _sources(graph),
-        INDEX_COSTS.questions_per_set,
-        INDEX_COSTS.chain_steps,
-        env.solved_questions(graph.digest),
+        source=_sources(graph),
+        size=INDEX_COSTS.questions_per_set,
+        steps=INDEX_COSTS.chain_steps,
+        own_cases=env.solved_questions(graph.digest),
     )
 
 
 def _max_solved_questions(graph: Graph, env: Environment) -> int:
     """Return the largest number of questions to solve, without reading the question sets."""
-    n_sets = len(memory.split_sources(_sources(graph))) - 1
+    n_sets = len(case_index.split_sources(_sources(graph))) - 1  # without the person's own
     return INDEX_COSTS.questions_per_set * n_sets + len(env.solved_questions(graph.digest))
 
 
@@ -178,11 +179,12 @@ def _sources(graph: Graph) -> str:
             for name, question_set in dataset.sets.items()
             if name.endswith(LEARNING_SET_ENDINGS) and question_set.graph_scope == "union"
         ]
-    return ",".join([*(name for name in names if "-ntm-" not in name), memory.OWN_QUESTIONS])
+    # The -ntm- sets of MetaQA are left out: they have the questions of the others in other words.
+    return ",".join([*(name for name in names if "-ntm-" not in name), case_index.OWN_QUESTIONS])
 
 
 def _case_refusal(graph: Graph, env: Environment) -> str:
-    if _sources(graph) != memory.OWN_QUESTIONS or env.solved_questions(graph.digest):
+    if _sources(graph) != case_index.OWN_QUESTIONS or env.solved_questions(graph.digest):
         return ""
     return (
         "No question set of this graph is meant for learning. Save a comparison with correct "
@@ -218,61 +220,65 @@ def _report_seconds(graph: Graph, env: Environment) -> float:
     return INDEX_COSTS.seconds_per_report * n
 
 
-def _vectors_kind(of: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
+def _vectors_kind(item_kind: vectors.ItemKind, title: str, purpose: str) -> IndexKind:
     """Return the kind of index for the vectors of one kind of items.
 
-    Vectors of texts are shown for graphs made of texts only.
+    Except for nodes and triples, it fits only graphs made of texts that have such items.
     """
-    items = "entities" if of == "nodes" else of
-
-    def refusal(graph: Graph, env: Environment) -> str:
-        total = vectors.count(graph, of)
-        if of == "nodes" and getattr(graph, "numbered", False):
-            return "The entities of this graph are only numbered; there are no names to encode."
-        if total <= vectors.VECTOR_INDEX.max_unconfirmed_items:
-            return ""
-        return with_command(
-            f"{total:,} {items} are more than are encoded from here "
-            f"({vectors.VECTOR_INDEX.max_unconfirmed_items:,}). The command line does it, and "
-            "says what that "
-            "takes.",
-            f"python -m core index vectors --graph {graph.folder or graph.name} --of {of}",
-        )
-
+    items = "entities" if item_kind == "nodes" else item_kind
     return IndexKind(
-        f"vectors-{of}",
+        f"vectors-{item_kind}",
         title,
         purpose,
-        rf"vectors-{of}-(?P<encoder>[0-9a-f]+)",
-        lambda match: "",
-        lambda graph, env: vectors.vector_folder(graph, env.models.encoder(), of).name,
-        lambda graph, env, watch: partial_index.build_searchable_vectors(
-            graph, env.models.encoder(), of, watch
+        pattern=rf"vectors-{item_kind}-(?P<encoder>[0-9a-f]+)",
+        default_name=lambda graph, env: (
+            vectors.vector_folder(graph, env.models.encoder(), item_kind).name
         ),
-        lambda graph, env: vectors.count(graph, of) * SECONDS_PER_TEXT[of] * _slowdown(env),
-        "without a GPU",
+        build=lambda graph, env, watch: partial_index.build_searchable_vectors(
+            graph, env.models.encoder(), item_kind, watch
+        ),
+        seconds=lambda graph, env: (
+            vectors.count_items(graph, item_kind) * SECONDS_PER_TEXT[item_kind] * _slowdown(env)
+        ),
+        duration_note="without a GPU",
         is_incremental=True,
         models=("encoder",),
-        parts=f"{items} are encoded",
-        coverage=lambda graph, env: vectors.vector_coverage(graph, env.models.encoder(), of),
-        refusal=refusal,
+        coverage_words=f"{items} are encoded",
+        coverage=lambda graph, env: vectors.vector_coverage(graph, env.models.encoder(), item_kind),
+        refusal=lambda graph, env: _vectors_refusal(graph, item_kind, items),
         forget=vectors.forget_vectors,
         fits=lambda graph: (
-            of in ("nodes", "triples") or bool(graph.columns) and vectors.count(graph, of) > 0
+            item_kind in ("nodes", "triples")
+            or bool(graph.columns)
+            and vectors.count_items(graph, item_kind) > 0
         ),
     )
 
 
-def _slowdown(env: Environment) -> float:
-    """Return how many times slower the encoder is than on the slow core, as measured here.
+def _vectors_refusal(graph: Graph, item_kind: vectors.ItemKind, items: str) -> str:
+    total = vectors.count_items(graph, item_kind)
+    if item_kind == "nodes" and getattr(graph, "numbered", False):
+        return "The entities of this graph are only numbered; there are no names to encode."
+    if total <= vectors.VECTOR_INDEX.max_unconfirmed_items:
+        return ""
+    return with_command(
+        f"{total:,} {items} are more than are encoded from here "
+        f"({vectors.VECTOR_INDEX.max_unconfirmed_items:,}). The command line does it, and "
+        "says what that takes.",
+        f"python -m core index vectors --graph {graph.folder or graph.name} --of {item_kind}",
+    )
 
-    It is 1 without measurements on this computer.
+
+def _slowdown(env: Environment) -> float:
+    """Return how many times slower this computer encodes than the slow core of `INDEX_COSTS`.
+
+    It is 1 if the encoder was not measured on this computer.
     """
     speeds = saved_speeds()
     if speeds is None or not env.models.info("encoder").present:
         return 1.0
-    way = getattr(env.models.encoder(), "mode", None)
-    rate = next((speed.rate for speed in speeds.speeds if speed.way == way), INDEX_COSTS.slow_rate)
+    mode = getattr(env.models.encoder(), "mode", None)
+    rate = next((speed.rate for speed in speeds.speeds if speed.way == mode), INDEX_COSTS.slow_rate)
     return INDEX_COSTS.slow_rate / rate
 
 
@@ -298,13 +304,15 @@ INDEX_KINDS = {
             "Communities",
             "Groups of closely connected entities, found by the Leiden algorithm. Community "
             "reports are written about them.",
-            rf"communities-(?!{MAX_CLUSTER_NODES}\.)(?P<size>\d+)\.npy",
-            lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
-            lambda graph, env: f"communities-{communities.MAX_COMMUNITY_NODES}.npy",
-            lambda graph, env, watch: communities.prepare_communities(
+            pattern=rf"communities-(?!{MAX_CLUSTER_NODES}\.)(?P<size>\d+)\.npy",
+            describe_settings=lambda match: (
+                f"at most {int(match['size']):,} entities each, where they can be split"
+            ),
+            default_name=lambda graph, env: f"communities-{communities.MAX_COMMUNITY_NODES}.npy",
+            build=lambda graph, env, watch: communities.prepare_communities(
                 graph, communities.MAX_COMMUNITY_NODES, watch
             ),
-            lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
+            seconds=lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
             refusal=_clustering_refusal,
         ),
         IndexKind(
@@ -313,13 +321,15 @@ INDEX_KINDS = {
             "The graph split into large parts by the Leiden algorithm, so that PageRank is "
             "computed only in the parts of a question's entities. Used by PageRank with the "
             "method partition.",
-            rf"communities-{MAX_CLUSTER_NODES}\.npy",
-            lambda match: f"at most {MAX_CLUSTER_NODES:,} entities each, where they can be split",
-            lambda graph, env: f"communities-{MAX_CLUSTER_NODES}.npy",
-            lambda graph, env, watch: communities.prepare_communities(
+            pattern=rf"communities-{MAX_CLUSTER_NODES}\.npy",
+            describe_settings=lambda match: (
+                f"at most {MAX_CLUSTER_NODES:,} entities each, where they can be split"
+            ),
+            default_name=lambda graph, env: f"communities-{MAX_CLUSTER_NODES}.npy",
+            build=lambda graph, env, watch: communities.prepare_communities(
                 graph, MAX_CLUSTER_NODES, watch
             ),
-            lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
+            seconds=lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_node,
             refusal=_clustering_refusal,
         ),
         IndexKind(
@@ -327,15 +337,14 @@ INDEX_KINDS = {
             "Community reports",
             "A language model's report on each community, for prompts like those of "
             "Microsoft's GraphRAG. A missing report is written when a question needs it.",
-            r"reports\.sqlite",
-            lambda match: "",
-            lambda graph, env: "reports.sqlite",
-            _write_reports,
-            _report_seconds,
-            "the largest communities first, by a small language model without a GPU",
+            pattern=r"reports\.sqlite",
+            default_name=lambda graph, env: "reports.sqlite",
+            build=_write_reports,
+            seconds=_report_seconds,
+            duration_note="the largest communities first, by a small language model without a GPU",
             is_incremental=True,
             models=("answer",),
-            parts="communities have a report",
+            coverage_words="communities have a report",
             coverage=_report_coverage,
             refusal=_clustering_refusal,
         ),
@@ -344,14 +353,14 @@ INDEX_KINDS = {
             "Relation chains",
             "The sequences of relations in the graph, in words and as vectors, so that a "
             "question finds the sequence it asks for. Used by Chain ranking and Case memory.",
-            r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
-            _describe_steps,
-            lambda graph, env: f"chains-{_default_setting(graph, env)}.npz",
-            lambda graph, env, watch: chains.prepare_chains(
+            pattern=r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
+            describe_settings=_describe_steps,
+            default_name=lambda graph, env: f"chains-{_default_setting(graph, env)}.npz",
+            build=lambda graph, env, watch: chains.prepare_chains(
                 graph, env.models.encoder(), INDEX_COSTS.chain_steps, watch
             ),
-            lambda graph, env: chains.MAX_CHAINS * INDEX_COSTS.seconds_per_chain,
-            "or less where there are fewer chains",
+            seconds=lambda graph, env: chains.MAX_CHAINS * INDEX_COSTS.seconds_per_chain,
+            duration_note="or less where there are fewer chains",
             models=("encoder",),
             forget=chains.forget_chains,
         ),
@@ -360,17 +369,19 @@ INDEX_KINDS = {
             "Solved questions",
             "Questions with correct answers and the relation chains that lead to them, so "
             "that a new question is answered like the most similar ones. Used by Case memory.",
-            r"cases-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.sqlite",
-            lambda match: f"chains of {_describe_steps(match)}",
-            lambda graph, env: f"cases-{_default_setting(graph, env)}.sqlite",
-            _solve_questions,
-            lambda graph, env: _max_solved_questions(graph, env) * INDEX_COSTS.seconds_per_case,
+            pattern=r"cases-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.sqlite",
+            describe_settings=lambda match: f"chains of {_describe_steps(match)}",
+            default_name=lambda graph, env: f"cases-{_default_setting(graph, env)}.sqlite",
+            build=_solve_questions,
+            seconds=lambda graph, env: (
+                _max_solved_questions(graph, env) * INDEX_COSTS.seconds_per_case
+            ),
             is_incremental=True,
             models=("encoder",),
-            parts="questions are solved",
+            coverage_words="questions are solved",
             coverage=_case_coverage,
             refusal=_case_refusal,
-            forget=memory.forget_cases,
+            forget=case_index.forget_cases,
         ),
         _vectors_kind(
             "nodes",
@@ -410,11 +421,15 @@ INDEX_KINDS = {
             "that share its rarest words. Built by the first question that uses it, in "
             "seconds, and saved if there are many. Used by Chunks by words and Entities by "
             "words.",
-            r"words-(?P<of>chunks|nodes)",
-            lambda match: "of passages" if match["of"] == "chunks" else "of entities",
-            lambda graph, env: "words-chunks",
+            pattern=r"words-(?P<of>chunks|nodes)",
+            describe_settings=lambda match: (
+                "of passages" if match["of"] == "chunks" else "of entities"
+            ),
+            default_name=lambda graph, env: "words-chunks",
             forget=words.forget_words,
-            fits=lambda graph: vectors.count(graph, "chunks") >= words.WORD_INDEX.min_saved_texts,
+            fits=lambda graph: (
+                vectors.count_items(graph, "chunks") >= words.WORD_INDEX.min_saved_texts
+            ),
         ),
         IndexKind(
             "walks",
@@ -422,15 +437,17 @@ INDEX_KINDS = {
             "The walks of each entity, put into words, as one vector, so that those whose "
             "walks are nearest to a question are found. Used by Nodes, then walks "
             "(Walk&Retrieve).",
-            r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)"
+            pattern=r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)"
             r"-[0-9a-f]+-(?P<encoder>[0-9a-f]+)",
-            _describe_walks,
-            lambda graph, env: walks.walk_folder(graph, env.models.encoder(), DEFAULT_WALKS).name,
-            lambda graph, env, watch: walks.build_walk_corpus(
+            describe_settings=_describe_walks,
+            default_name=lambda graph, env: (
+                walks.walk_folder(graph, env.models.encoder(), DEFAULT_WALKS).name
+            ),
+            build=lambda graph, env, watch: walks.build_walk_corpus(
                 graph, env.models.encoder(), DEFAULT_WALKS, watch=watch
             ),
-            lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_root,
-            "without a GPU",
+            seconds=lambda graph, env: graph.n_nodes * INDEX_COSTS.seconds_per_root,
+            duration_note="without a GPU",
             is_incremental=True,
             models=("encoder",),
             refusal=_walks_refusal,

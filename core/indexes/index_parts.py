@@ -1,6 +1,6 @@
-"""Large vector sets, split into several HNSW indexes that are built and searched in turn.
+"""Files of faiss indexes, and HNSW indexes in several parts for large vector sets.
 
-Memory therefore holds only one part while they are built.
+The parts are built and searched one after the other, so a build holds only one in memory.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SplitIndex:
     def search(
         self, queries: np.ndarray, k: int, mask: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the `k` vectors with the largest cosine for each query, in the format of faiss.
+        """Return the `k` vectors with the largest cosine for each query.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class SplitIndex:
 
         Returns
         -------
-        (cosines float32, positions int64), each [n, k]. The position is -1 if there are fewer.
+        As from faiss: (cosines float32, positions int64), each [n, k]. The position is -1 if there are fewer.
         """
         cosines, positions = [], []
         for part, start in zip(self.parts, self.starts.tolist()):
@@ -154,8 +154,8 @@ def tune_search(index: Any) -> Any:
     return index
 
 
-def files(folder: Path, parts: int) -> list[Path]:
-    """Return the files of an index.
+def index_files(folder: Path, parts: int) -> list[Path]:
+    """Return the files of a saved index.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def open_saved_index(folder: Path, parts: int) -> Any:
     ------
     ValueError, OSError, RuntimeError : the index is damaged.
     """
-    parts_in_files = [map_index(file) for file in files(folder, parts)]
+    parts_in_files = [map_index(file) for file in index_files(folder, parts)]
     return tune_search(SplitIndex(tuple(parts_in_files)) if parts else parts_in_files[0])
 
 
@@ -216,8 +216,8 @@ def save_index(index: Any, file: Path) -> None:
     write_atomically(file, lambda stream: faiss.write_index(index, writer(stream)))
 
 
-def extend_parts(old_folder: Path, parts: int, folder: Path, fresh: np.ndarray) -> Any:
-    """Return a saved index, extended by new vectors.
+def extend_saved_index(old_folder: Path, parts: int, folder: Path, new_vectors: np.ndarray) -> Any:
+    """Return a saved index with new vectors added at its end.
 
     If the index has parts, the last one is extended and saved in `folder`. The other parts are
     linked there unchanged.
@@ -227,7 +227,7 @@ def extend_parts(old_folder: Path, parts: int, folder: Path, fresh: np.ndarray) 
     old_folder : folder of the saved index.
     parts : number of its parts; 0 for an index that is not split.
     folder : folder of the extended index.
-    fresh : float32 [n, d], the new vectors.
+    new_vectors : float32 [n, d], the new vectors.
 
     Returns
     -------
@@ -240,13 +240,13 @@ def extend_parts(old_folder: Path, parts: int, folder: Path, fresh: np.ndarray) 
     """
     import faiss
 
-    *earlier_files, last = files(old_folder, parts)
+    *earlier_files, last = index_files(old_folder, parts)
     index = faiss.read_index(str(last))
-    if len(fresh):
-        index.add(fresh)
+    if len(new_vectors):
+        index.add(new_vectors)
     if not parts:
         return index
-    *unchanged_files, changed = files(folder, parts)
+    *unchanged_files, changed = index_files(folder, parts)
     for file, old_file in zip(unchanged_files, earlier_files):
         _link_file(old_file, file)
     save_index(index, changed)
@@ -254,7 +254,7 @@ def extend_parts(old_folder: Path, parts: int, folder: Path, fresh: np.ndarray) 
 
 
 def _link_file(source: Path, file: Path) -> None:
-    """Link a file that never changes, or copy it if the disk does not support hard links."""
+    """Link a file that never changes, or copy it on disks without hard links."""
     with suppress(FileNotFoundError):
         file.unlink()
     try:

@@ -1,4 +1,4 @@
-"""State of the indexes of a graph on disk, and jobs that build or delete them."""
+"""Indexes of a graph on disk: their state, their building and their deletion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.environment import Environment
 from core.errors import StoreError
 from core.graph.store import Graph
 from core.indexes.index_kinds import INDEX_KINDS, IndexKind
-from core.indexes.index_storage import DIGEST_DIGITS, being_made, entries, index_folder
+from core.indexes.index_storage import DIGEST_DIGITS, entries, index_folder, is_being_built
 from core.io.durations import with_time_left
 from core.runtime.jobs import Job, Jobs
 from core.sharing import check_administrator, check_may_change, forget_owner, record_owner
@@ -49,14 +49,14 @@ class SavedIndex:
 class IndexState:
     """A kind of index and its saved indexes of one graph.
 
-    `parts` counts the finished parts and all parts, if these are known. `refusal` is the reason why
+    `coverage` counts the finished parts and all parts, if these are known. `refusal` is the reason why
     the index cannot be built, empty if it can. `damage` is the reason why the saved index cannot be
     read, empty if it can.
     """
 
     kind: IndexKind
     saved: tuple[SavedIndex, ...]
-    parts: tuple[int, int] | None
+    coverage: tuple[int, int] | None
     refusal: str
     damage: str = ""
 
@@ -70,12 +70,13 @@ class IndexState:
             return INDEX_DAMAGED
         if not any(one.is_default for one in self.saved):
             return INDEX_OF_OTHER_SETTING if self.saved else INDEX_ABSENT
-        if self.parts is not None and self.parts[0] < self.parts[1]:
+        if self.coverage is not None and self.coverage[0] < self.coverage[1]:
             return INDEX_PARTIAL
         return INDEX_READY
 
     @property
     def size(self) -> int:
+        """Size of all saved indexes, in bytes."""
         return sum(one.size for one in self.saved)
 
     @property
@@ -100,7 +101,7 @@ class Leftover:
 
 
 def index_states(graph: Graph, env: Environment) -> list[IndexState]:
-    """Return the state of every kind of index that fits the graph, in the order of the table.
+    """Return the state of every kind of index that fits the graph.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def index_states(graph: Graph, env: Environment) -> list[IndexState]:
 
     Returns
     -------
-    One state for each kind of index.
+    One state for each kind of index, in the order of `INDEX_KINDS`.
 
     Raises
     ------
@@ -148,24 +149,27 @@ def index_stamp(graph: Graph, env: Environment) -> tuple:
 def _state(graph: Graph, env: Environment, kind: IndexKind, paths: Sequence[Path]) -> IndexState:
     advice = [how for role in kind.models if (how := env.models.info(role).how_to_get)]
     has_models = not advice
-    usual_name = kind.default_name(graph, env) if has_models else ""
+    default_name = kind.default_name(graph, env) if has_models else ""
     matches = [(path, match) for path in paths if (match := kind.match(path.name))]
     saved = tuple(
         SavedIndex(
-            path, kind.describe_settings(match), *_size_and_time(path), path.name == usual_name
+            path, kind.describe_settings(match), *_size_and_time(path), path.name == default_name
         )
         for path, match in matches
     )
-    lacks = kind.refusal(graph, env) or ("" if has_models else advice[0])
+    refusal = kind.refusal(graph, env) or ("" if has_models else advice[0])
     try:
-        parts = kind.coverage(graph, env) if saved and has_models else None
+        coverage = kind.coverage(graph, env) if saved and has_models else None
     except StoreError as error:
-        return IndexState(kind, saved, None, lacks, str(error))
-    return IndexState(kind, saved, parts, lacks)
+        return IndexState(kind, saved, None, refusal, str(error))
+    return IndexState(kind, saved, coverage, refusal)
 
 
 def leftovers(graph: Graph) -> list[Leftover]:
-    """Return the files and folders among the graph's indexes that nothing reads, newest first."""
+    """Return the files and folders among the graph's indexes that nothing reads any more.
+
+    The newest comes first.
+    """
     folder, result = index_folder(graph), []
     for path in entries(folder):
         if any(kind.owns(path.name) for kind in INDEX_KINDS.values()):
@@ -189,7 +193,7 @@ def leftovers(graph: Graph) -> list[Leftover]:
     return sorted(result, key=lambda leftover: (-leftover.changed, leftover.path.name))
 
 
-def key(graph: Graph, kind: IndexKind) -> str:
+def index_job_key(graph: Graph, kind: IndexKind) -> str:
     """Return the key of the job that builds an index of a graph.
 
     Parameters
@@ -225,11 +229,11 @@ def start_index_job(
     """
     exists = any(kind.owns(path.name) for path in entries(index_folder(graph)))
     if exists and (anew or not kind.is_incremental):
-        check_may_change(INDEX_OWNER_KIND, key(graph, kind))
+        check_may_change(INDEX_OWNER_KIND, index_job_key(graph, kind))
 
     def work(job: Job) -> None:
         if not exists:
-            record_owner(INDEX_OWNER_KIND, key(graph, kind))
+            record_owner(INDEX_OWNER_KIND, index_job_key(graph, kind))
         if anew and kind.is_incremental:
             _remove(graph, kind)
         job.report("Beginning")
@@ -237,7 +241,7 @@ def start_index_job(
         assert kind.build is not None
         kind.build(graph, env, with_time_left(job))
 
-    return jobs.run(key(graph, kind), work, again=True)
+    return jobs.run(index_job_key(graph, kind), work, again=True)
 
 
 def running_index_job(jobs: Jobs, graph: Graph, kind: IndexKind) -> Job | None:
@@ -251,9 +255,9 @@ def running_index_job(jobs: Jobs, graph: Graph, kind: IndexKind) -> Job | None:
 
     Returns
     -------
-    None if no such job runs here.
+    The job; None if no such job runs in this process.
     """
-    job = jobs.get(key(graph, kind))
+    job = jobs.get(index_job_key(graph, kind))
     return job if job is not None and not job.has_ended else None
 
 
@@ -272,18 +276,18 @@ def delete_index(jobs: Jobs, graph: Graph, kind: IndexKind) -> None:
         question.
     NotAllowed : the index belongs to another person.
     """
-    check_may_change(INDEX_OWNER_KIND, key(graph, kind))
+    check_may_change(INDEX_OWNER_KIND, index_job_key(graph, kind))
     if running_index_job(jobs, graph, kind):
         raise StoreError(f"“{kind.title}” is being built; cancel that first.")
     _remove(graph, kind)
-    forget_owner(INDEX_OWNER_KIND, key(graph, kind))
+    forget_owner(INDEX_OWNER_KIND, index_job_key(graph, kind))
 
 
 def _remove(graph: Graph, kind: IndexKind) -> None:
     kind.forget(graph)
     for path in entries(index_folder(graph)):
         if kind.owns(path.name):
-            if being_made(path):
+            if is_being_built(path):
                 raise StoreError(
                     f"“{kind.title}” is being built by another process; "
                     "delete it when that is done."
@@ -319,7 +323,7 @@ def _unlink(path: Path) -> None:
 
 
 def _size_and_time(path: Path) -> tuple[int, float]:
-    """Return the size of a file or folder in bytes, and the time of its newest change."""
+    """Return the bytes of a file or folder, and the time of its newest change."""
     size, changed = 0, 0.0
     for entry in [path, *path.rglob("*")]:
         with suppress(FileNotFoundError):  # moved or deleted meanwhile

@@ -22,7 +22,7 @@ from core.watch import NO_WATCH, Watch
 
 DIGEST_DIGITS = 16  # digits of the graph's digest in the name of its folder
 INDEXES_FOLDER = "indexes"  # folder next to a graph's store
-SEALED_SUFFIXES = (".npy", ".npz", ".faiss")
+SEALED_SUFFIXES = (".npy", ".npz", ".faiss")  # of files that end with a digest of their content
 BUILD_LOCK_NAME = "building"  # name of the lock file in a folder that is filled step by step
 
 
@@ -30,7 +30,7 @@ def index_folder(graph: KnowledgeGraph) -> Path:
     """Return the folder for indexes of this graph's present content.
 
     It is next to the graph's store, or in the person's folder if the graph has no writable store.
-    It does not exist if it cannot be created.
+    The folder is created if possible; if not, the path is returned all the same.
     """
     # Indexes of an edited graph, or of one fetched from a server, are removed with this process.
     if graph.edited_from is not None or graph.fetched is not None:
@@ -57,12 +57,12 @@ def _process_folder() -> tempfile.TemporaryDirectory:
 
 
 def entries(folder: Path) -> list[Path]:
-    """Return the files and folders in a folder, sorted; empty if it does not exist."""
+    """Return the sorted entries of a folder; empty if it does not exist."""
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
-def take_indexes(temporary: Path, folder: Path) -> None:
-    """Move a graph's indexes next to its store, where they replace those of the same name.
+def move_indexes(temporary: Path, folder: Path) -> None:
+    """Move a graph's indexes next to its store, and replace those of the same name.
 
     Parameters
     ----------
@@ -138,13 +138,16 @@ def write_if_possible(file: Path, write: Callable[[IO[bytes]], object]) -> None:
             raise
 
 
-def being_made(folder: Path) -> bool:
-    """Return whether a process is creating the contents of a folder."""
+def is_being_built(folder: Path) -> bool:
+    """Return whether a process is building the index in a folder."""
     return is_locked(folder / f"{BUILD_LOCK_NAME}.lock")
 
 
 def waiting_watch(watch: Watch = NO_WATCH) -> Watch:
-    """Return a watch that reports, each time it is checked, that another process is building."""
+    """Return a watch for waiting until another process has built the same.
+
+    Each check reports this wait to `watch`, and raises if `watch` does.
+    """
 
     def report_and_check() -> None:
         watch.report("Another process is building this; waiting for it")
@@ -155,12 +158,12 @@ def waiting_watch(watch: Watch = NO_WATCH) -> Watch:
 
 @contextmanager
 def hold_free_lock(lock: threading.Lock, what: str) -> Iterator[None]:
-    """Hold a lock that must be free.
+    """Hold a lock in a `with` block, or raise if another thread holds it.
 
     Parameters
     ----------
     lock : a lock of this process.
-    what : words at the beginning of the message, such as the name of an index.
+    what : beginning of the message: the title of an index, in the plural.
 
     Raises
     ------

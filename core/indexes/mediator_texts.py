@@ -1,6 +1,7 @@
 """Texts for chains of Freebase-like relations.
 
-Two steps through a mediator, a node without a name, are worded as one.
+Freebase states facts with several parts by a mediator, a node without a name. Two steps through a
+mediator are worded as one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def plain_phrase(relation: str) -> Phrase:
     return relation_phrase(_PLURAL.sub("", relation))
 
 
-def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> str:
+def mediated_text(chain: Chain, phrases: Sequence[Phrase], into_mediator: np.ndarray) -> str:
     """Word a chain from X: "the profession of the sibling of the person X".
 
     A step into a mediator and the step out of it are worded together: "the actor in the performance
@@ -41,7 +42,7 @@ def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> 
     ----------
     chain : step codes, `2 * r` along and `2 * r + 1` against the triples of relation `r`.
     phrases : `phrases[r]` is the wording of relation `r`.
-    into : `into[code]` is true if the step leads into a mediator.
+    into_mediator : `into_mediator[code]` is true if the step leads into a mediator.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> 
     text = ENTITY_PLACEHOLDER if chain[0] & 1 or not kind else f"the {kind} {ENTITY_PLACEHOLDER}"
     codes = iter(chain)
     for code in codes:
-        out = next(codes, None) if into[code] else None
+        out = next(codes, None) if into_mediator[code] else None
         if out is None:
             text = _word_step(phrases[code >> 1], code, text)
         else:
@@ -66,12 +67,13 @@ def _word_step(phrase: Phrase, code: int, text: str) -> str:
 
 
 def _word_mediated_steps(entry: int, out: int, phrases: Sequence[Phrase], text: str) -> str:
-    """Word the step into a mediator and the step out of it, each along or against its triples."""
+    """Word the step into a mediator and the step out of it together."""
     first, last = phrases[entry >> 1], phrases[out >> 1]
     things = plural(last.head_type or FALLBACK_NOUN)
     if entry & 1:
         if out & 1:
             return f"the {things} with {last.noun} for {first.noun} {text}"
+        # Out by the relation of the step in: to another node than the one before.
         other = "other " if entry ^ 1 == out else ""
         return f"the {other}{last.noun} in the {first.head_type or FALLBACK_NOUN} of {text}"
     if out & 1:

@@ -1,6 +1,6 @@
-"""Search in vectors that are still being encoded.
+"""Search in the vectors of a graph while they are still being encoded.
 
-It covers the saved blocks and the block that this process is encoding.
+The search covers the saved blocks and the block that this process is encoding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from core.indexes.vector_blocks import (
     ItemKind,
     VectorBlocks,
     block_file,
-    count,
+    count_items,
     text_keys,
     texts_of_items,
 )
@@ -69,7 +69,7 @@ ITEM_WORDS = {
 
 @dataclass
 class BlockInProgress:
-    """Block that this process is encoding: its number and its vectors so far, by text."""
+    """Block that this process is encoding: its number, and its vectors by text."""
 
     number: int = -1
     vectors: dict[str, np.ndarray] = field(default_factory=dict)
@@ -79,7 +79,7 @@ _blocks_in_progress: dict[Path, BlockInProgress] = {}  # by the folder of the ve
 
 
 def build_searchable_vectors(
-    graph: Graph, encoder: Encoder, of: ItemKind, watch: Watch = NO_WATCH
+    graph: Graph, encoder: Encoder, item_kind: ItemKind, watch: Watch = NO_WATCH
 ) -> VectorIndex:
     """Build the vectors of a graph so that they can be searched meanwhile.
 
@@ -87,19 +87,20 @@ def build_searchable_vectors(
 
     Parameters
     ----------
-    encoder : the encoder; one that passes vectors on makes single texts searchable.
-    of : kind of the items.
+    encoder : the encoder; with one that streams its vectors, texts become searchable one by one,
+        with others block by block.
+    item_kind : kind of the items.
     watch : receives the progress; what it raises stops the work.
 
     Returns
     -------
-    The finished index, as of `build_vectors`.
+    The finished index, opened from its files.
 
     Raises
     ------
     BadInput, StoreError : as `build_vectors` raises.
     """
-    folder = vector_folder(graph, encoder, of)
+    folder = vector_folder(graph, encoder, item_kind)
 
     saved_vectors = _read_unfinished(folder)
 
@@ -114,6 +115,7 @@ def build_searchable_vectors(
                 }
             progress = _blocks_in_progress[folder] = BlockInProgress(number, dict(known_vectors))
 
+            # The block is a default value, since the loop goes on to the next one.
             def receive(
                 texts: list[str], vectors: np.ndarray, block: BlockInProgress = progress
             ) -> None:
@@ -132,7 +134,7 @@ def build_searchable_vectors(
             yield number, vectors
 
     try:
-        return build_vectors(graph, encoder, of, watch, encode=encode)
+        return build_vectors(graph, encoder, item_kind, watch, encode=encode)
     finally:
         _save_unfinished(folder, _blocks_in_progress.pop(folder, BlockInProgress()))
 
@@ -155,7 +157,7 @@ def _read_unfinished(folder: Path) -> dict[bytes, np.ndarray]:
 
 
 def _save_unfinished(folder: Path, block: BlockInProgress) -> None:
-    """Save the vectors of an unfinished block, or remove the file once all blocks are finished."""
+    """Save the vectors of an unfinished block, or remove them once all are finished."""
     if open_vectors(folder) is not None:
         with suppress(OSError):
             (folder / UNFINISHED_BLOCK_FILE).unlink(missing_ok=True)
@@ -172,10 +174,11 @@ def _save_unfinished(folder: Path, block: BlockInProgress) -> None:
 class PartialVectors:
     """Vectors of the items encoded so far, of `total` items.
 
-    `items` is int64 and ascending. `parts` together hold float16 [items, d].
+    `items` is int64 and ascending. The arrays of `parts` together are float16 [items, d]. `source`
+    is empty, as in a `VectorIndex` whose vectors this program made.
     """
 
-    of: ItemKind
+    item_kind: ItemKind
     total: int
     items: np.ndarray
     parts: tuple[np.ndarray, ...]
@@ -188,7 +191,8 @@ class PartialVectors:
     def encoded_share_text(self) -> str:
         """Share of the items that is encoded, such as "31 % of the passages so far"."""
         share = 100 * len(self) // max(1, self.total)
-        return f"{share or 'less than 1'} % of the {ITEM_WORDS.get(self.of, self.of)} so far"
+        noun = ITEM_WORDS.get(self.item_kind, self.item_kind)
+        return f"{share or 'less than 1'} % of the {noun} so far"
 
     @property
     def approximation_note(self) -> str:
@@ -196,7 +200,7 @@ class PartialVectors:
         return ""
 
     def nearest(
-        self, vector: np.ndarray, k: int, without: np.ndarray | None = None
+        self, vector: np.ndarray, k: int, excluded: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest items by an exact search, like `VectorIndex.nearest`.
 
@@ -204,7 +208,7 @@ class PartialVectors:
         ----------
         vector : unit vector, float [d].
         k : largest number of items.
-        without : items that are left out, int64.
+        excluded : items that are left out, int64.
 
         Returns
         -------
@@ -214,17 +218,20 @@ class PartialVectors:
         ------
         BadParameter : the vector has another dimension.
         """
+        # An index without content makes the check with the same message.
         VectorIndex(None, {"dimension": self.parts[0].shape[1]}).check_dimension(vector)
         query = np.asarray(vector, np.float32)
         products = np.concatenate([part.astype(np.float32) @ query for part in self.parts])
         cosines = np.round(products.astype(np.float64), 6)
-        is_allowed = np.ones(len(self), bool) if without is None else ~np.isin(self.items, without)
+        is_allowed = (
+            np.ones(len(self), bool) if excluded is None else ~np.isin(self.items, excluded)
+        )
         items, cosines = self.items[is_allowed], cosines[is_allowed]
         order = np.lexsort((items, -cosines))[:k]
         return items[order], cosines[order]
 
 
-def partial_vectors(graph: Graph, encoder: Encoder, of: ItemKind) -> PartialVectors:
+def partial_vectors(graph: Graph, encoder: Encoder, item_kind: ItemKind) -> PartialVectors:
     """Return the vectors that are encoded so far.
 
     They are the readable saved blocks, and the block in progress in this process.
@@ -232,16 +239,17 @@ def partial_vectors(graph: Graph, encoder: Encoder, of: ItemKind) -> PartialVect
     Parameters
     ----------
     encoder : the encoder; its fingerprint is part of the folder's name.
-    of : kind of the items.
+    item_kind : kind of the items.
 
     Returns
     -------
     The vectors, in memory or mapped from their files.
     """
-    folder = vector_folder(graph, encoder, of)
+    folder = vector_folder(graph, encoder, item_kind)
     in_progress = _blocks_in_progress.get(folder, BlockInProgress())
-    blocks, items, parts = VectorBlocks(graph, of, folder), list[np.ndarray](), list[np.ndarray]()
-    missing = set(blocks.missing())
+    blocks = VectorBlocks(graph, item_kind, folder)
+    items, parts = list[np.ndarray](), list[np.ndarray]()
+    missing = set(blocks.missing_blocks())
     for number in range(len(blocks)):
         rows = np.arange(blocks.items(number).start, blocks.items(number).stop)
         if number not in missing:
@@ -259,19 +267,23 @@ def partial_vectors(graph: Graph, encoder: Encoder, of: ItemKind) -> PartialVect
                 items.append(np.array([row for row, _ in encoded_rows], np.int64))
                 parts.append(np.stack([vector for _, vector in encoded_rows]))
     return PartialVectors(
-        of, blocks.total(), np.concatenate([*items, np.empty(0, np.int64)]), tuple(parts)
+        item_kind, blocks.total(), np.concatenate([*items, np.empty(0, np.int64)]), tuple(parts)
     )
 
 
 def available_vectors(
-    graph: Graph, encoder: Encoder, of: ItemKind, begin: Callable[[], Job], watch: Watch = NO_WATCH
+    graph: Graph,
+    encoder: Encoder,
+    item_kind: ItemKind,
+    start_job: Callable[[], Job],
+    watch: Watch = NO_WATCH,
 ) -> VectorIndex | PartialVectors:
-    """Return all vectors if they are ready or soon will be, else those encoded so far.
+    """Return all vectors if they are or will soon be ready, else those encoded so far.
 
     Parameters
     ----------
-    begin : starts the job that encodes the vectors, or returns the running one. The job continues
-        after this call.
+    start_job : starts the job that encodes the vectors, or returns the running one. The job
+        continues after this call.
     watch : receives the progress; what it raises stops the waiting.
 
     Returns
@@ -285,51 +297,59 @@ def available_vectors(
     """
     if (
         graph.edited_from is not None
-        or count(graph, of) <= BLOCK_TEXTS
-        or open_vectors(vector_folder(graph, encoder, of)) is not None
+        or count_items(graph, item_kind) <= BLOCK_TEXTS
+        or open_vectors(vector_folder(graph, encoder, item_kind)) is not None
     ):
-        return vector_index(graph, encoder, of, watch)
-    job, start, n_before = begin(), time.monotonic(), len(partial_vectors(graph, encoder, of))
+        return vector_index(graph, encoder, item_kind, watch)
+    job, start = start_job(), time.monotonic()
+    n_before = len(partial_vectors(graph, encoder, item_kind))
     with count_time("preparation", "Vectors of the graph"), pass_turn(waits=True):
         while not job.wait(PARTIAL_INDEX.progress_seconds):
             watch.check()
             watch.report(job.text, job.fraction)
             seconds = time.monotonic() - start
             if seconds >= PARTIAL_INDEX.min_wait_seconds:
-                partial = partial_vectors(graph, encoder, of)
-                seconds_left = (
-                    (partial.total - len(partial)) * seconds / max(1e-9, len(partial) - n_before)
-                )
-                if seconds_left > PARTIAL_INDEX.max_wait_seconds and (
-                    len(partial) >= PARTIAL_INDEX.min_searched_vectors
-                    or (len(partial) and seconds >= PARTIAL_INDEX.max_wait_seconds)
-                ):
+                partial = partial_vectors(graph, encoder, item_kind)
+                if _is_enough(partial, n_before, seconds):
                     return partial
     if job.status == JOB_FAILED:
         raise HopscopeError(job.error or "The vectors could not be made.")
     if job.status == JOB_CANCELLED:
         raise StoreError(
-            f"The vectors of the {ITEM_WORDS.get(of, of)} are not all there, as making them was "
-            "cancelled. Ask again to go on."
+            f"The vectors of the {ITEM_WORDS.get(item_kind, item_kind)} are not all there, as "
+            "making them was cancelled. Ask again to go on."
         )
-    return vector_index(graph, encoder, of, watch)
+    return vector_index(graph, encoder, item_kind, watch)
 
 
-def cosines_now(
+def _is_enough(partial: PartialVectors, n_before: int, seconds: float) -> bool:
+    """Return whether to search these vectors instead of waiting for the rest.
+
+    `n_before` of them were encoded when the wait began, `seconds` ago.
+    """
+    n_encoded, max_wait = len(partial), PARTIAL_INDEX.max_wait_seconds
+    seconds_left = (partial.total - n_encoded) * seconds / max(1e-9, n_encoded - n_before)
+    is_many = n_encoded >= PARTIAL_INDEX.min_searched_vectors
+    # After a long wait any vectors are enough.
+    return seconds_left > max_wait and (is_many or (n_encoded > 0 and seconds >= max_wait))
+
+
+def direct_cosines(
     graph: Graph,
     encoder: Encoder,
-    of: ItemKind,
+    item_kind: ItemKind,
     vector: np.ndarray,
     items: np.ndarray,
     watch: Watch = NO_WATCH,
 ) -> np.ndarray | None:
-    """Return the cosines of a few items with a unit vector, whose texts are encoded now.
+    """Encode a few items, and return their cosines with a unit vector.
 
-    The cosines have the precision of saved vectors.
+    It serves a question that need not wait for the vectors of all items. The cosines have the
+    precision of saved vectors.
 
     Parameters
     ----------
-    vector : the vector of the question, [d].
+    vector : the unit vector of the question, [d].
     items : at most `PARTIAL_INDEX.max_encoded_items` items; more give None.
 
     Returns
@@ -339,9 +359,9 @@ def cosines_now(
     if (
         len(items) > PARTIAL_INDEX.max_encoded_items
         or graph.edited_from is not None
-        or open_vectors(vector_folder(graph, encoder, of)) is not None
+        or open_vectors(vector_folder(graph, encoder, item_kind)) is not None
     ):
         return None
-    vectors = encoder.encode(texts_of_items(graph, of, items), watch)
+    vectors = encoder.encode(texts_of_items(graph, item_kind, items), watch)
     saved_vectors = vectors.astype(np.float16).astype(np.float32)
     return np.round((saved_vectors @ np.asarray(vector, np.float32)).astype(np.float64), 6)

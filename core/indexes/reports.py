@@ -1,4 +1,4 @@
-"""Reports on communities by a language model, each written once and saved on disk."""
+"""Community reports by a language model, each written once and saved on disk."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from core.runtime.concurrent_work import map_concurrently
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
-MAX_FACTS_TOKENS, MAX_REPORT_TOKENS = 400, 240
-FACTS_CHARACTERS_PER_TOKEN = 3.5
-MAX_SHOWN_NAMES = 30
+MAX_FACTS_TOKENS, MAX_REPORT_TOKENS = 400, 240  # of the prompt's facts, and of the reply
+FACTS_CHARACTERS_PER_TOKEN = 3.5  # an estimate, as the tokenizer of the model may be unknown
+MAX_SHOWN_NAMES = 30  # members of the community that the prompt names
 REPORT_JSON_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -47,7 +47,7 @@ REPORTS_FILE_SCHEMA = Schema("the reports", (REPORTS_TABLE,), is_recomputable=Tr
 class CommunityReport:
     """A community report with its title, text and cost.
 
-    `note` is a sentence about a reply that could not be parsed, else empty. `usage` is empty for a
+    `note` is a sentence about a reply that could not be parsed, else empty. `usage` is zero for a
     report that was already saved.
     """
 
@@ -133,7 +133,7 @@ class ReportStore:
         return CommunityReport(*rows[0]) if rows else None
 
     def write_missing(self, numbers: Iterable[int], watch: Watch = NO_WATCH) -> tuple[int, int]:
-        """Write the reports of these communities that are not saved yet.
+        """Write the reports of the given communities that are not saved yet.
 
         The model writes as many at a time as it accepts. Each is saved immediately, so a stop loses
         only those being written.
@@ -176,7 +176,7 @@ class ReportStore:
             return 1
 
     def missing(self, numbers: Iterable[int]) -> list[int]:
-        """Return the communities among these without a parsed report, in their order."""
+        """Return the communities among `numbers` that have no parsed report, in their order."""
         readable_keys = {
             key for (key,) in self._rows.query("select key from reports where note = ''")
         }

@@ -1,7 +1,7 @@
-"""Vectors of a graph's texts, saved on disk in blocks.
+"""Vectors of a graph's texts while they are encoded: files of blocks on disk.
 
 Each block is saved as soon as it is encoded. Once an exact index holds all vectors, the blocks are
-removed.
+removed. Texts that an earlier content of the graph had are not encoded again.
 """
 
 from __future__ import annotations
@@ -45,24 +45,27 @@ MAX_EARLIER_FOLDERS = 4  # earlier contents of a graph whose vectors are looked 
 NO_VECTORS = np.zeros((0, 0), np.float32)
 
 
-def count(graph: Graph, of: ItemKind) -> int:
+def count_items(graph: Graph, item_kind: ItemKind) -> int:
     """Return the number of items of a kind in a graph.
 
     Parameters
     ----------
     graph : the graph.
-    of : kind of the items.
+    item_kind : kind of the items.
 
     Returns
     -------
-    The number of nodes, edges, chunks or communities.
+    The number of nodes, edges, chunks or communities. Triples, relations and relation names are
+    counted as edges.
     """
-    if of in ("chunks", "communities"):
-        return n_chunks(graph) if of == "chunks" else n_communities(graph)
-    return graph.n_nodes if of == "nodes" else graph.n_edges
+    if item_kind in ("chunks", "communities"):
+        return n_chunks(graph) if item_kind == "chunks" else n_communities(graph)
+    return graph.n_nodes if item_kind == "nodes" else graph.n_edges
 
 
-def texts_of_items(graph: Graph, of: ItemKind, items: Sequence[int] | np.ndarray) -> list[str]:
+def texts_of_items(
+    graph: Graph, item_kind: ItemKind, items: Sequence[int] | np.ndarray
+) -> list[str]:
     """Return the texts that are encoded for some items.
 
     They are the names of nodes, or triples as "A -> r -> B". On a graph made of texts, nodes come
@@ -72,7 +75,7 @@ def texts_of_items(graph: Graph, of: ItemKind, items: Sequence[int] | np.ndarray
     Parameters
     ----------
     graph : the graph.
-    of : kind of the items.
+    item_kind : kind of the items.
     items : ids of nodes or edges, or rows of chunks or communities.
 
     Returns
@@ -81,22 +84,22 @@ def texts_of_items(graph: Graph, of: ItemKind, items: Sequence[int] | np.ndarray
 
     Notes
     -----
-    Triples have the wording of LEGO-GraphRAG. On texts, these are the three indexes of the in-depth
-    analysis.
+    Triples have the wording of LEGO-GraphRAG. On a graph made of texts, nodes, relations and
+    communities are the three indexes of the In-depth Analysis.
     """
-    if of == "chunks":
+    if item_kind == "chunks":
         return [chunk_label(graph, item) for item in items]
-    if of == "communities":
+    if item_kind == "communities":
         return [community_label(graph, item) for item in items]
-    if of in ("relations", "relation-names"):
-        return relation_labels(graph, items, of == "relation-names")
-    if of == "nodes":
+    if item_kind in ("relations", "relation-names"):
+        return relation_labels(graph, items, item_kind == "relation-names")
+    if item_kind == "nodes":
         return node_labels(graph, items)
     return graph.triple_texts(np.asarray(items, np.int64))
 
 
 def encode_here(encoder, watch: Watch = NO_WATCH) -> EncodeBlocks:
-    """Return an encoding function that works in this process, one block after the other.
+    """Return a function that encodes blocks in this process, one by one.
 
     Parameters
     ----------
@@ -105,7 +108,7 @@ def encode_here(encoder, watch: Watch = NO_WATCH) -> EncodeBlocks:
 
     Returns
     -------
-    A function for `VectorBlocks.complete`.
+    A function for `VectorBlocks.encode_missing`.
     """
 
     def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
@@ -129,7 +132,8 @@ def encode_over_workers(workers: Workers, encoder: str, watch: Watch = NO_WATCH)
 
     Returns
     -------
-    A function for `VectorBlocks.complete`. It raises HopscopeError if a worker dies repeatedly.
+    A function for `VectorBlocks.encode_missing`, which raises HopscopeError if a worker dies
+    repeatedly.
     """
 
     def encode(blocks: Iterable[BlockTexts], report: Callable[[int], None]) -> BlockVectors:
@@ -225,12 +229,12 @@ class VectorBlocks:
     the vectors, which are then read from it.
 
     `custom_texts` holds texts that are encoded instead of the graph's own; an empty one stands for
-    the graph's own text. `n_encoded` counts the vectors that `complete` encoded, `n_reused` those
-    that it took from an earlier content of the graph.
+    the graph's own text. `n_encoded` counts the vectors that `encode_missing` encoded, `n_reused`
+    those that it took from an earlier content of the graph.
     """
 
     graph: Graph
-    of: ItemKind
+    item_kind: ItemKind
     folder: Path
     n_encoded: int = 0
     n_reused: int = 0
@@ -239,20 +243,20 @@ class VectorBlocks:
     @property
     def label(self) -> str:
         """Name of the encoded items, for progress messages."""
-        return self.of
+        return self.item_kind
 
     def total(self) -> int:
         """Return the number of items."""
-        return count(self.graph, self.of)
+        return count_items(self.graph, self.item_kind)
 
     def texts_of(self, items: Sequence[int]) -> list[str]:
         """Return the texts that are encoded for these items."""
         if not self.custom_texts:
-            return texts_of_items(self.graph, self.of, items)
+            return texts_of_items(self.graph, self.item_kind, items)
         unworded = [item for item in items if not self.custom_texts[item]]
         own_texts = {}
         if unworded:
-            own_texts = dict(zip(unworded, texts_of_items(self.graph, self.of, unworded)))
+            own_texts = dict(zip(unworded, texts_of_items(self.graph, self.item_kind, unworded)))
         return [own_texts.get(item, self.custom_texts[item]) for item in items]
 
     def __len__(self) -> int:
@@ -266,10 +270,10 @@ class VectorBlocks:
         """Return the vectors of a block. Raises StoreError if they are damaged."""
         return read_block(self.folder, number, self.total())
 
-    def rows(self, items: np.ndarray) -> np.ndarray:
-        """Return the vectors of some items, in ascending order, float16 [n, d].
+    def vectors_of(self, items: np.ndarray) -> np.ndarray:
+        """Return the vectors of some items, float16 [n, d]. Raises StoreError as `read`.
 
-        Raises StoreError as `read`.
+        `items` is ascending, as the vectors are read block by block.
         """
         numbers, rows = np.divmod(items, BLOCK_TEXTS)
         return np.concatenate(
@@ -280,8 +284,8 @@ class VectorBlocks:
         """Count the zero vectors, which stand for texts that the encoder could not read."""
         return sum(int((~self.read(number).any(axis=1)).sum()) for number in range(len(self)))
 
-    def missing(self) -> list[int]:
-        """Return the blocks that are not encoded yet."""
+    def missing_blocks(self) -> list[int]:
+        """Return the numbers of the blocks that are not encoded yet."""
         absent = [
             number for number in range(len(self)) if not block_file(self.folder, number).exists()
         ]
@@ -293,7 +297,7 @@ class VectorBlocks:
             with suppress(OSError):  # On Windows a file stays while another process reads it.
                 block_file(self.folder, number).unlink(missing_ok=True)
 
-    def complete(self, encode: EncodeBlocks, watch: Watch = NO_WATCH) -> None:
+    def encode_missing(self, encode: EncodeBlocks, watch: Watch = NO_WATCH) -> None:
         """Encode the missing blocks, and save each when it is complete.
 
         The keys of all texts are saved first, for later contents of the graph. A text with a vector
@@ -313,14 +317,16 @@ class VectorBlocks:
         write_atomically(
             self.folder / KEYS_FILE, lambda stream: np.save(stream, np.concatenate(block_keys))
         )
-        missing, waiting, total = self.missing(), {}, self.total()
+        missing, total = self.missing_blocks(), self.total()
+        # by block, from its dispatch to its result: rows of its texts in the earlier vectors
+        earlier_rows: dict[int, np.ndarray] = {}
         share = 1 - len(missing) / len(self)
         earlier_vectors = EarlierVectors.open_earlier(self.folder, self.graph)
 
         def missing_texts() -> Iterator[BlockTexts]:
             for number in missing:
                 watch.check()
-                rows = waiting[number] = earlier_vectors.find_rows(block_keys[number])
+                rows = earlier_rows[number] = earlier_vectors.find_rows(block_keys[number])
                 items = self.items(number)
                 yield number, self.texts_of([items[i] for i in np.flatnonzero(rows < 0).tolist()])
 
@@ -330,7 +336,7 @@ class VectorBlocks:
 
         with closing(encode(missing_texts(), report_progress)) as results:
             for done, (number, vectors) in enumerate(results, 1):
-                block = earlier_vectors.fill_block(waiting.pop(number), vectors)
+                block = earlier_vectors.fill_block(earlier_rows.pop(number), vectors)
                 write_atomically(block_file(self.folder, number), partial(np.save, arr=block))
                 self.n_encoded += len(vectors)
                 self.n_reused += len(block) - len(vectors)
@@ -400,7 +406,7 @@ class EarlierVectors:
         return cls(tuple(sources))
 
     def find_rows(self, keys: np.ndarray) -> np.ndarray:
-        """Return the row of each key over all sources, int64, or -1 if it is missing."""
+        """Return the row of each key over all sources, int64; -1 if missing."""
         result, start = np.full(len(keys), -1, np.int64), 0
         for source in self.sources:
             source_rows = source.find(keys)
@@ -408,26 +414,26 @@ class EarlierVectors:
             start += source.total
         return result
 
-    def fill_block(self, rows: np.ndarray, fresh: np.ndarray) -> np.ndarray:
+    def fill_block(self, rows: np.ndarray, new_vectors: np.ndarray) -> np.ndarray:
         """Combine earlier and new vectors into one block.
 
         Parameters
         ----------
         rows : rows of the earlier vectors, int64 [n]; -1 for a new one.
-        fresh : the new vectors in order, float [m, d].
+        new_vectors : the new vectors in order, float [m, d].
 
         Returns
         -------
         float16 [n, d].
         """
-        earlier_vectors = np.empty((0, fresh.shape[1]), np.float16)
+        earlier_vectors = np.empty((0, new_vectors.shape[1]), np.float16)
         earlier_rows = np.flatnonzero(rows >= 0)
         if len(earlier_rows):
             earlier_vectors = self._vectors(rows[earlier_rows])
         block = np.empty((len(rows), earlier_vectors.shape[1]), np.float16)
         block[earlier_rows] = earlier_vectors
-        if len(fresh):
-            block[rows < 0] = fresh
+        if len(new_vectors):
+            block[rows < 0] = new_vectors
         return block
 
     def _vectors(self, rows: np.ndarray) -> np.ndarray:
@@ -435,6 +441,7 @@ class EarlierVectors:
         starts = np.cumsum([0, *(source.total for source in self.sources)])
         sources = np.searchsorted(starts, rows, "right") - 1
         blocks, offset = np.divmod(rows - starts[sources], BLOCK_TEXTS)
+        # Each column of `files` is the number of a source and of one of its blocks.
         files, file_of_row = np.unique(np.stack([sources, blocks]), axis=1, return_inverse=True)
         parts = [self._block(self.sources[source], block) for source, block in files.T.tolist()]
         vectors = np.empty((len(rows), parts[0].shape[1]), np.float16)
@@ -465,6 +472,7 @@ def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
     -------
     At most `MAX_EARLIER_FOLDERS` folders.
     """
+    # `folder` is GRAPH/indexes/DIGEST/NAME, with a digest of the content. Siblings differ in GRAPH.
     indexes = folder.parent.parent
     key_files = list(indexes.glob(f"*/{folder.name}/{KEYS_FILE}"))
     if graph is not None and graph.columns.has_texts:

@@ -18,13 +18,13 @@ from core.graph.storage.store_files import lock_store
 from core.graph.store import Graph
 from core.indexes import vector_blocks
 from core.indexes.chains import fingerprint
-from core.indexes.index_extension import ORDER_FILE, PositionMap, extend_index, order_in
+from core.indexes.index_extension import ORDER_FILE, PositionMap, extend_index, read_order
 from core.indexes.index_parts import (
     HNSW_BUILD_EF,
     HNSW_LINKS,
     INDEX_FILE,
     SplitIndex,
-    files,
+    index_files,
     open_saved_index,
     save_index,
     search_index,
@@ -42,7 +42,7 @@ from core.indexes.vector_blocks import (
     EncodeBlocks,
     ItemKind,
     VectorBlocks,
-    count,
+    count_items,
     encode_here,
     texts_of_items,
 )
@@ -54,7 +54,8 @@ from core.watch import NO_WATCH, Watch
 
 VECTORS_VERSION = 1
 VECTORS_SHELF = "vectors"  # under this name a graph holds opened indexes in memory
-# exact searches of all vectors, in half and in single precision
+# faiss kinds that compare all vectors exactly, in half and in single precision. Single precision
+# comes from earlier versions and is used for edited graphs, whose indexes stay in memory.
 EXACT_KIND, FORMER_EXACT_KIND = "SQfp16", "Flat"
 
 
@@ -81,9 +82,9 @@ VECTOR_INDEX = VectorIndexDefaults()
 class VectorIndex:
     """Unit vectors in a faiss index.
 
-    Vector `i` belongs to item `i`, or to the item that `order` gives. `facts` holds the kind,
-    dimension, number of items, seconds, and the numbers of encoded and reused vectors. It also
-    holds the source if another program made the vectors.
+    Vector `i` belongs to item `i`, or to the item that `order` gives. `facts` is saved with the
+    index: its kind, the dimension, the number of items, the seconds of its build, and the numbers
+    of encoded and reused vectors. It has a source if another program made the vectors.
     """
 
     index: Any
@@ -113,13 +114,11 @@ class VectorIndex:
             share = "how many of the exact nearest it finds was not measured"
         else:
             share = f"it finds {recall:.2f} of the exact nearest"
-        added, masked = (
-            (self.order.n_added, self.order.n_masked) if self.order is not None else (0, 0)
-        )
         changed = ""
-        if added or masked:
+        if self.order is not None and (self.order.n_added or self.order.n_masked):
             changed = (
-                f" Since it was made as a whole {added:,} were added to it and {masked:,} masked."
+                f" Since it was made as a whole {self.order.n_added:,} were added to it and "
+                f"{self.order.n_masked:,} masked."
             )
         parts = f" in {self.facts['parts']:,} parts" if self.facts.get("parts") else ""
         return (
@@ -140,7 +139,7 @@ class VectorIndex:
         )
 
     def check_dimension(self, vector: np.ndarray) -> None:
-        """Raise BadParameter for a vector of another dimension than the indexed ones."""
+        """Raise BadParameter if a vector has another dimension than the indexed ones."""
         if len(vector) != self.facts["dimension"]:
             raise BadParameter(
                 "The question and what is searched were read by different encoders; "
@@ -178,6 +177,7 @@ class VectorIndex:
         query = np.ascontiguousarray(vector, np.float32)
         if not self.is_exact or not len(items):
             return np.round((self.vectors_of(items) @ query).astype(np.float64), 6)
+        # searched, so that the digits are the same as those of `nearest`
         is_wanted = np.zeros(self.index.ntotal, bool)
         is_wanted[items] = True
         scores, ids = search_index(self.index, query[None], int(is_wanted.sum()), is_wanted)
@@ -186,7 +186,7 @@ class VectorIndex:
         return np.round(score_of_item[items], 6)
 
     def nearest(
-        self, vector: np.ndarray, k: int, without: np.ndarray | None = None
+        self, vector: np.ndarray, k: int, excluded: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the `k` items with the largest cosine, or all if there are fewer.
 
@@ -196,7 +196,7 @@ class VectorIndex:
         Parameters
         ----------
         vector : a unit vector, [d].
-        without : items that are left out.
+        excluded : items that are left out, int64; None for none.
 
         Returns
         -------
@@ -209,7 +209,7 @@ class VectorIndex:
         self.check_dimension(vector)
         n_asked = min(len(self), 2 * k + 16)
         scores, ids = search_index(
-            self.index, np.asarray(vector, np.float32)[None], n_asked, self._position_mask(without)
+            self.index, np.asarray(vector, np.float32)[None], n_asked, self._position_mask(excluded)
         )
         is_found = ids[0] >= 0  # HNSW may find fewer
         ids = ids[0][is_found].astype(np.int64)
@@ -219,46 +219,48 @@ class VectorIndex:
         order = np.lexsort((ids, -scores))[:k]
         return ids[order], scores[order]
 
-    def _position_mask(self, without: np.ndarray | None) -> np.ndarray | None:
-        """Return a boolean mask of the positions that may be returned; None if all may."""
+    def _position_mask(self, excluded: np.ndarray | None) -> np.ndarray | None:
+        """Return a boolean mask of the positions to search; None for all."""
         has_masked = self.order is not None and self.order.n_masked > 0
-        if not has_masked and (without is None or not len(without)):
+        if not has_masked and (excluded is None or not len(excluded)):
             return None
         mask = (
             np.ones(self.index.ntotal, bool) if self.order is None else self.order.has_item.copy()
         )
-        if without is not None and len(without):
+        if excluded is not None and len(excluded):
             if self.order is not None:
-                without = self.order.positions_of(np.asarray(without, np.int64))
-            mask[without] = False
+                excluded = self.order.positions_of(np.asarray(excluded, np.int64))
+            mask[excluded] = False
         return mask
 
 
-def vector_folder(graph: Graph, encoder, of: ItemKind) -> Path:
+def vector_folder(graph: Graph, encoder, item_kind: ItemKind) -> Path:
     """Return the folder of a graph's vectors by one encoder.
 
     Parameters
     ----------
     graph : the graph.
     encoder : the encoder; its fingerprint is part of the name.
-    of : kind of the items.
+    item_kind : kind of the items.
 
     Returns
     -------
     The path; the folder may not exist.
     """
-    return index_folder(graph) / f"vectors-{of}-{fingerprint(encoder)}"
+    return index_folder(graph) / f"vectors-{item_kind}-{fingerprint(encoder)}"
 
 
 @count_time("preparation", "Vectors of the graph")
-def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -> VectorIndex:
+def vector_index(
+    graph: Graph, encoder, item_kind: ItemKind, watch: Watch = NO_WATCH
+) -> VectorIndex:
     """Return the vectors of a graph, encoded first if they are missing and few.
 
     Parameters
     ----------
     graph : the graph.
     encoder : the encoder.
-    of : kind of the items.
+    item_kind : kind of the items.
     watch : receives the progress; what it raises stops the work.
 
     Returns
@@ -273,39 +275,39 @@ def vector_index(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -
     if graph.edited_from is not None:
         return graph.derived.get_or_make(
             "vectors of the rest",
-            (fingerprint(encoder), of),
-            lambda: _edited_vectors(graph, encoder, of, watch),
+            (fingerprint(encoder), item_kind),
+            lambda: _edited_vectors(graph, encoder, item_kind, watch),
         )
-    key, shelf = (fingerprint(encoder), of), graph.derived.cache_of(VECTORS_SHELF)
+    key, shelf = (fingerprint(encoder), item_kind), graph.derived.cache_of(VECTORS_SHELF)
     with hold_lock(shelf.lock, watch):
         index, done = shelf.values.get(key, (None, ""))
         if index is None or not os.path.exists(done):  # may have been deleted since
-            index = open_vectors(vector_folder(graph, encoder, of))
+            index = open_vectors(vector_folder(graph, encoder, item_kind))
             if (
                 index is None
-                and count(graph, of) > VECTOR_INDEX.max_items_in_question
+                and count_items(graph, item_kind) > VECTOR_INDEX.max_items_in_question
                 and not graph.columns.has_texts
             ):
                 name = graph.folder or graph.name
                 raise StoreError(
                     with_command(
-                        f"The {count(graph, of):,} {of} of “{graph.name}” have no vectors yet. "
-                        "Encode them on the page Indexes.",
-                        f"python -m core index vectors --graph {name} --of {of}",
+                        f"The {count_items(graph, item_kind):,} {item_kind} of “{graph.name}” have "
+                        "no vectors yet. Encode them on the page Indexes.",
+                        f"python -m core index vectors --graph {name} --of {item_kind}",
                     )
                 )
-            index = index or build_vectors(graph, encoder, of, watch)
-            done = str(vector_folder(graph, encoder, of) / DONE_FILE)
+            index = index or build_vectors(graph, encoder, item_kind, watch)
+            done = str(vector_folder(graph, encoder, item_kind) / DONE_FILE)
         shelf.values[key] = index, done
     if index.missing_vectors_note:
         add_note(index.missing_vectors_note)
     return index
 
 
-def _edited_vectors(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH) -> VectorIndex:
+def _edited_vectors(graph: Graph, encoder, item_kind: ItemKind, watch: Watch) -> VectorIndex:
     """Return the vectors of an edited graph, without saving them.
 
-    They are taken from the graph that it comes from. Only items whose text has changed are encoded.
+    They are taken from the original graph. Only items whose text the edit has changed are encoded.
     """
     import faiss
 
@@ -314,15 +316,15 @@ def _edited_vectors(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH
         "nodes": (origin.nodes, origin.new_nodes),
         "chunks": (origin.chunks, ()),
         "communities": (origin.communities, ()),
-    }.get(of, (origin.edges, origin.new_edges))
-    vectors = vector_index(origin.graph, encoder, of, watch).vectors_of(rows)
+    }.get(item_kind, (origin.edges, origin.new_edges))
+    vectors = vector_index(origin.graph, encoder, item_kind, watch).vectors_of(rows)
     new = np.flatnonzero(is_new)
     if len(new):
-        vectors[new] = encoder.encode(texts_of_items(graph, of, new), watch)
+        vectors[new] = encoder.encode(texts_of_items(graph, item_kind, new), watch)
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(np.ascontiguousarray(vectors, np.float32))
     facts = {
-        "of": of,
+        "of": item_kind,
         "kind": FORMER_EXACT_KIND,
         "items": index.ntotal,
         "dimension": index.d,
@@ -334,11 +336,11 @@ def _edited_vectors(graph: Graph, encoder, of: ItemKind, watch: Watch = NO_WATCH
 def build_vectors(
     graph: Graph,
     encoder,
-    of: ItemKind,
+    item_kind: ItemKind,
     watch: Watch = NO_WATCH,
     limit: int = VECTOR_INDEX.max_unconfirmed_items,
     encode: EncodeBlocks | None = None,
-    worded: Sequence[str] = (),
+    custom_texts: Sequence[str] = (),
     source: str = "",
 ) -> VectorIndex:
     """Encode the vectors of a graph that are not finished yet.
@@ -348,10 +350,10 @@ def build_vectors(
 
     Parameters
     ----------
-    of : the sort of items to encode.
+    item_kind : kind of the items.
     limit : the largest number of items.
-    encode : encodes the blocks elsewhere; in this process by default.
-    worded : texts of items that are encoded instead of the graph's own.
+    encode : gives the vectors of blocks of texts; by default it encodes them in this process.
+    custom_texts : texts of items that are encoded instead of the graph's own.
     source : who made the vectors, as a sentence, if not this program.
 
     Returns
@@ -363,19 +365,19 @@ def build_vectors(
     BadInput : there are more than `limit` items, or none.
     StoreError : the vectors cannot be saved.
     """
-    folder = vector_folder(graph, encoder, of)
+    folder = vector_folder(graph, encoder, item_kind)
     with lock_store(folder / BUILD_LOCK_NAME, True, waiting_watch(watch)):
-        blocks = VectorBlocks(graph, of, folder, custom_texts=worded)
+        blocks = VectorBlocks(graph, item_kind, folder, custom_texts=custom_texts)
         ready = open_vectors(folder)
         if ready is not None:
             if ready.is_exact:  # blocks left by an earlier version or a killed process
                 blocks.remove_files()
             return ready
-        if not count(graph, of):
-            raise BadInput(f"“{graph.name}” has no {of} to encode.")
-        if count(graph, of) > limit:
-            raise BadInput(too_many(graph, encoder, of, limit))
-        facts = {"of": of} | ({"source": source} if source else {})
+        if not count_items(graph, item_kind):
+            raise BadInput(f"“{graph.name}” has no {item_kind} to encode.")
+        if count_items(graph, item_kind) > limit:
+            raise BadInput(limit_message(graph, encoder, item_kind, limit))
+        facts = {"of": item_kind} | ({"source": source} if source else {})
         return finish_vectors(blocks, encode or encode_here(encoder, watch), facts, watch)
 
 
@@ -400,9 +402,9 @@ def finish_vectors(
     start = time.monotonic()
     watch.report(
         f"Encoding {blocks.label}: {blocks.total():,} in all",
-        1 - len(blocks.missing()) / len(blocks),
+        1 - len(blocks.missing_blocks()) / len(blocks),
     )
-    blocks.complete(encode, watch)
+    blocks.encode_missing(encode, watch)
     watch.report("Making the vectors searchable")
     index, kind, order = build_search_index(blocks, watch)
     facts |= _save_search_index(index, order, blocks.folder)
@@ -435,7 +437,7 @@ def finish_vectors(
 
 
 def _save_search_index(index: Any, order: PositionMap | None, folder: Path) -> dict[str, Any]:
-    """Save an index and its order in a folder, and return the facts to record about them."""
+    """Save an index and its order, and return the facts to record about them."""
     facts: dict[str, Any] = {}
     if order is not None:
         write_atomically(folder / ORDER_FILE, lambda stream: np.save(stream, order.items))
@@ -448,11 +450,11 @@ def _save_search_index(index: Any, order: PositionMap | None, folder: Path) -> d
 
 
 def open_vectors(folder: Path) -> VectorIndex | None:
-    """Open the finished vectors in a folder by memory map; None if there are no sound ones."""
+    """Open the finished vectors in a folder by memory map; None without sound ones."""
     try:
         facts = digests.check_own_digest(json.loads((folder / DONE_FILE).read_text("utf-8")))
         index = open_saved_index(folder, int(facts.get("parts", 0)))
-        order = order_in(folder, facts)
+        order = read_order(folder, facts)
     except (OSError, ValueError, RuntimeError, AttributeError, TypeError):
         return None
     n_positions = index.ntotal if order is None else len(order.items)
@@ -464,7 +466,7 @@ def open_vectors(folder: Path) -> VectorIndex | None:
     return VectorIndex(index, facts, order) if fits else None
 
 
-def vector_coverage(graph: Graph, encoder, of: ItemKind) -> tuple[int, int]:
+def vector_coverage(graph: Graph, encoder, item_kind: ItemKind) -> tuple[int, int]:
     """Return how many items are encoded, and how many there are.
 
     The two are equal only once the index is finished as well.
@@ -473,17 +475,19 @@ def vector_coverage(graph: Graph, encoder, of: ItemKind) -> tuple[int, int]:
     ----------
     graph : the graph.
     encoder : the encoder; its fingerprint is part of the folder's name.
-    of : kind of the items.
+    item_kind : kind of the items.
 
     Returns
     -------
     Number of encoded items, and of all.
     """
-    folder, total = vector_folder(graph, encoder, of), count(graph, of)
+    folder, total = vector_folder(graph, encoder, item_kind), count_items(graph, item_kind)
     if (folder / DONE_FILE).exists() and open_vectors(folder) is not None:
         return total, total
-    blocks = VectorBlocks(graph, of, folder)
-    return min(total - 1, (len(blocks) - len(blocks.missing())) * vector_blocks.BLOCK_TEXTS), total
+    blocks = VectorBlocks(graph, item_kind, folder)
+    return min(
+        total - 1, (len(blocks) - len(blocks.missing_blocks())) * vector_blocks.BLOCK_TEXTS
+    ), total
 
 
 def delete_vectors(folder: Path) -> None:
@@ -504,8 +508,8 @@ def forget_vectors(graph: Graph) -> None:
         shelf.values.clear()
 
 
-def kind_for(items: int) -> str:
-    """Return the kind of faiss index for a number of vectors, as the factory of faiss names it.
+def faiss_kind(items: int) -> str:
+    """Return the kind of index for a number of vectors, as faiss's factory names it.
 
     Up to `VECTOR_INDEX.max_exact_vectors` vectors it is an exact search in half precision, above an
     HNSW index over bytes.
@@ -547,7 +551,7 @@ def _make_index(
     faiss, blocks: VectorBlocks, watch: Watch, kind: str
 ) -> tuple[Any, str, PositionMap | None]:
     items, width = blocks.items(len(blocks) - 1).stop, blocks.read(0).shape[1]
-    kind = kind or kind_for(items)
+    kind = kind or faiss_kind(items)
     if kind != EXACT_KIND and (extension := extend_index(blocks, kind, width)) is not None:
         return tune_search(extension[0]), kind, extension[1]
     index = faiss.index_factory(width, kind, faiss.METRIC_INNER_PRODUCT)
@@ -576,7 +580,7 @@ def _build_parts(faiss, blocks: VectorBlocks, watch: Watch, empty) -> SplitIndex
     """
     n_parts = -(-blocks.items(len(blocks) - 1).stop // VECTOR_INDEX.part_vectors)
     blocks_of_parts = np.array_split(np.arange(len(blocks)), n_parts)
-    for numbers, file in zip(blocks_of_parts, files(blocks.folder, n_parts)):
+    for numbers, file in zip(blocks_of_parts, index_files(blocks.folder, n_parts)):
         save_index(_fill_index(faiss.clone_index(empty), blocks, numbers.tolist(), watch), file)
     return open_saved_index(blocks.folder, n_parts)
 
@@ -584,7 +588,7 @@ def _build_parts(faiss, blocks: VectorBlocks, watch: Watch, empty) -> SplitIndex
 def recall_of(
     index: Any, blocks: VectorBlocks, watch: Watch = NO_WATCH, order: PositionMap | None = None
 ) -> float:
-    """Return the recall of an index: the share of the exact nearest vectors that it finds.
+    """Return the share of the exact nearest vectors that an index finds.
 
     Some of the index's own vectors are the queries. A vector whose cosine is at most
     `VECTOR_INDEX.cosine_tolerance` below that of the last of the nearest counts as found.
@@ -604,14 +608,15 @@ def recall_of(
     n_nearest = min(VECTOR_INDEX.recall_nearest, items)
     n_queries = min(VECTOR_INDEX.recall_queries, items)
     rows = np.unique(np.linspace(0, items - 1, n_queries).astype(np.int64))
-    queries = blocks.rows(rows).astype(np.float32)
+    queries = blocks.vectors_of(rows).astype(np.float32)
     if order is None:
         neighbours = index.search(queries, n_nearest)[1]
     else:
         positions = index.search(queries, n_nearest + min(order.n_masked, 2 * n_nearest))[1]
         neighbours = order.first_items(positions, n_nearest)
+    # of each query: the cosines of its exact nearest vectors, and of those that the index found
     best = np.full((len(rows), n_nearest), -np.inf, np.float32)
-    exact = np.full((len(rows), n_nearest), -np.inf, np.float32)
+    found = np.full((len(rows), n_nearest), -np.inf, np.float32)
     for number in range(len(blocks)):
         watch.check()
         cosines = queries @ blocks.read(number).astype(np.float32).T
@@ -620,13 +625,13 @@ def recall_of(
         for row in range(len(rows)):
             offsets = neighbours[row] - blocks.items(number).start
             hits = np.flatnonzero((offsets >= 0) & (offsets < cosines.shape[1]))
-            exact[row, hits] = cosines[row, offsets[hits]]
+            found[row, hits] = cosines[row, offsets[hits]]
     last = best.min(axis=1, keepdims=True)
-    return round(float((exact >= last - VECTOR_INDEX.cosine_tolerance).mean()), 3)
+    return round(float((found >= last - VECTOR_INDEX.cosine_tolerance).mean()), 3)
 
 
-def too_many(graph: Graph, encoder, of: ItemKind, limit: int) -> str:
-    """Return a message on the cost of encoding more items than are allowed.
+def limit_message(graph: Graph, encoder, item_kind: ItemKind, limit: int) -> str:
+    """Return the message for more items than are encoded without a confirmation.
 
     The time is estimated from a sample encoded here.
 
@@ -634,27 +639,26 @@ def too_many(graph: Graph, encoder, of: ItemKind, limit: int) -> str:
     ----------
     graph : the graph.
     encoder : the encoder.
-    of : kind of the items.
+    item_kind : kind of the items.
     limit : the largest number of items that is encoded without a confirmation.
 
     Returns
     -------
     Sentences with the time, the size on disk, and the option that raises the limit.
     """
-    items = count(graph, of)
-    sample = texts_of_items(
-        graph, of, np.linspace(0, items - 1, VECTOR_INDEX.timing_sample_texts).astype(np.int64)
-    )
+    items = count_items(graph, item_kind)
+    rows = np.linspace(0, items - 1, VECTOR_INDEX.timing_sample_texts).astype(np.int64)
+    sample = texts_of_items(graph, item_kind, rows)
     encoder.encode(sample[:1])
     start = time.perf_counter()
     width = encoder.encode(sample).shape[1]
     rate = VECTOR_INDEX.timing_sample_texts / max(1e-9, time.perf_counter() - start)
     # Bytes per component: two in the exact index. An HNSW index takes one, and the blocks, which
     # are kept with it, take two.
-    width *= 2 if kind_for(items) == EXACT_KIND else 3
+    width *= 2 if faiss_kind(items) == EXACT_KIND else 3
     size = items * width / (1 << 30)
     return (
-        f"“{graph.name}” has {items:,} {of}, more than the limit of {limit:,}: at {rate:,.0f} "
-        f"texts a second, encoding them takes about {duration_text(items / rate)} on this computer and "
-        f"{size:,.1f} GB of disk. Say --limit {items} to do it all the same."
+        f"“{graph.name}” has {items:,} {item_kind}, more than the limit of {limit:,}: at "
+        f"{rate:,.0f} texts a second, encoding them takes about {duration_text(items / rate)} on "
+        f"this computer and {size:,.1f} GB of disk. Say --limit {items} to do it all the same."
     )

@@ -65,7 +65,7 @@ class WalkSentences:
 
     @property
     def wording(self) -> str:
-        """Digest of the model, prompt and token limit; it differs whenever sentences may differ."""
+        """Digest of the model, prompt and token limit, which identify the sentences."""
         identity = [self._signature, load_prompts("walks")["sentence"], MAX_WALK_SENTENCE_TOKENS]
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Walk corpus of a graph (Walk&Retrieve): a vector for each node, of the text of its walks."""
+"""Walk corpus of a graph (Walk&Retrieve): a vector of the walks of each node."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from core.runtime.slots import hold_lock
 from core.types import Path
 from core.watch import NO_WATCH, Watch
 
-WALKS_SHELF = "walk corpora"
+WALKS_SHELF = "walk corpora"  # under this name a graph holds opened corpora in memory
 MAX_NODES_IN_QUESTION = 2_000  # nodes whose walks are encoded during a question
 MAX_WALK_NODES = 1_000_000  # nodes whose walks are encoded unless a higher limit is given
 WALK_SEPARATOR = "; "
@@ -130,9 +130,8 @@ def walk_texts(
     ----------
     nodes : node ids.
     plan : strategy, number and length of the walks.
-    words : words walks as sentences.
-    limit : number of tokens that the encoder reads; walks beyond them are left out. 0 keeps all
-        walks.
+    words : turns walks into sentences.
+    limit : number of tokens that the encoder reads, 0 for all; walks beyond them are left out.
 
     Returns
     -------
@@ -141,6 +140,7 @@ def walk_texts(
     walks = [iterate_walks(graph, int(node), plan) for node in nodes]
     texts = [list[str]() for _ in nodes]
     unfinished = list(range(len(walks)))
+    # A few walks of all nodes are worded together, as a language model words several at a time.
     while unfinished:
         batches = [list(islice(walks[i], WORDING_BATCH_WALKS)) for i in unfinished]
         sentences = iter(words(list(chain.from_iterable(batches))))
@@ -175,7 +175,7 @@ def nodes_with_walks(graph: Graph, plan: WalkPlan, limit: int = MAX_WALK_NODES) 
             with_command(
                 f"Walks of every node are made for graphs of up to {limit:,} nodes; "
                 f"“{graph.name}” is larger. The command line makes more.",
-                f"{command(graph, plan)} --limit {graph.n_nodes}",
+                f"{walks_command(graph, plan)} --limit {graph.n_nodes}",
             )
         )
     nodes = OrderedSteps.from_graph(graph, graph.resolve(plan.direction)).nodes_with_steps()
@@ -251,7 +251,7 @@ def walk_corpus(
                     with_command(
                         f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded "
                         "yet. Encode them on the page Indexes.",
-                        command(graph, plan),
+                        walks_command(graph, plan),
                     )
                 )
             if index:
@@ -262,12 +262,12 @@ def walk_corpus(
     return corpus
 
 
-def command(graph: Graph, plan: WalkPlan) -> str:
+def walks_command(graph: Graph, plan: WalkPlan) -> str:
     """Return the command that encodes a walk corpus.
 
     Parameters
     ----------
-    plan : options that differ from the defaults are written out.
+    plan : strategy, number, length and direction of the walks, and more.
 
     Returns
     -------
@@ -275,9 +275,8 @@ def command(graph: Graph, plan: WalkPlan) -> str:
     """
     text = (
         f"python -m core index walks --graph {graph.folder or graph.name}"
-        f" --strategy {plan.strategy}"
+        f" --strategy {plan.strategy} --walks {plan.walks} --length {plan.length}"
     )
-    text += f" --walks {plan.walks} --length {plan.length}"
     for option, value, default in (("direction", plan.direction, "graph"), ("seed", plan.seed, 0)):
         text += f" --{option} {value}" if value != default else ""
     return text + " --unique" * plan.unique

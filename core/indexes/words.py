@@ -1,6 +1,6 @@
-"""Word index of a graph's texts, for search by BM25 and TF-IDF.
+"""Inverted index of the words of a graph's texts, for BM25 and TF-IDF.
 
-It holds the numbers of the texts with each word, and its counts. For a large graph it is saved.
+It holds the texts that contain each word, with the counts. For a large graph it is saved.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from core.indexes.vector_blocks import (
     DONE_FILE,
     KEYS_FILE,
     ItemKind,
-    count,
+    count_items,
     earlier_folders,
     text_keys,
     texts_of_items,
@@ -69,7 +69,7 @@ class Postings:
     The texts with word `i` are `items[starts[i]:starts[i + 1]]`, ascending, with the counts in
     `times`. Words are sorted by their bytes. They are concatenated in `spelled`, word `i` from
     `begins[i]` on. `lengths` counts the words of each text. `norms` are the lengths of the TF-IDF
-    vectors of the texts.
+    vectors of the texts. The names of the arrays are those of the saved files.
     """
 
     spelled: np.ndarray  # uint8
@@ -102,20 +102,19 @@ class Postings:
         iterator = iter(texts)
         while batch := list(islice(iterator, WORD_INDEX.count_batch_texts)):
             batch_words = [search_terms(text, code) for text in batch]
-            lengths.extend(map(len, batch_words))
-            batch_counts.append(
-                _count_words(
-                    [id_of_word[word] for one in batch_words for word in one],
-                    [len(one) for one in batch_words],
-                )
-            )
+            batch_lengths = list(map(len, batch_words))
+            lengths.extend(batch_lengths)
+            word_ids = [id_of_word[word] for words_of_text in batch_words for word in words_of_text]
+            batch_counts.append(_count_words(word_ids, batch_lengths))
         order = sorted(id_of_word, key=lambda word: word.encode("utf-8", "surrogatepass"))
         rank = np.empty(len(order), np.int32)
         rank[[id_of_word[word] for word in order]] = np.arange(len(order), dtype=np.int32)
+        # The empty arrays allow for no batch at all.
         words, times, n_words = (
             np.concatenate([NO_WORDS, *parts]) for parts in zip((NO_WORDS,) * 3, *batch_counts)
         )
         del batch_counts
+        # int32 halves scipy's memory. Arrays are freed early, as memory is at its peak here.
         narrow = np.int32 if len(words) < np.iinfo(np.int32).max else np.int64
         rows = np.concatenate([[0], np.cumsum(n_words, dtype=np.int64)]).astype(narrow)
         counts = csr_array(
@@ -124,12 +123,10 @@ class Postings:
         del words, times
         columns = counts.tocsc()
         del counts
-        items = columns.indices.astype(np.int32, copy=False)
-        word_bytes = [word.encode("utf-8", "surrogatepass") for word in order]
         return cls._assemble(
-            word_bytes,
+            [word.encode("utf-8", "surrogatepass") for word in order],
             columns.indptr.astype(np.int64),
-            items,
+            columns.indices.astype(np.int32, copy=False),
             columns.data,
             np.array(lengths, np.int32),
             code,
@@ -161,14 +158,16 @@ class Postings:
             code,
         )
 
-    def apply_changes(self, now: np.ndarray, fresh: Postings, positions: np.ndarray) -> Postings:
-        """Return the postings of all texts after a change.
+    def apply_changes(
+        self, new_number: np.ndarray, added: Postings, added_numbers: np.ndarray
+    ) -> Postings:
+        """Return the postings of all texts after some were removed, moved or added.
 
         Parameters
         ----------
-        now : the new number of each text, int64 [texts]; -1 for a removed one.
-        fresh : postings of the new texts.
-        positions : the numbers of the new texts, int64 [fresh texts].
+        new_number : the new number of each present text, int64 [texts]; -1 for a removed one.
+        added : postings of the added texts.
+        added_numbers : the numbers of the added texts, int64 [added texts].
 
         Returns
         -------
@@ -186,24 +185,25 @@ class Postings:
         (['a', 'clerk', 'the', 'turkey'], [0, 1, 1, 0], [2, 2])
         """
         words = [self.word(number) for number in range(len(self.begins) - 1)]
-        new_words = [fresh.word(number) for number in range(len(fresh.begins) - 1)]
-        all_words = sorted({*words, *new_words})
+        added_words = [added.word(number) for number in range(len(added.begins) - 1)]
+        all_words = sorted({*words, *added_words})
         number = {word: index for index, word in enumerate(all_words)}
-        is_retained = now[self.items] >= 0
-        old_numbers = np.array([number[word] for word in words], np.int64)
-        old_numbers = np.repeat(old_numbers, np.diff(self.starts))[is_retained]
-        new_numbers = np.array([number[word] for word in new_words], np.int64)
-        new_numbers = np.repeat(new_numbers, np.diff(fresh.starts))
+        is_retained = new_number[self.items] >= 0
+        old_word_numbers = np.array([number[word] for word in words], np.int64)
+        old_word_numbers = np.repeat(old_word_numbers, np.diff(self.starts))[is_retained]
+        added_word_numbers = np.array([number[word] for word in added_words], np.int64)
+        added_word_numbers = np.repeat(added_word_numbers, np.diff(added.starts))
         # A key is a word in the upper and a text in the lower 32 bits.
-        old_keys = old_numbers << 32 | now[self.items[is_retained]]
-        new_keys = new_numbers << 32 | positions[fresh.items].astype(np.int64)
+        old_keys = old_word_numbers << 32 | new_number[self.items[is_retained]]
+        new_keys = added_word_numbers << 32 | added_numbers[added.items].astype(np.int64)
         keys = np.concatenate([old_keys, new_keys])
         order = np.argsort(keys, kind="stable")
-        keys, times = keys[order], np.concatenate([self.times[is_retained], fresh.times])[order]
+        keys, times = keys[order], np.concatenate([self.times[is_retained], added.times])[order]
         counts = np.bincount(keys >> 32, minlength=len(all_words))
-        lengths = np.empty(int((now >= 0).sum()) + len(positions), np.int32)
-        lengths[now[now >= 0]] = self.lengths[now >= 0]
-        lengths[positions] = fresh.lengths
+        stays = new_number >= 0
+        lengths = np.empty(int(stays.sum()) + len(added_numbers), np.int32)
+        lengths[new_number[stays]] = self.lengths[stays]
+        lengths[added_numbers] = added.lengths
         retained_words = [word for word, count in zip(all_words, counts.tolist()) if count]
         starts = row_offsets(counts[counts > 0])
         return self._assemble(
@@ -241,7 +241,7 @@ class Postings:
         for word in self._question_words(question):
             items, times = self.texts_with(word)
             idf = np.float32(math.log(1 + (len(self) - len(items) + 0.5) / (len(items) + 0.5)))
-            counts = times.astype(np.float32)
+            counts = times.astype(np.float32)  # f in the formula; `share` is its fraction
             k1, b = WORD_INDEX.bm25_k1, WORD_INDEX.bm25_b
             share = (counts * (k1 + 1)) / (counts + k1 * (1 - b + b * self.lengths[items] / mean))
             scores[items] += (idf * share).astype(np.float32)
@@ -292,42 +292,42 @@ def _count_words(words: list[int], lengths: list[int]) -> WordCounts:
     return (pairs & 0xFFFFFFFF).astype(np.int32), times.astype(np.int32), n_words.astype(np.int32)
 
 
-def _tfidf_idf(holding: np.ndarray, total: int) -> np.ndarray:
-    return np.log((1 + total) / (1 + holding)) + 1
+def _tfidf_idf(n_with_word: np.ndarray, n_texts: int) -> np.ndarray:
+    return np.log((1 + n_texts) / (1 + n_with_word)) + 1
 
 
-def postings(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Postings:
+def postings(graph: Graph, item_kind: ItemKind, watch: Watch = NO_WATCH) -> Postings:
     """Return the postings of all chunks or nodes of a graph, built once.
 
     Parameters
     ----------
     graph : the graph.
-    of : chunks or nodes.
+    item_kind : chunks or nodes.
     watch : receives the progress; what it raises stops the work.
 
     Returns
     -------
-    The postings, kept in memory with the graph.
+    The postings, kept in memory with the graph. The postings of many texts are saved as well.
     """
     code = graph_language(graph).code
     code = "" if is_english(code) else code
     return graph.derived.get_or_make(
-        WORDS_SHELF, (of, code), lambda: _load_words(graph, of, code, watch)
+        WORDS_SHELF, (item_kind, code), lambda: _load_words(graph, item_kind, code, watch)
     )
 
 
 @count_time("preparation", "Words of the texts")
-def _load_words(graph: Graph, of: ItemKind, code: str, watch: Watch = NO_WATCH) -> Postings:
-    total = count(graph, of)
+def _load_words(graph: Graph, item_kind: ItemKind, code: str, watch: Watch = NO_WATCH) -> Postings:
+    total = count_items(graph, item_kind)
     is_temporary = graph.edited_from is not None or graph.fetched is not None
     if total < WORD_INDEX.min_saved_texts or is_temporary:
-        return Postings.from_texts(_texts(graph, of, watch), code)
-    folder = index_folder(graph) / f"words-{of}"
+        return Postings.from_texts(_texts(graph, item_kind, watch), code)
+    folder = index_folder(graph) / f"words-{item_kind}"
     result = open_postings(folder, code)
     if result is None:
-        keys = np.concatenate([text_keys(texts) for texts in _text_blocks(graph, of, watch)])
-        result = _update_postings(graph, of, folder, keys, code, watch)
-        result = result or Postings.from_texts(_texts(graph, of, watch), code)
+        keys = np.concatenate([text_keys(texts) for texts in _text_blocks(graph, item_kind, watch)])
+        result = _update_postings(graph, item_kind, folder, keys, code, watch)
+        result = result or Postings.from_texts(_texts(graph, item_kind, watch), code)
         with suppress(OSError):  # reported by the code that writes there
             folder.mkdir(parents=True, exist_ok=True)
         for name in POSTING_ARRAYS:
@@ -375,7 +375,7 @@ def open_postings(folder: Path, code: str = "") -> Postings | None:
 
 
 def _update_postings(
-    graph: Graph, of: ItemKind, folder: Path, keys: np.ndarray, code: str, watch: Watch = NO_WATCH
+    graph: Graph, item_kind: ItemKind, folder: Path, keys: np.ndarray, code: str, watch: Watch
 ) -> Postings | None:
     """Return the postings of an earlier content with the changes applied.
 
@@ -397,7 +397,7 @@ def _update_postings(
             continue
         watch.report(f"Reading the words of {len(added):,} new texts")
         blocks = (
-            texts_of_items(graph, of, added[first : first + WORD_INDEX.read_block_texts])
+            texts_of_items(graph, item_kind, added[first : first + WORD_INDEX.read_block_texts])
             for first in range(0, len(added), WORD_INDEX.read_block_texts)
         )
         added_postings = Postings.from_texts(chain.from_iterable(blocks), code)
@@ -405,21 +405,21 @@ def _update_postings(
     return None
 
 
-def _texts(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Iterator[str]:
+def _texts(graph: Graph, item_kind: ItemKind, watch: Watch = NO_WATCH) -> Iterator[str]:
     """Yield the texts of a graph, reporting the progress to `watch`, which may raise."""
-    total = count(graph, of)
-    for number, texts in enumerate(_text_blocks(graph, of, watch)):
+    total = count_items(graph, item_kind)
+    for number, texts in enumerate(_text_blocks(graph, item_kind, watch)):
         watch.report(
             f"Reading the words of {total:,} texts", number * WORD_INDEX.read_block_texts / total
         )
         yield from texts
 
 
-def _text_blocks(graph: Graph, of: ItemKind, watch: Watch = NO_WATCH) -> Iterator[list[str]]:
+def _text_blocks(graph: Graph, item_kind: ItemKind, watch: Watch = NO_WATCH) -> Iterator[list[str]]:
     """Yield the texts of a graph in lists; in between, `watch` may raise."""
-    total = count(graph, of)
+    total = count_items(graph, item_kind)
     for first in range(0, total, WORD_INDEX.read_block_texts):
         watch.check()
         yield texts_of_items(
-            graph, of, range(first, min(total, first + WORD_INDEX.read_block_texts))
+            graph, item_kind, range(first, min(total, first + WORD_INDEX.read_block_texts))
         )

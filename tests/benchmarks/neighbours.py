@@ -41,7 +41,7 @@ class SyntheticBlocks(VectorBlocks):
     def write(self) -> None:
         """Make the missing blocks."""
         words = np.random.default_rng(11).standard_normal((WORDS, SIZE)).astype(np.float32)
-        for number in self.missing():
+        for number in self.missing_blocks():
             rng = np.random.default_rng([7, number])
             drawn = words[
                 (WORDS ** rng.random((len(self.items(number)), LETTERS))).astype(int) - 1

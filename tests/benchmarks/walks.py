@@ -89,7 +89,7 @@ def _absent(engine: Engine, method: Method, options: argparse.Namespace) -> str:
                 vectors.open_vectors(folder) is None
                 and len(walks.nodes_with_walks(graph, one.plan)) > walks.MAX_NODES_IN_QUESTION
             ):
-                return f"its walks are not encoded; do it with `{walks.command(graph, one.plan)}`"
+                return f"its walks are not encoded; do it with `{walks.walks_command(graph, one.plan)}`"
         except HopscopeError as error:
             return str(error)
     return ""

@@ -342,7 +342,7 @@ def test_an_index_is_deleted_and_made_anew_by_who_made_it():
     with acting_as(ANN):
         assert index_state.start_index_job(jobs, graph, kind, env).wait(60)
         index_state.delete_index(jobs, graph, kind)
-    assert owner_of("index", index_state.key(graph, kind)) == ""
+    assert owner_of("index", index_state.index_job_key(graph, kind)) == ""
 
 
 def test_only_the_administrator_changes_the_models():

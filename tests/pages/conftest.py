@@ -86,7 +86,7 @@ def small(monkeypatch, tmp_path):
         lambda name: replace(told(name), present=True) if name == "encoder" else told(name),
     )
     yield make()
-    for jobs in (engine().preparing, engine().jobs):
+    for jobs in (engine().background_jobs, engine().jobs):
         for key in [
             key
             for key in jobs._jobs

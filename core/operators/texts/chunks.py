@@ -13,7 +13,7 @@ import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_lists, chunk_text, chunks_of
-from core.indexes.partial_index import cosines_now
+from core.indexes.partial_index import direct_cosines
 from core.indexes.vectors import vector_index
 from core.models.base import question_vectors
 from core.operators.base import Context, Operator, Recorder
@@ -177,7 +177,7 @@ class ChunksOfHits(Operator):
         vector = question_vectors(encoder, [state.question.text], ctx.watch)[0]
         cosines = None
         if not ctx.waits_for_vectors:
-            cosines = cosines_now(ctx.graph, encoder, "chunks", vector, chunk_rows, ctx.watch)
+            cosines = direct_cosines(ctx.graph, encoder, "chunks", vector, chunk_rows, ctx.watch)
         if cosines is None:
             index = vector_index(ctx.graph, encoder, "chunks", ctx.watch)
             cosines = index.cosines(vector, chunk_rows)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from core.indexes.vector_blocks import ItemKind, count
+from core.indexes.vector_blocks import ItemKind, count_items
 from core.indexes.words import postings
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import KIND_BY_FIELD, best_names, keep_best_hits
@@ -46,7 +46,7 @@ class WordHits(Operator):
         """Return the best hits among the candidate ids; None stands for all items of the graph."""
         kind = KIND_BY_FIELD[self.field]
         item_kind: ItemKind = self.field  # type: ignore[assignment]
-        if not count(ctx.graph, item_kind):
+        if not count_items(ctx.graph, item_kind):
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
             return Ranking(kind, (), ())
         ctx.watch.report("Searching by words")

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.graph.store import Graph
 from core.indexes.partial_index import PartialVectors, available_vectors
-from core.indexes.vector_blocks import ItemKind, count
+from core.indexes.vector_blocks import ItemKind, count_items
 from core.indexes.vectors import VectorIndex, vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.facts import similarity_edges
@@ -42,7 +42,7 @@ def searchable_vectors(encoder: str, kind: ItemKind, ctx: Context) -> VectorInde
     If the search may begin before all texts are encoded, the index has the vectors made so far, and
     the others are encoded in the background. `encoder` is the name or role of the encoder.
     """
-    start_encoding = ctx.environment.encoding
+    start_encoding = ctx.environment.start_encoding
     model = ctx.models.encoder(encoder)
     if ctx.waits_for_vectors or start_encoding is None:
         return vector_index(ctx.graph, model, kind, ctx.watch)
@@ -74,7 +74,7 @@ class VectorHits(Operator):
 
     def _search(self, state: State, ctx: Context, recorder: Recorder) -> Ranking:
         kind = KIND_BY_FIELD[self.field]
-        total = count(ctx.graph, self.item_kind)
+        total = count_items(ctx.graph, self.item_kind)
         if not total:
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
             return Ranking(kind, (), ())

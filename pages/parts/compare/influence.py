@@ -40,7 +40,7 @@ def start_or_stop_measure(on_screen: ScreenComparison, index: int, action: str) 
             running_job.cancel()
     elif kinds := _kinds_to_measure(on_screen, lane):
         environment = engine().environment
-        engine().preparing.run(
+        engine().background_jobs.run(
             _key(on_screen, lane),
             lambda job: _measure(job, on_screen, index, kinds, environment),
             again=True,
@@ -141,4 +141,4 @@ def _key(on_screen: ScreenComparison, lane: MethodLane) -> str:
 
 
 def _job(on_screen: ScreenComparison, lane: MethodLane) -> Job | None:
-    return engine().preparing.get(_key(on_screen, lane))
+    return engine().background_jobs.get(_key(on_screen, lane))

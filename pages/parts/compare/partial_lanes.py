@@ -66,7 +66,7 @@ def draw_partial_lanes(on_screen: ScreenComparison) -> None:
 
 def _jobs(digest: str) -> list[Job]:
     """Return the jobs that encode vectors of a graph."""
-    return engine().preparing.with_key_prefix(f"index-{digest}-vectors-")
+    return engine().background_jobs.with_key_prefix(f"index-{digest}-vectors-")
 
 
 def _all_encoded(on_screen: ScreenComparison, jobs: Mapping[str, Job]) -> bool:

@@ -21,9 +21,9 @@ from core.indexes.index_state import (
     SavedIndex,
     delete_index,
     delete_leftover,
+    index_job_key,
     index_stamp,
     index_states,
-    key,
     leftovers,
     running_index_job,
     start_index_job,
@@ -82,7 +82,7 @@ def _draw_figures(indexes: list[IndexState], leftovers: list[Leftover]) -> None:
 
 
 def _draw_card(graph: Any, index: IndexState) -> None:
-    kind, job = index.kind, engine().preparing.get(key(graph, index.kind))
+    kind, job = index.kind, engine().background_jobs.get(index_job_key(graph, index.kind))
     is_running = job is not None and not job.has_ended
     if kind.build is None and not index.saved:
         return
@@ -115,8 +115,8 @@ def _state_words(index: IndexState) -> str:
 
     For a part of one the count of its parts.
     """
-    if index.state == INDEX_PARTIAL and index.parts is not None:
-        return tr("{done:,} of {total:,} done", done=index.parts[0], total=index.parts[1])
+    if index.state == INDEX_PARTIAL and index.coverage is not None:
+        return tr("{done:,} of {total:,} done", done=index.coverage[0], total=index.coverage[1])
     return tr(index.state)
 
 
@@ -125,7 +125,7 @@ def _facts(graph: Any, index: IndexState, is_running: bool) -> list[str]:
     if is_running and index.kind.is_incremental:
         return []  # The index grows, and the progress bar shows how far it is.
     now_seconds = time.time()
-    owner = owner_text(INDEX_OWNER_KIND, key(graph, index.kind))
+    owner = owner_text(INDEX_OWNER_KIND, index_job_key(graph, index.kind))
     lines = []
     for setting in sorted(index.saved, key=lambda setting: not setting.is_default):
         age = ago_text(now_seconds - setting.changed)
@@ -140,9 +140,9 @@ def _saved_facts(index: IndexState, setting: SavedIndex, age: str, owner: str) -
     facts = []
     if setting.description:
         facts.append(setting.description[:1].upper() + setting.description[1:])
-    if index.parts and setting.is_default:
-        done, total = index.parts
-        parts = tr(index.kind.parts)
+    if index.coverage and setting.is_default:
+        done, total = index.coverage
+        parts = tr(index.kind.coverage_words)
         facts.append(tr("{done:,} of {total:,} {parts}", done=done, total=total, parts=parts))
     facts += [size_words(setting.size), age]
     if owner:
@@ -160,8 +160,8 @@ def _has_missing_part(index: IndexState) -> bool:
 def _build_time(graph: Any, index: IndexState) -> str:
     """Return how long the build of what is missing takes."""
     missing_share = 1.0
-    if index.state == INDEX_PARTIAL and index.parts is not None:
-        missing_share -= index.parts[0] / max(1, index.parts[1])
+    if index.state == INDEX_PARTIAL and index.coverage is not None:
+        missing_share -= index.coverage[0] / max(1, index.coverage[1])
     takes = index.kind.describe_duration(graph, engine().environment, missing_share)
     if index.state == INDEX_PARTIAL:
         return tr("Building the rest takes {takes}.", takes=takes)
@@ -171,7 +171,7 @@ def _build_time(graph: Any, index: IndexState) -> str:
 def _draw_buttons(graph: Any, index: IndexState) -> None:
     kind, name = index.kind, index.kind.name
     start = partial(_start, graph, kind)
-    refusal = visitor_refusal(INDEX_OWNER_KIND, key(graph, kind)) if index.saved else ""
+    refusal = visitor_refusal(INDEX_OWNER_KIND, index_job_key(graph, kind)) if index.saved else ""
     if kind.build is not None and not index.refusal and not index.damage:
         if index.state != INDEX_READY:
             label = tr("Go on") if index.state == INDEX_PARTIAL else tr("Build")
@@ -211,7 +211,7 @@ def _draw_buttons(graph: Any, index: IndexState) -> None:
             tr("Delete"),
             question,
             tr("Yes, delete it"),
-            lambda: delete_index(engine().preparing, graph, kind),
+            lambda: delete_index(engine().background_jobs, graph, kind),
             f"yes-delete-{name}",
             why_not=refusal,
             box=f"ask-delete-{name}",
@@ -219,7 +219,7 @@ def _draw_buttons(graph: Any, index: IndexState) -> None:
 
 
 def _start(graph: Any, kind: IndexKind, anew: bool = False) -> None:
-    start_index_job(engine().preparing, graph, kind, engine().environment, anew)
+    start_index_job(engine().background_jobs, graph, kind, engine().environment, anew)
 
 
 def _draw_progress(kind: IndexKind, index: IndexState, job: Job) -> None:
@@ -274,7 +274,7 @@ def _working_jobs(graph: Any) -> list[str]:
     return [
         kind.name
         for kind in INDEX_KINDS.values()
-        if running_index_job(engine().preparing, graph, kind)
+        if running_index_job(engine().background_jobs, graph, kind)
     ]
 
 

@@ -67,7 +67,7 @@ def draw_build_card(corpus: Corpus, build: GraphBuild) -> bool:
     Return whether the graph is being built.
     """
     status = build_status(corpus, build)
-    job = engine().preparing.get(_key(corpus, build))
+    job = engine().background_jobs.get(_key(corpus, build))
     is_running = job is not None and not job.has_ended
     with st.container(border=True, key=f"build-{status.folder.name}"):
         _draw_built(corpus, status, job)
@@ -270,12 +270,12 @@ def start_build(corpus: Corpus, build: GraphBuild, cap: Cap | None = None) -> Jo
         finally:
             _ended_build_keys.append(key)
 
-    return engine().preparing.run(key, work, again=True)
+    return engine().background_jobs.run(key, work, again=True)
 
 
 def is_building(corpus: Corpus) -> bool:
     """Return whether a graph of the corpus is being built, perhaps by a user's own line."""
-    return any(not job.has_ended for job in engine().preparing.with_key_prefix(_key(corpus)))
+    return any(not job.has_ended for job in engine().background_jobs.with_key_prefix(_key(corpus)))
 
 
 def _key(corpus: Corpus, build: GraphBuild | None = None) -> str:
@@ -289,7 +289,7 @@ def _key(corpus: Corpus, build: GraphBuild | None = None) -> str:
 @st.fragment(run_every=2.0)
 def _rerun_on_change(corpus: Corpus, build: GraphBuild, was_running: bool) -> None:
     """Draw the page again when this build was started or ended elsewhere, as in another tab."""
-    job = engine().preparing.get(_key(corpus, build))
+    job = engine().background_jobs.get(_key(corpus, build))
     if (job is not None and not job.has_ended) != was_running:
         st.rerun()
 

@@ -78,7 +78,7 @@ def test_new_items_are_added_and_removed_ones_masked(build_numbers):
         items, cosines = index.nearest(vector, 3)
         assert items[0] == row and cosines[0] == pytest.approx(1, abs=0.02)
         assert index.cosines(vector, np.array([row]))[0] == pytest.approx(1, abs=0.02)
-        assert row not in index.nearest(vector, 3, without=np.array([row]))[0]
+        assert row not in index.nearest(vector, 3, excluded=np.array([row]))[0]
     removed = RandomVectorEncoder().encode(["1003"])[0]
     assert index.nearest(removed, 5)[1][0] < 0.98
     assert "20 were added to it and 2 masked" in index.approximation_note
@@ -152,7 +152,7 @@ def test_very_many_items_are_searched_in_parts(build_numbers, monkeypatch):
     vector = RandomVectorEncoder().encode(graph.names([256]))[0]
     assert (
         index.nearest(vector, 1)[0].tolist() == [256]
-        and 256 not in index.nearest(vector, 5, without=np.array([256, 3]))[0]
+        and 256 not in index.nearest(vector, 5, excluded=np.array([256, 3]))[0]
     )
     # The number exceeds that of a part and that of all items. A few items may be unreachable.
     assert 950 < len(index.nearest(vector, 5000)[0]) <= 1000

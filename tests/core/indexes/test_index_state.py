@@ -135,11 +135,11 @@ def test_vectors_without_items_are_refused(films):
 
 def test_parts_are_counted_among_possible_ones(films, jobs):
     build_index(jobs, films, "cases")
-    assert states_by_name(films)["cases"].parts == (1, 1)  # Three is not in the graph.
+    assert states_by_name(films)["cases"].coverage == (1, 1)  # Three is not in the graph.
     build_index(jobs, films, "communities")
     found = load_communities(films)
     build_index(jobs, films, "reports")
-    assert states_by_name(films)["reports"].parts == (len(found), len(found))
+    assert states_by_name(films)["reports"].coverage == (len(found), len(found))
 
 
 def test_cancelled_reports_are_kept_and_continued(films, jobs):
@@ -161,15 +161,15 @@ def test_cancelled_reports_are_kept_and_continued(films, jobs):
         delete_index(jobs, films, INDEX_KINDS["reports"])
     job.cancel()
     assert job.wait(120) and job.status in (JOB_CANCELLED, JOB_DONE)
-    kept = states_by_name(films, models)["reports"].parts[0]
+    kept = states_by_name(films, models)["reports"].coverage[0]
     assert kept >= 1
     build_index(jobs, films, "reports", models)
     assert (
         states_by_name(films, models)["reports"].state == INDEX_READY
-        and len(chat.asked) == states_by_name(films, models)["reports"].parts[1]
+        and len(chat.asked) == states_by_name(films, models)["reports"].coverage[1]
     )
     build_index(jobs, films, "reports", models, anew=True)
-    assert len(chat.asked) == 2 * states_by_name(films, models)["reports"].parts[1]
+    assert len(chat.asked) == 2 * states_by_name(films, models)["reports"].coverage[1]
 
 
 def test_a_failed_rebuild_keeps_the_old_index(films, jobs, monkeypatch):
@@ -200,7 +200,7 @@ def test_indexes_of_other_settings_are_distinguished(films, jobs):
     models.signature = lambda name=None: "another model"
     assert (
         states_by_name(films, models)["reports"].state == INDEX_PARTIAL
-        and states_by_name(films, models)["reports"].parts[0] == 0
+        and states_by_name(films, models)["reports"].coverage[0] == 0
     )
 
 
@@ -283,7 +283,7 @@ def test_a_damaged_index_is_named_and_can_be_deleted(films, jobs, name):
     (file,) = (path for path in index_folder(films).iterdir() if INDEX_KINDS[name].match(path.name))
     file.write_bytes(b"no database" * 200)
     one = states_by_name(films, models)[name]
-    assert one.state == INDEX_DAMAGED and file.name in one.damage and one.parts is None
+    assert one.state == INDEX_DAMAGED and file.name in one.damage and one.coverage is None
     delete_index(jobs, films, INDEX_KINDS[name])
     assert states_by_name(films, models)[name].state == INDEX_ABSENT
 

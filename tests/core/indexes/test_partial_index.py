@@ -21,7 +21,7 @@ from core.indexes.partial_index import (
     PartialVectors,
     available_vectors,
     build_searchable_vectors,
-    cosines_now,
+    direct_cosines,
     partial_vectors,
 )
 from core.indexes.vector_blocks import VectorBlocks, block_file
@@ -233,10 +233,11 @@ def test_partial_vectors_of_another_content_are_reused(graph, tmp_path):
 
 def test_cosines_of_a_few_items_are_available_early(graph):
     asked, items = Bag().encode(["cat"])[0], np.array([7, 2])
-    found = cosines_now(graph, Bag(), "chunks", asked, items)
+    found = direct_cosines(graph, Bag(), "chunks", asked, items)
     whole = vectors.build_vectors(graph, Bag(), "chunks", NO_WATCH)
     assert found.tolist() == whole.cosines(asked, items).tolist()
-    assert cosines_now(graph, Bag(), "chunks", asked, items) is None  # Now all vectors are there.
+    # Now all vectors are there.
+    assert direct_cosines(graph, Bag(), "chunks", asked, items) is None
 
 
 class SingleEncoderModels(Written):
@@ -303,7 +304,7 @@ def test_searches_by_words_do_not_wait_and_partial_results_are_not_final(corpus)
     # The question runs again, with the vectors that are there.
     assert again is not job and again.wait(120) and again.comparison.lanes[0].state.partly
     encoder.go_on.set()
-    (making,) = engine.preparing.with_key_prefix("index-")
+    (making,) = engine.background_jobs.with_key_prefix("index-")
     assert making.wait(120)
     last = compare_lines(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert last.wait(120) and not last.comparison.lanes[0].state.partly

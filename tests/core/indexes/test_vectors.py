@@ -22,8 +22,8 @@ from core.indexes.vectors import (
     build_search_index,
     build_vectors,
     delete_vectors,
+    faiss_kind,
     forget_vectors,
-    kind_for,
     open_vectors,
     vector_folder,
     vector_index,
@@ -144,11 +144,15 @@ def test_an_exact_index_replaces_its_blocks(build_films, monkeypatch):
     folder = vector_folder(graph, Bag(), "nodes")
     assert not list(folder.glob("block-*"))
     blocks = vector_blocks.VectorBlocks(graph, "nodes", folder)
-    assert blocks.missing() == [] and [len(blocks.read(number)) for number in range(3)] == [2, 2, 1]
+    assert blocks.missing_blocks() == [] and [len(blocks.read(number)) for number in range(3)] == [
+        2,
+        2,
+        1,
+    ]
     assert np.array_equal(
         np.concatenate([blocks.read(n) for n in range(3)]), index.vectors_of(np.arange(5))
     )
-    assert np.array_equal(blocks.rows(np.array([1, 4])), index.vectors_of(np.array([1, 4])))
+    assert np.array_equal(blocks.vectors_of(np.array([1, 4])), index.vectors_of(np.array([1, 4])))
 
 
 @pytest.mark.parametrize("kind", ["SQfp16", "Flat"])
@@ -376,7 +380,7 @@ def test_excluded_items_are_left_out_during_the_search(clouds, kind):
 
 
 def test_the_kind_of_index_depends_on_size():
-    assert [kind_for(n) for n in (5, 200_000, 200_001)] == ["SQfp16", "SQfp16", "HNSW32_SQ8"]
+    assert [faiss_kind(n) for n in (5, 200_000, 200_001)] == ["SQfp16", "SQfp16", "HNSW32_SQ8"]
 
 
 SLOW = """
@@ -428,7 +432,7 @@ def test_an_edited_graph_reuses_vectors_and_encodes_only_changed_texts(
         found, wanted = (
             vector_index(rest, encoder, of),
             encoder.__class__().encode(
-                vector_blocks.texts_of_items(rest, of, range(vector_blocks.count(rest, of)))
+                vector_blocks.texts_of_items(rest, of, range(vector_blocks.count_items(rest, of)))
             ),
         )
         assert np.allclose(found.vectors_of(np.arange(len(found))), wanted, atol=1e-3)

@@ -11,7 +11,13 @@ from core.graph.building.build import build as build_graph
 from core.graph.building.build import build_in_memory
 from core.indexes import walks
 from core.indexes.path_sentences import word_paths
-from core.indexes.walks import build_walk_corpus, command, walk_corpus, walk_folder, walk_texts
+from core.indexes.walks import (
+    build_walk_corpus,
+    walk_corpus,
+    walk_folder,
+    walk_texts,
+    walks_command,
+)
 from core.types import Path
 from core.watch import NO_WATCH, Watch
 from tests.films import TRIPLES, Bag
@@ -123,7 +129,7 @@ def test_many_nodes_are_not_encoded_within_a_question(build_films, monkeypatch):
         walk_corpus(graph, Bag(), RANDOM)
     build_walk_corpus(graph, Bag(), RANDOM)
     assert len(walk_corpus(graph, Bag(), RANDOM).nodes) > 1
-    assert command(graph, WalkPlan(unique=True)).endswith("--walks 60 --length 4 --unique")
+    assert walks_command(graph, WalkPlan(unique=True)).endswith("--walks 60 --length 4 --unique")
 
 
 def test_graphs_without_walks_are_refused(monkeypatch):

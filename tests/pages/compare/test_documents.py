@@ -112,7 +112,7 @@ def test_a_lane_that_searched_a_part_is_asked_again_by_itself_once_all_is_encode
     at = opened(corpus=NAME, q="Which station plays music by night?", lane=[LINE], **OWN)
     first = job(at)
     key = f"index-{first.comparison.lanes[0].graph.digest}-vectors-chunks"
-    engine().preparing.start(key, lambda: Job(key, lambda job: encoded.wait(60)), again=True)
+    engine().background_jobs.start(key, lambda: Job(key, lambda job: encoded.wait(60)), again=True)
     at = until(
         at,
         lambda: any(

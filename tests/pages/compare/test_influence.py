@@ -43,7 +43,7 @@ def on_screen(tmp_path, monkeypatch):
     run.answer(LaneListener())
     jobs = Jobs()
     monkeypatch.setattr(
-        page, "engine", lambda: SimpleNamespace(preparing=jobs, environment=ENVIRONMENT)
+        page, "engine", lambda: SimpleNamespace(background_jobs=jobs, environment=ENVIRONMENT)
     )
     yield ScreenComparison(
         "key",

@@ -32,7 +32,7 @@ def films(monkeypatch, tmp_path):
     yield build(TRIPLES, graphs_folder() / "indexed", "indexed", "both")
     engine().drop_graph("indexed")
     engine().jobs._jobs.pop("open-indexed", None)
-    engine().preparing._jobs.clear()
+    engine().background_jobs._jobs.clear()
 
 
 def opened() -> AppTest:
