@@ -20,6 +20,7 @@ from core.corpus.corpus import CORPUS_OWNED_KIND, Corpus, TitledSet, write_corpu
 from core.corpus.corpus_storage import META_FILE, lock_corpus
 from core.corpus.links import read_links
 from core.corpus.published_corpora import FORM_READERS, read_published, without_trivial_gold
+from core.corpus.titled_documents import TitledDocuments
 from core.errors import BadInput, StoreError, shorten, suggest_name
 from core.io.folders import remove_folder
 from core.io.home import ROOT, home_folder
@@ -74,8 +75,11 @@ class ShippedCorpus:
             saved_copy, digest = self._saved_copy(), self.source_digest
             if saved_copy and saved_copy.source_digest == digest:
                 return saved_copy
-            documents, published_sets = read_published(self.format, self.file, self.files)
-            question_files = without_trivial_gold(published_sets, len(documents))
+            builder = TitledDocuments()
+            documents, published_sets = read_published(
+                self.format, self.file, self.files, builder=builder
+            )
+            question_files = without_trivial_gold(published_sets, documents, builder)
             sets: dict[str, TitledSet] = {}
             if saved_copy:
                 for name, title in self._added_sets(saved_copy).items():

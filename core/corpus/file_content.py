@@ -121,7 +121,7 @@ def read_content(
         content.plain_files = read_files(plain_paths, columns, watch, encoding)
         content.documents += content.plain_files.documents
         content.notes += content.plain_files.notes
-    content.sets = without_trivial_gold(content.sets, len(content.documents))
+    content.sets = without_trivial_gold(content.sets, content.documents, builder)
     if questions and name not in content.sets:
         content.sets[name] = read_question_file(questions, name, gold=GOLD_KEYS)
         content.sets[name].check_known()

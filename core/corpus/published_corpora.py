@@ -81,13 +81,13 @@ def read_published(
 
 
 def without_trivial_gold(
-    sets: Mapping[str, QuestionFile], n_documents: int
+    sets: Mapping[str, QuestionFile], documents: Sequence[Document], builder: TitledDocuments
 ) -> dict[str, QuestionFile]:
-    """Return question sets without gold documents if the corpus has one document alone.
+    """Return question sets without gold if one whole text is all of the corpus.
 
     Every method would find the gold of such a corpus.
     """
-    if n_documents != 1:
+    if len(documents) != 1 or documents[0].id not in builder.whole_texts:
         return dict(sets)
     return {
         name: replace(
@@ -214,6 +214,7 @@ def read_question_rows(
                         has_passages = True
                         id = _add_passage(builder, passage, text)
                         whole_document = (id,) if passage.is_only_text else ()
+                        builder.whole_texts.update(whole_document)
             for position, question in questions_of_row(
                 row, path.name, where, collector, gold=GOLD_KEYS
             ):
@@ -347,7 +348,7 @@ def read_graphrag_bench(
     """
     for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES):
         with RowErrors(path, where):
-            builder.add(row["corpus_name"], row["context"])
+            builder.whole_texts.add(builder.add(row["corpus_name"], row["context"]))
     return builder.documents, _read_sets(path, sets, gold_keys=("source",))
 
 

@@ -15,12 +15,14 @@ class TitledDocuments:
     """Collector of documents from one or more files, with their titles as ids.
 
     Equal texts of one title are one document; different texts are numbered. `source` is the name of
-    the file that is being read.
+    the file that is being read. `whole_texts` are the ids of documents about which questions ask as
+    a whole.
     """
 
     def __init__(self) -> None:
         self.source = ""
         self.documents: list[Document] = []
+        self.whole_texts: set[str] = set()
         self._ids: dict[str, dict[str, str]] = {}  # ids of documents by name and text
 
     def add(self, name: Any, text: Any, title: Any = None) -> str:

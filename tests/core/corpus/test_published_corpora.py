@@ -111,11 +111,13 @@ def test_several_texts_of_a_title_make_the_source_of_a_question_its_gold(tmp_pat
         ([{"corpus_name": "B", "context": "t"}], ()),  # every method finds the only document
         ([{"corpus_name": name, "context": name} for name in "AB"], ("B",)),
     ):
+        builder = TitledDocuments()
+        corpus_file = write_rows(tmp_path / "c.json", rows, array=True)
         documents, sets = read_published(
-            "graphrag-bench", write_rows(tmp_path / "c.json", rows, array=True), {"g": asked}
+            "graphrag-bench", corpus_file, {"g": asked}, builder=builder
         )
         assert [d.id for d in documents] == [row["corpus_name"] for row in rows]
-        sets = without_trivial_gold(sets, len(documents))
+        sets = without_trivial_gold(sets, documents, builder)
         assert [(one.answers, one.gold) for one in sets["g"].questions] == [(("x",), gold)]
 
 
