@@ -92,7 +92,7 @@ def _show_corpus(corpus: Corpus) -> None:
 
     If it comes from another tool's index, start to encode its graph.
     """
-    session.texts_wanted = corpus.name
+    session.texts_requested = corpus.name
     for tool in opened_tools(corpus)[:1]:
         start_build(corpus, builds_of(corpus)[tool_build(tool)])
 
@@ -132,7 +132,7 @@ def _missing_documents(result: CorpusImport) -> tuple[str, ...]:
 
 
 def _open(name: str) -> None:
-    session.texts_wanted = name
+    session.texts_requested = name
     del session.texts_open, session.texts_tabs  # opens the first tab
     del session.bring_job
     go_to_page("texts", {"corpus": name})

@@ -30,7 +30,7 @@ def sent(monkeypatch):
 
 def passages(**state):
     return opened(
-        texts_begun="small", texts_kind="passage", **{"texts_build-passage": ROW.id}, **state
+        texts_kind_for="small", texts_kind="passage", **{"texts_build-passage": ROW.id}, **state
     )
 
 
