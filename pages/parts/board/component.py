@@ -1,4 +1,7 @@
-"""Browser component of the board (assets/board): 1 to 4 lanes on one shared layout."""
+"""Browser component of the board (assets/board): one to four lanes on one shared layout.
+
+A lane is one retrieval method that answers the question.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def join_board_styles() -> str:
 
 @dataclass(frozen=True)
 class BoardClicks:
-    """Clicks on the board that were not handled before.
+    """Clicks on the board that the page has not handled yet; None for what was not clicked.
 
     Attributes
     ----------
@@ -38,7 +41,7 @@ class BoardClicks:
         ``payload["ways"]``.
     repair : index of the lane whose repair was clicked. ``payload["repairs"] = False`` draws no
         such button.
-    lane : a button of a lane, ``{"lane": 0, "do": "change" | "step" | "remove" | "add" |
+    lane : a button of a lane, with the index of the lane, ``{"lane": 0, "do": "change" | "step" | "remove" | "add" |
         "influence" | "influence-stop"}``. The payload must be “editable”, or its lanes must have
         a ``measure``.
     thumb : a rating, ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``.
@@ -58,8 +61,7 @@ def as_bytes(payload: dict[str, Any]) -> bytes:
     """
     try:
         return orjson.dumps(payload, option=orjson.OPT_NON_STR_KEYS)
-    # A name has a lone surrogate, or a number has more than 64 bits.
-    except orjson.JSONEncodeError:
+    except orjson.JSONEncodeError:  # for lone surrogates, and for numbers of more than 64 bits
         return json_text(payload, ensure_ascii=True).encode()
 
 
