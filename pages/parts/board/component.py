@@ -1,6 +1,7 @@
-"""Browser component of the board (assets/board): one to four lanes on one shared layout.
+"""Browser component of the board, whose code is in assets/board.
 
-A lane is one retrieval method that answers the question.
+It shows one to four lanes on one shared layout. A lane is one retrieval method that answers the
+question.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def join_board_styles() -> str:
 
 @dataclass(frozen=True)
 class BoardClicks:
-    """Clicks on the board that the page has not handled yet; None for what was not clicked.
+    """Clicks on the board that the page has not handled yet.
+
+    A field is None if nothing of its kind was clicked.
 
     Attributes
     ----------
@@ -41,9 +44,9 @@ class BoardClicks:
         ``payload["ways"]``.
     repair : index of the lane whose repair was clicked. ``payload["repairs"] = False`` draws no
         such button.
-    lane : a button of a lane, with the index of the lane, ``{"lane": 0, "do": "change" | "step" | "remove" | "add" |
-        "influence" | "influence-stop"}``. The payload must be “editable”, or its lanes must have
-        a ``measure``.
+    lane : a button of a lane, given by its index, ``{"lane": 0, "do": "change" | "step" |
+        "remove" | "add" | "influence" | "influence-stop"}``. The payload must be “editable”, or
+        its lanes must have a ``measure``.
     thumb : a rating, ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``.
     """
 

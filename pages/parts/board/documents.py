@@ -33,12 +33,7 @@ from pages.parts.board.text_hits import (
     question_words,
     tables_of_hits,
 )
-from pages.parts.board.text_picture import (
-    TextPicture,
-    items_of_keys,
-    path_items,
-    positions_after_renames,
-)
+from pages.parts.board.text_picture import TextPicture, apply_renames, items_of_keys, path_items
 from pages.parts.board.text_points import points_data
 from pages.parts.board.text_story import batch_replay
 from pages.parts.board.text_support import support_data
@@ -50,10 +45,10 @@ StageData = dict[str, Any]
 
 
 class DocumentView:
-    """Board data of a comparison on documents, computed once for each state of a lane.
+    """Board data of a comparison on documents.
 
-    The `comparison` is drawn as it is at each call. `positions` are those of another view of the
-    same documents, whose graphs may have other edits.
+    It is computed once for each state of a lane. The `comparison` is drawn as it is at each call.
+    `positions` are those of another view of the same documents, whose graphs may have other edits.
     """
 
     is_on_documents, source_word = True, tr("documents")
@@ -63,13 +58,16 @@ class DocumentView:
         self._comparison = comparison
         # By lane index: the version of the lane, and its data.
         self._cached: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._picture = TextPicture(positions_after_renames(positions, comparison.ask.source.edits))
+        self._picture = TextPicture(apply_renames(positions, comparison.ask.source.edits))
         self._paths, self._words = PathsDrawing(comparison, path_items), AnswerWordPaths(path_items)
         self._shared_data: tuple[Any, dict[str, Any]] | None = None
 
     @property
     def positions(self) -> dict[Any, Position]:
-        """Positions of the nodes by key, for the view of the same question with other edits."""
+        """Positions of the nodes by key.
+
+        They are for a view of the same question with other edits.
+        """
         return self._picture.positions
 
     def shared_data(self, verdict: ComparisonVerdict) -> dict[str, Any]:
@@ -112,7 +110,7 @@ class DocumentView:
         return self._shared_data[1]
 
     def comparison_data(self, shared: dict[str, Any]) -> dict[str, Any]:
-        """Return the further data of the comparison: words to mark, and evidence by lane."""
+        """Return the words to mark, and the evidence of each lane."""
         question = self._comparison.ask.question
         answer_names = [
             name for answer in question.answers for name in question.answer_names(answer)
@@ -201,16 +199,14 @@ class DocumentView:
             )
             for select in (answers_of, passages_of)
         )
-        answer_stages, passage_stages = (
-            {stage.name: stage for stage in outcomes} for outcomes in stages
-        )
-        passage_fates = (
+        answers, passages = ({stage.name: stage for stage in part} for part in stages)
+        outcomes = (
             fates(lane.graph, lane.states, ask.question.gold)
             if lane.retrieved and lane.preview is None
             else ()
         )
-        last_stage = answer_stages.get("answer")
-        n_right = None if last_stage is None else len(last_stage.alive)
+        last_stage = answers.get("answer")
+        right = None if last_stage is None else len(last_stage.alive)
         n_shown = {} if state.prompt is None else dict(state.prompt.hits)
         excerpt = None
         if state.excerpt is not None:
@@ -220,18 +216,13 @@ class DocumentView:
             )
         return {
             "funnel": [
-                _stage(name, passage_stages.get(name), answer_stages.get(name))
-                for name in CorpusSource.stages
+                _stage(name, passages.get(name), answers.get(name)) for name in CorpusSource.stages
             ]
-            if answer_stages or passage_stages
+            if answers or passages
             else None,
-            "verdict": answer_tag(
-                n_right, len(set(ask.question.answers)), state.answer is not None
-            ),
-            "fates": passage_fates,
-            "hits": add_lost_rows(
-                tables_of_hits(lane, ask.question.gold, n_shown), lane, passage_fates
-            )
+            "verdict": answer_tag(right, len(set(ask.question.answers)), state.answer is not None),
+            "fates": outcomes,
+            "hits": add_lost_rows(tables_of_hits(lane, ask.question.gold, n_shown), lane, outcomes)
             if has_hits(lane)
             else None,
             "excerpt": excerpt,
@@ -249,9 +240,7 @@ def _graph_line(comparison: MethodComparison, lane: MethodLane) -> str:
     if not counts["build"]:
         for step in lane.state.trace:
             if NAMED_DOCUMENTS in step.sizes:
-                return _named_documents_text(
-                    step.sizes[NAMED_DOCUMENTS], step.sizes[UNMATCHED_DOCUMENTS]
-                )
+                return _documents_text(step.sizes[NAMED_DOCUMENTS], step.sizes[UNMATCHED_DOCUMENTS])
         return ""
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
     if not hasattr(lane.graph, "whole"):
@@ -259,18 +248,19 @@ def _graph_line(comparison: MethodComparison, lane: MethodLane) -> str:
     return ": ".join(filter(None, (build_title(lane), ", ".join(size))))
 
 
-def _named_documents_text(n_named: int, n_unmatched: int) -> str:
+def _documents_text(n_named: int, n_absent: int) -> str:
     return tr(
         "{documents} named{unplaced}",
         documents=many(n_named, "document"),
-        unplaced=tr(", {unplaced:,} not in the corpus", unplaced=n_unmatched)
-        if n_unmatched
-        else "",
+        unplaced=tr(", {unplaced:,} not in the corpus", unplaced=n_absent) if n_absent else "",
     )
 
 
 def _merge_notes(comparison: MethodComparison, lane: MethodLane) -> list[str]:
-    """Return how many saved merges apply to the lane's graph, and how many do not, in words."""
+    """Describe how many saved merges apply to the lane's graph.
+
+    Merges that do not apply are counted too.
+    """
     origin = lane.graph.edited_from
     if origin is None or not uses_mended_graph(lane.method.line):
         return []
@@ -287,7 +277,10 @@ def _merge_notes(comparison: MethodComparison, lane: MethodLane) -> list[str]:
 
 
 def _lane_picture(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of the shared picture that a lane found; empty until it has hits."""
+    """Return the part of the shared picture that a lane found.
+
+    It is empty until the lane has hits.
+    """
     if data["hits"] is None:
         return {}
     size = sum(len(table["rows"]) + table.get("more", 0) for table in data["hits"])

@@ -1,4 +1,4 @@
-"""Comparison of each lane with its run before the graph was edited, as data of the board."""
+"""Board data that compares each lane before and after graph edits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ MAX_EARLIER_ANSWER_CHARACTERS = 200  # most characters of the earlier answer
 
 
 def edit_comparison_data(difference: EditComparison | None) -> dict[str, Any] | None:
-    """Return the comparison of a lane with its run before the edits, or None without one.
+    """Return the comparison of a lane with its earlier run.
 
-    It has a sentence `text`; its `tone`, which is same, changed, good or bad; the earlier answer
-    `said`, empty if the sentence contains it; and the `count` of correct answers before and after,
-    empty if it is the same.
+    The earlier run is without the edits. None means that there is no comparison. It has a sentence
+    `text`; its `tone`, which is same, changed, good or bad; the earlier answer `said`, empty if the
+    sentence contains it; and the `count` of correct answers before and after, empty if it is the
+    same.
     """
     if difference is None:
         return None

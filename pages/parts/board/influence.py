@@ -26,7 +26,9 @@ MAX_INFLUENCE_ITEMS = 6  # most items that are named
 def influence_data(
     comparison: MethodComparison, lane: MethodLane, keys: PathKeys, model: str | None
 ) -> dict[str, Any] | None:
-    """Return the measured influence on a lane's answers, or None if nothing was measured.
+    """Return the measured influence on a lane's answers.
+
+    It is None if nothing was measured.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ def _reader_title(lane: MethodLane) -> str:
 def _influence_sentence(
     comparison: MethodComparison, lane: MethodLane, influence: Influence
 ) -> str:
-    """Return the sentence on an influence, and on how much of it is marked as evidence."""
+    """Describe an influence, and how much of it is marked as evidence."""
     gold = gold_items(lane, influence, comparison.ask.question.gold)
     if gold is None or not influence.smallest:
         return influence_text(influence)
@@ -124,7 +126,10 @@ def _influence_by_key(
 
 
 def _item_key(lane: MethodLane, weight: ItemInfluence, item: Any, keys: PathKeys) -> str | None:
-    """Return the key of an item in the board's data, or None for a path that is not drawn."""
+    """Return the key of an item in the board's data.
+
+    It is None for a path that is not drawn.
+    """
     if weight.kind == "path":
         return keys.get((id(lane.graph), item))
     return item_hit(lane.graph, weight.kind, item).key

@@ -1,6 +1,7 @@
-"""Keys of the items that the board draws on documents, made of kind and id.
+"""Keys of the items that the board draws on documents.
 
-The same item has the same key in every lane, even if the lanes run on different graphs.
+A key is made of the kind and the id of an item. The same item has the same key in every lane, even
+if the lanes run on different graphs.
 """
 
 from __future__ import annotations
@@ -43,13 +44,17 @@ def edge_id(first: Key, second: Key) -> str:
 
 
 def drawn_item(nodes: Sequence[Any], edges: Sequence[Any] = ()) -> dict[str, list]:
-    """Return an item's data: the keys or ids of the nodes and edges by which it is drawn."""
+    """Return the nodes and edges by which an item is drawn.
+
+    They are given by keys, or by ids in the picture of one graph.
+    """
     return {"nodes": list(nodes), "edges": list(edges)}
 
 
 def node_and_edge_ids(graph, path: Path) -> tuple[list[int], list[int]]:
-    """Return the ids of a path's nodes and edges, which identify them in a picture of one graph.
+    """Return the ids of a path's nodes and edges.
 
-    The function is a `PathPlacement`, so it has a parameter `graph`, which it does not need.
+    They identify them in a picture of one graph. The function is a `PathPlacement`, so it has a
+    parameter `graph`, which it does not need.
     """
     return list(path.nodes), list(path.edges)

@@ -1,4 +1,4 @@
-"""Main nodes of a comparison: the few that the board draws in its simple picture.
+"""Choice of the few nodes in the board's simple picture.
 
 They are on the lanes' best paths and on paths to answers.
 """

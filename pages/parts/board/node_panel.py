@@ -24,7 +24,7 @@ RelationWords = Mapping[str, tuple[str, str]]  # by relation, its words forward 
 
 
 def node_relations(graph, nodes: Sequence[int], words: RelationWords) -> dict[int, dict[str, Any]]:
-    """Return for each node its degree, its most frequent relations and its description.
+    """Return the degree, frequent relations and description of each node.
 
     `words` has the words of the relations.
 
@@ -105,7 +105,7 @@ def lane_fates(
 
 
 def _path_counts(state: State, nodes: set[int]) -> dict[int, tuple[int, int]]:
-    """Return for each of the nodes the number of paths through it, and the best rank of these.
+    """Count the paths through each node, and find the best rank.
 
     Nodes on no path are left out.
     """

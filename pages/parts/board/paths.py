@@ -34,10 +34,10 @@ Data = dict[str, Any]
 
 
 def retrieved_state(lane: MethodLane) -> State:
-    """Return the last state of a lane that has retrieved, else a state without results.
+    """Return the last state of a lane that has retrieved.
 
-    The states between the operators of retrieval are not drawn: drawing them takes too long for
-    what they show.
+    For any other lane it is a state without results. The states between the operators of retrieval
+    are not drawn: drawing them takes too long for what they show.
     """
     return lane.state if lane.retrieved else State(lane.ask.question, lane.ask.seeds)
 
@@ -113,7 +113,10 @@ class PathsDrawing:
         )
 
     def _best_data(self, lane: MethodLane, state: State) -> list[Data] | None:
-        """Return a lane's best paths with ranks and scores, or None if it seeks no paths."""
+        """Return a lane's best paths with ranks and scores.
+
+        It is None if the lane seeks no paths.
+        """
         if state.paths is None:
             return None
         head = state.paths.head(MAX_SHOWN_PATHS)
@@ -131,7 +134,10 @@ class PathsDrawing:
         ]
 
     def _search_replays(self, lane: MethodLane, state: State) -> list[Data]:
-        """Return the replays of a lane's searches for paths, an empty list during a preview."""
+        """Return the replays of a lane's searches for paths.
+
+        The list is empty during a preview.
+        """
         if lane.preview is not None:
             return []
         return [
@@ -154,7 +160,10 @@ class PathsDrawing:
         return path_by_key, paths
 
     def _keys_by_path(self) -> dict[tuple[int, Path], str]:
-        """Return the key of each path of this drawing, by the `id` of a graph and the path in it."""
+        """Return the key of each path.
+
+        Paths are given by the `id` of a graph and the path in it.
+        """
         keys: dict[tuple[int, Path], str] = {}
         for key, occurrences in self._occurrences.items():
             for graph_id, (_, path) in occurrences.items():
@@ -162,7 +171,7 @@ class PathsDrawing:
         return keys
 
     def _path_key(self, lane: MethodLane, path: Path) -> str:
-        """Return the key of a path, and record that the path occurs in the lane's graph.
+        """Return the key of a path, and record its graph.
 
         Paths of two graphs have the same key if they are drawn by the same nodes and edges, and
         have the same relations and directions.
@@ -213,9 +222,10 @@ class PathsDrawing:
         return fates_by_lane
 
     def _pagerank_replays_of(self, lane: MethodLane) -> list[Data]:
-        """Return the replay of a lane's first PageRank, as a list of at most one.
+        """Return the replay of a lane's first PageRank.
 
-        Its frames have the mass of the nodes by their ids in the picture.
+        The list is empty if it has none. Its frames have the mass of the nodes by their ids in the
+        picture.
         """
         index = first_pagerank(lane) if lane.retrieved and lane.preview is None else None
         if index is None:
@@ -230,7 +240,7 @@ class PathsDrawing:
         return self._pagerank_replays[key]
 
     def _mass_frame(self, lane: MethodLane, moment: MassMoment) -> Data:
-        """Return a frame of a PageRank: the probability mass of the nodes after some steps."""
+        """Return the mass of the nodes after some steps of PageRank."""
         nodes, shares = list(moment.mass), list(moment.mass.values())
         ids, _ = self._place_path(lane.graph, Path(tuple(nodes)))
         names = hit_titles(lane.graph, "node", nodes[:MAX_MASS_NAMES])
@@ -281,22 +291,18 @@ class AnswerWordPaths:
         version = (lane.version, answer, id(keys))  # a new drawing makes a new mapping of keys
         if self._word_data.get(i, (None,))[0] != version:
             evidence = answer_evidence(lane.graph, lane.state, answer)
-            self._word_data[i] = (
-                version,
-                [self._supported_word(lane, word, keys) for word in evidence],
-            )
+            self._word_data[i] = (version, [self._word(lane, word, keys) for word in evidence])
         return self._word_data[i][1]
 
-    def _supported_word(
-        self, lane: MethodLane, word: Evidence, keys: Mapping[tuple[int, Path], str]
-    ) -> Data:
+    def _word(self, lane: MethodLane, word: Evidence, keys: Mapping[tuple[int, Path], str]) -> Data:
+        """Return the data of one supported word."""
         (node,), _ = self._place_path(lane.graph, Path((word.node,)))
         path_keys = [keys[key] for path in word.paths if (key := (id(lane.graph), path)) in keys]
         return {"text": word.text, "node": node, "paths": path_keys, "prompt": list(word.lines)}
 
 
 def path_counts(state: State) -> Data | None:
-    """Return how many paths a lane has (`kept`) and how many it ranked (`ranked`).
+    """Count the paths that a lane has (`kept`) and ranked (`ranked`).
 
     `ranked` counts the candidates of the last operator that selected paths. The result is None if
     the lane seeks no paths.

@@ -75,7 +75,7 @@ class Board:
         self._cached_verdict: tuple[tuple, ComparisonVerdict] | None = None
 
     def payload_of_version(self, version: int) -> dict[str, Any]:
-        """Return the data of the comparison at this version of its job, or at a later one.
+        """Return the data at this version of the job or later.
 
         All viewers share the dict, so it must not be changed.
         """
@@ -97,7 +97,10 @@ class Board:
             self._shown.lanes.clear()
 
     def _draw(self, comparison: MethodComparison) -> dict[str, Any]:
-        """Return the data of a snapshot of the comparison, whose lanes do not change meanwhile."""
+        """Return the data of a snapshot of the comparison.
+
+        Its lanes do not change meanwhile.
+        """
         view, start_seconds = self.view, time.thread_time()
         self._shown.lanes[:] = [
             self._shown_lane(lane, preview)
@@ -149,7 +152,10 @@ class Board:
         return lane.as_shown
 
     def _verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
-        """Return the sentences on the lanes, made again when a lane has advanced."""
+        """Return the sentences on the lanes.
+
+        They are made again when a lane has advanced.
+        """
         # A lane that still runs counts the same whatever its status is.
         verdict_key = tuple(
             (
@@ -199,7 +205,7 @@ class Board:
     def _common_data(
         self, comparison: MethodComparison, lane: MethodLane, shown_lane: MethodLane
     ) -> dict[str, Any]:
-        """Return the data of a lane that comparisons on graphs and documents have in common.
+        """Return the data common to lanes on graphs and documents.
 
         `lane` is the lane itself, `shown_lane` the same lane with the states of its preview.
         """
@@ -241,7 +247,10 @@ class Board:
 
 
 def answering_model(lane: MethodLane) -> str | None:
-    """Return the title of the language model that answers in a lane, or None if none does."""
+    """Return the title of the language model that answers.
+
+    It is None if none does.
+    """
     return None if lane.state.own_answer else lane.model
 
 
@@ -274,7 +283,7 @@ def idle_board(methods: Iterable[Method], documents: bool = False) -> dict[str, 
 
 
 def cost_text(trace: Iterable[Step], excluded: Mapping[str, float] = MappingProxyType({})) -> str:
-    """Return the cost of a run in a few words: seconds, scored texts, and tokens.
+    """Return the seconds, scored texts and tokens of a run.
 
     An example is `0.9 s, apart from 0.6 s preparation · 948 texts scored · 6 tokens in, 14 out`.
 

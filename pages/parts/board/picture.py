@@ -1,4 +1,7 @@
-"""Picture of a comparison on a graph of triples: its nodes, their positions and their panels."""
+"""Picture of a comparison on a graph of triples.
+
+It has nodes with positions and panels, and edges.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ NO_ITEMS: DrawnItems = ()
 
 
 def answer_nodes(comparison: MethodComparison, answers: Sequence[str] | None = None) -> set[int]:
-    """Return the nodes that are named like one of the answers, by default the known answers."""
+    """Return the nodes that are named like an answer.
+
+    By default the known answers count.
+    """
     question = comparison.ask.question
     nodes: set[int] = set()
     for answer in question.answers if answers is None else answers:
@@ -64,7 +70,7 @@ class Picture:
 
     @property
     def positions(self) -> dict[tuple[str, int], Position]:
-        """Positions by the digest of the unedited graph and the node id in it.
+        """Positions by the unedited graph's digest and node id.
 
         Nodes that are no longer drawn are included, in case they return.
         """
@@ -94,7 +100,7 @@ class Picture:
         }
 
     def _unedited_graph(self) -> tuple[str, list[int] | None]:
-        """Return the digest of the unedited graph, and for each node its id there.
+        """Return the unedited graph's digest, and each node's id there.
 
         The ids are None if the graph has no edits, and so are the same.
         """
@@ -239,7 +245,7 @@ class Picture:
 
 
 def _nodes_of(paths: Iterable[Path]) -> list[int]:
-    """Return the nodes of all paths in order; a node may occur several times."""
+    """Return the nodes of all paths in order, with repeats."""
     return list(chain.from_iterable(path.nodes for path in paths))
 
 
@@ -262,7 +268,7 @@ def _add_up_to(chosen: dict[int, None], nodes: Iterable[int], limit: int) -> Non
 
 
 def _used_edges(nodes: Iterable[int], paths: Iterable[Path], hits: DrawnItems) -> set[int]:
-    """Return the edges of the hits, and of the paths whose nodes are all drawn."""
+    """Return the edges of hits and of completely drawn paths."""
     drawn_nodes = set(nodes)
     used: set[int] = set()
     for path in paths:

@@ -1,4 +1,4 @@
-"""Board of a finished comparison: a saved case, or a question of an evaluation.
+"""Board of a saved case or of an evaluated question.
 
 It needs no engine, no models, and only the part of the graph that was saved with the comparison.
 """
@@ -44,7 +44,10 @@ def finished_board(comparison: MethodComparison, key: str) -> Board:
 
 
 def downloads(comparison: MethodComparison, drawing: Board, name: str = "hopscope") -> None:
-    """Draw the buttons that download the report and the data, in files called `name`."""
+    """Draw the buttons that download the report and the data.
+
+    The files are called `name`.
+    """
     st.download_button(
         tr("Report (HTML)"),
         lambda: report(comparison, drawing),

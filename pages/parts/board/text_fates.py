@@ -42,9 +42,10 @@ def hit_fates(
     gold: Iterable[str],
     paths: Sequence[Sequence[Mapping[str, Any]]] = (),
 ) -> dict[Key, dict[str, Data]]:
-    """Return the fate of each item in each lane that has retrieved, by key and lane id.
+    """Return the fate of each item, by key and lane id.
 
-    The items are the hits of all lanes, the gold passages, and the nodes on the best paths.
+    Only lanes that have retrieved count. The items are the hits of all lanes, the gold passages,
+    and the nodes on the best paths.
 
     Parameters
     ----------
@@ -93,7 +94,10 @@ def _fates_in_lane(
 
 
 def _path_fates(paths: Sequence[Mapping[str, Any]]) -> dict[Key, Data]:
-    """Return the fate of the nodes on a lane's paths, which are given best first."""
+    """Return the fate of the nodes on a lane's paths.
+
+    The paths are given best first.
+    """
     ranks: dict[Key, int] = {}
     for path_rank, path in enumerate(paths, 1):
         ranks |= {key: path_rank for key in path["nodes"] if key not in ranks}
@@ -104,7 +108,7 @@ def _path_fates(paths: Sequence[Mapping[str, Any]]) -> dict[Key, Data]:
 
 
 def _found_fate(hit: Hit, n_shown: dict[str, int], retained_rows: frozenset[int] | None) -> Data:
-    """Return the fate of a hit: found, or dropped because it was ranked too late.
+    """Return the fate of a hit: found or ranked too late.
 
     Parameters
     ----------
@@ -158,9 +162,9 @@ def _fate(fate: str, text: str) -> Data:
 
 
 def _late_fates(lane: MethodLane, keys: Sequence[Key]) -> dict[str, Data]:
-    """Return the fate of passages that an operator ranked but did not hand on, by key.
+    """Return the fate of ranked passages that were not handed on.
 
-    If several operators ranked a passage, the last operator counts.
+    The fates are by key. If several operators ranked a passage, the last operator counts.
     """
     rows = chunk_rows_by_id(lane.graph)
     rows_by_key = {key: rows[key.id] for key in keys if key.id in rows}
@@ -188,7 +192,7 @@ def reads_in_batches(lane: MethodLane) -> bool:
 
 
 def _beyond_batches_fate(rank: int) -> Data:
-    """Return the fate of a passage that the first search ranked but no batch read."""
+    """Return the fate of a ranked passage that no batch read."""
     return _fate("never", tr("never reached: rank {place:,} of the first search", place=rank))
 
 
@@ -209,10 +213,11 @@ def _passage_ranks(graph, ranking: Ranking, rows: set[int]) -> dict[int, int]:
 
 
 def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[str, str]:
-    """Return the titles of the gold passages by their ids, one passage for each gold document.
+    """Return the titles of the gold passages by their ids.
 
-    A document may be one passage in one graph and split into several in another. The passage is the
-    one that a lane found, else one in the graph of a lane, else the first one in `graph`.
+    Each gold document has one gold passage. A document may be one passage in one graph and split
+    into several in another. The passage is the one that a lane found, else one in the graph of a
+    lane, else the first one in `graph`.
     """
     found_first = sorted((fate for fate in fates if fate.chunk), key=lambda fate: fate.rank is None)
     # Reversed, so that the first fate of a document overwrites the later ones.

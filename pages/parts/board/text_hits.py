@@ -32,6 +32,7 @@ HIT_KINDS = {
     "community": "report",
 }
 MAX_SENT_CHARACTERS = 20_000  # most characters of a text that are sent to the browser
+HitTables = list[dict[str, Any]]
 WORD_PATTERN = re.compile(r"[^\W_]{2,}(?:['’][^\W_]+)?")
 # Words of English questions that are not marked in the passages.
 COMMON_WORDS = frozenset(
@@ -86,9 +87,10 @@ def question_words(text: str, code: str = "") -> list[str]:
 
 
 def hits_of(lane: MethodLane) -> list[Hit]:
-    """Return the listed hits of a lane in the order of its rankings; empty until all are known.
+    """Return the listed hits of a lane in ranking order.
 
-    A passage occurs once. Nodes that are passages themselves count as passages.
+    The list is empty until all are known. A passage occurs once. Nodes that are passages themselves
+    count as passages.
     """
     if not has_hits(lane):
         return []
@@ -153,9 +155,7 @@ def _has_column(graph, table_name: str, column: str) -> bool:
     return table is not None and table.has_column(column)
 
 
-def tables_of_hits(
-    lane: MethodLane, gold: Sequence[str], n_shown: dict[str, int]
-) -> list[dict[str, Any]]:
+def tables_of_hits(lane: MethodLane, gold: Sequence[str], n_shown: dict[str, int]) -> HitTables:
     """Return a table for each kind of hit of a lane.
 
     It has `kind`, `rows`, and `more`, the number of unlisted hits. Passages that the lane did not
@@ -187,7 +187,10 @@ def tables_of_hits(
 
 
 def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
-    """Return the row of a hit; `gold` has the rows of the gold passages."""
+    """Return the row of a hit in its table.
+
+    `gold` has the rows of the gold passages.
+    """
     kind = "node" if hit.kind == "summary" else hit.kind
     text = blank_rules(hit_texts(graph, kind, [hit.item])[0][:MAX_SENT_CHARACTERS])
     row: dict[str, Any] = {
@@ -232,7 +235,10 @@ def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
 
 
 def _relation(graph, edge: int) -> str:
-    """Return a relation as text, without its name if the graph has only one relation."""
+    """Return an edge as text.
+
+    The name of the relation is left out if the graph has only one relation.
+    """
     heads, relations, tails = graph.triples([edge])
     head, tail = graph.names([int(heads[0]), int(tails[0])])
     words = graph.relation_names[int(relations[0])] if graph.n_relations > 1 else ""
@@ -256,13 +262,11 @@ def passage_data(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
     }
 
 
-HitTables = list[dict[str, Any]]
-
-
 def add_lost_rows(tables: HitTables, lane: MethodLane, fates: Sequence[Fate]) -> HitTables:
-    """Return the tables with the gold passages that are not among the hits as `lost` rows.
+    """Return the tables with lost gold passages as `lost` rows.
 
-    They were ranked too late, or not at all. Without any table, none is added.
+    A gold passage is lost if it is not among the hits. They were ranked too late, or not at all.
+    Without any table, none is added.
     """
     if not tables:
         return tables

@@ -85,7 +85,9 @@ class TextPicture:
         fates: Mapping[Key, Any],
         paths: LanePathData,
     ) -> dict[str, Any]:
-        """Return the `layout` of the board, and as `kept` the part of it that each lane found.
+        """Return the `layout` of the board and the lanes' parts.
+
+        The part of the layout that each lane found is in `kept`.
 
         Parameters
         ----------
@@ -131,10 +133,8 @@ class TextPicture:
             self._positions = _even_out(self._positions)
 
 
-def positions_after_renames(
-    positions: Mapping[str, Position], edits: Sequence[Edit]
-) -> dict[str, Position]:
-    """Return the positions of a picture with those of renamed entities under their new names too."""
+def apply_renames(positions: Mapping[str, Position], edits: Sequence[Edit]) -> dict[str, Position]:
+    """Add the positions of renamed entities under their new names."""
     new_positions = dict(positions)
     for edit in edits:
         old = Key("node", edit.names[0])
@@ -176,9 +176,9 @@ def nodes_to_draw(
 
 
 def _hand_on_documents(lanes: Sequence[MethodLane]) -> bool:
-    """Return whether a lane passes documents on, as methods on a corpus graph do.
+    """Return whether a lane runs on a corpus graph.
 
-    The nodes of a corpus graph are documents.
+    It then hands documents on. The nodes of a corpus graph are documents.
     """
     return any(
         handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved
@@ -201,9 +201,9 @@ def _gold_nodes(
 def _take_turns(
     lanes: Sequence[MethodLane], paths: LanePathData, lane_hits: Sequence[Sequence[Hit]]
 ) -> Iterator[tuple[MethodLane, Mapping[str, Any] | None, Hit | None]]:
-    """Yield the next best path and the next best hit of each lane in turn.
+    """Yield the next best path and hit of each lane.
 
-    A lane that has only one of them yields None for the other.
+    The lanes take turns. A lane that has only one of them yields None for the other.
     """
     kinds = list(HIT_KINDS)
     hits_by_rank = [
@@ -223,7 +223,7 @@ def _add_share(
     hits: Sequence[Hit],
     paths: Sequence[Mapping[str, Any]],
 ) -> dict[str, list[Any]]:
-    """Add the edges of a lane to the draft, and return the lane's part of the picture."""
+    """Add a lane's edges, and return its part of the picture."""
     lane_keys = {hit.key for hit in hits}
     for path in paths:
         lane_keys.update(path["nodes"])
@@ -275,7 +275,10 @@ def _add_relations(draft: PictureDraft, lane: MethodLane) -> None:
 
 
 def _relation_ends(lane: MethodLane) -> list[tuple[Key, Key, str]]:
-    """Return head, tail and words of each relation that a lane ranked, in the order of ranks."""
+    """Return head, tail and words of a lane's ranked relations.
+
+    They are in the order of their ranks.
+    """
     hits = lane.state.relations if lane.retrieved else None
     if hits is None or not len(hits):
         return []
@@ -356,7 +359,10 @@ def _relation_edges(draft: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Ke
 
 
 def _hit_edges(draft: PictureDraft, lane: MethodLane, hit: Hit) -> dict[tuple[Key, Key], str]:
-    """Return the edges from an entity or summary to its passages, or a community to its members."""
+    """Return the edges from a hit to what it rests on.
+
+    An entity or a summary has edges to its passages, a community to its members.
+    """
     if hit.kind in ("node", "summary"):
         keys = [key for key in _passage_keys(lane, hit) if key in draft.nodes]
         return {sorted_pair(hit.key, key): tr("told in") for key in keys}
@@ -381,7 +387,7 @@ def _member_keys(lane: MethodLane, hit: Hit) -> list[Key]:
 
 
 def _passage_links(draft: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:
-    """Return the edges between those drawn nodes of a lane that are passages."""
+    """Return the edges between a lane's drawn passage nodes."""
     nodes = lane.state.nodes.items if lane.retrieved and lane.state.nodes is not None else ()
     passages = list(chunk_nodes(lane.graph, nodes))
     keys = {
@@ -402,7 +408,7 @@ def _passage_links(draft: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key
 
 
 def path_items(graph, path: Path) -> tuple[list[Key], list[str]]:
-    """Return the keys of a path's nodes, and the ids of its edges in the picture."""
+    """Return the keys of a path's nodes, and its edge ids."""
     keys = node_keys(graph, path.nodes)
     nodes = [keys[node] for node in path.nodes]
     return nodes, [edge_id(*pair) for pair in zip(nodes, nodes[1:])]

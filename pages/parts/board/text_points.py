@@ -30,7 +30,9 @@ Data = dict[str, Any]
 
 
 def points_data(lane: MethodLane) -> Data | None:
-    """Return the points of a lane in the order of selection, or None for methods without points.
+    """Return the points of a lane in the order of selection.
+
+    It is None for methods without points.
 
     Returns
     -------
@@ -99,7 +101,10 @@ def _note(lane: MethodLane, state: State, n_shown: int | None) -> str:
 
 
 def _count(state: State, operator: type, size_key: str) -> int:
-    """Return a count that an operator's last step recorded, or 0 if there is none."""
+    """Return a count that an operator's last step recorded.
+
+    It is 0 if there is none.
+    """
     for step in reversed(state.trace):
         if step.operator == operator.__name__:
             return step.sizes.get(size_key, 0)

@@ -33,10 +33,10 @@ NEIGHBOURS_TITLE = "neighbours"
 def batch_replay(
     lane_id: str, lane: MethodLane, gold: Iterable[str] = ()
 ) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
-    """Return the replay of a lane, the paths in it by key, and their fates by key.
+    """Return the replay of a lane, its paths, and their fates.
 
-    The replay is a list of at most one. All are empty if nothing was read in batches. Documents of
-    `gold`, which has ids, have a star before their titles.
+    Paths and fates are by key. The replay is a list of at most one. All are empty if nothing was
+    read in batches. Documents of `gold`, which has ids, have a star before their titles.
     """
     step = _batch_step(lane)
     if step is None:
@@ -116,7 +116,7 @@ def _scores_note(step: Step, is_first: bool) -> str:
 
 
 def _batches(links: SimpleGraph, step: Step) -> Iterator[tuple[str, int, list[ArrivedNode]]]:
-    """Yield the title, the number of candidates and the new nodes of each batch.
+    """Yield the title, candidate count and new nodes of each batch.
 
     A frame that has no new nodes is no batch.
     """

@@ -21,10 +21,10 @@ Data = dict[str, Any]
 
 
 def support_data(lane: MethodLane) -> list[Data] | None:
-    """Return the passage that supports each sentence of the answer, or None if not known yet.
+    """Return the passage that supports each sentence of the answer.
 
-    If no model answered, it is the passage of the excerpt that stands for the answer. Positions are
-    counted in UTF-16 code units, as a browser does.
+    It is None as long as that is not known. If no model answered, it is the passage of the excerpt
+    that stands for the answer. Positions are counted in UTF-16 code units, as a browser does.
     """
     state = lane.state
     if state.answer is None:
@@ -36,7 +36,10 @@ def support_data(lane: MethodLane) -> list[Data] | None:
 
 
 def _support_row(lane: MethodLane, answer: str, support: SupportingSentence) -> Data:
-    """Return the data of one sentence of the answer; `support` tells its place in a passage."""
+    """Return the data of one sentence of the answer.
+
+    `support` tells on which sentence of a passage it rests.
+    """
     sure = support_level(support)
     row = chunk_rows_by_id(lane.graph).get(support.chunk)
     if row is None:
@@ -60,7 +63,7 @@ def _support_row(lane: MethodLane, answer: str, support: SupportingSentence) -> 
 
 
 def _excerpt_support(lane: MethodLane) -> list[Data] | None:
-    """Return the excerpt's sentence with its passage, in which it occurs word for word."""
+    """Return the excerpt's sentence and its place in its passage."""
     excerpt = lane.state.excerpt
     if excerpt is None:
         return None

@@ -50,6 +50,9 @@ def save_thumb(comparison: MethodComparison, click: Mapping[str, str] | None) ->
 
 
 def _rating_key(lane: MethodLane) -> tuple[str, str, str, str]:
-    """Return the graph's digest, the question, the line and the answer, which identify a rating."""
+    """Return the graph's digest, question, line and answer.
+
+    Together they identify a rating.
+    """
     rating = rating_of(lane, True)
     return rating.digest, rating.question, rating.line, rating.answer

@@ -49,7 +49,10 @@ class TripleView:
 
     @property
     def positions(self) -> dict[Any, Position]:
-        """Positions of the nodes, for the view of the same question with other edits."""
+        """Positions of the nodes.
+
+        They are for a view of the same question with other edits.
+        """
         return self._picture.positions
 
     def shared_data(self, verdict: ComparisonVerdict) -> dict[str, Any]:
@@ -67,7 +70,7 @@ class TripleView:
         return self._shared
 
     def comparison_data(self, shared: dict[str, Any]) -> dict[str, Any]:
-        """Return the further data of the comparison: the evidence for each lane's answer."""
+        """Return the evidence for each lane's answer."""
         evidence = {}
         for i, lane in enumerate(self._comparison.lanes):
             if lane.retrieved:
@@ -110,7 +113,10 @@ class TripleView:
         }
 
     def _stages(self, state: State, by_model: bool) -> list[dict[str, Any]] | None:
-        """Return the data of all stages of the funnel, or None if no stage has an outcome yet."""
+        """Return the data of all stages of the funnel.
+
+        It is None if no stage has an outcome yet.
+        """
         ask = self._comparison.ask
         answers = answers_of(ask.question)
         stages = {
@@ -170,7 +176,7 @@ class TripleView:
         }
 
     def _read_answers(self, state: State, by_model: bool) -> list[int]:
-        """Return the nodes of the known answers that are on a path that is read.
+        """Return the known answers' nodes on paths that are read.
 
         The language model reads the paths in its prompt; the graph reader reads its own paths.
         """
@@ -199,7 +205,7 @@ def _retrieved_edges(
 
 
 def _hits_by_key(comparison: MethodComparison) -> dict[str, dict[str, Any]]:
-    """Return the nodes and edges of the ranked items of all lanes, by key.
+    """Return the drawn form of all ranked items by key.
 
     A ranked relation has both ends and its edge, a ranked node only itself.
     """
@@ -214,5 +220,8 @@ def _hits_by_key(comparison: MethodComparison) -> dict[str, dict[str, Any]]:
 
 
 def _retrieved_states(lane: MethodLane) -> tuple[State, ...]:
-    """Return the states of a lane that has retrieved; empty before that and during a preview."""
+    """Return the states of a lane that has retrieved.
+
+    The result is empty before that and during a preview.
+    """
     return lane.states if lane.retrieved and lane.preview is None else ()

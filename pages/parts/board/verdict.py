@@ -13,10 +13,10 @@ from pages.parts.shared.wording import tr
 
 
 def offered_repair(comparison: MethodComparison, lane: MethodLane) -> dict[str, Any] | None:
-    """Return the change of its method that improves a lane, if there is one.
+    """Return the change of method that improves a lane.
 
-    `label` describes the change. `there` is a note on the lane that has this change already, else
-    None.
+    It is None if there is none. `label` describes the change. `there` is a note on the lane that
+    has this change already, else None.
     """
     if lane.repair is None:
         return None
@@ -28,7 +28,7 @@ def offered_repair(comparison: MethodComparison, lane: MethodLane) -> dict[str, 
 
 
 def repair_data(comparison: MethodComparison) -> dict[str, Any] | None:
-    """Return the change that improves any lane most, with the index of the lane."""
+    """Return the best improvement of any lane, with its index."""
     best = best_repair(comparison)
     return None if best is None else {"lane": best[0], "label": best[1]}
 
@@ -60,7 +60,10 @@ def lane_tone(explanation: LaneExplanation) -> str:
 
 
 def verdict_data(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
-    """Return how many of the known answers are given; None if `count` is None."""
+    """Return how many of the known answers are given.
+
+    It is None if `count` is None.
+    """
     return None if count is None else {"right": count, "of": len(set(answers))}
 
 

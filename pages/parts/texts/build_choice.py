@@ -119,7 +119,7 @@ WRITER_WORDS = {
 
 
 def choose_corpus_build(corpus: Corpus) -> GraphBuild:
-    """Draw the choice of the kind of graph and of the build, and return the build."""
+    """Draw the choices of kind and build, and return the build."""
     builds_by_id = builds_of(corpus)
     user_builds = own_builds(corpus)
     groups = _builds_by_kind(builds_by_id.values(), user_builds.values())
@@ -164,7 +164,10 @@ def _builds_by_kind(
 
 
 def _extractor_rank(build: GraphBuild) -> int:
-    """Return the rank of a build's extractor in `EXTRACTOR_WORDS`; other extractors come last."""
+    """Return the rank of a build's extractor in `EXTRACTOR_WORDS`.
+
+    Other extractors come last.
+    """
     if build.extractor not in EXTRACTOR_WORDS:
         return len(EXTRACTOR_WORDS)
     return list(EXTRACTOR_WORDS).index(build.extractor)
@@ -177,7 +180,10 @@ def _is_built(corpus: Corpus, build: GraphBuild) -> bool:
 
 
 def _is_ready_made(corpus: Corpus, build: GraphBuild) -> bool:
-    """Return whether a graph was built by another tool, or comes with the documents."""
+    """Return whether a graph was built elsewhere.
+
+    It was built by another tool, or comes with the documents.
+    """
     return build.extractor == "opened" or find_shipped_build(corpus, build) is not None
 
 
@@ -195,7 +201,10 @@ def _keep_or_select(
 
 
 def _draw_builds(kind: str, builds: list[GraphBuild]) -> str:
-    """Draw the choice among several builds of a kind, and return the id of the chosen one."""
+    """Draw the choice among builds of a kind and return its id.
+
+    One build is returned without a choice.
+    """
     ids = [build.id for build in builds]
     if len(ids) == 1:
         return ids[0]
@@ -225,7 +234,7 @@ def _choice_label(kind: str) -> str:
 def _select_first(
     corpus: Corpus, groups: dict[str, list[GraphBuild]], available: list[GraphBuild]
 ) -> None:
-    """Select a graph if another corpus was chosen or the page was reloaded.
+    """Select a graph on a new corpus or a reloaded page.
 
     A graph that is being built is selected, else the first available one. `available` has graphs
     built on this computer before ready-made ones.
@@ -249,7 +258,7 @@ def _select_first(
 def _first_kind(
     corpus: Corpus, groups: dict[str, list[GraphBuild]], available_kinds: list[str]
 ) -> str:
-    """Return the kind of graph to select for a corpus that was not shown before.
+    """Return the kind of graph to select for a new corpus.
 
     The kind of the previous corpus stays if one of its builds can run, unless only other kinds are
     available. Otherwise it is the first available kind, or the default kind if none is.
@@ -294,7 +303,10 @@ def _can_run(corpus: Corpus, build: GraphBuild) -> bool:
 
 
 def _first_runnable(corpus: Corpus, builds: list[GraphBuild]) -> GraphBuild:
-    """Return the first build that can run, or the first build if none can."""
+    """Return the first build that can run.
+
+    If none can, return the first of all.
+    """
     return next((build for build in builds if _can_run(corpus, build)), builds[0])
 
 

@@ -17,7 +17,7 @@ from pages.parts.shared.wording import tr
 
 
 def draw_building_cost(corpus: Corpus, status: Status) -> None:
-    """Draw the cost of each step of a build, and pictures of the costs of all graphs."""
+    """Draw the costs of a build's steps and of all graphs."""
     steps = step_costs(status.report)
     if not steps:  # The graph was built by an earlier version.
         return
@@ -56,7 +56,7 @@ def draw_building_cost(corpus: Corpus, status: Status) -> None:
 
 
 def _all_costs(corpus: Corpus) -> Costs:
-    """Return the costs of the steps of every up-to-date graph, by the title of its build."""
+    """Return the step costs of every up-to-date graph by title."""
     costs = {}
     for build in (*builds_of(corpus).values(), *own_builds(corpus).values()):
         status = build_status(corpus, build)

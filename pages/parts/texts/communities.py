@@ -16,7 +16,7 @@ from pages.parts.shared.tables import draw_back_links, page_of, pager
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.community_map import draw_map
-from pages.parts.texts.entity_table import draw_entity_table
+from pages.parts.texts.entity_table import draw_nodes
 from pages.parts.texts.text_trail import (
     button_name,
     community_title,
@@ -69,7 +69,10 @@ def _draw_trail(graph: Graph, table: Table, opened_rows: list[int]) -> None:
 
 
 def _draw_map_of(graph: Graph, table: Table, rows: np.ndarray) -> None:
-    """Draw the map of the communities in some rows of the table, given largest first."""
+    """Draw the map of the communities in some rows.
+
+    The rows are given largest community first.
+    """
     drawn_rows = rows[:MAX_TILES]
     counts = table.id_lists("members").counts
     parents = table.numbers("parent")
@@ -109,7 +112,10 @@ def _draw_map_of(graph: Graph, table: Table, rows: np.ndarray) -> None:
 
 
 def _open(graph: Graph, row: int, drawn_rows: set[int]) -> None:
-    """Open the community whose row the browser sent, unless the map does not show it."""
+    """Open the community whose tile was clicked.
+
+    A row that the map does not show is ignored.
+    """
     if row in drawn_rows:
         open_community(graph, [*opened_communities(graph), row])
 
@@ -126,9 +132,7 @@ def _draw_members(graph: Graph, members: np.ndarray) -> None:
     nodes = members[np.lexsort((members, -graph.degrees(members)))]
     page_range = page_of(Session.texts_member_page, len(nodes), MEMBERS_PER_PAGE)
     st.markdown(f"**{many(len(nodes), 'entity', 'entities')}**")
-    draw_entity_table(
-        graph, nodes[page_range.start : page_range.stop], f"members-{page_range.start}"
-    )
+    draw_nodes(graph, nodes[page_range.start : page_range.stop], f"members-{page_range.start}")
     pager(
         Session.texts_member_page,
         page_range,

@@ -1,4 +1,4 @@
-"""Choice of a corpus on the page Texts, its facts, and the button to Compare."""
+"""Choice and facts of a corpus on the page Texts."""
 
 from __future__ import annotations
 
@@ -84,7 +84,10 @@ def draw_ask_button(name: str) -> None:
 
 
 def _select_corpus(name: str) -> None:
-    """Choose this corpus in the sidebar, and clear a question about another source."""
+    """Choose this corpus in the sidebar.
+
+    A question about another source is cleared.
+    """
     if chosen_source() != CorpusSource(name):
         session.source_wanted = CorpusSource(name)
         session.clear_question()

@@ -169,9 +169,10 @@ def _draw_document(corpus: Corpus, id: str) -> None:
 
 
 def _passage_table(corpus: Corpus, row: int | None = None) -> Table | None:
-    """Return the passages of a corpus, or of the document in `row`, split as in builds.
+    """Return the passages of a corpus or of one document.
 
-    If that fails, the error is drawn and None is returned.
+    Without `row` they are those of the corpus. Documents are split as in builds. If that fails, the
+    error is drawn and None is returned.
     """
     chunker = choose_build("chunks").line.operators[0]
     assert isinstance(chunker, Chunker)
@@ -182,7 +183,10 @@ def _passage_table(corpus: Corpus, row: int | None = None) -> Table | None:
 
 
 def _draw_passages(page: SessionKey[int], table: Table, rows: Any, query: str) -> None:
-    """Draw one page of the passages in `rows`, with the words of the query marked."""
+    """Draw one page of the passages in `rows`.
+
+    The words of the query are marked.
+    """
     page_range = page_of(page, len(rows), PASSAGES_PER_PAGE)
     for i in page_range:
         draw_passage(table, int(rows[i]), query)

@@ -105,7 +105,7 @@ def _draw_communities(graph: Graph, node: int) -> None:
 
 
 def _draw_trail(graph: Graph) -> None:
-    """Draw the links back to the table of all entities and to those visited before."""
+    """Draw the links back to all entities and earlier ones."""
     visited = visited_entities(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         button(
@@ -189,7 +189,10 @@ def _sorted_relations(graph: Graph, node: int) -> EntityRelations:
 def _relation_columns(
     graph: Graph, relations: EntityRelations, has_weights: bool
 ) -> dict[str, Sequence[Any]]:
-    """Return the columns of the table of relations, without those that have no text."""
+    """Return the columns of the table of relations.
+
+    Columns without any text are left out.
+    """
     columns: dict[str, Sequence[Any]] = {}
     if graph.n_relations > 1 and not is_tree(graph):
         columns[tr("Way")] = ["→" if forward else "←" for forward in relations.is_forward]
@@ -241,7 +244,10 @@ def _draw_picture(graph: Graph, node: int) -> None:
 
 
 def _weights(graph: Graph) -> np.ndarray:
-    """Return the weight of each edge of the graph, 1 for all if it has no weights."""
+    """Return the weight of each edge of the graph.
+
+    If it has no weights, all are 1.
+    """
     weights = edge_weights(graph)
     return np.ones(graph.n_edges) if weights is None else weights
 

@@ -1,4 +1,4 @@
-"""Merges of duplicate entities in all graphs of a corpus, and the evaluation of these merges.
+"""Merges of duplicate entities in all graphs of a corpus.
 
 A build joins names by rules. The user can reject what it joined, resolve names that fitted several
 entities, and accept suggested pairs. The choices are saved with the corpus as `EntityMerges`: the
@@ -164,7 +164,7 @@ def _draw_joined_names(review: MergeReview, merges: NameMerges) -> None:
 
 
 def _draw_ambiguous_names(review: MergeReview, merges: NameMerges) -> None:
-    """Draw the names that fitted several entities, with a button for each possible match."""
+    """Draw the names that fitted several entities, with their matches."""
     ambiguous: list[tuple[NearMerge, list[str]]] = []
     for row in merges.near:
         candidates = [
@@ -210,13 +210,19 @@ def _button_container() -> Any:
 
 
 def _document_words(row: NameMerge | NearMerge) -> str:
-    """Return the documents of a name in words, with an ellipsis if not all are recorded."""
+    """Return the documents of a name in words.
+
+    An ellipsis means that not all are recorded.
+    """
     more = " …" if row.times > len(row.documents) else ""
     return plain(tr("In {documents}{more}", documents=", ".join(row.documents), more=more))
 
 
 def _draw_suggestions(review: MergeReview) -> None:
-    """Draw pairs of names that may mean the same, each with buttons to merge or reject it."""
+    """Draw pairs of names that may mean the same.
+
+    Each has buttons to merge or reject it.
+    """
     if review.graph.n_nodes > MAX_COMPARED_ENTITIES:
         caption(
             "This graph has more than {limit:,} entities. The command line lists which names may be "
@@ -278,7 +284,10 @@ def _draw_suggestion(review: MergeReview, index: int, suggestion: Suggestion) ->
 def _pairs_by_spelling(
     digest: str, refused: tuple, _graph: Graph, _merges: EntityMerges
 ) -> list[Suggestion]:
-    """Return the pairs of similar spelling; `digest` and `refused` are the key of the cache."""
+    """Return the pairs of similar spelling.
+
+    `digest` and `refused` are the key of the cache.
+    """
     return suggest_by_spelling(_graph, _merges)
 
 
@@ -418,9 +427,9 @@ def _draw_evaluation(review: MergeReview) -> None:
 
 
 def _methods_on(build: GraphBuild) -> dict[str, Method]:
-    """Return the methods that use the kind of graph of a build, by id.
+    """Return the methods for the kind of graph of a build.
 
-    If the build is a user's own line, the methods use this build.
+    They are by id. If the build is a user's own line, the methods use this build.
     """
     build_methods = {}
     for id, method in methods().items():

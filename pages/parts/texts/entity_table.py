@@ -21,8 +21,8 @@ from pages.parts.texts.text_trail import (
 MAX_TABLE_CHARACTERS = 160  # most characters of a description
 
 
-def draw_entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
-    """Draw a table of some nodes, of which there must be at least one.
+def draw_nodes(graph: Graph, nodes: np.ndarray, name: str) -> None:
+    """Draw a table of one or more nodes.
 
     `name` identifies the table among those of the graph.
     """
@@ -55,7 +55,10 @@ def draw_entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
 
 
 def _types(graph: Graph, nodes: np.ndarray) -> list[str]:
-    """Return the type of each node, or its level in a tree; empty if the graph has neither."""
+    """Return the type of each node, or its level.
+
+    Nodes of a tree have levels. The list is empty if the graph has neither.
+    """
     if is_tree(graph):
         node_levels = level_names(graph)
         return [node_levels[node] for node in nodes.tolist()]

@@ -172,7 +172,10 @@ def _draw_roadmap(corpus: Corpus, advice_answer: AdviceAnswer) -> None:
 
 
 def _answer(record: Advice) -> AdviceAnswer | None:
-    """Return the answer from the saved rows of the evaluation, or None if they were deleted."""
+    """Return the answer from the saved rows of the evaluation.
+
+    It is None if they were deleted.
+    """
     try:
         run = store().run(record.run)
     except HopscopeError:
@@ -226,10 +229,10 @@ def _draw_form(corpus: Corpus, record: Advice | None) -> None:
 
 
 def _choose_question_maker(corpus: Corpus, record: Advice | None) -> str:
-    """Draw the choice of the questions' maker, and return its key in `QUESTION_MAKERS`.
+    """Draw the choice of the questions' maker.
 
-    Without a language model there is no choice: the questions are made from names. The maker of
-    `record` is selected at first.
+    Return its key in `QUESTION_MAKERS`. Without a language model there is no choice: the questions
+    are made from names. The maker of `record` is selected at first.
     """
     if default_writer(engine().models) != QUESTIONS_BY_MODEL:
         return QUESTIONS_BY_NAMES
@@ -249,7 +252,10 @@ def _choose_question_maker(corpus: Corpus, record: Advice | None) -> str:
 
 
 def _cost_job(corpus: Corpus, maker: str) -> Job:
-    """Return the job that estimates the cost, a new one when a graph was built or outdated."""
+    """Return the job that estimates the cost.
+
+    A new job is started when a graph was built or became outdated.
+    """
     is_built = [build_status(corpus, build_for(corpus, kind)).is_current for kind in graph_kinds()]
     key = f"cost-advice-{corpus.digest}-{maker}-{is_built}"
     return engine().jobs.run(

@@ -63,12 +63,13 @@ def draw_builds(corpus: Corpus) -> None:
 
 
 def draw_build_card(corpus: Corpus, build: GraphBuild) -> bool:
-    """Draw the state of a graph in a box, and return whether the graph is being built.
+    """Draw the state of a graph in a box.
 
-    A graph that is not built has its expected cost and a button that starts the build.
+    Return whether the graph is being built. A graph that is not built has its expected cost and a
+    button that starts the build.
     """
     status = build_status(corpus, build)
-    job = engine().preparing.get(_build_job_key(corpus, build))
+    job = engine().preparing.get(_job_key(corpus, build))
     is_running = job is not None and not job.has_ended
     with st.container(border=True, key=f"build-{status.folder.name}"):
         _draw_card_content(corpus, status, job)
@@ -111,7 +112,7 @@ def _draw_missing_parts(corpus: Corpus, status: Status) -> None:
 
 
 def _state_badge(corpus: Corpus, status: Status, job: Job | None) -> tuple[str, Colour, str]:
-    """Return the words, the colour and the icon of the badge that tells a graph's state."""
+    """Return words, colour and icon of a graph's state."""
     if job is not None and not job.has_ended:
         words = tr("waiting") if job.status == JOB_WAITING else tr("being built")
         return words, "orange", "construction"
@@ -226,7 +227,7 @@ def _has_extraction(build: GraphBuild) -> bool:
 
 
 def _missing_model_texts(build: GraphBuild, is_complete: bool) -> list[str]:
-    """Return a sentence for each missing model of a build that tells how to get it.
+    """Return how to get each missing model of a build.
 
     If all replies are saved (`is_complete`), language models are not needed.
     """
@@ -255,11 +256,11 @@ def draw_cost_progress(job: Job) -> None:
 
 
 def start_build(corpus: Corpus, build: GraphBuild, cap: Cap | None = None) -> Job:
-    """Start to build a graph, unless that build runs already, and return its job.
+    """Start to build a graph, unless it runs, and return the job.
 
     The job stops before its cost would exceed the cap.
     """
-    key = _build_job_key(corpus, build)
+    key = _job_key(corpus, build)
     models = engine().models
     # A shipped graph brings the replies of its language model, so none is asked.
     if find_shipped_build(corpus, build):
@@ -277,20 +278,21 @@ def start_build(corpus: Corpus, build: GraphBuild, cap: Cap | None = None) -> Jo
 
 def is_building(corpus: Corpus) -> bool:
     """Return whether any graph of the corpus is being built."""
-    return any(
-        not job.has_ended for job in engine().preparing.with_key_prefix(_build_job_key(corpus))
-    )
+    return any(not job.has_ended for job in engine().preparing.with_key_prefix(_job_key(corpus)))
 
 
-def _build_job_key(corpus: Corpus, build: GraphBuild | None = None) -> str:
-    """Return the key of the job of a build, or the prefix of the keys of all the corpus's builds."""
+def _job_key(corpus: Corpus, build: GraphBuild | None = None) -> str:
+    """Return the key of the job of a build.
+
+    Without a build, return the prefix of the keys of all builds of the corpus.
+    """
     return f"build-{corpus.name}/{'' if build is None else build_folder(corpus, build).name}"
 
 
 @st.fragment(run_every=2.0)
 def _rerun_on_change(corpus: Corpus, build: GraphBuild, was_running: bool) -> None:
     """Draw the page again when this build was started or ended elsewhere, as in another tab."""
-    job = engine().preparing.get(_build_job_key(corpus, build))
+    job = engine().preparing.get(_job_key(corpus, build))
     if (job is not None and not job.has_ended) != was_running:
         st.rerun()
 

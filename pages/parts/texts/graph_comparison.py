@@ -114,13 +114,13 @@ def _graph_difference(first: Graph, second: Graph) -> GraphDifference | None:
     return await_result(key, lambda job: compare_graphs(first, second), title, rerun=False)
 
 
-def _draw_counts(difference: GraphDifference, build: GraphBuild, other_build: GraphBuild) -> None:
-    """Draw how many entities and links both graphs have, and how many only one of them has."""
+def _draw_counts(difference: GraphDifference, build: GraphBuild, other: GraphBuild) -> None:
+    """Draw the counts of shared and unshared entities and links."""
     columns = st.columns(3, gap="medium")
     titles = (
         tr("In both"),
         tr("Only in “{title}”", title=build.title),
-        tr("Only in “{other}”", other=other_build.title),
+        tr("Only in “{other}”", other=other.title),
     )
     first, second = difference.first, difference.second
     n_nodes = (difference.n_common_nodes, len(first.nodes), len(second.nodes))
@@ -136,7 +136,7 @@ def _draw_counts(difference: GraphDifference, build: GraphBuild, other_build: Gr
                 )
 
 
-def _draw_pictures(first: Graph, second: Graph, build: GraphBuild, other_build: GraphBuild) -> None:
+def _draw_pictures(first: Graph, second: Graph, build: GraphBuild, other: GraphBuild) -> None:
     """Draw both graphs side by side, with shared entities at the same position."""
     union_graph = first.derived.get_or_make(
         "beside", second.digest, lambda: unite_graphs(first, second, MAX_PAIR_ENTITIES)
@@ -146,7 +146,7 @@ def _draw_pictures(first: Graph, second: Graph, build: GraphBuild, other_build: 
     positions = node_positions(
         range(len(union_graph.names[0])), sorted(union_graph.pairs[0] | union_graph.pairs[1])
     )
-    for column, side, side_build in zip(st.columns(2, gap="medium"), (0, 1), (build, other_build)):
+    for column, side, side_build in zip(st.columns(2, gap="medium"), (0, 1), (build, other)):
         with column:
             st.markdown(f"**{plain(side_build.title)}**")
             figure = layout_figure(union_graph, side, positions)
@@ -219,17 +219,17 @@ def _points(
 
 
 def _name_side(x: float) -> str:
-    """Return the side of a point at `x` on which its name stays in the picture."""
+    """Return the side of a point on which its name fits."""
     if x < MARGIN_SHARE:
         return "right"
     return "left" if x > 1 - MARGIN_SHARE else "center"
 
 
 def _add_name_box(position: Position, name: str, boxes: list[tuple[float, float, float]]) -> bool:
-    """Add the box of a name unless it overlaps another, and return whether it was added.
+    """Add the box of a name unless it overlaps another.
 
-    A box is the x and y of its middle, and half of its width. No more than `MAX_PAIR_NAMES` boxes
-    are added.
+    Return whether it was added. A box is the x and y of its middle, and half of its width. No more
+    than `MAX_PAIR_NAMES` boxes are added.
     """
     x, y = position
     half_width = len(name) * LETTER_SHARE / 2
@@ -244,13 +244,9 @@ def _add_name_box(position: Position, name: str, boxes: list[tuple[float, float,
 
 
 def _draw_lists(
-    difference: GraphDifference,
-    first: Graph,
-    second: Graph,
-    build: GraphBuild,
-    other_build: GraphBuild,
+    difference: GraphDifference, first: Graph, second: Graph, build: GraphBuild, other: GraphBuild
 ) -> None:
-    """Draw pairs of similar names, and the entities that only one of the graphs has."""
+    """Draw pairs of similar names, and unshared entities."""
     if difference.similar_pairs:
         count = len(difference.similar_pairs)
         st.markdown(tr("**Possibly the same entity, two names**  ·  {alike:,}", alike=count))
@@ -258,7 +254,7 @@ def _draw_lists(
         rows = {
             plain(build.title): first.names([node for node, _, _ in pairs]),
             # The space keeps the columns apart if both titles are equal.
-            plain(other_build.title) + " ": second.names([node for _, node, _ in pairs]),
+            plain(other.title) + " ": second.names([node for _, node, _ in pairs]),
             tr("Similarity"): [score for _, _, score in pairs],
         }
         similarity = st.column_config.NumberColumn(
@@ -283,12 +279,12 @@ def _draw_lists(
     with left:
         _draw_unshared(first, difference.first, build)
     with right:
-        _draw_unshared(second, difference.second, other_build)
+        _draw_unshared(second, difference.second, other)
     caption("Compared by name. Case, accents and punctuation at the ends do not count.")
 
 
 def _draw_unshared(graph: Graph, missing: MissingParts, build: GraphBuild) -> None:
-    """Draw the entities of a graph that are missing in the other one."""
+    """Draw the entities that the other graph lacks."""
     nodes = missing.nodes[:MAX_LISTED_ENTITIES]
     title = plain(build.title)
     st.markdown(tr("**Only in “{build}”**  ·  {nodes:,}", build=title, nodes=len(missing.nodes)))
@@ -309,13 +305,11 @@ def _draw_unshared(graph: Graph, missing: MissingParts, build: GraphBuild) -> No
         caption("The {listed} with the most relations.", listed=MAX_LISTED_ENTITIES)
 
 
-def _draw_evaluation_form(corpus: Corpus, build: GraphBuild, other_build: GraphBuild) -> None:
+def _draw_evaluation_form(corpus: Corpus, build: GraphBuild, other: GraphBuild) -> None:
     """Draw the form that evaluates one method on both graphs."""
     source = CorpusSource(corpus.name)
     methods_by_id = {
-        id: method
-        for id, method in methods().items()
-        if starts_at_build(method, build, other_build)
+        id: method for id, method in methods().items() if starts_at_build(method, build, other)
     }
     st.markdown(tr("**Which questions does the difference decide?**"))
     if not source.sets:
@@ -347,7 +341,7 @@ def _draw_evaluation_form(corpus: Corpus, build: GraphBuild, other_build: GraphB
         size = st.number_input(tr("How many"), 1, 10_000, 40, key="beside_size", width=110)
         if button(tr("Ask them on both"), key="beside-go", type="primary", icon="play_arrow"):
             _start_evaluation(
-                [method_on_build(methods_by_id[method], each) for each in (build, other_build)],
+                [method_on_build(methods_by_id[method], each) for each in (build, other)],
                 questions,
                 int(size),
             )
@@ -358,7 +352,10 @@ def _draw_evaluation_form(corpus: Corpus, build: GraphBuild, other_build: GraphB
 
 
 def starts_at_build(method: Method, *builds: GraphBuild) -> bool:
-    """Return whether a method's first operator opens one of these builds, or any of its kind."""
+    """Return whether a method starts at one of these builds.
+
+    Its first operator then opens the build, or any of its kind.
+    """
     first = method.line.operators[0]
     return isinstance(first, BuiltGraph) and any(
         first.build in (build.graph, build.id) for build in builds
@@ -366,13 +363,13 @@ def starts_at_build(method: Method, *builds: GraphBuild) -> bool:
 
 
 def method_on_build(method: Method, build: GraphBuild) -> Method:
-    """Return the method with this build in place of the graph that its first operator opens."""
+    """Return the method with its first operator on this build."""
     first, *others = method.line.operators
     return method_of_line(Line((replace(first, build=build.id), *others)), methods())
 
 
 def _start_evaluation(build_methods: list[Method], questions: str, size: int) -> None:
-    """Evaluate methods on `size` questions of a set, and go to the page of that evaluation."""
+    """Evaluate methods on `size` questions, and open the evaluation."""
     with shown_errors():
         with st.spinner(tr("Opening the graph or documents and drawing the questions")):
             plan = make_plan(build_methods, questions, size, engine().graph, model=False)

@@ -74,7 +74,10 @@ def draw_growth(graph: Graph) -> None:
 
 
 def _draw_entities(graph: Graph, title: str, nodes: np.ndarray, empty_text: str) -> None:
-    """Draw some entities as buttons under a title, or `empty_text` if there is none."""
+    """Draw some entities as buttons under a title.
+
+    If there is none, `empty_text` is drawn.
+    """
     st.markdown(f"**{title}**  ·  {len(nodes):,}")
     if not len(nodes):
         st.caption(empty_text)

@@ -1,4 +1,4 @@
-"""View of a built graph: its counts, then its entities, communities, passages or a comparison."""
+"""View of a built graph: counts, entities, communities, passages, comparison."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pages.parts.shared.tables import page_of, pager
 from pages.parts.shared.wording import tr
 from pages.parts.texts.communities import draw_communities
 from pages.parts.texts.entity import draw_entity
-from pages.parts.texts.entity_table import draw_entity_table
+from pages.parts.texts.entity_table import draw_nodes
 from pages.parts.texts.graph_comparison import draw_graph_comparison
 from pages.parts.texts.graph_growth import draw_growth
 from pages.parts.texts.text_search import matching_rows
@@ -178,21 +178,22 @@ def _draw_entities(graph: Graph) -> None:
             caption("No similar name found. Try another spelling.")
         return
     page_range = page_of(page, len(nodes), ENTITIES_PER_PAGE)
-    draw_entity_table(
-        graph, nodes[page_range.start : page_range.stop], f"entities-{page_range.start}"
-    )
+    draw_nodes(graph, nodes[page_range.start : page_range.stop], f"entities-{page_range.start}")
     pager(page, page_range, len(nodes), ENTITIES_PER_PAGE, node_noun(graph), hint)
 
 
 def _nodes_by_name(graph: Graph, query: str) -> np.ndarray:
-    """Return the nodes whose names are similar to the query, most similar first."""
+    """Return the nodes with similar names, most similar first."""
     matches = name_lookup(graph).search(query, MAX_FOUND_NAMES)
     nodes = [node for node, score in matches if score >= MIN_SEARCH_SIMILARITY]
     return np.array(nodes, np.int64)
 
 
 def _passages_by_words(graph: Graph, query: str) -> np.ndarray:
-    """Return the nodes of passages and summaries that contain the words in sequence, ascending."""
+    """Return the passage and summary nodes with these words.
+
+    The words occur in sequence. The nodes are in ascending order.
+    """
     words = " ".join(query.split())
     tables = graph.columns.tables()
     chunks = tables["chunks"]
@@ -203,7 +204,10 @@ def _passages_by_words(graph: Graph, query: str) -> np.ndarray:
 
 
 def _choose_type(graph: Graph) -> str | None:
-    """Draw the choice of one type and return it, or None for all types."""
+    """Draw and return the choice of one type.
+
+    It is None for all types.
+    """
     counts = count_types(graph.digest, graph)
     if len(counts) < 2:
         return None

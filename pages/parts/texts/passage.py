@@ -53,11 +53,9 @@ def mark_names(text: str, *names: str) -> str:
     # The empty span at the end adds the text after the last sentence.
     for start, end in [*spans, (len(shown_text), len(shown_text))]:
         parts.append(html.escape(shown_text[offset:start]))
-        names_inside = [
-            (max(a, start), min(b, end)) for a, b in name_spans if a < end and b > start
-        ]
-        sentence = _marked_html(shown_text, start, end, names_inside)
-        if name_spans and not names_inside:
+        clipped = [(max(a, start), min(b, end)) for a, b in name_spans if a < end and b > start]
+        sentence = _marked_html(shown_text, start, end, clipped)
+        if name_spans and not clipped:
             sentence = f'<span style="{FAINT_STYLE}">{sentence}</span>'
         parts.append(sentence)
         offset = end
@@ -69,9 +67,10 @@ def mark_names(text: str, *names: str) -> str:
 
 
 def _disjoint_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans that overlap no earlier span, in the order of the text.
+    """Return the spans that overlap no earlier span.
 
-    Of several spans with the same start, the longest one is taken.
+    They are in the order of the text. Of several spans with the same start, the longest one is
+    taken.
     """
     disjoint: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
@@ -94,7 +93,10 @@ def name_pattern(name: str) -> re.Pattern[str]:
 
 
 def _marked_html(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
-    """Return a part of the text as HTML, with the spans marked, which lie in this part."""
+    """Return a part of the text as HTML with marked spans.
+
+    The spans lie in this part.
+    """
     parts, offset = [], start
     for span_start, span_end in spans:
         parts += [
@@ -106,7 +108,7 @@ def _marked_html(text: str, start: int, end: int, spans: list[tuple[int, int]]) 
 
 
 def passage_position(chunks: Table, row: int) -> tuple[str, str]:
-    """Return the title of a passage's document, and the passage's position in it in words."""
+    """Return a passage's document title, and its position in words."""
     document, id = chunks.text("document", row), chunks.text("id", row)
     number = id.removeprefix(document).removeprefix("#")
     parts = [

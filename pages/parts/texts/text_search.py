@@ -28,7 +28,10 @@ def matching_rows(digest: str, words: str, columns: tuple[str, ...], _table: Tab
 
 
 def _escape_word(word: str) -> str:
-    """Return a pattern of RE2, which Arrow uses, that matches a word literally."""
+    """Return a pattern that matches a word literally.
+
+    It is for RE2, which Arrow uses.
+    """
     return "".join(
         letter if letter.isalnum() or letter == "_" else f"\\x{{{ord(letter):x}}}"
         for letter in word

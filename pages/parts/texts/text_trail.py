@@ -43,7 +43,7 @@ def has_passage_nodes(graph: Graph) -> bool:
 
 
 def is_tree(graph: Graph) -> bool:
-    """Return whether the graph is a tree, in which some nodes are summaries of others."""
+    """Return whether some nodes are summaries of others."""
     return has_passage_nodes(graph) and bool(graph.columns.tables()["nodes"].numbers("level").any())
 
 
@@ -65,12 +65,18 @@ def node_noun(graph: Graph) -> str:
 
 
 def rows_of_passage_nodes(graph: Graph, nodes) -> dict[int, int]:
-    """Return by node the row of its passage, for each node that is itself a passage."""
+    """Return the row of each node that is a passage.
+
+    The rows are by node. Other nodes are left out.
+    """
     return chunk_nodes(graph, nodes) if has_passage_nodes(graph) else {}
 
 
 def node_label(graph: Graph, node: int) -> str:
-    """Return the name of an entity or summary, or the title and position of a passage."""
+    """Return the name of a node.
+
+    A passage is named by its title and position.
+    """
     row = rows_of_passage_nodes(graph, [node]).get(node)
     if row is None:
         return graph.node_name(node)
@@ -107,7 +113,10 @@ def communities_of(graph: Graph, node: int) -> list[int]:
 
 
 def community_title(table: Table, row: int) -> str:
-    """Return the title of the community in a row, or its number if it has none."""
+    """Return the title of the community in a row.
+
+    Without one, it is its number.
+    """
     return table.text("title", row) or tr("Community {number}", number=row + 1)
 
 
