@@ -13,12 +13,11 @@ MAX_EARLIER_ANSWER_CHARACTERS = 200  # most characters of the earlier answer
 
 
 def edit_comparison_data(difference: EditComparison | None) -> dict[str, Any] | None:
-    """Return the comparison of a lane with its earlier run.
+    """Return the comparison of a lane with its run before the edits.
 
-    The earlier run is without the edits. None means that there is no comparison. It has a sentence
-    `text`; its `tone`, which is same, changed, good or bad; the earlier answer `said`, empty if the
-    sentence contains it; and the `count` of correct answers before and after, empty if it is the
-    same.
+    It has a sentence `text`; its `tone`, which is same, changed, good or bad; the earlier answer
+    `said`, empty if the sentence contains it; and the `count` of correct answers before and after,
+    empty if both are equal. It is None if the lane has not been compared.
     """
     if difference is None:
         return None

@@ -102,7 +102,7 @@ class Picture:
     def _unedited_graph(self) -> tuple[str, list[int] | None]:
         """Return the unedited graph's digest, and each node's id there.
 
-        The ids are None if the graph has no edits, and so are the same.
+        The ids are None if the graph has no edits, because they are then the same.
         """
         graph = self._comparison.graph
         origin = graph.edited_from

@@ -265,8 +265,8 @@ def passage_data(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
 def add_lost_rows(tables: HitTables, lane: MethodLane, fates: Sequence[Fate]) -> HitTables:
     """Return the tables with lost gold passages as `lost` rows.
 
-    A gold passage is lost if it is not among the hits. They were ranked too late, or not at all.
-    Without any table, none is added.
+    A gold passage is lost if it is not among the hits: it was ranked too late, or not at all.
+    Without any table, no row is added.
     """
     if not tables:
         return tables

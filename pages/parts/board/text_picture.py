@@ -134,7 +134,7 @@ class TextPicture:
 
 
 def apply_renames(positions: Mapping[str, Position], edits: Sequence[Edit]) -> dict[str, Position]:
-    """Add the positions of renamed entities under their new names."""
+    """Return positions with renamed entities also under their new names."""
     new_positions = dict(positions)
     for edit in edits:
         old = Key("node", edit.names[0])
@@ -176,9 +176,9 @@ def nodes_to_draw(
 
 
 def _hand_on_documents(lanes: Sequence[MethodLane]) -> bool:
-    """Return whether a lane runs on a corpus graph.
+    """Return whether a lane hands documents on.
 
-    It then hands documents on. The nodes of a corpus graph are documents.
+    Methods on a corpus graph do, because its nodes are documents.
     """
     return any(
         handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved

@@ -35,8 +35,8 @@ def batch_replay(
 ) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
     """Return the replay of a lane, its paths, and their fates.
 
-    Paths and fates are by key. The replay is a list of at most one. All are empty if nothing was
-    read in batches. Documents of `gold`, which has ids, have a star before their titles.
+    The replay is a list of at most one; paths and fates are by key. All are empty if nothing was
+    read in batches. `gold` has ids of documents, which have a star before their titles.
     """
     step = _batch_step(lane)
     if step is None:

@@ -90,8 +90,8 @@ def database_step(upload: ImportInput, importer: Importer, current: AnswerSource
 def _draw_form(address: str) -> tuple[int, str]:
     """Draw the form of a copy.
 
-    Return the most triples, and the name and password as they were typed. When the form is sent,
-    its other values are stored in the session.
+    Return the limit of triples, and the name and password as they were typed. When the form is
+    sent, its other values are stored in the session.
     """
     with st.form("database", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -32,8 +32,8 @@ from pages.parts.texts.graph_builds import start_build
 def documents_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
     """Draw the form that adds documents or a published set.
 
-    When it is sent, the job that reads them starts. `current` is the graph or corpus on the page; a
-    corpus is the one that is selected at first.
+    When it is sent, the job that reads them starts. If `current`, the source on the page, is a
+    corpus, the documents are added to this corpus unless the user chooses another one.
     """
     with_columns = importer.kind == KindName.DOCUMENTS and not upload.is_folder
     columns = choose_columns(list(upload.files)) if with_columns else None

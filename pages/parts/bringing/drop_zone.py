@@ -1,4 +1,7 @@
-"""Drop zone that recognises files and draws their form."""
+"""Drop zone that recognises files and draws their form.
+
+It is on the pages Texts, Graphs, Evaluate and Cases.
+"""
 
 from __future__ import annotations
 
@@ -285,7 +288,7 @@ def _draw_description(
 ) -> None:
     """Draw why the files are of this kind.
 
-    Their parts that are read or left out are listed.
+    The parts of the files that are read and left out are listed too.
     """
     name = upload.name
     if len(upload.files) > 1 and not upload.is_folder:
@@ -363,8 +366,8 @@ def _draw_cases_button() -> None:
         st.button(tr("See them"), key="cases_see", on_click=go_to_page, args=("cases", {}))
 
 
-# By kind, the function that draws the form. Its arguments are the input, the chosen importer, and the
-# graph or corpus that is selected at first; some kinds do not need all of them.
+# By kind, the function that draws the form. Its arguments are the input, the chosen importer, and
+# the graph or corpus that is selected at first; some kinds do not need all of them.
 IMPORT_STEPS: dict[str, Callable[[ImportInput, Importer, AnswerSource], Any]] = {
     KindName.GRAPH: graph_step,
     KindName.DOCUMENTS: documents_step,

@@ -25,8 +25,8 @@ DETECTED_ENCODING = ""  # the reader of each file detects its encoding
 def choose_encoding(files: list, key: str = "upload_encoding") -> str:
     """Draw and return the choice of an encoding.
 
-    It is drawn if one of the files is not UTF-8. `DETECTED_ENCODING` is returned if there is
-    nothing to choose, too. The first such file is shown as a sample.
+    The choice is drawn if one of the files is not UTF-8, and shows words of the first such file.
+    Without a choice, `DETECTED_ENCODING` is returned.
     """
     for file in files:
         if PurePath(file.name.lower()).suffix in TEXT_SUFFIXES:
@@ -57,8 +57,9 @@ def _draw_encodings(name: str, encodings: dict[str, str], key: str) -> str:
 def _fitting_encodings(id: str, _file) -> dict[str, str]:
     """Return the encodings that fit a file, each with some decoded words.
 
-    Empty if the file is UTF-8, or has a byte order mark. Some files of other encodings, such as
-    ISO-2022-JP, are valid UTF-8 too; these have a choice. Streamlit caches the result by `id`.
+    The result is empty if the file is UTF-8, or has a byte order mark. Files of some other
+    encodings, such as ISO-2022-JP, are valid UTF-8 too; for these it is not empty. Streamlit caches
+    the result by `id`.
     """
     data = _file.getvalue()
     if marked_encoding(data):

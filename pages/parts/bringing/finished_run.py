@@ -38,7 +38,7 @@ from pages.parts.shared.wording import tr
 def run_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
     """Draw the form for a finished run.
 
-    It asks for its graph or corpus, and for relevance judgements (qrels).
+    The form asks for the run's graph or corpus, and for relevance judgements (qrels), if any.
     """
     run_source = choose_source(tr("Run on"), available_sources(), current, f"run_of_{upload.id}")
     qrels = st.file_uploader(

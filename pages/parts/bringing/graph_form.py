@@ -170,8 +170,8 @@ def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direc
 def choose_variable(key: str, label: str) -> str:
     """Draw the field for the name of an environment variable.
 
-    Return the name of the variable, which has a key. In an installation that several people share
-    the field is disabled, and the name is empty.
+    Return this name. The variable has the address and the key of a database. In an installation
+    that several people share, the field is disabled and the name is empty.
     """
     name = st.text_input(
         label,

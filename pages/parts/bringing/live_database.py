@@ -1,7 +1,7 @@
 """Form that adds a live database.
 
-Each question fetches only a neighbourhood from it. It asks for the name, the limits of a fetch, and
-the labels of entities.
+Each question fetches only a neighbourhood from such a database. The form asks for its name, the
+limits of a fetch, and the labels of entities.
 """
 
 from __future__ import annotations

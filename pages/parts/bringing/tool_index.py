@@ -1,6 +1,6 @@
 """Form that opens another GraphRAG tool's index.
 
-It becomes a new corpus, or a graph of an existing one.
+The index becomes a new corpus, or a graph of an existing one.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _free_title(title: str) -> str:
 def _open_index(upload: ImportInput, name: str, title: str) -> None:
     """Start the job that opens the index.
 
-    It becomes a new corpus, or a graph of the corpus called `name`.
+    The index becomes a new corpus called `name`, or a graph of the corpus of that name.
     """
 
     def work(job: Job) -> ImportOutcome:

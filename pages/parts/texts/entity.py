@@ -105,7 +105,7 @@ def _draw_communities(graph: Graph, node: int) -> None:
 
 
 def _draw_trail(graph: Graph) -> None:
-    """Draw the links back to all entities and earlier ones."""
+    """Draw the links back to the table and to earlier entities."""
     visited = visited_entities(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         button(

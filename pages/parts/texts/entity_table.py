@@ -1,4 +1,7 @@
-"""Table of entities of a graph, of which a click opens one."""
+"""Table of the entities of a graph.
+
+A click on a row opens its entity.
+"""
 
 from __future__ import annotations
 

@@ -243,7 +243,8 @@ def _cost_job(corpus: Corpus, build: GraphBuild) -> Job:
 
     A new job is started after each build of any graph, and after `COST_VALID_SECONDS`.
     """
-    key = f"cost-{corpus.digest}-{build.id}-{len(_ended_build_keys)}-{time.time() // COST_VALID_SECONDS:.0f}"
+    period = int(time.time() // COST_VALID_SECONDS)
+    key = f"cost-{corpus.digest}-{build.id}-{len(_ended_build_keys)}-{period}"
     return engine().jobs.run(key, lambda job: estimate_cost(corpus, build, engine().models, job))
 
 
