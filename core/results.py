@@ -114,8 +114,8 @@ def graph_dict(lane: MethodLane) -> dict[str, Any]:
     `build` is null on a graph of triples. `nodes` and `edges` are the counts of the whole graph.
     """
     graph = lane.graph
-    # An edited graph knows the counts of the whole graph; for all others they are its own.
-    nodes, edges = getattr(graph, "whole", (graph.n_nodes, graph.n_edges))[:2]
+    # An excerpt knows the counts of the whole graph; for all others they are its own.
+    nodes, edges = getattr(graph, "original_counts", (graph.n_nodes, graph.n_edges))[:2]
     return {"name": graph.name, "build": build_of(lane.line), "nodes": nodes, "edges": edges}
 
 

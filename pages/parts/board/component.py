@@ -1,4 +1,8 @@
-"""Browser component of the board (assets/board): 1 to 4 lanes on one shared layout."""
+"""Browser component of the board, whose code is in assets/board.
+
+It shows one to four lanes on one shared layout. A lane is one retrieval method that answers the
+question.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,9 @@ def join_board_styles() -> str:
 
 @dataclass(frozen=True)
 class BoardClicks:
-    """Clicks on the board that were not handled before.
+    """Clicks on the board that the page has not handled yet.
+
+    A field is None if nothing of its kind was clicked.
 
     Attributes
     ----------
@@ -38,9 +44,9 @@ class BoardClicks:
         ``payload["ways"]``.
     repair : index of the lane whose repair was clicked. ``payload["repairs"] = False`` draws no
         such button.
-    lane : a button of a lane, ``{"lane": 0, "do": "change" | "step" | "remove" | "add" |
-        "influence" | "influence-stop"}``. The payload must be “editable”, or its lanes must have
-        a ``measure``.
+    lane : a button of a lane, given by its index, ``{"lane": 0, "do": "change" | "step" |
+        "remove" | "add" | "influence" | "influence-stop"}``. The payload must be “editable”, or
+        its lanes must have a ``measure``.
     thumb : a rating, ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``.
     """
 
@@ -58,8 +64,7 @@ def as_bytes(payload: dict[str, Any]) -> bytes:
     """
     try:
         return orjson.dumps(payload, option=orjson.OPT_NON_STR_KEYS)
-    # A name has a lone surrogate, or a number has more than 64 bits.
-    except orjson.JSONEncodeError:
+    except orjson.JSONEncodeError:  # for lone surrogates, and for numbers of more than 64 bits
         return json_text(payload, ensure_ascii=True).encode()
 
 

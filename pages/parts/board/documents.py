@@ -1,4 +1,7 @@
-"""Board data of a comparison on documents: answers, funnels, hits, and the fate of each passage."""
+"""Board data of a comparison on documents: answers, funnels, hits, and the fate of each passage.
+
+`DocumentView` has the same methods as `TripleView`, which is for graphs of triples.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 from core.comparison.build_title import build_title
 from core.comparison.lane_run import uses_mended_graph
-from core.diagnosis.funnel import count_right_answers, funnel
+from core.diagnosis.funnel import FunnelStage, count_right_answers, funnel
 from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.verdict.explanation import ComparisonVerdict, LaneExplanation
@@ -28,9 +31,9 @@ from pages.parts.board.text_hits import (
     has_hits,
     passage_data,
     question_words,
-    tables,
+    tables_of_hits,
 )
-from pages.parts.board.text_picture import TextPicture, items_of_keys, path_items, rename_places
+from pages.parts.board.text_picture import TextPicture, apply_renames, items_of_keys, path_items
 from pages.parts.board.text_points import points_data
 from pages.parts.board.text_story import batch_replay
 from pages.parts.board.text_support import support_data
@@ -44,7 +47,8 @@ StageData = dict[str, Any]
 class DocumentView:
     """Board data of a comparison on documents.
 
-    It is computed once for each state of a lane.
+    It is computed once for each state of a lane. The `comparison` is drawn as it is at each call.
+    `positions` are those of another view of the same documents, whose graphs may have other edits.
     """
 
     is_on_documents, source_word = True, tr("documents")
@@ -54,20 +58,24 @@ class DocumentView:
         self._comparison = comparison
         # By lane index: the version of the lane, and its data.
         self._cached: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._picture = TextPicture(rename_places(positions, comparison.ask.source.edits))
+        self._picture = TextPicture(apply_renames(positions, comparison.ask.source.edits))
         self._paths, self._words = PathsDrawing(comparison, path_items), AnswerWordPaths(path_items)
         self._shared_data: tuple[Any, dict[str, Any]] | None = None
 
     @property
     def positions(self) -> dict[Any, Position]:
-        """Positions of the nodes, for the picture of an edited graph."""
+        """Positions of the nodes by key.
+
+        They are for a view of the same question with other edits.
+        """
         return self._picture.positions
 
     def shared_data(self, verdict: ComparisonVerdict) -> dict[str, Any]:
         """Return the data that all lanes share: picture, paths, fates, stories and keys.
 
-        Hits are handled as paths of one node. Every path has its `fates` in each lane. The data is
-        computed again when a lane has advanced.
+        Hits are handled as paths of one node, or of two for a relation. Every path has its `fates`
+        in each lane; the `stories` are the replays of each lane. The data is computed again when a
+        lane has advanced. `verdict` is not needed for documents.
         """
         lanes = self._comparison.lanes
         lane_versions = tuple(lane.version for lane in lanes)
@@ -75,25 +83,25 @@ class DocumentView:
             gold = self._gold()
             drawing = self._paths.draw([()] * len(lanes), [True] * len(lanes))
             best = [[drawing.paths[entry["key"]] for entry in part or ()] for part in drawing.best]
-            data = hit_fates(lanes, gold, best)
-            picture = self._picture.draw(lanes, gold, data, best)
+            fates_of_hits = hit_fates(lanes, gold, best)
+            picture = self._picture.draw(lanes, gold, fates_of_hits, best)
             stories = [
                 batch_replay(f"lane-{i}", lane, self._comparison.ask.question.gold)
                 for i, lane in enumerate(lanes)
             ]
-            paths = {**drawing.paths, **items_of_keys(lanes, data)}
-            fates: dict[str, Any] = {**drawing.fates}
-            fates.update(data.items())
+            paths = {**drawing.paths, **items_of_keys(lanes, fates_of_hits)}
+            all_fates: dict[str, Any] = {**drawing.fates}
+            all_fates.update(fates_of_hits.items())
             for _, story_paths, story_fates in stories:
                 paths |= story_paths
-                fates |= story_fates
+                all_fates |= story_fates
             replays = [[*hops, *batches] for hops, (batches, _, _) in zip(drawing.stories, stories)]
             self._shared_data = (
                 lane_versions,
                 {
                     **picture,
                     "paths": paths,
-                    "fates": fates,
+                    "fates": all_fates,
                     "stories": replays,
                     "best": drawing.best,
                     "keys": drawing.keys,
@@ -102,7 +110,7 @@ class DocumentView:
         return self._shared_data[1]
 
     def comparison_data(self, shared: dict[str, Any]) -> dict[str, Any]:
-        """Return the remaining data of the whole comparison: marked words, and evidence by lane."""
+        """Return the words to mark, and the evidence of each lane."""
         question = self._comparison.ask.question
         answer_names = [
             name for answer in question.answers for name in question.answer_names(answer)
@@ -156,11 +164,12 @@ class DocumentView:
             **_lane_picture(shared["kept"][i], data),
         }
 
-    def tone(self, one: LaneExplanation, data: dict[str, Any]) -> str:
+    def tone(self, explanation: LaneExplanation, data: dict[str, Any]) -> str:
         """Return the tone of a lane's sentence: good, warn or bad."""
-        return document_tone(one, data["funnel"])
+        return document_tone(explanation, data["funnel"])
 
     def _gold(self) -> dict[str, str]:
+        """Return the titles of the gold passages by id."""
         ask = self._comparison.ask
         return gold_titles(
             ask.source.graph,
@@ -181,7 +190,7 @@ class DocumentView:
     def _lane_data(self, lane: MethodLane, state: State) -> dict[str, Any]:
         """Return the data of one state of a lane.
 
-        `hits` is None until all are found.
+        `hits` is None until all are found, and `funnel` if no stage has an outcome yet.
         """
         ask = self._comparison.ask
         stages = (
@@ -190,15 +199,15 @@ class DocumentView:
             )
             for select in (answers_of, passages_of)
         )
-        words, passages = ({stage.name: stage for stage in outcomes} for outcomes in stages)
+        answers, passages = ({stage.name: stage for stage in part} for part in stages)
         outcomes = (
             fates(lane.graph, lane.states, ask.question.gold)
             if lane.retrieved and lane.preview is None
             else ()
         )
-        last = words.get("answer")
-        alive = None if last is None else len(last.alive)
-        prompt_ranks = {} if state.prompt is None else dict(state.prompt.hits)
+        last_stage = answers.get("answer")
+        right = None if last_stage is None else len(last_stage.alive)
+        n_shown = {} if state.prompt is None else dict(state.prompt.hits)
         excerpt = None
         if state.excerpt is not None:
             excerpt = tr(
@@ -207,13 +216,13 @@ class DocumentView:
             )
         return {
             "funnel": [
-                _stage(name, passages.get(name), words.get(name)) for name in CorpusSource.stages
+                _stage(name, passages.get(name), answers.get(name)) for name in CorpusSource.stages
             ]
-            if words or passages
+            if answers or passages
             else None,
-            "verdict": answer_tag(alive, len(set(ask.question.answers)), state.answer is not None),
+            "verdict": answer_tag(right, len(set(ask.question.answers)), state.answer is not None),
             "fates": outcomes,
-            "hits": add_lost_rows(tables(lane, ask.question.gold, prompt_ranks), lane, outcomes)
+            "hits": add_lost_rows(tables_of_hits(lane, ask.question.gold, n_shown), lane, outcomes)
             if has_hits(lane)
             else None,
             "excerpt": excerpt,
@@ -224,8 +233,8 @@ class DocumentView:
 def _graph_line(comparison: MethodComparison, lane: MethodLane) -> str:
     """Return the title and the size of a lane's graph.
 
-    A saved comparison has only a part of the graph, so passages and merges are not counted. A lane
-    without a graph counts the documents that the user's program or file named, if it did.
+    A saved comparison has only a part of the graph, so passages and merges are not counted. For a
+    lane that runs the user's program or a file of results, the documents that it named are counted.
     """
     counts = graph_dict(lane)
     if not counts["build"]:
@@ -234,21 +243,24 @@ def _graph_line(comparison: MethodComparison, lane: MethodLane) -> str:
                 return _documents_text(step.sizes[NAMED_DOCUMENTS], step.sizes[UNMATCHED_DOCUMENTS])
         return ""
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
-    if not hasattr(lane.graph, "whole"):
+    if not hasattr(lane.graph, "original_counts"):
         size += [many(n_chunks(lane.graph), "passage"), *_merge_notes(comparison, lane)]
     return ": ".join(filter(None, (build_title(lane), ", ".join(size))))
 
 
-def _documents_text(n_named: int, unplaced: int) -> str:
+def _documents_text(n_named: int, n_absent: int) -> str:
     return tr(
         "{documents} named{unplaced}",
         documents=many(n_named, "document"),
-        unplaced=tr(", {unplaced:,} not in the corpus", unplaced=unplaced) if unplaced else "",
+        unplaced=tr(", {unplaced:,} not in the corpus", unplaced=n_absent) if n_absent else "",
     )
 
 
 def _merge_notes(comparison: MethodComparison, lane: MethodLane) -> list[str]:
-    """Return how many saved merges apply to the lane's graph, in words."""
+    """Describe how many saved merges apply to the lane's graph.
+
+    Merges that do not apply are counted too.
+    """
     origin = lane.graph.edited_from
     if origin is None or not uses_mended_graph(lane.method.line):
         return []
@@ -265,7 +277,10 @@ def _merge_notes(comparison: MethodComparison, lane: MethodLane) -> list[str]:
 
 
 def _lane_picture(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of the shared picture that a lane found."""
+    """Return the part of the shared picture that a lane found.
+
+    It is empty until the lane has hits.
+    """
     if data["hits"] is None:
         return {}
     size = sum(len(table["rows"]) + table.get("more", 0) for table in data["hits"])
@@ -278,18 +293,19 @@ def _lane_picture(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str
     }
 
 
-def _stage(name: str, passages, words) -> StageData:
-    """Return the data of a stage.
+def _stage(name: str, passages: FunnelStage | None, answers: FunnelStage | None) -> StageData:
+    """Return the data of a stage of the funnel.
 
-    Its bar counts the gold passages, or the answers if no gold passage is known. If both are known,
-    `held` counts the answers.
+    Its bar counts the gold passages that are left, or the known answers if no gold passage is
+    known. If both are known, `held` counts the answers. A lane that has not reached the stage has
+    neither, and all counts are None.
     """
-    bar = passages or words
+    bar = passages or answers
     if bar is None:
         return {"stage": name, "alive": None, "of": None, "lost": [], "held": None}
     held = None
-    if words is not None and passages is not None:
-        held = {"alive": len(words.alive), "of": words.n_targets}
+    if answers is not None and passages is not None:
+        held = {"alive": len(answers.alive), "of": answers.n_targets}
     return {
         "stage": name,
         "alive": len(bar.alive),

@@ -1,4 +1,4 @@
-"""Answers of each lane before its graph was edited, as data of the board."""
+"""Board data that compares each lane before and after graph edits."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from core.types import EditComparison
 MAX_EARLIER_ANSWER_CHARACTERS = 200  # most characters of the earlier answer
 
 
-def beside_data(difference: EditComparison | None) -> dict[str, Any] | None:
+def edit_comparison_data(difference: EditComparison | None) -> dict[str, Any] | None:
     """Return the comparison of a lane with its run before the edits.
 
-    None if there is no comparison. It has the `text`, its `tone`, the earlier answer `said` (empty
-    if the text contains it), and the `count` of known answers before and after.
+    It has a sentence `text`; its `tone`, which is same, changed, good or bad; the earlier answer
+    `said`, empty if the sentence contains it; and the `count` of correct answers before and after,
+    empty if both are equal. It is None if the lane has not been compared.
     """
     if difference is None:
         return None
@@ -25,7 +26,7 @@ def beside_data(difference: EditComparison | None) -> dict[str, Any] | None:
     tone = "changed"
     count = ""
     right_before, right_now = difference.right
-    # Equal counts say nothing: of two merged answers, one is left.
+    # Equal counts do not mean that nothing changed: of two merged answers, one is left.
     if right_before is not None and right_now is not None and right_before != right_now:
         tone = "good" if right_now > right_before else "bad"
         count = f"{right_before:,} → {right_now:,}"
@@ -41,7 +42,7 @@ def beside_data(difference: EditComparison | None) -> dict[str, Any] | None:
 def edit_effect_text(comparison: MethodComparison) -> str | None:
     """Return the sentence on the effect of the edits on all lanes.
 
-    None without edits, or as long as no lane has been compared.
+    It is None without edits, or as long as no lane has been compared.
     """
     if not comparison.ask.source.edits:
         return None

@@ -80,7 +80,8 @@ def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any])
     Parameters
     ----------
     payload : data of the board.
-    meta : shown as ``name: value`` under the title; entries with None or "" are left out.
+    title : heading of the page, as plain text.
+    meta : facts, shown as ``name: value`` under the title; those that are None or "" are left out.
     """
     facts = "".join(
         f"<div><dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd></div>"
@@ -98,5 +99,5 @@ def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any])
 
 
 def _escape_end_tags(text: str) -> str:
-    """Return a script that does not end the script element around it."""
+    """Return a script in which no text ends the script element around it."""
     return re.sub(r"</(script)", r"<\\/\1", text, flags=re.IGNORECASE)

@@ -1,4 +1,7 @@
-"""Influence of paths and passages on a lane's answers, as data of the board."""
+"""Influence of paths and passages on a lane's answers, as data of the board.
+
+It is measured by answering again without them (`core.diagnosis.influence`).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ def influence_data(
 ) -> dict[str, Any] | None:
     """Return the measured influence on a lane's answers.
 
-    None if nothing was measured.
+    It is None if nothing was measured.
 
     Parameters
     ----------
@@ -34,9 +37,11 @@ def influence_data(
 
     Returns
     -------
-    `texts`: for each answer a sentence `text`, `who` gave the answer, and the items `needed` for
-    it. `items`: by key, the influence on the answer that was measured last, which is the model's if
-    that was measured.
+    `texts` : for each answer a sentence `text`, `who` gave the answer, and the items `needed` for
+        it.
+    `items` : by key, the influence on the answer that was measured last, which is the model's if
+        that was measured. `share` is from 0 to 1, `changes` is true if the answer changes without
+        the item, and `needed` if the item is in the smallest set that changes the answer.
     """
     if not lane.influences:
         return None
@@ -54,6 +59,7 @@ def influence_data(
 
 
 def _reader_title(lane: MethodLane) -> str:
+    """Return the title of the answer that no language model gave."""
     return (
         tr("Answer read from the graph (no AI)")
         if lane.state.excerpt is None
@@ -64,30 +70,32 @@ def _reader_title(lane: MethodLane) -> str:
 def _influence_sentence(
     comparison: MethodComparison, lane: MethodLane, influence: Influence
 ) -> str:
+    """Describe an influence, and how much of it is marked as evidence."""
     gold = gold_items(lane, influence, comparison.ask.question.gold)
     if gold is None or not influence.smallest:
         return influence_text(influence)
-    marked, size = len(gold.intersection(influence.smallest)), len(influence.smallest)
-    if size == 1:
-        note = tr("It is marked as evidence.") if marked else tr("It is not marked as evidence.")
+    n_marked = len(gold.intersection(influence.smallest))
+    if len(influence.smallest) == 1:
+        note = tr("It is marked as evidence.") if n_marked else tr("It is not marked as evidence.")
         return f"{influence_text(influence)} {note}"
     return tr(
         "{influence_text} Of these {marked:,} {are} marked as evidence.",
         influence_text=influence_text(influence),
-        marked=marked,
-        are=noun(marked, "is", "are"),
+        marked=n_marked,
+        are=noun(n_marked, "is", "are"),
     )
 
 
 def _smallest_set(lane: MethodLane, influence: Influence, keys: PathKeys) -> list[dict[str, str]]:
     """Return the first drawn items of the smallest set that changes the answer.
 
-    Each has a `key` and a `name`; a path is named by its rank.
+    At most `MAX_INFLUENCE_ITEMS` are returned. Each has a `key` and a `name`; a path is named by
+    its rank.
     """
     named_items: list[dict[str, str]] = []
     for weight in (influence.weights[index] for index in influence.smallest):
         item = item_at(lane.state, influence.by_model, weight.kind, weight.place)
-        key = _key(lane, weight, item, keys)
+        key = _item_key(lane, weight, item, keys)
         if key is None or len(named_items) == MAX_INFLUENCE_ITEMS:
             continue
         if weight.kind == "path":
@@ -102,9 +110,10 @@ def _smallest_set(lane: MethodLane, influence: Influence, keys: PathKeys) -> lis
 def _influence_by_key(
     lane: MethodLane, influence: Influence, keys: PathKeys
 ) -> dict[str, dict[str, Any]]:
+    """Return the influence of each drawn item by its key."""
     items_by_key: dict[str, dict[str, Any]] = {}
     for index, weight in enumerate(influence.weights):
-        key = _key(
+        key = _item_key(
             lane, weight, item_at(lane.state, influence.by_model, weight.kind, weight.place), keys
         )
         if key is not None:
@@ -116,10 +125,10 @@ def _influence_by_key(
     return items_by_key
 
 
-def _key(lane: MethodLane, weight: ItemInfluence, item: Any, keys: PathKeys) -> str | None:
+def _item_key(lane: MethodLane, weight: ItemInfluence, item: Any, keys: PathKeys) -> str | None:
     """Return the key of an item in the board's data.
 
-    None for a path that is not drawn.
+    It is None for a path that is not drawn.
     """
     if weight.kind == "path":
         return keys.get((id(lane.graph), item))

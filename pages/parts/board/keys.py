@@ -1,6 +1,7 @@
-"""Keys of drawn items by kind and id.
+"""Keys of the items that the board draws on documents.
 
-The same item has the same key in every lane, on whatever graph the lane runs.
+A key is made of the kind and the id of an item. The same item has the same key in every lane, even
+if the lanes run on different graphs.
 """
 
 from __future__ import annotations
@@ -32,21 +33,28 @@ class Key(str):
         return key
 
 
-def sorted_pair(one: Key, other: Key) -> tuple[Key, Key]:
+def sorted_pair(first: Key, second: Key) -> tuple[Key, Key]:
     """Return two keys in sorted order, the same for both directions of an edge."""
-    return (one, other) if one < other else (other, one)
+    return (first, second) if first < second else (second, first)
 
 
-def edge_id(one: Key, other: Key) -> str:
+def edge_id(first: Key, second: Key) -> str:
     """Return the id of the edge between two keys, in either order."""
-    return " | ".join(sorted_pair(one, other))
+    return " | ".join(sorted_pair(first, second))
 
 
-def item_position(nodes: Sequence[Any], edges: Sequence[Any] = ()) -> dict[str, list]:
-    """Return the nodes and edges by which the board draws an item."""
+def drawn_item(nodes: Sequence[Any], edges: Sequence[Any] = ()) -> dict[str, list]:
+    """Return the nodes and edges by which an item is drawn.
+
+    They are given by keys, or by ids in the picture of one graph.
+    """
     return {"nodes": list(nodes), "edges": list(edges)}
 
 
 def node_and_edge_ids(graph, path: Path) -> tuple[list[int], list[int]]:
-    """Return the nodes and edges of a path in a picture of one graph."""
+    """Return the ids of a path's nodes and edges.
+
+    They identify them in a picture of one graph. The function is a `PathPlacement`, so it has a
+    parameter `graph`, which it does not need.
+    """
     return list(path.nodes), list(path.edges)

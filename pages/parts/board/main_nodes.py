@@ -1,4 +1,7 @@
-"""Main nodes of a comparison, on the lanes' best paths and on paths to answers."""
+"""Choice of the few nodes in the board's simple picture.
+
+They are on the lanes' best paths and on paths to answers.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,16 @@ def main_nodes(
 ) -> list[int]:
     """Return the main nodes of the picture, which the board can show without the others.
 
-    There are at most 15, or 18 with paths to answers. The seeds come first. Then whole paths are
-    added: a path to each answer of `named_nodes`, each lane's best path, a path to each known
-    answer that a lane found or lost (up to 18 nodes), and further paths of each lane until there
-    are 12 nodes.
+    There are at most 15, or 18 with paths to answers. The seeds come first. Then these paths are
+    added in turn, each as a whole or not at all: a path to each answer of `named_nodes`, each
+    lane's best path, a path to each known answer that a lane found or lost (up to 18 nodes), and
+    further paths of each lane until there are 12 nodes.
 
     Parameters
     ----------
     seeds : question entities.
-    best, lost : for each lane its best paths, and paths to the known answers that it lost.
+    best, lost : for each lane its best paths, best first, and paths to the known answers that it
+        lost.
     answers : nodes of the known answers.
     named_nodes : nodes of the answers that the sentence on all lanes names.
     """
@@ -54,7 +58,7 @@ def main_nodes(
 
 
 def _paths_to_answers(best: Sequence[Sequence[Path]], answers: set[int]) -> Iterator[Path]:
-    """Yield the best-ranked path to each known answer, over all lanes."""
+    """Yield the best-ranked path of all lanes to each of the answers."""
     seen: set[int] = set()
     for path in _interleave_paths(best):
         if path.end in answers - seen:

@@ -18,13 +18,15 @@ from pages.parts.shared.wording import tr
 
 MAX_PANEL_RELATIONS = 6  # relations that a panel lists
 MAX_PANEL_CHARACTERS = 400  # most characters of a description
-MAX_COUNTED_EDGES = 20_000  # edges of a node above which its relations are not counted
+MAX_COUNTED_EDGES = 20_000  # a node with more edges is a hub, whose relations are not counted
 
-RelationWords = Mapping[str, tuple[str, str]]  # words of a relation, forward and backward
+RelationWords = Mapping[str, tuple[str, str]]  # by relation, its words forward and backward
 
 
 def node_relations(graph, nodes: Sequence[int], words: RelationWords) -> dict[int, dict[str, Any]]:
-    """Return for each node its degree and its most frequent relations.
+    """Return the degree, frequent relations and description of each node.
+
+    `words` has the words of the relations.
 
     Returns
     -------
@@ -37,15 +39,16 @@ def node_relations(graph, nodes: Sequence[int], words: RelationWords) -> dict[in
         return {}
     ids = np.asarray(nodes, np.int64)
     degrees = graph.degrees(ids)
-    small = ids[degrees <= MAX_COUNTED_EDGES]
+    counted_nodes = ids[degrees <= MAX_COUNTED_EDGES]
     counts: dict[int, list[tuple[str, int]]] = {int(node): [] for node in ids}
-    if len(small):
-        steps = graph.steps_from(small)
+    if len(counted_nodes):
+        steps = graph.steps_from(counted_nodes)
+        # The distinct triples of node, relation and direction, and how many edges each has.
         relations_of_rows, sizes = np.unique(
             np.stack([steps.rows, steps.relations, steps.forward]), axis=1, return_counts=True
         )
         for (row, relation, forward), size in zip(relations_of_rows.T.tolist(), sizes.tolist()):
-            counts[int(small[row])].append(
+            counts[int(counted_nodes[row])].append(
                 (relation_words(graph.relation_names[relation], bool(forward), words), size)
             )
     descriptions = node_descriptions(graph, nodes)
@@ -88,7 +91,8 @@ def lane_fates(
 ) -> dict[int, dict[str, dict[str, Any]]]:
     """Return the fate of each node in each lane that has retrieved.
 
-    `in` is a flag; `text` names the operator that extracted or dropped the node, and its paths.
+    `in` tells whether the node is in the lane's subgraph or on one of its paths. `text` names the
+    operator that extracted or dropped the node, and counts the paths through it.
     """
     fates: dict[int, dict[str, dict[str, Any]]] = {node: {} for node in nodes}
     for i, lane in enumerate(lanes):
@@ -101,46 +105,57 @@ def lane_fates(
 
 
 def _path_counts(state: State, nodes: set[int]) -> dict[int, tuple[int, int]]:
-    """Return the number of paths through each of the nodes, and the best rank."""
-    ranks: dict[int, tuple[int, int]] = {}
+    """Count the paths through each node, and find the best rank.
+
+    Nodes on no path are left out.
+    """
+    counts_and_ranks: dict[int, tuple[int, int]] = {}
     for rank, path in enumerate(state.paths.items if state.paths is not None else (), 1):
         for node in nodes.intersection(path.nodes):
-            count, best = ranks.get(node, (0, rank))
-            ranks[node] = (count + 1, best)
-    return ranks
+            count, best_rank = counts_and_ranks.get(node, (0, rank))
+            counts_and_ranks[node] = (count + 1, best_rank)
+    return counts_and_ranks
 
 
 def _fate_in_lane(
     states: Sequence[State], node: int, path_count: tuple[int, ...]
 ) -> tuple[bool, str]:
+    """Return whether a lane retrieved a node, and a text on it.
+
+    `path_count` is the number of paths and the best rank; empty if the node is on no path.
+    """
     if not any(state.subgraph is not None or state.paths is not None for state in states):
         return False, tr("reads no graph")
     parts = [_extraction_text(states, node)]
     if path_count:
-        count, best = path_count
+        count, best_rank = path_count
         parts.append(
             tr(
                 "on {paths}, the best is {ordinal}",
                 paths=many(count, "path"),
-                ordinal=ordinal(best),
+                ordinal=ordinal(best_rank),
             )
         )
     elif states[-1].paths is not None:
         parts.append(tr("on no path"))
-    last = states[-1].subgraph
-    return bool(path_count) or (last is not None and node in last), " · ".join(filter(None, parts))
+    subgraph = states[-1].subgraph
+    is_retrieved = bool(path_count) or (subgraph is not None and node in subgraph)
+    return is_retrieved, " · ".join(filter(None, parts))
 
 
 def _extraction_text(states: Sequence[State], node: int) -> str:
-    """Return the operator that extracted or dropped the node, in words."""
-    inside, text = False, ""
+    """Return the last operator that extracted or dropped the node, in words.
+
+    For a node that was never extracted, it is the first operator that left it out.
+    """
+    was_extracted, text = False, ""
     for state in states:
         if state.subgraph is None:
             continue
         is_extracted, title = node in state.subgraph, tr(OPERATORS[state.trace[-1].operator].title)
-        if is_extracted and not inside:
+        if is_extracted and not was_extracted:
             text = tr("from {title}", title=title)
-        elif not is_extracted and (inside or not text):
+        elif not is_extracted and (was_extracted or not text):
             text = tr("left out by {title}", title=title)
-        inside = is_extracted
+        was_extracted = is_extracted
     return text

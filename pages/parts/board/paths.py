@@ -1,4 +1,8 @@
-"""Paths of the lanes as data of the board: best and lost paths, replays, and fates."""
+"""Paths of the lanes as data of the board: best and lost paths, replays, and fates.
+
+A replay shows a search for paths, or a PageRank, in frames. A fate tells whether a lane found a
+path, or where it lost it.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +34,10 @@ Data = dict[str, Any]
 
 
 def retrieved_state(lane: MethodLane) -> State:
-    """Return the state of a lane that has retrieved, else its first state.
+    """Return the last state of a lane that has retrieved.
 
-    The states between the operators are not drawn: that would cost more than it shows.
+    For any other lane it is a state without results. The states between the operators of retrieval
+    are not drawn: drawing them takes too long for what they show.
     """
     return lane.state if lane.retrieved else State(lane.ask.question, lane.ask.seeds)
 
@@ -43,11 +48,13 @@ class DrawnPaths:
 
     Attributes
     ----------
-    best : for each lane its best paths; None if the lane seeks no paths.
-    lost : for each lane the paths to known answers that it lost.
+    best : for each lane its best paths, each with `key`, `rank` and `score`; None if the lane seeks
+        no paths.
+    lost : for each lane the paths to known answers that it lost, each with `key` and `answer`.
     stories : for each lane its replays.
-    paths, fates : data of each path, and its fate in each lane, by key.
-    path_by_key : the path of each key.
+    paths : data of each path by key.
+    fates : by key, the fate in each lane of the paths in `best` and `lost`.
+    path_by_key : the path of each key, in the ids of the first graph in which it occurred.
     keys : the key of each path, by the `id` of a graph object and the path in it.
     """
 
@@ -67,7 +74,8 @@ class DrawnPaths:
 class PathsDrawing:
     """Drawing of the paths of one comparison, repeated as its lanes advance.
 
-    A path keeps its key, which is the same in all lanes.
+    A path keeps its key, which is the same in all lanes. `place_path` returns the ids of a path's
+    nodes and edges in the picture.
     """
 
     def __init__(self, comparison: MethodComparison, place_path: PathPlacement):
@@ -88,45 +96,47 @@ class PathsDrawing:
         lost : for each lane the known answers that it lost, each with a path to it, most important
             first.
         by_model : for each lane whether its language model's answer counts, as in
-            `path_outcome.fate`.
+            `core.diagnosis.path_outcome.path_fate_in`.
         """
         self._occurrences = {}
-        best, missed, stories = [], [], []
+        best, lost_entries, stories = [], [], []
         for lane, lost_answers in zip(self._comparison.lanes, lost):
             state = retrieved_state(lane)
             best.append(self._best_data(lane, state))
-            missed.append(self._lost_data(lane, lost_answers))
+            lost_entries.append(self._lost_data(lane, lost_answers))
             stories.append([*self._search_replays(lane, state), *self._pagerank_replays_of(lane)])
-        walked, paths = self._known_paths()
-        shown_keys = {entry["key"] for part in (*best, *missed) for entry in part or ()}
+        path_by_key, paths = self._known_paths()
+        shown_keys = {entry["key"] for part in (*best, *lost_entries) for entry in part or ()}
         fates = {key: self._fates(key, by_model) for key in paths if key in shown_keys}
-        return DrawnPaths(best, missed, stories, paths, fates, walked, self._keys_by_path())
+        return DrawnPaths(
+            best, lost_entries, stories, paths, fates, path_by_key, self._keys_by_path()
+        )
 
     def _best_data(self, lane: MethodLane, state: State) -> list[Data] | None:
         """Return a lane's best paths with ranks and scores.
 
-        None if it seeks no paths.
+        It is None if the lane seeks no paths.
         """
         if state.paths is None:
             return None
         head = state.paths.head(MAX_SHOWN_PATHS)
         rows = [(path, head.score(i)) for i, path in enumerate(head.items)]
         return [
-            {"key": self._key(lane, path), "rank": rank, "score": score}
+            {"key": self._path_key(lane, path), "rank": rank, "score": score}
             for rank, (path, score) in enumerate(rows, 1)
         ]
 
     def _lost_data(self, lane: MethodLane, lost_answers: Sequence[tuple[str, Path]]) -> list[Data]:
         """Return the first paths to known answers that a lane lost."""
         return [
-            {"key": self._key(lane, path), "answer": answer}
+            {"key": self._path_key(lane, path), "answer": answer}
             for answer, path in lost_answers[:MAX_SHOWN_LOST_ANSWERS]
         ]
 
     def _search_replays(self, lane: MethodLane, state: State) -> list[Data]:
         """Return the replays of a lane's searches for paths.
 
-        None during a preview.
+        The list is empty during a preview.
         """
         if lane.preview is not None:
             return []
@@ -137,27 +147,35 @@ class PathsDrawing:
         ]
 
     def _known_paths(self) -> tuple[dict[str, Path], dict[str, Data]]:
-        """Return each known path and its data, by key."""
-        walked: dict[str, Path] = {}
+        """Return all paths of this drawing and their data, each by key."""
+        path_by_key: dict[str, Path] = {}
         paths: dict[str, Data] = {}
         tables: dict[str, Mapping[str, tuple[str, str]]] = {}
         for key, occurrences in self._occurrences.items():
             graph, path = next(iter(occurrences.values()))
             if graph.name not in tables:
                 tables[graph.name] = relation_table(graph.name)
-            walked[key] = path
-            paths[key] = self._path(graph, path, tables[graph.name])
-        return walked, paths
+            path_by_key[key] = path
+            paths[key] = self._path_data(graph, path, tables[graph.name])
+        return path_by_key, paths
 
     def _keys_by_path(self) -> dict[tuple[int, Path], str]:
-        """Return the key of each known path, by the `id` of a graph and the path in it."""
+        """Return the key of each path.
+
+        Paths are given by the `id` of a graph and the path in it.
+        """
         keys: dict[tuple[int, Path], str] = {}
         for key, occurrences in self._occurrences.items():
             for graph_id, (_, path) in occurrences.items():
                 keys[graph_id, path] = key
         return keys
 
-    def _key(self, lane: MethodLane, path: Path) -> str:
+    def _path_key(self, lane: MethodLane, path: Path) -> str:
+        """Return the key of a path, and record its graph.
+
+        Paths of two graphs have the same key if they are drawn by the same nodes and edges, and
+        have the same relations and directions.
+        """
         nodes, edges = self._place_path(lane.graph, path)
         relations = tuple(relation_names(lane.graph, path.edges))
         key = self._keys.setdefault(
@@ -166,7 +184,7 @@ class PathsDrawing:
         self._occurrences.setdefault(key, {}).setdefault(id(lane.graph), (lane.graph, path))
         return key
 
-    def _path(self, graph, path: Path, table: Mapping[str, tuple[str, str]]) -> Data:
+    def _path_data(self, graph, path: Path, table: Mapping[str, tuple[str, str]]) -> Data:
         nodes, edges = self._place_path(graph, path)
         titles = hit_titles(graph, "node", path.nodes)
         relations = [graph.relation_name(edge) for edge in path.edges]
@@ -183,34 +201,37 @@ class PathsDrawing:
             "words": words,
         }
         node_names = graph.names(path.nodes)
-        # Nodes that are passages have titles that differ from their names.
+        # Nodes that are passages are shown by titles, which differ from their names.
         return data if node_names == titles else {**data, "names": node_names}
 
     def _fates(self, key: str, by_model: Sequence[bool]) -> dict[str, Data]:
+        """Return the fate of a path in each lane that has retrieved."""
         occurrences, fates_by_lane = self._occurrences[key], {}
         for i, (lane, model) in enumerate(zip(self._comparison.lanes, by_model)):
             if lane.retrieved:
+                # A path that does not occur in the lane's graph is given in another graph.
                 graph, path = occurrences.get(id(lane.graph)) or next(iter(occurrences.values()))
-                end = path_fate_in(lane.graph, lane.states, path, graph, model)
+                fate = path_fate_in(lane.graph, lane.states, path, graph, model)
                 # During a preview, a path that is not found may still be found.
-                if lane.preview is None or end.cause is Cause.FOUND:
+                if lane.preview is None or fate.cause is Cause.FOUND:
                     fates_by_lane[f"lane-{i}"] = {
-                        "fate": end.kind,
-                        "text": end.text,
-                        "place": end.rank if end.cause is Cause.FOUND else None,
+                        "fate": fate.kind,
+                        "text": fate.text,
+                        "place": fate.rank if fate.cause is Cause.FOUND else None,
                     }
         return fates_by_lane
 
     def _pagerank_replays_of(self, lane: MethodLane) -> list[Data]:
-        """Return the replay of a lane's PageRank, if it has one.
+        """Return the replay of a lane's first PageRank.
 
-        Its frames have the mass of the nodes by their ids in the picture.
+        The list is empty if it has none. Its frames have the mass of the nodes by their ids in the
+        picture.
         """
-        number = first_pagerank(lane) if lane.retrieved and lane.preview is None else None
-        if number is None:
+        index = first_pagerank(lane) if lane.retrieved and lane.preview is None else None
+        if index is None:
             return []
         # Lanes with the same first operators share one replay.
-        key = (id(lane.graph), repr(lane.method.line.operators[: number + 1]))
+        key = (id(lane.graph), repr(lane.method.line.operators[: index + 1]))
         if key not in self._pagerank_replays:
             frames = [self._mass_frame(lane, moment) for moment in pagerank_moments(lane)]
             self._pagerank_replays[key] = (
@@ -219,11 +240,12 @@ class PathsDrawing:
         return self._pagerank_replays[key]
 
     def _mass_frame(self, lane: MethodLane, moment: MassMoment) -> Data:
+        """Return the mass of the nodes after some steps of PageRank."""
         nodes, shares = list(moment.mass), list(moment.mass.values())
         ids, _ = self._place_path(lane.graph, Path(tuple(nodes)))
         names = hit_titles(lane.graph, "node", nodes[:MAX_MASS_NAMES])
         steps = moment.steps
-        if steps is None:
+        if steps is None:  # the mass at convergence
             title = tr("settled")
         elif not steps:
             title = tr("at the start")
@@ -240,7 +262,7 @@ class PathsDrawing:
     def _search_replay(self, lane: MethodLane, step: Step) -> Data:
         frames = []
         for frame in step.frames:
-            keys = [self._key(lane, path) for path in frame.ranking.items]
+            keys = [self._path_key(lane, path) for path in frame.ranking.items]
             frames.append({"title": frame.title, "considered": frame.considered, "paths": keys})
         return {"title": tr(OPERATORS[step.operator].title).capitalize(), "frames": frames}
 
@@ -248,8 +270,8 @@ class PathsDrawing:
 class AnswerWordPaths:
     """Words in the lanes' answers with the paths that support them.
 
-    Only paths that the board knows are listed. The data is computed again while an answer is
-    written.
+    Only paths that have a key on the board are listed. The data is computed again as an answer is
+    being written.
     """
 
     def __init__(self, place_path: PathPlacement):
@@ -266,23 +288,24 @@ class AnswerWordPaths:
         `prompt`.
         """
         answer = lane.answer or lane.state.answer or ""
-        version = (lane.version, answer, id(keys))
+        version = (lane.version, answer, id(keys))  # a new drawing makes a new mapping of keys
         if self._word_data.get(i, (None,))[0] != version:
             evidence = answer_evidence(lane.graph, lane.state, answer)
             self._word_data[i] = (version, [self._word(lane, word, keys) for word in evidence])
         return self._word_data[i][1]
 
     def _word(self, lane: MethodLane, word: Evidence, keys: Mapping[tuple[int, Path], str]) -> Data:
+        """Return the data of one supported word."""
         (node,), _ = self._place_path(lane.graph, Path((word.node,)))
         path_keys = [keys[key] for path in word.paths if (key := (id(lane.graph), path)) in keys]
         return {"text": word.text, "node": node, "paths": path_keys, "prompt": list(word.lines)}
 
 
 def path_counts(state: State) -> Data | None:
-    """Return how many paths a lane has (`kept`), and how many it ranked.
+    """Count the paths that a lane has (`kept`) and ranked (`ranked`).
 
-    `ranked` counts the paths before the last operator that selects paths. None if no paths are
-    sought.
+    `ranked` counts the candidates of the last operator that selected paths. The result is None if
+    the lane seeks no paths.
     """
     if state.paths is None:
         return None

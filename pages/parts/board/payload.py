@@ -1,4 +1,8 @@
-"""Data of the board: lanes, one shared layout, paths and hits, and their fates in every lane."""
+"""Data of the board: lanes, one shared layout, paths and hits, and their fates in every lane.
+
+A lane is one retrieval method that answers the question of the comparison. The data is a dict of
+plain values for the browser (assets/board), called the payload.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ from core.results import answer_fault, answer_thoughts, prompt_dict
 from core.runtime.meter import ProgressReport
 from core.types import Step
 from pages.parts.board.documents import DocumentView
-from pages.parts.board.earlier_answers import beside_data, edit_effect_text
+from pages.parts.board.earlier_answers import edit_comparison_data, edit_effect_text
 from pages.parts.board.influence import influence_data
 from pages.parts.board.paths import path_counts, retrieved_state
 from pages.parts.board.triples import TripleView
@@ -40,10 +44,10 @@ OWN_ANSWER_HEADING = tr("Its own answer")  # heading of an answer by the user's 
 
 
 class Board:
-    """Board of one comparison, which makes its data.
+    """Maker of the board's data for one comparison.
 
-    The picture stays the same as long as the retrieved lanes do. A board is safe between threads,
-    because visitors who ask the same question share one.
+    The picture stays the same as long as no further lane has retrieved. Several threads
+    may use a board, because visitors who ask the same question share one.
     """
 
     def __init__(
@@ -55,7 +59,7 @@ class Board:
         ----------
         earlier : a board of the same question and source with other edits, whose node positions are
             kept.
-        previews : False shows nothing of a lane that has not retrieved yet.
+        previews : whether a lane that is still retrieving shows its results so far.
         """
         self.comparison, self._previews = comparison, previews
         self._lock = threading.RLock()
@@ -71,9 +75,9 @@ class Board:
         self._cached_verdict: tuple[tuple, ComparisonVerdict] | None = None
 
     def payload_of_version(self, version: int) -> dict[str, Any]:
-        """Return the data of this version of the job, or of a later one.
+        """Return the data at this version of the job or later.
 
-        All viewers share it, so it must not be changed.
+        All viewers share the dict, so it must not be changed.
         """
         with self._lock:
             if self._latest is None or self._latest[0] < version:
@@ -81,7 +85,7 @@ class Board:
             return self._latest[1]
 
     def payload(self) -> dict[str, Any]:
-        """Return the data as it is now."""
+        """Return the data of the comparison's present state."""
         with self._lock:
             return self._payload()
 
@@ -89,10 +93,14 @@ class Board:
         try:
             return self._draw(self.comparison.snapshot)
         finally:
-            self._shown.lanes.clear()  # Otherwise states that the comparison freed would stay.
+            # Otherwise states that the comparison has freed would stay in memory.
+            self._shown.lanes.clear()
 
     def _draw(self, comparison: MethodComparison) -> dict[str, Any]:
-        """Return the data of a comparison whose lanes do not change meanwhile."""
+        """Return the data of a snapshot of the comparison.
+
+        Its lanes do not change meanwhile.
+        """
         view, start_seconds = self.view, time.thread_time()
         self._shown.lanes[:] = [
             self._shown_lane(lane, preview)
@@ -104,6 +112,7 @@ class Board:
         versions = [lane.version for lane in self._shown.lanes]
         if versions != self._versions:
             self._versions = versions
+            # The longer a drawing took, the longer the next preview waits.
             self._next_preview_at = time.monotonic() + PREVIEW_PAUSE_FACTOR * (
                 time.thread_time() - start_seconds
             )
@@ -131,7 +140,8 @@ class Board:
     def _shown_lane(self, lane: MethodLane, preview: Preview | None) -> MethodLane:
         """Return a lane as it is shown now.
 
-        It keeps the preview that is drawn until another one is due, since drawing takes time.
+        `preview` is the one that was drawn last. It is shown until another is due, since drawing
+        takes time. A quick preview is shown at once.
         """
         if not self._previews:
             return dataclasses.replace(lane, preview=None)
@@ -142,7 +152,11 @@ class Board:
         return lane.as_shown
 
     def _verdict(self, comparison: MethodComparison) -> ComparisonVerdict:
-        """Return the sentences as they are now, made again when a lane has advanced."""
+        """Return the sentences on the lanes.
+
+        They are made again when a lane has advanced.
+        """
+        # A lane that still runs counts the same whatever its status is.
         verdict_key = tuple(
             (
                 lane.status in ENDED_STATUSES and lane.status,
@@ -164,7 +178,7 @@ class Board:
     ) -> dict[str, Any]:
         """Return all data of a lane.
 
-        Later parts override earlier ones.
+        The view's data overrides the common data.
         """
         lane, shown_lane = comparison.lanes[i], self._shown.lanes[i]
         data = self.view.lane_data(i, shown_lane, shared)
@@ -183,7 +197,7 @@ class Board:
             **data,
             "verdict_text": text,
             "influence": influence_data(comparison, lane, shared["keys"], answering_model(lane)),
-            "beside": beside_data(lane.beside),
+            "beside": edit_comparison_data(lane.beside),
             "paths": shared["best"][i],
             "stories": shared["stories"][i],
         }
@@ -191,7 +205,10 @@ class Board:
     def _common_data(
         self, comparison: MethodComparison, lane: MethodLane, shown_lane: MethodLane
     ) -> dict[str, Any]:
-        """Return the data of a lane that graphs and documents have in common."""
+        """Return the data common to lanes on graphs and documents.
+
+        `lane` is the lane itself, `shown_lane` the same lane with the states of its preview.
+        """
         state, preview = self.view.shown_state(shown_lane), shown_lane.preview
         prompt = prompt_dict(state)
         return {
@@ -230,9 +247,9 @@ class Board:
 
 
 def answering_model(lane: MethodLane) -> str | None:
-    """The title of the model that answers in a lane.
+    """Return the title of the language model that answers.
 
-    None if none does.
+    It is None if none does.
     """
     return None if lane.state.own_answer else lane.model
 
@@ -240,7 +257,7 @@ def answering_model(lane: MethodLane) -> str | None:
 def idle_board(methods: Iterable[Method], documents: bool = False) -> dict[str, Any]:
     """Return the data of the board before the first question: the methods of the lanes.
 
-    With `documents` the lanes show hits in place of paths.
+    If `documents` is true, the lanes show hits instead of paths.
     """
     document_fields = {"hits": None, "paths": None} if documents else {}
     lanes = [
@@ -266,7 +283,7 @@ def idle_board(methods: Iterable[Method], documents: bool = False) -> dict[str, 
 
 
 def cost_text(trace: Iterable[Step], excluded: Mapping[str, float] = MappingProxyType({})) -> str:
-    """Return the cost of a run in a few words.
+    """Return the seconds, scored texts and tokens of a run.
 
     An example is `0.9 s, apart from 0.6 s preparation · 948 texts scored · 6 tokens in, 14 out`.
 
@@ -287,9 +304,9 @@ def cost_text(trace: Iterable[Step], excluded: Mapping[str, float] = MappingProx
 
 
 def _left_out_text(seconds: Mapping[str, float]) -> str:
-    """Return the seconds that a cost leaves out, in words.
+    """Return the seconds by kind that a cost leaves out, in words.
 
-    Times that are too short to be shown are skipped.
+    Times that are too short to be shown are skipped; if all are, the text is empty.
     """
     cost_parts = [
         tr("{seconds:.2f} s {kind}", seconds=value, kind=tr(kind))
@@ -300,17 +317,16 @@ def _left_out_text(seconds: Mapping[str, float]) -> str:
 
 
 def operator_row(step: Step) -> dict[str, Any]:
-    """Return a row of the table of steps."""
-    cls = OPERATORS[step.operator]
-    changed = [
-        f"{tr(p.label).lower()} {step.parameters[p.name]}"
-        for p in parameters(cls)
-        if p.name in step.parameters
+    """Return the row of an operator's step in the table of steps."""
+    parameter_texts = [
+        f"{tr(parameter.label).lower()} {step.parameters[parameter.name]}"
+        for parameter in parameters(OPERATORS[step.operator])
+        if parameter.name in step.parameters
     ]
     usage = step.usage
     return {
         "label": step.operator,
-        "detail": " · ".join(changed),
+        "detail": " · ".join(parameter_texts),
         "seconds": step.seconds,
         "calls": usage.calls,
         "tokens_in": usage.tokens_in,
@@ -324,6 +340,7 @@ def operator_row(step: Step) -> dict[str, Any]:
 def _progress_data(graph, progress: ProgressReport) -> dict[str, Any]:
     """Return the progress of a running lane, with relations in words."""
     best = progress.best
+    # A path so far has the form "node -> relation -> node"; `_reverse` marks backward edges.
     if best and " -> " in best:
         table = relation_table(graph.name)
         for name in graph.relation_names:

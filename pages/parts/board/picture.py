@@ -1,4 +1,7 @@
-"""Picture of the graph of a comparison: its nodes, their positions and their panels."""
+"""Picture of a comparison on a graph of triples.
+
+It has nodes with positions and panels, and edges.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,17 @@ from pages.parts.board.paths import retrieved_state
 
 USUAL_PICTURE_NODES = 48  # nodes of a picture, unless paths, seeds and answers need more
 MAX_PICTURE_NODES = 150  # most nodes of a picture, unless the shown paths have more
-MAX_SCANNED_EDGES = 200_000  # most edges that are scanned; above it, a compiled search is used
+MAX_SCANNED_EDGES = 200_000  # with more outgoing edges, a compiled function is used
 
 PathLists = Sequence[Sequence[Path]]  # paths of each lane
-DrawnItems = Collection[Mapping[str, Any]]
+DrawnItems = Collection[Mapping[str, Any]]  # ranked items, as data with `nodes` and `edges`
 NO_ITEMS: DrawnItems = ()
 
 
 def answer_nodes(comparison: MethodComparison, answers: Sequence[str] | None = None) -> set[int]:
-    """Return the nodes that have a name of some answers.
+    """Return the nodes that are named like an answer.
 
-    By default these are the known answers.
+    By default the known answers count.
     """
     question = comparison.ask.question
     nodes: set[int] = set()
@@ -53,8 +56,11 @@ class Picture:
     ):
         """Make the picture.
 
-        `positions` are the positions in another picture of the same graph, which may have other
-        edits.
+        Parameters
+        ----------
+        words : by relation, its words forward and backward.
+        positions : the `positions` of another picture of the same graph, which may have other
+            edits.
         """
         self._comparison = comparison
         self._words = words
@@ -64,9 +70,9 @@ class Picture:
 
     @property
     def positions(self) -> dict[tuple[str, int], Position]:
-        """Positions by the digest of the graph without edits and the node id in it.
+        """Positions by the unedited graph's digest and node id.
 
-        Nodes that were drawn earlier are included, in case they return.
+        Nodes that are no longer drawn are included, in case they return.
         """
         digest, original_ids = self._unedited_graph()
         positions = dict(self._old_positions)
@@ -86,7 +92,7 @@ class Picture:
         if original_ids is None:
             return position_by_id
         node_by_id = {original_id: node for node, original_id in enumerate(original_ids)}
-        # In the order of the other picture, as earlier nodes are drawn first.
+        # In the order of the other picture, because nodes with a position are drawn in this order.
         return {
             node_by_id[original_id]: position
             for original_id, position in position_by_id.items()
@@ -94,9 +100,9 @@ class Picture:
         }
 
     def _unedited_graph(self) -> tuple[str, list[int] | None]:
-        """Return the digest of the graph without edits, and the id in it of each node.
+        """Return the unedited graph's digest, and each node's id there.
 
-        The ids are None if the graph has no edits.
+        The ids are None if the graph has no edits, because they are then the same.
         """
         graph = self._comparison.graph
         origin = graph.edited_from
@@ -112,7 +118,7 @@ class Picture:
         named_answers: Sequence[str] = (),
         hits: DrawnItems = NO_ITEMS,
     ) -> dict[str, Any]:
-        """Return the nodes and edges to draw.
+        """Return the data of the nodes and edges to draw.
 
         Parameters
         ----------
@@ -123,7 +129,7 @@ class Picture:
         hits : other ranked items, with their `nodes` and `edges`.
         """
         ask = self._comparison.ask
-        nodes = self._nodes(
+        nodes = self._nodes_to_draw(
             shown_paths=list(chain(*best_paths, *lost_paths)),
             all_paths=all_paths,
             hits=list(chain.from_iterable(hit["nodes"] for hit in hits)),
@@ -147,7 +153,7 @@ class Picture:
         main_positions = layered_positions(main_node_ids, used_pairs, ask.seeds)
         return {
             "nodes": self._drawn_nodes(nodes, main_positions, named_nodes),
-            "edges": [self._edge(edge, *triples[edge]) for edge in edges],
+            "edges": [self._edge_data(edge, *triples[edge]) for edge in edges],
         }
 
     def _drawn_nodes(
@@ -155,8 +161,8 @@ class Picture:
     ) -> list[dict[str, Any]]:
         """Return the data of the nodes.
 
-        Main nodes have a second position `at`, for the picture of them alone. Answers that the
-        summary mentions are marked `named`. The content of a node's panel is in `about`.
+        Main nodes have a second position `at`, for the picture of the main nodes alone. Answers
+        that the summary mentions are marked `named`. The content of a node's panel is in `about`.
         """
         comparison, graph = self._comparison, self._comparison.graph
         self._node_data |= node_relations(
@@ -191,7 +197,7 @@ class Picture:
             )
         return node_rows
 
-    def _edge(self, edge: int, source: int, target: int, relation: int) -> dict[str, Any]:
+    def _edge_data(self, edge: int, source: int, target: int, relation: int) -> dict[str, Any]:
         name = self._comparison.graph.relation_names[relation]
         return {
             "id": edge,
@@ -201,11 +207,14 @@ class Picture:
             "words": relation_words(name, True, self._words),
         }
 
-    def _nodes(self, shown_paths: list[Path], all_paths: list[Path], hits: list[int]) -> list[int]:
+    def _nodes_to_draw(
+        self, shown_paths: list[Path], all_paths: list[Path], hits: list[int]
+    ) -> list[int]:
         """Return the nodes to draw, in order of importance.
 
-        They are seeds, nodes of shown paths, answers, nodes of replayed paths, hits, nodes that are
-        drawn already, and the best-scored neighbours.
+        They are the seeds, the nodes of shown paths, the retrieved answers, the nodes of all other
+        paths, the hits, the nodes that are drawn already, and the best-scored neighbours. The last
+        four are added only as long as the picture is small enough.
         """
         shown_nodes = _nodes_of(shown_paths)
         subgraphs = self._subgraphs()
@@ -236,7 +245,7 @@ class Picture:
 
 
 def _nodes_of(paths: Iterable[Path]) -> list[int]:
-    """Return the nodes of some paths in order, with repeats."""
+    """Return the nodes of all paths in order, with repeats."""
     return list(chain.from_iterable(path.nodes for path in paths))
 
 
@@ -251,7 +260,7 @@ def _has_edge(subgraphs: Iterable[Subgraph], edge: int) -> bool:
 
 
 def _add_up_to(chosen: dict[int, None], nodes: Iterable[int], limit: int) -> None:
-    """Add nodes to the chosen ones until there are `limit`."""
+    """Add nodes to the chosen nodes until there are `limit` of them."""
     for node in nodes:
         if len(chosen) >= limit:
             break
@@ -259,7 +268,7 @@ def _add_up_to(chosen: dict[int, None], nodes: Iterable[int], limit: int) -> Non
 
 
 def _used_edges(nodes: Iterable[int], paths: Iterable[Path], hits: DrawnItems) -> set[int]:
-    """Return the edges of the paths that are drawn whole, and those of the hits."""
+    """Return the edges of hits and of completely drawn paths."""
     drawn_nodes = set(nodes)
     used: set[int] = set()
     for path in paths:
@@ -280,8 +289,8 @@ def _triples_between(graph, nodes: list[int]) -> dict[int, tuple[int, int, int]]
 def edges_between(graph, nodes: np.ndarray) -> np.ndarray:
     """Return the edges between these nodes, ascending.
 
-    The compiled functions take seconds to load, so they are used only if the nodes have more than
-    `MAX_SCANNED_EDGES` outgoing edges.
+    `induced_edges` is compiled and takes seconds to load, so it is used only if the nodes have more
+    than `MAX_SCANNED_EDGES` outgoing edges.
     """
     if graph.degrees(nodes, "out").sum() > MAX_SCANNED_EDGES:
         return induced_edges(graph, nodes)

@@ -1,6 +1,6 @@
-"""Board of a finished comparison: a saved case, or a row of an evaluation.
+"""Board of a saved case or of an evaluated question.
 
-It needs no engine, no models and not the whole graph.
+It needs no engine, no models, and only the part of the graph that was saved with the comparison.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from pages.parts.shared.wording import tr
 def finished_board(comparison: MethodComparison, key: str) -> Board:
     """Draw the lanes as on Compare, with thumbs, and return the board.
 
-    The panel of a node leads to the page Graphs if its graph exists. `key` names the view, whose
-    layout is kept for the session.
+    The panel of a node leads to the page Graphs if its graph exists. `key` identifies the
+    comparison in the session, which keeps its board.
     """
     drawing = Session.finished.get_or_compute(key, lambda: Board(comparison))
     graph = comparison.graph
@@ -44,7 +44,10 @@ def finished_board(comparison: MethodComparison, key: str) -> Board:
 
 
 def downloads(comparison: MethodComparison, drawing: Board, name: str = "hopscope") -> None:
-    """Draw the buttons that download the report and the data."""
+    """Draw the buttons that download the report and the data.
+
+    The files are called `name`.
+    """
     st.download_button(
         tr("Report (HTML)"),
         lambda: report(comparison, drawing),
@@ -52,7 +55,6 @@ def downloads(comparison: MethodComparison, drawing: Board, name: str = "hopscop
         "text/html",
         on_click="ignore",
     )
-
     st.download_button(
         tr("Data (JSON)"),
         lambda: json_text(comparison_dict(comparison), indent=1),

@@ -1,4 +1,7 @@
-"""Hits of a lane on documents, as the tables that the board draws, one for each kind."""
+"""Hits of a lane on documents, as the tables that the board draws, one for each kind.
+
+A hit is a ranked passage, entity, summary, relation or community report.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from pages.parts.shared.wording import tr
 
 MAX_NAMED_MEMBERS = 8  # members of a community that a row names
 MAX_NAMED_SOURCES = 6  # source passages that a row names
+# For each kind of hit, in the order of the tables, its name in the data of the board.
 HIT_KINDS = {
     "chunk": "passage",
     "node": "entity",
@@ -28,7 +32,9 @@ HIT_KINDS = {
     "community": "report",
 }
 MAX_SENT_CHARACTERS = 20_000  # most characters of a text that are sent to the browser
+HitTables = list[dict[str, Any]]
 WORD_PATTERN = re.compile(r"[^\W_]{2,}(?:['’][^\W_]+)?")
+# Words of English questions that are not marked in the passages.
 COMMON_WORDS = frozenset(
     "a about an and any are as at be been before between both but by can could did do does doing "
     "during each for from had has have having he her hers him his how i if in into is it its me "
@@ -40,13 +46,15 @@ COMMON_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Hit:
-    """A hit of one kind.
+    """A ranked item of a lane.
 
     Attributes
     ----------
-    item : row in the graph's table.
-    key : the same in every lane.
-    rank : rank, from 1.
+    kind : a key of `HIT_KINDS`.
+    item : row in the table of chunks or communities, or id of the node or edge.
+    key : key of the item, the same in every lane.
+    rank : rank in the lane's list of this kind, from 1.
+    score : score by which it was ranked; None if the list has no scores.
     """
 
     kind: str
@@ -79,30 +87,35 @@ def question_words(text: str, code: str = "") -> list[str]:
 
 
 def hits_of(lane: MethodLane) -> list[Hit]:
-    """Return the listed hits of a lane in the order of its rankings.
+    """Return the listed hits of a lane in ranking order.
 
-    A passage occurs once. Nodes that are passages themselves count as passages.
+    The list is empty until all are known. A passage occurs once. Nodes that are passages themselves
+    count as passages.
     """
     if not has_hits(lane):
         return []
     all_hits = [hit for hits in lane.state.hits for hit in _keyed_hits(lane.graph, hits.listed)]
-    first_ranks: dict[str, int] = {}
+    first_indices: dict[str, int] = {}
     for i, hit in enumerate(all_hits):
-        first_ranks.setdefault(hit.key, i)
+        first_indices.setdefault(hit.key, i)
     return [
-        hit for i, hit in enumerate(all_hits) if hit.kind != "chunk" or first_ranks[hit.key] == i
+        hit for i, hit in enumerate(all_hits) if hit.kind != "chunk" or first_indices[hit.key] == i
     ]
 
 
 def has_hits(lane: MethodLane) -> bool:
     """Return whether all hits of a lane are known.
 
-    It has retrieved, or it failed while a model noted points on its hits.
+    This is so if it has retrieved, or if it failed after a model had noted points on its hits.
     """
     return lane.retrieved or lane.state.points is not None
 
 
 def _keyed_hits(graph, hits: Ranking) -> Iterable[Hit]:
+    """Yield the items of a ranking as hits.
+
+    Nodes that are passages become hits of kind chunk, and nodes above them in a tree summaries.
+    """
     rows_by_node = chunk_nodes(graph, hits.items) if hits.kind == "node" else {}
     # Lanes on texts may have different graphs, so their items are identified by name. Lanes on
     # triples share one graph, whose ids identify the items.
@@ -137,16 +150,21 @@ def node_keys(graph, nodes: Sequence[int]) -> dict[int, Key]:
     return {node: hit.key for node, hit in zip(ids, _keyed_hits(graph, Ranking("node", ids, None)))}
 
 
-def _has_column(graph, what: str, column: str) -> bool:
-    table = getattr(graph.columns, what)
+def _has_column(graph, table_name: str, column: str) -> bool:
+    table = getattr(graph.columns, table_name)
     return table is not None and table.has_column(column)
 
 
-def tables(lane: MethodLane, gold: Sequence[str], n_shown: dict[str, int]) -> list[dict[str, Any]]:
-    """Return a table for each kind of hit.
+def tables_of_hits(lane: MethodLane, gold: Sequence[str], n_shown: dict[str, int]) -> HitTables:
+    """Return a table for each kind of hit of a lane.
 
-    It has `kind`, `rows`, and the number of unlisted hits `more`. `n_shown` has the number of hits
-    in the prompt, by kind.
+    It has `kind`, `rows`, and `more`, the number of unlisted hits. Passages that the lane did not
+    hand on are left out. Rows of hits that had no room in the prompt are `unread`.
+
+    Parameters
+    ----------
+    gold : ids of the gold documents.
+    n_shown : number of hits in the prompt by kind; without the kinds that the prompt does not list.
     """
     rows_by_kind: dict[str, list[dict[str, Any]]] = {}
     passages, retained_rows = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
@@ -154,9 +172,9 @@ def tables(lane: MethodLane, gold: Sequence[str], n_shown: dict[str, int]) -> li
         if retained_rows is not None and hit.kind == "chunk" and hit.item not in retained_rows:
             continue
         kind = "node" if hit.kind == "summary" else hit.kind
-        beyond = kind in n_shown and hit.rank > n_shown[kind]
+        is_beyond_prompt = kind in n_shown and hit.rank > n_shown[kind]
         rows_by_kind.setdefault(hit.kind, []).append(
-            {**_row(lane.graph, hit, passages), "unread": beyond}
+            {**_row(lane.graph, hit, passages), "unread": is_beyond_prompt}
         )
     unlisted_by_kind: dict[str, dict[str, Any]] = {
         hits.kind: {"more": hits.unlisted} for hits in lane.state.hits if hits.unlisted
@@ -169,6 +187,10 @@ def tables(lane: MethodLane, gold: Sequence[str], n_shown: dict[str, int]) -> li
 
 
 def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
+    """Return the row of a hit in its table.
+
+    `gold` has the rows of the gold passages.
+    """
     kind = "node" if hit.kind == "summary" else hit.kind
     text = blank_rules(hit_texts(graph, kind, [hit.item])[0][:MAX_SENT_CHARACTERS])
     row: dict[str, Any] = {
@@ -207,12 +229,16 @@ def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
         extra_text = tr("and {more:,} more passages", more=len(rows) - MAX_NAMED_SOURCES)
     return row | {
         "title": name,
-        "sources": [{key: one[key] for key in ("id", "title", "gold")} for one in sources],
+        "sources": [{key: source[key] for key in ("id", "title", "gold")} for source in sources],
         "place": extra_text,
     }
 
 
 def _relation(graph, edge: int) -> str:
+    """Return an edge as text.
+
+    The name of the relation is left out if the graph has only one relation.
+    """
     heads, relations, tails = graph.triples([edge])
     head, tail = graph.names([int(heads[0]), int(tails[0])])
     words = graph.relation_names[int(relations[0])] if graph.n_relations > 1 else ""
@@ -222,8 +248,9 @@ def _relation(graph, edge: int) -> str:
 def passage_data(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
     """Return the data of a passage: `id`, `title`, `place` and `gold`.
 
-    If its document has several passages, the title ends with its number. `gold` has the rows of the
-    gold passages.
+    If its document has several passages, the title ends with the number of the passage. `place` is
+    a description of its position in the document, empty if unknown. `gold` has the rows of the gold
+    passages.
     """
     chunks = graph.columns.chunks
     id, position = (chunks.text(name, row) for name in ("id", "place"))
@@ -235,18 +262,16 @@ def passage_data(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
     }
 
 
-HitTables = list[dict[str, Any]]
-
-
 def add_lost_rows(tables: HitTables, lane: MethodLane, fates: Sequence[Fate]) -> HitTables:
-    """Return the tables with the lost gold passages as `lost` rows.
+    """Return the tables with lost gold passages as `lost` rows.
 
-    These are not among the hits: they were ranked too late, or not at all. Without tables, none is
-    added.
+    A gold passage is lost if it is not among the hits: it was ranked too late, or not at all.
+    Without any table, no row is added.
     """
     if not tables:
         return tables
     lost_fates = [fate for fate in fates if fate.chunk and not _is_hit(fate)]
+    # Ranked passages first, by rank.
     lost_fates.sort(key=lambda fate: (fate.rank is None, fate.rank or 0))
     lost = [_lost_row(lane, fate) for fate in lost_fates]
     if lost and not any(table["kind"] == "passage" for table in tables):
@@ -255,7 +280,10 @@ def add_lost_rows(tables: HitTables, lane: MethodLane, fates: Sequence[Fate]) ->
 
 
 def _is_hit(fate: Fate) -> bool:
-    """Return whether a passage is among the hits, whose row then shows its fate."""
+    """Return whether a passage is among the hits, whose row then shows its fate.
+
+    A passage without room in the prompt is a hit too, unless the lane did not hand it on.
+    """
     return fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.n_retained is None)
 
 

@@ -18,12 +18,12 @@ from core.graph.algorithms.layout import Position, node_positions
 from core.graph.edits import Edit
 from core.graph.texts import chunk_lists, chunk_nodes
 from core.types import Path
-from pages.parts.board.keys import Key, edge_id, item_position, sorted_pair
+from pages.parts.board.keys import Key, drawn_item, edge_id, sorted_pair
 from pages.parts.board.picture import edges_between
 from pages.parts.board.text_hits import HIT_KINDS, Hit, hits_of, node_keys, passage_data
 from pages.parts.shared.wording import tr
 
-MAX_TEXT_PICTURE_NODES = 44
+MAX_TEXT_PICTURE_NODES = 44  # most nodes, unless the graph is a corpus graph
 MAX_DRAWN_MEMBERS = 12  # most drawn members of a community
 # Most nodes and most gold passages for a corpus graph, whose nodes are documents.
 MAX_DRAWN_DOCUMENTS = 52
@@ -40,8 +40,8 @@ class PictureDraft:
     Attributes
     ----------
     nodes : name and role of each node, by key.
-    edges : words of each edge, by its ends.
-    shares : the `nodes` and `edges` of each lane.
+    edges : words of each edge, by the sorted keys of its ends.
+    shares : for each lane, the keys of its `nodes` and the ids of its `edges`.
     """
 
     nodes: dict[Key, dict[str, str]] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class PictureDraft:
 class TextPicture:
     """Picture of a comparison on documents.
 
-    Positions are computed again when it changes.
+    Positions are computed again when its nodes or edges change.
     """
 
     def __init__(self, positions: Mapping[str, Position] | None = None) -> None:
@@ -70,7 +70,7 @@ class TextPicture:
     def positions(self) -> dict[str, Position]:
         """Positions by key.
 
-        Nodes that were drawn earlier are included, in case they return.
+        Nodes that are no longer drawn are included, in case they return.
         """
         return self._old_positions | {
             key: self._positions[number]
@@ -85,7 +85,9 @@ class TextPicture:
         fates: Mapping[Key, Any],
         paths: LanePathData,
     ) -> dict[str, Any]:
-        """Return the `layout` of the board, and `kept`, the part of each lane.
+        """Return the `layout` of the board and the lanes' parts.
+
+        The part of the layout that each lane found is in `kept`.
 
         Parameters
         ----------
@@ -93,12 +95,12 @@ class TextPicture:
         fates : by key, the fate in each lane.
         paths : for each lane its best paths.
         """
-        drawing = nodes_to_draw(lanes, gold, paths)
-        self._place_nodes(drawing)
+        draft = nodes_to_draw(lanes, gold, paths)
+        self._place_nodes(draft)
         nodes = []
-        for key, data in drawing.nodes.items():
+        for key, data in draft.nodes.items():
             x, y = self._positions[self._numbers[key]]
-            about = {"lanes": _fates_text(fates.get(key, {}))}
+            about = {"lanes": _fates_data(fates.get(key, {}))}
             nodes.append({"id": key, **data, "x": x, "y": y, "about": about})
         edges = [
             {
@@ -108,22 +110,22 @@ class TextPicture:
                 "relation": words,
                 "words": words,
             }
-            for pair, words in drawing.edges.items()
+            for pair, words in draft.edges.items()
         ]
-        return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.shares}
+        return {"layout": {"nodes": nodes, "edges": edges}, "kept": draft.shares}
 
-    def _place_nodes(self, drawing: PictureDraft) -> None:
+    def _place_nodes(self, draft: PictureDraft) -> None:
         """Compute the positions of the nodes, unless the same graph is drawn as before."""
-        for key in drawing.nodes:
+        for key in draft.nodes:
             self._numbers.setdefault(key, len(self._numbers))
-        ids = [self._numbers[key] for key in drawing.nodes]
-        pairs = [(self._numbers[one], self._numbers[other]) for one, other in drawing.edges]
+        ids = [self._numbers[key] for key in draft.nodes]
+        pairs = [(self._numbers[one], self._numbers[other]) for one, other in draft.edges]
         if (ids, pairs) == self._drawn_graph:
             return
         self._drawn_graph = (ids, pairs)
         fixed = {
             self._numbers[key]: self._old_positions[key]
-            for key in drawing.nodes
+            for key in draft.nodes
             if key in self._old_positions
         }
         self._positions = node_positions(ids, pairs, fixed)
@@ -131,11 +133,8 @@ class TextPicture:
             self._positions = _even_out(self._positions)
 
 
-def rename_places(positions: Mapping[str, Position], edits: Sequence[Edit]) -> dict[str, Position]:
-    """Return the positions of a picture for a graph with some edits.
-
-    A renamed entity has its position also under its new name.
-    """
+def apply_renames(positions: Mapping[str, Position], edits: Sequence[Edit]) -> dict[str, Position]:
+    """Return positions with renamed entities also under their new names."""
     new_positions = dict(positions)
     for edit in edits:
         old = Key("node", edit.names[0])
@@ -151,28 +150,36 @@ def nodes_to_draw(
 
     The gold passages come first. Then the lanes take turns with their best paths and hits, until
     there are enough nodes.
+
+    Parameters
+    ----------
+    gold : titles of the gold passages by id.
+    paths : for each lane its best paths; empty for none.
     """
     lane_hits = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
     paths = paths or [()] * len(lanes)
     draws_documents = _hand_on_documents(lanes)
     limit = MAX_DRAWN_DOCUMENTS if draws_documents else MAX_TEXT_PICTURE_NODES
     max_gold = MAX_DRAWN_GOLD if draws_documents else None
-    drawing = PictureDraft(_gold_nodes(gold, chain(*lane_hits), max_gold))
+    draft = PictureDraft(_gold_nodes(gold, chain(*lane_hits), max_gold))
     for lane, path, hit in _take_turns(lanes, paths, lane_hits):
         if path is not None:
-            _add_path(drawing, path, gold, limit)
-        if hit is not None and len(drawing.nodes) < limit:
+            _add_path(draft, path, gold, limit)
+        if hit is not None and len(draft.nodes) < limit:
             data = {"name": _node_name(lane.graph, hit), "role": _role(hit.key, gold)}
-            drawing.nodes.setdefault(hit.key, data)
+            draft.nodes.setdefault(hit.key, data)
     for lane in lanes:
-        _add_relations(drawing, lane)
+        _add_relations(draft, lane)
     for lane, hits, lane_paths in zip(lanes, lane_hits, paths):
-        drawing.shares.append(_add_share(drawing, lane, hits, lane_paths))
-    return drawing
+        draft.shares.append(_add_share(draft, lane, hits, lane_paths))
+    return draft
 
 
 def _hand_on_documents(lanes: Sequence[MethodLane]) -> bool:
-    """Return whether a lane hands documents on, as methods on a corpus graph do."""
+    """Return whether a lane hands documents on.
+
+    Methods on a corpus graph do, because its nodes are documents.
+    """
     return any(
         handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved
     )
@@ -183,7 +190,7 @@ def _gold_nodes(
 ) -> dict[Key, dict[str, str]]:
     """Return the gold passages to draw.
 
-    If there are more than `limit`, hits are preferred.
+    If there are more than `limit`, those that are hits are preferred. None is no limit.
     """
     hit_keys = {hit.key for hit in hits}
     nodes = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
@@ -194,31 +201,35 @@ def _gold_nodes(
 def _take_turns(
     lanes: Sequence[MethodLane], paths: LanePathData, lane_hits: Sequence[Sequence[Hit]]
 ) -> Iterator[tuple[MethodLane, Mapping[str, Any] | None, Hit | None]]:
-    """Yield the next best path and hit of each lane in turn."""
+    """Yield the next best path and hit of each lane.
+
+    The lanes take turns. A lane that has only one of them yields None for the other.
+    """
     kinds = list(HIT_KINDS)
-    by_place = [
+    hits_by_rank = [
         sorted(hits, key=lambda hit: (hit.rank, kinds.index(hit.kind))) for hits in lane_hits
     ]
-    for row in zip_longest(*map(zip_longest, paths, by_place)):
-        for lane, turn in zip(lanes, row):
+    turns_of_lanes = map(zip_longest, paths, hits_by_rank)
+    for turns in zip_longest(*turns_of_lanes):
+        for lane, turn in zip(lanes, turns):
             if turn is not None:
                 path, hit = turn
                 yield lane, path, hit
 
 
 def _add_share(
-    drawing: PictureDraft,
+    draft: PictureDraft,
     lane: MethodLane,
     hits: Sequence[Hit],
     paths: Sequence[Mapping[str, Any]],
 ) -> dict[str, list[Any]]:
-    """Add the edges of a lane, and return its part of the picture."""
+    """Add a lane's edges, and return its part of the picture."""
     lane_keys = {hit.key for hit in hits}
     for path in paths:
         lane_keys.update(path["nodes"])
-    drawn_hits = [hit for hit in hits if hit.key in drawing.nodes]
-    edges, end_nodes = _add_edges(drawing, lane, drawn_hits, paths)
-    nodes = [key for key in drawing.nodes if key in lane_keys or key in end_nodes]
+    drawn_hits = [hit for hit in hits if hit.key in draft.nodes]
+    edges, end_nodes = _add_edges(draft, lane, drawn_hits, paths)
+    nodes = [key for key in draft.nodes if key in lane_keys or key in end_nodes]
     return {"nodes": nodes, "edges": edges}
 
 
@@ -227,22 +238,23 @@ def _role(key: Key, gold: Mapping[str, str]) -> str:
 
 
 def _add_path(
-    drawing: PictureDraft, path: Mapping[str, Any], gold: Mapping[str, str], limit: int
+    draft: PictureDraft, path: Mapping[str, Any], gold: Mapping[str, str], limit: int
 ) -> None:
     """Add the nodes of a path, unless there would be more than `limit` nodes."""
     new_nodes = {
         key: {"name": name, "role": _role(key, gold)}
         for key, name in zip(path["nodes"], path["steps"][::2])
-        if key not in drawing.nodes
+        if key not in draft.nodes
     }
-    if len(drawing.nodes) + len(new_nodes) <= limit:
-        drawing.nodes |= new_nodes
+    if len(draft.nodes) + len(new_nodes) <= limit:
+        draft.nodes |= new_nodes
 
 
 def _even_out(positions: dict[int, Position]) -> dict[int, Position]:
     """Return positions with more even gaps between them.
 
-    On each axis, a position moves halfway to where it would be if all were evenly spaced.
+    On each axis, a position moves halfway to where it would be if all positions were evenly spaced
+    from 0 to 1.
     """
     new_positions: dict[int, list[float]] = {node: [] for node in positions}
     for axis in (0, 1):
@@ -254,16 +266,19 @@ def _even_out(positions: dict[int, Position]) -> dict[int, Position]:
     return {node: (point[0], point[1]) for node, point in new_positions.items()}
 
 
-def _add_relations(drawing: PictureDraft, lane: MethodLane) -> None:
+def _add_relations(draft: PictureDraft, lane: MethodLane) -> None:
     """Add the ends of a lane's best relations, up to `MAX_TEXT_PICTURE_NODES` nodes."""
     for head, tail, _ in _relation_ends(lane):
-        missing = [key for key in (head, tail) if key not in drawing.nodes]
-        if len(drawing.nodes) + len(missing) <= MAX_TEXT_PICTURE_NODES:
-            drawing.nodes |= {key: {"name": key.id, "role": "entity"} for key in missing}
+        missing = [key for key in (head, tail) if key not in draft.nodes]
+        if len(draft.nodes) + len(missing) <= MAX_TEXT_PICTURE_NODES:
+            draft.nodes |= {key: {"name": key.id, "role": "entity"} for key in missing}
 
 
 def _relation_ends(lane: MethodLane) -> list[tuple[Key, Key, str]]:
-    """Return head, tail and words of each relation of a lane."""
+    """Return head, tail and words of a lane's ranked relations.
+
+    They are in the order of their ranks.
+    """
     hits = lane.state.relations if lane.retrieved else None
     if hits is None or not len(hits):
         return []
@@ -289,66 +304,70 @@ def items_of_keys(lanes: Sequence[MethodLane], keys: Iterable[Key]) -> dict[str,
     """
     ends_by_relation: dict[Key, tuple[Key, Key]] = {}
     for lane in lanes:
+        # Both lists have the lane's relations in the order of their ranks.
         relation_keys = [hit.key for hit in hits_of(lane) if hit.kind == "triple"]
         for key, (head, tail, _) in zip(relation_keys, _relation_ends(lane)):
             ends_by_relation[key] = (head, tail)
     items: dict[str, dict[str, Any]] = {}
     for key in keys:
         ends = ends_by_relation.get(key)
-        items[key] = item_position([key]) if ends is None else item_position(ends, [edge_id(*ends)])
+        items[key] = drawn_item([key]) if ends is None else drawn_item(ends, [edge_id(*ends)])
     return items
 
 
 def _add_edges(
-    drawing: PictureDraft,
+    draft: PictureDraft,
     lane: MethodLane,
     hits: Sequence[Hit],
     paths: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[list[str], set[Key]]:
-    """Add the edges of a lane between drawn nodes to the drawing.
+    """Add the edges of a lane between drawn nodes to the draft.
 
     Returns
     -------
     The ids of these edges, and the ends of the lane's relations.
     """
-    edges = _path_edges(drawing, paths)
-    relation_edges = _relation_edges(drawing, lane)
+    edges = _path_edges(draft, paths)
+    relation_edges = _relation_edges(draft, lane)
     edges |= relation_edges
     for hit in hits:
-        edges |= _hit_edges(drawing, lane, hit)
-    edges |= _passage_links(drawing, lane)
-    drawing.edges |= {pair: words for pair, words in edges.items() if pair not in drawing.edges}
+        edges |= _hit_edges(draft, lane, hit)
+    edges |= _passage_links(draft, lane)
+    draft.edges |= {pair: words for pair, words in edges.items() if pair not in draft.edges}
     return [edge_id(*pair) for pair in edges], set(chain.from_iterable(relation_edges))
 
 
 def _path_edges(
-    drawing: PictureDraft, paths: Sequence[Mapping[str, Any]]
+    draft: PictureDraft, paths: Sequence[Mapping[str, Any]]
 ) -> dict[tuple[Key, Key], str]:
     """Return the edges of some paths between drawn nodes, with their words."""
     edges: dict[tuple[Key, Key], str] = {}
     for path in paths:
         for one, other, words in zip(path["nodes"], path["nodes"][1:], path["words"]):
-            if one in drawing.nodes and other in drawing.nodes:
+            if one in draft.nodes and other in draft.nodes:
                 edges.setdefault(sorted_pair(one, other), words)
     return edges
 
 
-def _relation_edges(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:
+def _relation_edges(draft: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:
     """Return the relations of a lane between drawn nodes."""
     edges: dict[tuple[Key, Key], str] = {}
     for head, tail, words in _relation_ends(lane):
-        if head in drawing.nodes and tail in drawing.nodes and head != tail:
+        if head in draft.nodes and tail in draft.nodes and head != tail:
             edges[sorted_pair(head, tail)] = words
     return edges
 
 
-def _hit_edges(drawing: PictureDraft, lane: MethodLane, hit: Hit) -> dict[tuple[Key, Key], str]:
-    """Return the edges from a hit to its passages, or to its members."""
+def _hit_edges(draft: PictureDraft, lane: MethodLane, hit: Hit) -> dict[tuple[Key, Key], str]:
+    """Return the edges from a hit to what it rests on.
+
+    An entity or a summary has edges to its passages, a community to its members.
+    """
     if hit.kind in ("node", "summary"):
-        keys = [key for key in _passage_keys(lane, hit) if key in drawing.nodes]
+        keys = [key for key in _passage_keys(lane, hit) if key in draft.nodes]
         return {sorted_pair(hit.key, key): tr("told in") for key in keys}
     if hit.kind == "community":
-        keys = [key for key in _member_keys(lane, hit) if key in drawing.nodes]
+        keys = [key for key in _member_keys(lane, hit) if key in draft.nodes]
         return {sorted_pair(hit.key, key): "member" for key in keys[:MAX_DRAWN_MEMBERS]}
     return {}
 
@@ -367,14 +386,14 @@ def _member_keys(lane: MethodLane, hit: Hit) -> list[Key]:
     return [Key("node", name) for name in lane.graph.names(members.tolist())]
 
 
-def _passage_links(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:
-    """Return the edges between drawn nodes of a lane that are passages."""
+def _passage_links(draft: PictureDraft, lane: MethodLane) -> dict[tuple[Key, Key], str]:
+    """Return the edges between a lane's drawn passage nodes."""
     nodes = lane.state.nodes.items if lane.retrieved and lane.state.nodes is not None else ()
     passages = list(chunk_nodes(lane.graph, nodes))
     keys = {
         node: key
         for node, name in zip(passages, lane.graph.names(passages))
-        if (key := Key("chunk", name)) in drawing.nodes
+        if (key := Key("chunk", name)) in draft.nodes
     }
     if not keys:
         return {}
@@ -382,8 +401,8 @@ def _passage_links(drawing: PictureDraft, lane: MethodLane) -> dict[tuple[Key, K
     heads, relations, tails = (part.tolist() for part in lane.graph.triples(edges))
     words = lane.graph.relation_names
     return {
-        sorted_pair(keys[head], keys[tail]): words[by]
-        for head, by, tail in zip(heads, relations, tails)
+        sorted_pair(keys[head], keys[tail]): words[relation]
+        for head, relation, tail in zip(heads, relations, tails)
         if head != tail
     }
 
@@ -396,6 +415,7 @@ def path_items(graph, path: Path) -> tuple[list[Key], list[str]]:
 
 
 def _node_name(graph, hit: Hit) -> str:
+    """Return the name of a hit for its node in the picture."""
     if hit.kind == "chunk":
         title, mark, number = passage_data(graph, hit.item, frozenset())["title"].rpartition("#")
         # The number comes first, because only it differs between passages of one document.
@@ -409,7 +429,7 @@ def _node_name(graph, hit: Hit) -> str:
     return graph.node_name(hit.item)
 
 
-def _fates_text(fates: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
+def _fates_data(fates: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
     return {
         lane: {"in": fate["fate"] == "found", "text": fate["text"]} for lane, fate in fates.items()
     }

@@ -1,4 +1,8 @@
-"""Points that a language model noted on the hits of a lane, as data of the board."""
+"""Points that a language model noted on the hits of a lane, as data of the board.
+
+Points are the scored notes of the map step of GraphRAG's global search. The reduce step answers
+from the best of them.
+"""
 
 from __future__ import annotations
 
@@ -28,27 +32,27 @@ Data = dict[str, Any]
 def points_data(lane: MethodLane) -> Data | None:
     """Return the points of a lane in the order of selection.
 
-    None for methods without points.
+    It is None for methods without points.
 
     Returns
     -------
     `rows` with `score`, `text`, `of`, `more` and `unread`, and a `note` that counts the points.
-    `of` has the first hits on which a point was noted, each with its `key`; `more` counts the
-    others. `unread` points had no room in the prompt of the answer.
+    `of` has the first hits on which a point was noted, each with `key`, `title` and `gold`; `more`
+    counts the others. `unread` points had no room in the prompt of the answer.
     """
     state = lane.state
     if state.points is None:
         return None
-    n_shown = None
+    n_shown = None  # number of points in the prompt of the answer; None before it is made
     if any(step.operator == AnswerFromPoints.__name__ for step in state.trace):
         n_shown = _count(state, AnswerFromPoints, POINTS_SHOWN_KEY)
-    answering = next(
+    answer_operator = next(
         (part for part in lane.method.line.parts() if isinstance(part, AnswerFromPoints)),
         AnswerFromPoints(),
     )
     rows = [
         {**_row(lane, point), "unread": n_shown is not None and index >= n_shown}
-        for index, point in enumerate(diversify_points(state.points, answering.diversity))
+        for index, point in enumerate(diversify_points(state.points, answer_operator.diversity))
     ]
     return {"rows": rows, "note": _note(lane, state, n_shown)}
 
@@ -97,9 +101,9 @@ def _note(lane: MethodLane, state: State, n_shown: int | None) -> str:
 
 
 def _count(state: State, operator: type, size_key: str) -> int:
-    """Return a count of an operator's last step.
+    """Return a count that an operator's last step recorded.
 
-    0 if there is none.
+    It is 0 if there is none.
     """
     for step in reversed(state.trace):
         if step.operator == operator.__name__:

@@ -14,12 +14,13 @@ from core.graph.algorithms.simple_graph import SimpleGraph, simple_graph
 from core.graph.texts import hit_titles
 from core.operators.nodes.replay import node_origins
 from core.types import Frame, Step
-from pages.parts.board.keys import Key, edge_id, item_position
+from pages.parts.board.keys import Key, drawn_item, edge_id
 from pages.parts.board.text_hits import node_keys
 from pages.parts.shared.wording import tr
 
 Data = dict[str, Any]
-# A node, the neighbour through which it was found, the score by which it was selected.
+# A node, the neighbour through which it was found (None if by the first search), and the score by
+# which it was selected (None if unknown).
 ArrivedNode = tuple[int, int | None, float | None]
 RERANKER_SCORES_NOTE = tr("Scores of the re-ranker.")
 SELECTION_SCORES_NOTE = tr(
@@ -32,10 +33,10 @@ NEIGHBOURS_TITLE = "neighbours"
 def batch_replay(
     lane_id: str, lane: MethodLane, gold: Iterable[str] = ()
 ) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
-    """Return the replay of a lane, the paths in it, and their fates.
+    """Return the replay of a lane, its paths, and their fates.
 
-    All are empty if nothing was read in batches. Documents of `gold` have a star before their
-    titles.
+    The replay is a list of at most one; paths and fates are by key. All are empty if nothing was
+    read in batches. `gold` has ids of documents, which have a star before their titles.
     """
     step = _batch_step(lane)
     if step is None:
@@ -49,12 +50,12 @@ def batch_replay(
         keys = node_keys(lane.graph, nodes)
         names = dict(zip(nodes, hit_titles(lane.graph, "node", nodes)))
         path_keys = [f"{lane_id} reads {keys[node]}" for node, _, _ in batch]
-        for path_key, (node, parent, _) in zip(path_keys, batch):
+        for path_key, (node, neighbour, _) in zip(path_keys, batch):
             star = "★ " if keys[node] in gold_keys else ""
-            paths[path_key] = _arrival_path(keys, node, parent) | {
+            paths[path_key] = _arrival_path(keys, node, neighbour) | {
                 "steps": [f"{star}{names[node]}"]
             }
-            text = _arrival_text(names, parent)
+            text = _arrival_text(names, neighbour)
             fates[path_key] = {lane_id: {"fate": "found", "text": text, "plain": True}}
         frames.append(
             {
@@ -86,36 +87,39 @@ def _gold_keys(lane: MethodLane, gold: Iterable[str]) -> set[Key]:
 
 def _nodes_and_neighbours(batch: Sequence[ArrivedNode]) -> list[int]:
     """Return the nodes of a batch, then the neighbours through which they were found."""
-    neighbours = [parent for _, parent, _ in batch if parent is not None]
+    neighbours = [neighbour for _, neighbour, _ in batch if neighbour is not None]
     return [*(node for node, _, _ in batch), *neighbours]
 
 
-def _arrival_path(keys: Mapping[int, Key], node: int, parent: int | None) -> Data:
+def _arrival_path(keys: Mapping[int, Key], node: int, neighbour: int | None) -> Data:
     """Return the path to a node from the neighbour through which it was found."""
-    if parent is None:
-        position = item_position([keys[node]], [])
+    if neighbour is None:
+        position = drawn_item([keys[node]], [])
     else:
-        pair = [keys[parent], keys[node]]
-        position = item_position(pair, [edge_id(*pair)])
+        pair = [keys[neighbour], keys[node]]
+        position = drawn_item(pair, [edge_id(*pair)])
     return {**position, "words": [], "forward": []}
 
 
-def _arrival_text(names: Mapping[int, str], parent: int | None) -> str:
-    """Return how a node was found."""
-    if parent is None:
+def _arrival_text(names: Mapping[int, str], neighbour: int | None) -> str:
+    """Return how a node was found, in words."""
+    if neighbour is None:
         return tr("found by the first search")
-    return tr("next to “{by}”", by=names[parent])
+    return tr("next to “{by}”", by=names[neighbour])
 
 
 def _scores_note(step: Step, is_first: bool) -> str:
-    """Return what the scores of a batch are."""
+    """Return a sentence that explains the scores of a batch."""
     if step.operator == "Loop" and not is_first:
         return SELECTION_SCORES_NOTE
     return RERANKER_SCORES_NOTE
 
 
 def _batches(links: SimpleGraph, step: Step) -> Iterator[tuple[str, int, list[ArrivedNode]]]:
-    """Yield each batch of new nodes, with its title and the number of candidates."""
+    """Yield the title, candidate count and new nodes of each batch.
+
+    A frame that has no new nodes is no batch.
+    """
     if step.operator == "AdaptiveRerank":
         origins = _adaptive_origins(links, step.frames)
     else:
@@ -139,9 +143,9 @@ def _batches(links: SimpleGraph, step: Step) -> Iterator[tuple[str, int, list[Ar
 def _adaptive_origins(
     links: SimpleGraph, frames: tuple[Frame, ...]
 ) -> dict[int, tuple[int, int | None, float | None]]:
-    """Return for GAR what `node_origins` returns for other operators.
+    """Return the origins of nodes in graph-based adaptive re-ranking, as `node_origins` does.
 
-    A neighbour was found through the best-scored node that was read before it.
+    A neighbour was found through the best-scored of its neighbours that were read before it.
     """
     scores: dict[int, float] = {}
     origins: dict[int, tuple[int, int | None, float | None]] = {}

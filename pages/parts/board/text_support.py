@@ -14,32 +14,40 @@ from pages.parts.board.text_fates import chunk_rows_by_id
 from pages.parts.board.text_hits import MAX_SENT_CHARACTERS, passage_data
 from pages.parts.shared.wording import tr
 
-# `start` and `end` of a sentence, `key` of its passage or None, `place` in it, `sure` (words,
-# alike, maybe or none) and `text`, an explanation.
+# Data of a sentence of the answer: its `start` and `end` in the answer; the `key` of the passage
+# that supports it, or None; the `place` of the supporting sentence in the passage (start and end);
+# `sure` (words, alike, maybe or none) and `text`, an explanation.
 Data = dict[str, Any]
 
 
 def support_data(lane: MethodLane) -> list[Data] | None:
     """Return the passage that supports each sentence of the answer.
 
-    None if unknown. If no model answered, it is the passage of the excerpt. Positions are counted
-    in UTF-16 code units, as a browser does.
+    It is None as long as that is not known. If no model answered, it is the passage of the excerpt
+    that stands for the answer. Positions are counted in UTF-16 code units, as a browser does.
     """
     state = lane.state
     if state.answer is None:
         return _excerpt_support(lane)
+    # The support is that of the state's answer, which is not shown while another one is written.
     if not lane.rests or (lane.answer or state.answer) != state.answer:
         return None
-    return [_support_row(lane, state.answer, rest) for rest in lane.rests]
+    return [_support_row(lane, state.answer, support) for support in lane.rests]
 
 
-def _support_row(lane: MethodLane, answer: str, rest: SupportingSentence) -> Data:
-    sure = support_level(rest)
-    row = chunk_rows_by_id(lane.graph).get(rest.chunk)
+def _support_row(lane: MethodLane, answer: str, support: SupportingSentence) -> Data:
+    """Return the data of one sentence of the answer.
+
+    `support` tells on which sentence of a passage it rests.
+    """
+    sure = support_level(support)
+    row = chunk_rows_by_id(lane.graph).get(support.chunk)
     if row is None:
-        return _sentence_data(answer, rest.start, rest.end, "none", tr("Its source is not known."))
+        return _sentence_data(
+            answer, support.start, support.end, "none", tr("Its source is not known.")
+        )
     title = _quoted_title(lane, row)
-    alike = tr("{percent:.0f} % similar", percent=100 * max(0.0, rest.score))
+    alike = tr("{percent:.0f} % similar", percent=100 * max(0.0, support.score))
     text = {
         "words": tr("Its words are in {title}.", title=title),
         "alike": tr("Most likely from {title}: {alike}.", title=title, alike=alike),
@@ -50,12 +58,12 @@ def _support_row(lane: MethodLane, answer: str, rest: SupportingSentence) -> Dat
             alike=alike,
         ),
     }[sure]
-    data = _sentence_data(answer, rest.start, rest.end, sure, text)
-    return data if sure == "none" else data | _passage_data(lane, row, *rest.place)
+    data = _sentence_data(answer, support.start, support.end, sure, text)
+    return data if sure == "none" else data | _passage_data(lane, row, *support.place)
 
 
 def _excerpt_support(lane: MethodLane) -> list[Data] | None:
-    """Return the passage of the excerpt, in which its sentence occurs word for word."""
+    """Return the excerpt's sentence and its place in its passage."""
     excerpt = lane.state.excerpt
     if excerpt is None:
         return None

@@ -14,13 +14,14 @@ from core.runtime.jobs import JOB_DONE
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.text import plain
 
-THUMB_WORDS = {True: "up", False: "down", None: None}
+THUMB_WORDS = {True: "up", False: "down", None: None}  # by `is_rated_up`; None is no rating
 
 
 def show_thumbs(comparison: MethodComparison, payload: dict[str, Any]) -> dict[str, Any]:
     """Return the board's data with the saved rating of each answer.
 
-    If the log cannot be read, a sentence is shown and no thumbs.
+    If the log of ratings cannot be read, the error is drawn, and the remaining answers have no
+    thumbs.
     """
     lanes = list(payload["lanes"])
     try:
@@ -49,5 +50,9 @@ def save_thumb(comparison: MethodComparison, click: Mapping[str, str] | None) ->
 
 
 def _rating_key(lane: MethodLane) -> tuple[str, str, str, str]:
+    """Return the graph's digest, question, line and answer.
+
+    Together they identify a rating.
+    """
     rating = rating_of(lane, True)
     return rating.digest, rating.question, rating.line, rating.answer

@@ -1,4 +1,7 @@
-"""Board data of a comparison on a graph of triples: picture, subgraphs, funnels and answers."""
+"""Board data of a comparison on a graph of triples: picture, subgraphs, funnels and answers.
+
+`TripleView` has the same methods as `DocumentView`, which is for documents.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from core.engine import MethodComparison, MethodLane
 from core.graph.algorithms.layout import Position
 from core.sources import GraphSource
 from core.types import State, Subgraph
-from pages.parts.board.keys import item_position, node_and_edge_ids
+from pages.parts.board.keys import drawn_item, node_and_edge_ids
 from pages.parts.board.paths import AnswerWordPaths, PathsDrawing, retrieved_state
 from pages.parts.board.picture import Picture, answer_nodes
 from pages.parts.board.text_fates import hit_fates
-from pages.parts.board.text_hits import hits_of, tables
+from pages.parts.board.text_hits import hits_of, tables_of_hits
 from pages.parts.board.verdict import lane_tone, stage_data, verdict_data
 from pages.parts.shared.wording import tr
 
@@ -28,7 +31,9 @@ from pages.parts.shared.wording import tr
 class TripleView:
     """Board data of a comparison on a graph of triples.
 
-    The layout is kept as long as the retrieved lanes stay the same.
+    The layout is kept as long as no further lane has retrieved. The `comparison` is drawn as it is
+    at each call. `positions` are those of another view of the same graph, which may have other
+    edits.
     """
 
     is_on_documents, source_word = False, tr("graph")
@@ -44,13 +49,18 @@ class TripleView:
 
     @property
     def positions(self) -> dict[Any, Position]:
-        """Positions of the nodes, for the picture of an edited graph."""
+        """Positions of the nodes.
+
+        They are for a view of the same question with other edits.
+        """
         return self._picture.positions
 
     def shared_data(self, verdict: ComparisonVerdict) -> dict[str, Any]:
         """Return the data that all lanes share: layout, paths and fates.
 
-        For each lane it has the best paths, the paths to lost answers, and the replays.
+        It also has, for each lane, the best paths, the paths to lost answers, and the replays. The
+        data is computed again when a lane has advanced, or when the sentence in `verdict` names
+        other answers.
         """
         versions = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
         key = (counts_by_model(self._comparison), verdict.named_answers, versions)
@@ -60,7 +70,7 @@ class TripleView:
         return self._shared
 
     def comparison_data(self, shared: dict[str, Any]) -> dict[str, Any]:
-        """Return the remaining data of the whole comparison: evidence by lane."""
+        """Return the evidence for each lane's answer."""
         evidence = {}
         for i, lane in enumerate(self._comparison.lanes):
             if lane.retrieved:
@@ -105,7 +115,7 @@ class TripleView:
     def _stages(self, state: State, by_model: bool) -> list[dict[str, Any]] | None:
         """Return the data of all stages of the funnel.
 
-        None if it has none.
+        It is None if no stage has an outcome yet.
         """
         ask = self._comparison.ask
         answers = answers_of(ask.question)
@@ -115,13 +125,13 @@ class TripleView:
         }
         if not stages:
             return None
-        # a stage that is not reached yet, or that this method does not have
+        # The data of a stage that is not reached yet, or that this method does not have.
         empty: dict[str, Any] = {"alive": None, "of": None, "lost": [], "aside": False}
         return [stages.get(name, {"stage": name, **empty}) for name in GraphSource.stages]
 
-    def tone(self, one: LaneExplanation, data: dict[str, Any]) -> str:
+    def tone(self, explanation: LaneExplanation, data: dict[str, Any]) -> str:
         """Return the tone of a lane's sentence: good, warn or bad."""
-        return lane_tone(one)
+        return lane_tone(explanation)
 
     def _draw(self, named_answers: Sequence[str]) -> dict[str, Any]:
         """Return all data that depends on retrieval: paths, nodes, positions and fates.
@@ -132,7 +142,7 @@ class TripleView:
         by_model = [lane_counts_by_model(comparison, lane) for lane in comparison.lanes]
         lost = lost_paths(
             comparison.graph,
-            [_states(lane) for lane in comparison.lanes],
+            [_retrieved_states(lane) for lane in comparison.lanes],
             comparison.ask.question.answers,
             by_model,
         )
@@ -141,10 +151,10 @@ class TripleView:
             by_model,
         )
         hit_tables = [
-            tables(lane, (), dict(lane.state.prompt.hits) if lane.state.prompt else {})
+            tables_of_hits(lane, (), dict(lane.state.prompt.hits) if lane.state.prompt else {})
             for lane in comparison.lanes
         ]
-        hits = _hits(comparison)
+        hits = _hits_by_key(comparison)
         layout = self._picture.layout(
             list(drawn_paths.path_by_key.values()),
             best_paths=drawn_paths.paths_of_entries(drawn_paths.best),
@@ -166,9 +176,9 @@ class TripleView:
         }
 
     def _read_answers(self, state: State, by_model: bool) -> list[int]:
-        """Return the known answers on a path that is read.
+        """Return the known answers' nodes on paths that are read.
 
-        The language model reads the paths in its prompt; the graph reader reads its own.
+        The language model reads the paths in its prompt; the graph reader reads its own paths.
         """
         nodes = chain.from_iterable(path.nodes for path in read_paths(state, by_model))
         return sorted(answer_nodes(self._comparison).intersection(nodes))
@@ -194,24 +204,24 @@ def _retrieved_edges(
     return [edge for edge in drawn_edges if edge in in_hits or subgraph.has_edge(edge)]
 
 
-def _hits(comparison: MethodComparison) -> dict[str, dict[str, Any]]:
-    """Return the ranked nodes and relations of all lanes, by key.
+def _hits_by_key(comparison: MethodComparison) -> dict[str, dict[str, Any]]:
+    """Return the drawn form of all ranked items by key.
 
-    They have the form of paths. A relation has both ends and its edge.
+    A ranked relation has both ends and its edge, a ranked node only itself.
     """
     hits_by_key: dict[str, dict[str, Any]] = {}
     for hit in chain.from_iterable(map(hits_of, comparison.lanes)):
         if hit.kind == "triple":
             heads, _, tails = comparison.graph.triples([hit.item])
-            hits_by_key[hit.key] = item_position([int(heads[0]), int(tails[0])], [hit.item])
+            hits_by_key[hit.key] = drawn_item([int(heads[0]), int(tails[0])], [hit.item])
         else:
-            hits_by_key[hit.key] = item_position([hit.item])
+            hits_by_key[hit.key] = drawn_item([hit.item])
     return hits_by_key
 
 
-def _states(lane: MethodLane) -> tuple[State, ...]:
+def _retrieved_states(lane: MethodLane) -> tuple[State, ...]:
     """Return the states of a lane that has retrieved.
 
-    None during a preview.
+    The result is empty before that and during a preview.
     """
     return lane.states if lane.retrieved and lane.preview is None else ()

@@ -13,9 +13,10 @@ from pages.parts.shared.wording import tr
 
 
 def offered_repair(comparison: MethodComparison, lane: MethodLane) -> dict[str, Any] | None:
-    """Return the change that improves a lane, if there is one.
+    """Return the change of method that improves a lane.
 
-    `there` is a note on the lane that has this change already, else None.
+    It is None if there is none. `label` describes the change. `there` is a note on the lane that
+    has this change already, else None.
     """
     if lane.repair is None:
         return None
@@ -27,13 +28,17 @@ def offered_repair(comparison: MethodComparison, lane: MethodLane) -> dict[str, 
 
 
 def repair_data(comparison: MethodComparison) -> dict[str, Any] | None:
-    """Return the change that improves most, with the index of its lane."""
+    """Return the best improvement of any lane, with its index."""
     best = best_repair(comparison)
     return None if best is None else {"lane": best[0], "label": best[1]}
 
 
 def stage_data(stage: FunnelStage) -> dict[str, Any]:
-    """Return the data of a stage of the funnel."""
+    """Return the data of a stage of the funnel.
+
+    `alive` is the number of answers left of the `of` known answers, and `lost` has the names of
+    those that the stage lost. `aside` is true for a stage that the method bypasses.
+    """
     return {
         "stage": stage.name,
         "alive": len(stage.alive),
@@ -55,7 +60,10 @@ def lane_tone(explanation: LaneExplanation) -> str:
 
 
 def verdict_data(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
-    """Return how many of the known answers are given."""
+    """Return how many of the known answers are given.
+
+    It is None if `count` is None.
+    """
     return None if count is None else {"right": count, "of": len(set(answers))}
 
 
@@ -79,7 +87,8 @@ def document_tone(explanation: LaneExplanation, funnel: Sequence[dict[str, Any]]
 def answer_tag(right: int | None, total: int, has_answer: bool) -> dict[str, Any] | None:
     """Return the tag of an answer: how many of the known answers it has.
 
-    If there is one known answer, the tag is a word, which depends on whether a model answered.
+    If there is one known answer, the tag also has a word; for a wrong answer it depends on
+    `has_answer`, whether a model answered. The tag is None if `right` is.
     """
     if right is None:
         return None

@@ -1,1 +1,4 @@
-"""Import of files, databases, indexes and runs."""
+"""Import of files, databases, indexes and runs.
+
+The drop zone recognises the kind of an input and draws the form of that kind.
+"""

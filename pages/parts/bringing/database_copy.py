@@ -22,10 +22,10 @@ from core.watch import Watch
 from pages.parts.bringing.graph_files import choose_literals
 from pages.parts.bringing.graph_form import (
     TriplesPreview,
-    begin_graph,
     choose_variable,
     graph_form,
     preview_source,
+    start_graph_build,
 )
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.live_database import draw_live_form
@@ -43,13 +43,15 @@ MAX_QUERY_CHARACTERS = 20_000  # most characters of a query
 
 @dataclass(frozen=True)
 class DatabaseForm:
-    """Values of the form, without the key, as it was sent.
+    """Values of a sent form, without the password.
 
     Attributes
     ----------
-    address, typed_address : the address of the database, read and as it was typed.
-    variable : name of the environment variable that has the key; empty for none.
-    number : how many forms were sent in this session, this one included.
+    address, typed_address : the address of the database, parsed and as it was typed.
+    query : SPARQL or Cypher whose result is copied; empty for all triples.
+    literals : how literals are read, a key of `LITERAL_WORDS`.
+    variable : name of the environment variable with name and password; empty for none.
+    number : number of this form in the session, from 1. It makes the widgets of each preview new.
     """
 
     address: Address
@@ -61,7 +63,10 @@ class DatabaseForm:
 
 
 def database_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
-    """Draw the form of a copy, or of a live database."""
+    """Draw the form of a database, to copy or to ask.
+
+    A choice above it decides which.
+    """
     copy_or_live = st.segmented_control(
         tr("How it is used"),
         DATABASE_WAYS,
@@ -83,7 +88,11 @@ def database_step(upload: ImportInput, importer: Importer, current: AnswerSource
 
 
 def _draw_form(address: str) -> tuple[int, str]:
-    """Draw the form of a copy, store its values, and return the limit and the key."""
+    """Draw the form of a copy.
+
+    Return the limit of triples, and the name and password as they were typed. When the form is
+    sent, its other values are stored in the session.
+    """
     with st.form("database", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             secret = st.text_input(
@@ -126,9 +135,8 @@ def _draw_form(address: str) -> tuple[int, str]:
 def _store_form(address: str, **values: str) -> None:
     """Store the values of the form.
 
-    Its new number makes a new preview.
-
-    Raises BadInput, BadParameter.
+    Its new number makes a new preview. Raises BadInput or BadParameter if the address cannot be
+    used.
     """
     parsed_address, sent_form = address_of(address), session.database_asked
     if parsed_address.kind == BOLT and driver_fault():
@@ -142,11 +150,17 @@ def _report(job: Job, text: str, share: float | None = None) -> None:
 
 
 def _draw_preview(upload: ImportInput, form: DatabaseForm, key: str, limit: int) -> None:
-    """Draw the first triples of the database, and the build form."""
+    """Draw the database's first triples and the form of its graph.
+
+    Parameters
+    ----------
+    key : name and password, or a token; empty for none.
+    limit : most triples of the graph.
+    """
 
     @contextmanager
-    def open_copy(job: Job, triples: int) -> Iterator[TripleFile]:
-        limits = CopyLimits(triples, watch=Watch(job.check, partial(_report, job)))
+    def open_copy(job: Job, max_triples: int) -> Iterator[TripleFile]:
+        limits = CopyLimits(max_triples, watch=Watch(job.check, partial(_report, job)))
         with upload.written_files() as (folder, _):
             yield copy_graph(
                 form.address, folder, limits, key=key, query=form.query, literals=form.literals
@@ -171,4 +185,4 @@ def _draw_preview(upload: ImportInput, form: DatabaseForm, key: str, limit: int)
     default_name = form.address.database or form.address.title.partition(":")[0]
     choice = graph_form(preview, default_name, f"database_{form.number}")
     if choice is not None:
-        begin_graph(*choice, lambda job: open_copy(job, limit))
+        start_graph_build(*choice, lambda job: open_copy(job, limit))

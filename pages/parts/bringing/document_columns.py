@@ -1,4 +1,7 @@
-"""Choice of the columns of tables with the text, the title and the id of documents."""
+"""Choice of the columns of uploaded tables.
+
+The columns have the text, the title and the id of documents.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from pages.parts.shared.wording import tr
 CSV_SUFFIXES = (".csv", ".tsv")
 WORKBOOK_SUFFIX = ".xlsx"
 TABLE_SUFFIXES = (*CSV_SUFFIXES, ".jsonl", ".ndjson", ".json", WORKBOOK_SUFFIX)
+# For each role of a column, its label, and the label of no column; empty if one must be chosen.
 COLUMN_ROLES = {
     "text": (tr("Text"), ""),
     "title": (tr("Title"), tr("none: the file name")),
@@ -27,7 +31,8 @@ ROW_SENTENCES = tr("none: each row as a sentence")
 def choose_columns(files: list) -> Columns | None:
     """Draw and return the choice of columns.
 
-    None if there is nothing to choose.
+    It is None if the readers choose the columns. The result has the chosen column of each role and
+    the choice of the header.
     """
     tables = [file for file in files if file.name.lower().endswith(TABLE_SUFFIXES)]
     if not tables:
@@ -59,9 +64,9 @@ def choose_columns(files: list) -> Columns | None:
 
 
 def _choose_header(tables: list, key: str) -> str:
-    """Draw and return whether CSV tables have a header.
+    """Draw and return the choice whether tables have a header.
 
-    Empty for other tables.
+    It is empty if not all are CSV tables.
     """
     if not all(file.name.lower().endswith(CSV_SUFFIXES) for file in tables):
         return ""
@@ -95,7 +100,7 @@ def _draw_columns(
 def _no_text_label(is_whole_workbook: bool, header_choice: str) -> str:
     """Return the label of no column for the text.
 
-    Empty if there must be one.
+    It is empty if there must be a column.
     """
     if is_whole_workbook:
         return WHOLE_WORKBOOK
@@ -103,12 +108,14 @@ def _no_text_label(is_whole_workbook: bool, header_choice: str) -> str:
 
 
 def _draw_column(role: str, labels: tuple[str, str], names: list[str], guess: str, key: str) -> str:
-    """Draw and return the column of a role.
+    """Draw and return the choice of the column of a role.
 
-    Empty for none, if there is a label for that.
+    It is empty for no column. `labels` are those of the role and of no column. No column can be
+    chosen only if it has a label.
     """
     label, none_label = labels
     options = ["", *names] if none_label else names
+    # Without a guess, no column is selected, else the last one.
     if guess in options:
         start = options.index(guess)
     else:
@@ -125,9 +132,10 @@ def _draw_column(role: str, labels: tuple[str, str], names: list[str], guess: st
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
 def _header(id: str, name: str, header_choice: str, _file) -> list[str]:
-    """Return the columns of a file.
+    """Return the names of a table's columns.
 
-    Empty if it cannot be read, which its reader will report.
+    The list is empty if the table cannot be read. The error is left to the reader of the documents.
+    Streamlit caches the result by the other arguments than `_file`.
     """
     if name.lower().endswith(WORKBOOK_SUFFIX):
         return sheet_columns(name, _file.getvalue())
@@ -139,9 +147,9 @@ def _header(id: str, name: str, header_choice: str, _file) -> list[str]:
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
 def _has_header(id: str, name: str, _file) -> bool:
-    """Return whether the first row of a file names its columns.
+    """Return whether a table has a header.
 
-    True if it cannot be read.
+    It is true if the table cannot be read.
     """
     try:
         return has_header(MemoryFile(name, _file.getvalue()))

@@ -30,7 +30,11 @@ from pages.parts.texts.graph_builds import start_build
 
 
 def documents_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
-    """Draw the form of documents or a published set, and start to read them."""
+    """Draw the form that adds documents or a published set.
+
+    When it is sent, the job that reads them starts. If `current`, the source on the page, is a
+    corpus, the documents are added to this corpus unless the user chooses another one.
+    """
     with_columns = importer.kind == KindName.DOCUMENTS and not upload.is_folder
     columns = choose_columns(list(upload.files)) if with_columns else None
     if shared():
@@ -70,7 +74,7 @@ def _start_reading(upload: ImportInput, target: TargetCorpus, columns: Columns |
 def documents_outcome(result: CorpusImport) -> ImportOutcome:
     """Return the outcome of adding documents.
 
-    The corpus is shown next.
+    The page then shows the corpus.
     """
     corpus = result.corpus
     parts = [tr("{documents} added", documents=many(result.n_added, "document"))]
@@ -88,11 +92,12 @@ def documents_outcome(result: CorpusImport) -> ImportOutcome:
 
 
 def _show_corpus(corpus: Corpus) -> None:
-    """Show the corpus next.
+    """Select the corpus on the page.
 
-    If it comes from another tool's index, start to encode its graph.
+    If it comes from another tool's index, start to build that tool's graph, which computes its
+    vectors.
     """
-    session.texts_wanted = corpus.name
+    session.texts_requested = corpus.name
     for tool in opened_tools(corpus)[:1]:
         start_build(corpus, builds_of(corpus)[tool_build(tool)])
 
@@ -120,19 +125,26 @@ def _next_step_buttons(result: CorpusImport) -> None:
         key="texts_go",
         type="primary",
         icon=":material/hub:",
-        on_click=_open,
+        on_click=_go_to_graphs,
         args=(corpus.name,),
     )
 
 
 def _missing_documents(result: CorpusImport) -> tuple[str, ...]:
-    """Return documents of the corpus that the files no longer have."""
+    """Return the ids of documents that the files lack.
+
+    Only documents that the corpus still has count.
+    """
     corpus = own_corpus(result.corpus.name) if result.missing else None
     return tuple(id for id in result.missing if corpus is not None and id in corpus)
 
 
-def _open(name: str) -> None:
-    session.texts_wanted = name
-    del session.texts_open, session.texts_tabs  # opens the first tab
+def _go_to_graphs(name: str) -> None:
+    """Go to the graphs of a corpus.
+
+    They are on the first tab of the page Texts.
+    """
+    session.texts_requested = name
+    del session.texts_open, session.texts_tabs  # without an open tab, the first one opens
     del session.bring_job
     go_to_page("texts", {"corpus": name})

@@ -1,4 +1,7 @@
-"""Drop zone for all imports, which recognises files and draws their form."""
+"""Drop zone that recognises files and draws their form.
+
+It is on the pages Texts, Graphs, Evaluate and Cases.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +41,9 @@ from pages.parts.bringing.finished_run import run_step
 from pages.parts.bringing.graph_files import graph_step
 from pages.parts.bringing.inspection import (
     ImportOutcome,
-    follow_bringing,
+    follow_import,
     inspect_upload,
-    is_bringing,
+    is_importing,
     start_import,
 )
 from pages.parts.bringing.questions import questions_step
@@ -59,7 +62,8 @@ LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 MAX_PATH_CHARACTERS = 500  # characters of a path, address or id
 KIND_MAX_MEGABYTES = {KindName.QUESTIONS: 64, KindName.RUN: 500}  # of an upload, by kind
 DEFAULT_MAX_MEGABYTES = 200  # of an upload of any other kind
-MIN_SURE_CONFIDENCE = 0.3  # confidence below which a kind is also offered by its first lines
+# Below this confidence, a recognised kind is also offered without a format, which is then detected.
+MIN_SURE_CONFIDENCE = 0.3
 # Kinds whose format the user may name.
 KINDS_WITH_FORMAT_CHOICE = (KindName.GRAPH, KindName.QUESTIONS)
 
@@ -73,8 +77,8 @@ def drop_zone(current: AnswerSource | None = None) -> None:
     """
     follow_set_button()
     upload = _choose_input()
-    if upload is None or is_bringing():
-        follow_bringing()
+    if upload is None or is_importing():
+        follow_import()
     if upload is None:
         _draw_overview()
         return
@@ -124,7 +128,10 @@ def _choose_input() -> ImportInput | None:
 
 
 def _draw_path_field() -> ImportInput | None:
-    """Draw the field for a path, a database's address, or a dataset's id."""
+    """Draw the field for a path, an address or an id.
+
+    Return the input that it names. None if the field is empty or its text is refused.
+    """
     examples = [ADDRESS_EXAMPLES]
     if is_local_visit():
         examples.insert(0, "/home/me/ragtest/output")
@@ -153,14 +160,17 @@ def _draw_path_field() -> ImportInput | None:
 
 
 def is_local_visit() -> bool:
-    """Return whether only the user of this computer reaches the page, which may read its files."""
+    """Return whether only the user of this computer reaches the page.
+
+    The page may then read files of the computer by their paths.
+    """
     return not shared() and st.get_option("server.address") in LOOPBACK_HOSTS
 
 
 def _fetch_hub_set(id: str) -> ImportInput | None:
-    """Fetch a set of a hub and return it.
+    """Fetch a dataset of a hub and return it.
 
-    None if that failed.
+    If that fails, the error is drawn and None is returned.
     """
 
     def work(job: Job) -> FetchedSet:
@@ -179,7 +189,7 @@ def _fetch_hub_set(id: str) -> ImportInput | None:
 
 
 def _choose_importer(upload: ImportInput) -> Importer | None:
-    """Draw what was recognised, and return the importer that the user chose."""
+    """Draw the recognised kinds, and return the chosen importer."""
 
     def work(job: Job) -> tuple[list[Recognition], list[str]]:
         job.report(tr("Recognising the format"))
@@ -189,8 +199,8 @@ def _choose_importer(upload: ImportInput) -> Importer | None:
             return _recognise(paths, upload.encoding)
 
     recognitions: list[Recognition]
-    fault = st.empty()
-    with fault.container():
+    recognition_box = st.empty()
+    with recognition_box.container():
         recognitions, faults = inspect_upload("recognised", (upload.id,), work).result or ([], [])
     for sentence in faults:
         st.warning(plain(sentence), icon=":material/rule:")
@@ -207,35 +217,40 @@ def _choose_importer(upload: ImportInput) -> Importer | None:
         width=560,
     )
     if importer is not None:
-        fault.empty()  # The user's choice overrides the failed recognition.
+        recognition_box.empty()  # The user's choice overrides the failed recognition.
         _draw_description(upload, importer, recognitions)
     return importer
 
 
 def _recognise(paths: list[Path], encoding: str) -> tuple[list[Recognition], list[str]]:
-    """Return the possible kinds of files, and the faults of some."""
+    """Return the possible kinds of files, and reading faults.
+
+    A file that is not recognised has a fault. Raises BadInput if none is recognised.
+    """
     try:
         return recognise_together(paths, encoding), []
     except BadInput:
         if len(paths) == 1:
             raise
-    fits, faults = [], []
+    # Recognised one by one, to tell the faulty files from the others.
+    recognised_paths, faults = [], []
     for path in paths:
         try:
             recognise(path, encoding)
-            fits.append(path)
+            recognised_paths.append(path)
         except BadInput as error:
             faults.append(str(error))
-    if not fits:
+    if not recognised_paths:
         raise BadInput(" ".join(faults))
-    return recognise_together(fits, encoding), faults
+    return recognise_together(recognised_paths, encoding), faults
 
 
 def _options(recognitions: list[Recognition]) -> list[Importer]:
     """Return the importers to choose from.
 
-    These are the recognised ones, the other kinds by their first lines, and the formats that the
-    user may name. A published set is offered as a set only, even if it is also a file of documents.
+    They are the recognised importers, an importer of each other kind that detects the format, and
+    those of the formats that the user may name. A published set is offered as a set only, even if
+    it is also a file of documents.
     """
     sure_kinds = {
         recognition.importer.kind
@@ -248,6 +263,7 @@ def _options(recognitions: list[Recognition]) -> list[Importer]:
         for recognition in recognitions
         if recognition.importer.kind != excluded
     ]
+    # Reversed, so that the first importer of a kind overwrites the later ones.
     first_importers = {importer.kind: importer for importer in reversed(IMPORTERS.values())}
     title = tr("by its first lines")
     others = [
@@ -270,7 +286,10 @@ def _importer_title(importer: Importer) -> str:
 def _draw_description(
     upload: ImportInput, importer: Importer, recognitions: list[Recognition]
 ) -> None:
-    """Draw the kind of the files, and what is read of them."""
+    """Draw why the files are of this kind.
+
+    The parts of the files that are read and left out are listed too.
+    """
     name = upload.name
     if len(upload.files) > 1 and not upload.is_folder:
         name += tr(" and {files} more", files=many(len(upload.files) - 1, "file"))
@@ -293,7 +312,7 @@ def _draw_description(
 def _upload_fault(upload: ImportInput, kind: KindName) -> str:
     """Return why uploads cannot be imported as a kind.
 
-    Empty if they can.
+    It is empty if they can.
     """
     if len(upload.files) > 1 and not upload.is_folder and kind not in KINDS_OF_SEVERAL_FILES:
         return tr("Files of this kind are added one at a time.")
@@ -305,7 +324,7 @@ def _upload_fault(upload: ImportInput, kind: KindName) -> str:
 
 
 def _draw_overview() -> None:
-    """Draw what can be imported, by kind, with example questions."""
+    """Draw the formats of each kind, and example questions."""
     # A link that adds questions expands the example.
     is_open = st.query_params.get("add") == "questions"
     with st.expander(tr("What you can add"), icon=":material/help:", expanded=is_open):
@@ -327,7 +346,7 @@ def _draw_overview() -> None:
 
 
 def cases_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
-    """Draw the button that adds saved comparisons."""
+    """Draw the button that adds the saved comparisons of a file."""
     st.caption(tr("Comparisons that are already saved stay as they are."))
     if st.button(tr("Add them"), key="cases_import", type="primary"):
         start_import(f"cases-{upload.id}", partial(_load_cases, upload))
@@ -338,14 +357,17 @@ def _load_cases(upload: ImportInput, job: Job) -> ImportOutcome:
         result = load(paths[0].read_bytes())
     more = tr("; {known:,} were here already", known=result.n_known) if result.n_known else ""
     words = tr("{cases} added{more}.", cases=many(len(result.added), "case"), more=more)
-    return ImportOutcome(words, draw_next_steps=_go_to_cases)
+    return ImportOutcome(words, draw_next_steps=_draw_cases_button)
 
 
-def _go_to_cases() -> None:
+def _draw_cases_button() -> None:
+    """Draw the button to the page Cases, unless this is that page."""
     if session.page != "cases":
         st.button(tr("See them"), key="cases_see", on_click=go_to_page, args=("cases", {}))
 
 
+# By kind, the function that draws the form. Its arguments are the input, the chosen importer, and
+# the graph or corpus that is selected at first; some kinds do not need all of them.
 IMPORT_STEPS: dict[str, Callable[[ImportInput, Importer, AnswerSource], Any]] = {
     KindName.GRAPH: graph_step,
     KindName.DOCUMENTS: documents_step,

@@ -19,13 +19,14 @@ LIBRARY_SUFFIXES = LIBRARY_READERS.keys() - set(IMPORTERS["documents/html"].suff
 TEXT_SUFFIXES = frozenset(IMPORT_SUFFIXES).difference(
     PACKED_SUFFIXES, COLUMNAR_SUFFIXES, XML_SUFFIXES, LIBRARY_SUFFIXES, (".zip", ".cases.gz")
 )
-DETECTED_ENCODING = ""
+DETECTED_ENCODING = ""  # the reader of each file detects its encoding
 
 
 def choose_encoding(files: list, key: str = "upload_encoding") -> str:
-    """Draw and return the choice of an encoding, if one of the files is not UTF-8.
+    """Draw and return the choice of an encoding.
 
-    Empty if there is nothing to choose, or if the encoding is to be detected.
+    The choice is drawn if one of the files is not UTF-8, and shows words of the first such file.
+    Without a choice, `DETECTED_ENCODING` is returned.
     """
     for file in files:
         if PurePath(file.name.lower()).suffix in TEXT_SUFFIXES:
@@ -56,7 +57,9 @@ def _draw_encodings(name: str, encodings: dict[str, str], key: str) -> str:
 def _fitting_encodings(id: str, _file) -> dict[str, str]:
     """Return the encodings that fit a file, each with some decoded words.
 
-    Empty if the file is UTF-8, or has a byte order mark.
+    The result is empty if the file is UTF-8, or has a byte order mark. Files of some other
+    encodings, such as ISO-2022-JP, are valid UTF-8 too; for these it is not empty. Streamlit caches
+    the result by `id`.
     """
     data = _file.getvalue()
     if marked_encoding(data):

@@ -1,4 +1,7 @@
-"""Form that turns a finished run into a method, and the list of such runs."""
+"""Form that adds a finished run, and the list of runs.
+
+A finished run is a file with the results of another system, such as a TREC run.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ from pages.parts.shared.wording import tr
 
 
 def run_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
-    """Draw the form for a finished run: its graph or corpus, and optional qrels."""
+    """Draw the form for a finished run.
+
+    The form asks for the run's graph or corpus, and for relevance judgements (qrels), if any.
+    """
     run_source = choose_source(tr("Run on"), available_sources(), current, f"run_of_{upload.id}")
     qrels = st.file_uploader(
         tr("Relevant documents (qrels), if any"),
@@ -55,29 +61,33 @@ def _import_run(upload: ImportInput, source: AnswerSource, qrels: Any, job: Job)
     title = f"{run.title}, {format_title(run.format)}"
     words = tr("{title}: {words} It is now listed as a method.", title=title, words=run.describe())
     return ImportOutcome(
-        words, on_shown=partial(_choose, run), draw_next_steps=partial(_run_buttons, source)
+        words, on_shown=partial(_select_run, run), draw_next_steps=partial(_draw_button, source)
     )
 
 
-def _choose(run: FileRun) -> None:
-    """Select a run, and its questions if it has qrels, for the next evaluation."""
+def _select_run(run: FileRun) -> None:
+    """Select a run for the next evaluation.
+
+    If it has qrels, its questions are selected too.
+    """
     session.evaluate_brought = [f"{RUN_PREFIX}{run.name}"]
     if run.judged:
         session.evaluate_sets = [f"{RUN_PREFIX}{run.name}"]
 
 
-def _run_buttons(source: AnswerSource) -> None:
+def _draw_button(source: AnswerSource) -> None:
+    """Draw the button to the page Evaluate, unless this is that page."""
     if session.page != "evaluate":
         st.button(
             tr("Evaluate it"),
             key="run-evaluate",
             icon=":material/analytics:",
-            on_click=_evaluate,
+            on_click=_go_to_evaluate,
             args=(source,),
         )
 
 
-def _evaluate(source: AnswerSource) -> None:
+def _go_to_evaluate(source: AnswerSource) -> None:
     session.choose(source)
     go_to_page("evaluate", source.parameters)
 

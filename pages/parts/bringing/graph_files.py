@@ -21,9 +21,9 @@ from core.sources import AnswerSource
 from pages.parts.bringing.graph_form import (
     LITERAL_WORDS,
     TriplesPreview,
-    begin_graph,
     graph_form,
     preview_source,
+    start_graph_build,
 )
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.uploads import ImportInput
@@ -41,7 +41,7 @@ def graph_step(upload: ImportInput, importer: Importer, current: AnswerSource) -
     """Draw the form for uploaded files of triples, and start the build of their graph."""
     # Several files may have different formats, so the format of each is detected.
     has_format = importer.name in FORMATS and len(upload.files) < 2
-    reading_options = _choose_reading(upload, importer.name if has_format else AUTO_TRIPLE_FORMAT)
+    reading_options = _choose_options(upload, importer.name if has_format else AUTO_TRIPLE_FORMAT)
 
     def work(job: Job) -> TriplesPreview:
         with _open_files(upload, reading_options) as source:
@@ -51,12 +51,12 @@ def graph_step(upload: ImportInput, importer: Importer, current: AnswerSource) -
     preview = job.result or TriplesPreview()
     choice = graph_form(preview, upload.name.split(".")[0], upload.id)
     if choice is not None:
-        begin_graph(*choice, lambda job: _open_files(upload, reading_options))
+        start_graph_build(*choice, lambda job: _open_files(upload, reading_options))
 
 
 @contextmanager
 def _open_files(upload: ImportInput, reading_options: Mapping[str, str]) -> Iterator[TripleFile]:
-    """Open the files as one graph, in a temporary folder."""
+    """Open the files as one source of triples, in a temporary folder."""
     column_text = reading_options["columns"]
     columns = parse_column_numbers(column_text) if column_text else None
     options = {**reading_options, "columns": columns, "encoding": upload.encoding}
@@ -64,8 +64,8 @@ def _open_files(upload: ImportInput, reading_options: Mapping[str, str]) -> Iter
         yield open_graph_files(paths, folder, most=MAX_UNPACKED_GRAPH_BYTES, keep=False, **options)
 
 
-def _choose_reading(upload: ImportInput, format_name: str) -> dict[str, str]:
-    """Draw and return the options of a format.
+def _choose_options(upload: ImportInput, format_name: str) -> dict[str, str]:
+    """Draw and return the options of reading a format.
 
     Empty values are the defaults.
     """
@@ -91,7 +91,7 @@ def _choose_reading(upload: ImportInput, format_name: str) -> dict[str, str]:
 
 
 def _may_be_rdf(upload: ImportInput, format_name: str) -> bool:
-    """Return whether the format is RDF, or the name of a file says so."""
+    """Return whether the format or a file's suffix is RDF."""
     names = [file.name for file in upload.files] or [upload.path]
     return format_name in PYOXIGRAPH_FORMATS or any(
         bare_suffix(Path(name)) in SYNTAX_BY_SUFFIX for name in names
@@ -132,7 +132,10 @@ def _choose_language() -> str:
 
 
 def choose_literals(key: str, label: str = tr("SPARQL literals other than labels")) -> str:
-    """Draw and return the choice of how literals are read."""
+    """Draw the choice of how literals are read.
+
+    Return a key of `LITERAL_WORDS`.
+    """
     return st.selectbox(
         label,
         list(LITERAL_WORDS),

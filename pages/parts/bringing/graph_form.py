@@ -31,17 +31,19 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 PREVIEW_READ_TRIPLES = 5_000  # triples that are read for a preview
-MAX_PREVIEW_TRIPLES = 8  # triples that are shown in it
+MAX_PREVIEW_TRIPLES = 8  # triples, and nodes, that a preview shows
 PARTIAL_PREVIEW_NOTE = tr(
     "Preview of the first {looked_at:,} triples. The others are read when the graph is built.",
     looked_at=PREVIEW_READ_TRIPLES,
 )
 MAX_PREVIEW_CHARACTERS = 200  # most characters of a description in the preview
+# Choices of how RDF literals are read.
 LITERAL_WORDS = {
     LITERAL_TRIPLES: tr("are entities"),
     LITERAL_ATTRIBUTES: tr("describe their entities"),
     LITERALS_LEFT_OUT: tr("are left out"),
 }
+# Directions in which searches follow the edges of a graph.
 SEARCH_DIRECTIONS: dict[Direction, str] = {
     "both": tr("Both"),
     "out": tr("Forward"),
@@ -55,9 +57,9 @@ class TriplesPreview:
 
     Attributes
     ----------
-    triples : the first triples.
-    attribute_columns : further columns of these triples.
-    nodes : name, type and description of some nodes.
+    triples : the triples that were read for the preview; more than it shows.
+    attribute_columns : further columns of the shown triples, such as weights, by name.
+    nodes : name, type and description of the first nodes that have one of the last two.
     notes, warnings : sentences on how the source is read.
     """
 
@@ -69,12 +71,15 @@ class TriplesPreview:
 
 
 def preview_source(source: TripleFile, watch: Watch = NO_WATCH) -> TriplesPreview:
-    """Return the preview of a source. Raises BadInput, which names the line."""
+    """Return the preview of a source.
+
+    Raises BadInput if a line cannot be read; the message names the line.
+    """
     triples = list(islice(source.read(watch), PREVIEW_READ_TRIPLES))
-    attribute_columns = source.attributes
+    attributes = source.attributes  # those of the triples that were read
     nodes = [
         (name, values.get("type", ""), values.get("description", ""))
-        for name, values in islice(attribute_columns.nodes.items(), MAX_PREVIEW_TRIPLES)
+        for name, values in islice(attributes.nodes.items(), MAX_PREVIEW_TRIPLES)
     ]
     warnings = source.tally.warnings
     notes = [sentence for sentence in source.tally.sentences() if sentence not in warnings]
@@ -85,7 +90,7 @@ def preview_source(source: TripleFile, watch: Watch = NO_WATCH) -> TriplesPrevie
         notes.append(PARTIAL_PREVIEW_NOTE)
     return TriplesPreview(
         triples,
-        attribute_columns.first_rows(min(MAX_PREVIEW_TRIPLES, len(triples))),
+        attributes.first_rows(min(MAX_PREVIEW_TRIPLES, len(triples))),
         nodes,
         notes,
         warnings,
@@ -93,9 +98,10 @@ def preview_source(source: TripleFile, watch: Watch = NO_WATCH) -> TriplesPrevie
 
 
 def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direction] | None:
-    """Draw the preview and the form of a graph, and return its values.
+    """Draw the preview and the form of a graph.
 
-    They are the name and the search direction; None until the form is sent.
+    Return its name and its search direction. None until the form is sent. `name` is the one that is
+    proposed, and `key` identifies the source among the widgets of the session.
     """
     if preview.notes:
         st.info("\n".join(f"- {plain(note)}" for note in preview.notes))
@@ -103,16 +109,16 @@ def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direc
         st.warning(plain(warning), icon=":material/warning:")
     if not preview.triples:
         return None
-    head = preview.triples[:MAX_PREVIEW_TRIPLES]
-    st.caption(tr("The first {triples}:", triples=many(len(head), "triple")))
+    shown_triples = preview.triples[:MAX_PREVIEW_TRIPLES]
+    st.caption(tr("The first {triples}:", triples=many(len(shown_triples), "triple")))
     preview_columns = {
         column.capitalize(): values for column, values in preview.attribute_columns.items()
     }
     st.dataframe(
         {
-            tr("Head"): [triple[0] for triple in head],
-            tr("Relation"): [triple[1] for triple in head],
-            tr("Tail"): [triple[2] for triple in head],
+            tr("Head"): [triple[0] for triple in shown_triples],
+            tr("Relation"): [triple[1] for triple in shown_triples],
+            tr("Tail"): [triple[2] for triple in shown_triples],
             **preview_columns,
         },
         hide_index=True,
@@ -162,9 +168,10 @@ def graph_form(preview: TriplesPreview, name: str, key: str) -> tuple[str, Direc
 
 
 def choose_variable(key: str, label: str) -> str:
-    """Draw and return the name of an environment variable with a key.
+    """Draw the field for the name of an environment variable.
 
-    In a shared installation the field is disabled, and the name is empty.
+    Return this name. The variable has the address and the key of a database. In an installation
+    that several people share, the field is disabled and the name is empty.
     """
     name = st.text_input(
         label,
@@ -178,47 +185,51 @@ def choose_variable(key: str, label: str) -> str:
     return "" if shared() else name.strip()
 
 
-def begin_graph(
-    name: str, direction: Direction, source: Callable[[Job], AbstractContextManager[TripleFile]]
+def start_graph_build(
+    name: str,
+    direction: Direction,
+    open_source: Callable[[Job], AbstractContextManager[TripleFile]],
 ) -> None:
-    """Start the job that builds a graph.
+    """Start the job that builds a graph from triples.
 
-    Show an error if that fails.
+    If it cannot start, the reason is drawn.
 
     Parameters
     ----------
-    direction : the direction of searches.
-    source : opens the triples for the time of the job.
+    name : name of the graph; refused if another graph has it.
+    direction : direction in which searches follow the edges.
+    open_source : opens the triples while the job reads them.
     """
     with shown_errors():
         name = free_graph_name(name)
 
         def work(job: Job) -> list[str]:
-            with source(job) as file:
+            with open_source(job) as file:
                 add_graph(file, name, direction, job)
                 return file.tally.sentences()
 
-        begin_adding(name, work)
+        start_adding_graph(name, work)
 
 
-def begin_adding(name: str, work: Callable[[Job], list[str]]) -> None:
+def start_adding_graph(name: str, work: Callable[[Job], list[str]]) -> None:
     """Start the job that adds a graph.
 
-    `work` returns notes on what was guessed or left out.
+    Its outcome has a button that opens the graph. `work` adds the graph and returns notes on
+    guesses and omissions.
     """
 
     def add(job: Job) -> ImportOutcome:
         notes = work(job)
-        engine().drop_graph(name)
+        engine().drop_graph(name)  # An earlier graph of this name may still be in memory.
         sentence = tr("The graph {name} is ready.", name=name)
         return ImportOutcome(
-            sentence, tuple(notes), draw_next_steps=partial(_open_graph_button, name)
+            sentence, tuple(notes), draw_next_steps=partial(_draw_open_button, name)
         )
 
     start_import(f"add-{name}", add)
 
 
-def _open_graph_button(name: str) -> None:
+def _draw_open_button(name: str) -> None:
     """Draw the button that opens a graph."""
     st.button(tr("Open it"), key="upload_open", type="primary", on_click=_open, args=(name,))
 

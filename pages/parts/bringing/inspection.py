@@ -1,4 +1,7 @@
-"""Inspection and import of uploads, in jobs that can be cancelled."""
+"""Jobs that inspect and import uploads, and that the user can cancel.
+
+An inspection reads an upload for a preview. An import then adds it.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,11 @@ MAX_SHOWN_NOTES = 20  # most sentences on guesses and omissions that are shown
 class ImportOutcome:
     """Result of an import.
 
-    Parameters
+    Attributes
     ----------
-    sentence : a sentence on what was imported.
-    notes : sentences on what was guessed or left out.
-    on_shown : called once, when the page is drawn after the end.
+    sentence : a sentence on the imported data.
+    notes : sentences on guesses and omissions.
+    on_shown : called once, when the page is first drawn after the import.
     draw_next_steps : draws the buttons of the next steps.
     """
 
@@ -45,16 +48,18 @@ def inspect_upload(
     label: str = tr("Reading the file"),
     retry_hint: str = tr("choose the file again"),
 ) -> Job:
-    """Inspect an upload or a database in a job, wait for it, and return it.
+    """Inspect an upload or a database in a job.
 
-    Its error is drawn. The job is stored in the session, and returned again until `key` changes.
+    Wait for the job and return it. Its error is drawn; its `result` is None if it failed or was
+    cancelled. The session keeps the job, which is returned again until `key` changes.
 
     Parameters
     ----------
-    name : of the job in the session.
+    name : name under which the session keeps the job.
     key : identity of the inspected upload and its options.
+    work : inspects the upload.
     label : what the job does, for the progress bar.
-    retry_hint : how to start it again after a cancellation.
+    retry_hint : how to start the inspection again after a cancellation.
     """
     old_key, job = Session.looked[name].value
     if job is None or old_key != key:
@@ -76,19 +81,19 @@ def inspect_upload(
 
 
 def start_import(key: str, work: Callable[[Job], ImportOutcome]) -> None:
-    """Start an import job, clear the choice, and draw the page again."""
+    """Start an import job and empty the drop zone."""
     session.bring_job = engine().jobs.start(key, lambda: Job(key, work), again=True)
     session.bring_round += 1
     st.rerun()
 
 
-def is_bringing() -> bool:
-    """Return whether the last import is running."""
+def is_importing() -> bool:
+    """Return whether the last import of this session is still running."""
     return session.bring_job is not None and not session.bring_job.has_ended
 
 
-def follow_bringing() -> None:
-    """Draw the progress of the last import, and its result."""
+def follow_import() -> None:
+    """Draw the progress or the result of the session's last import."""
     job = session.bring_job
     if job is None:
         return

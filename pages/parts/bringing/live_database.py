@@ -1,4 +1,8 @@
-"""Form that adds a live database at a given address: its name, limits and labels."""
+"""Form that adds a live database.
+
+Each question fetches only a neighbourhood from such a database. The form asks for its name, the
+limits of a fetch, and the labels of entities.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,11 @@ from core.datasets.own_graphs import add_live, free_graph_name
 from core.datasets.own_sets import clean_name
 from core.runtime.jobs import Job
 from pages.parts.bringing.graph_files import choose_literals
-from pages.parts.bringing.graph_form import SEARCH_DIRECTIONS, begin_adding, choose_variable
+from pages.parts.bringing.graph_form import SEARCH_DIRECTIONS, choose_variable, start_adding_graph
 from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.wording import tr
 
+# Only the defaults of the settings are read; the address is required and has no meaning.
 DEFAULT_LIVE_SETTINGS = LiveSettings("http://localhost")
 LIMIT_FIELDS = (  # setting, label, step, and width of the field in pixels
     ("hops", tr("Hops"), 1, 120),
@@ -26,9 +31,10 @@ LIMIT_FIELDS = (  # setting, label, step, and width of the field in pixels
 
 
 def draw_live_form(address: str) -> None:
-    """Draw the form of a live database, and start to add it.
+    """Draw the form of a live database.
 
-    The job queries the database, and adds it if it answers.
+    When it is sent, the job that adds the database starts. The job sends a query to the database,
+    and adds it if it answers.
     """
     st.caption(tr("Nothing is copied. Each question fetches the neighbourhood of its entities."))
     with st.form("live", border=False):
@@ -52,7 +58,7 @@ def draw_live_form(address: str) -> None:
 
 
 def _draw_limit_fields() -> dict[str, Any]:
-    """Draw the fields of the limits and return the limits by the names of their settings."""
+    """Draw the fields of the limits and return them by setting."""
     limits: dict[str, Any] = {}
     for setting, label, step, width in LIMIT_FIELDS:
         limits[setting] = st.number_input(
@@ -92,9 +98,10 @@ def _draw_label_fields() -> dict[str, Any]:
 
 
 def _start_adding(address: str, name: str, settings_by_name: dict[str, Any]) -> None:
-    """Start the job that adds the database, under its own name if the user gave none.
+    """Start the job that adds the database.
 
-    Raises BadInput for an unusable address or setting.
+    Without a name by the user, it is named after its address. Raises BadInput for an unusable
+    address or setting.
     """
     parsed_address = address_of(address)
     if parsed_address.kind == SPARQL and not address.startswith("sparql+"):
@@ -108,4 +115,4 @@ def _start_adding(address: str, name: str, settings_by_name: dict[str, Any]) -> 
         job.report(tr("Asking {found}", found=parsed_address.title))
         return [add_live(settings, graph_name, job).live.words]
 
-    begin_adding(graph_name, work)
+    start_adding_graph(graph_name, work)

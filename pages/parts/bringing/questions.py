@@ -34,14 +34,19 @@ MAX_PREVIEW_QUESTIONS = 8  # questions in the preview
 MAX_UNPACKED_QUESTION_BYTES = 256 << 20  # most bytes of an upload after unpacking
 MAX_UNPACKED_SET_BYTES = 2 << 30  # most bytes of a fetched set after unpacking
 MAX_SET_TITLE_CHARACTERS = 60  # characters of a title
+# Graph on which the questions of a set are asked, if their rows have graphs of their own.
 ASKED_GRAPH_CHOICES = {"union": tr("That graph"), "question": tr("The graph of its own row")}
 
 
 @dataclass(frozen=True)
 class ChosenQuestions:
-    """Questions of a file (`question_file`), with the options of its reader.
+    """Questions of a file, with the options of its reader.
 
-    `n_own_graphs` is the number of rows with graphs of their own.
+    Attributes
+    ----------
+    format, columns : name of the format, and the columns as they were typed; empty to detect them.
+    question_file : the questions that were read.
+    n_own_graphs : number of questions whose row has its own graph of triples.
     """
 
     upload: ImportInput
@@ -86,9 +91,9 @@ def questions_step(upload: ImportInput, importer: Importer, current: AnswerSourc
 def _read_questions(
     upload: ImportInput, format: str, columns: str, on_documents: bool
 ) -> ChosenQuestions | None:
-    """Return the contents of the file.
+    """Read the questions of the file and return them.
 
-    None if it cannot be read, with the error drawn.
+    If the file cannot be read, the error is drawn and None is returned.
     """
     reading_options: dict[str, Any] = {
         "format": format,
@@ -114,6 +119,7 @@ def _read_questions(
 
 
 def _draw_preview(choice: ChosenQuestions, on_documents: bool) -> None:
+    """Draw the counts and the first questions of a file."""
     questions = choice.question_file.questions
     head = questions[:MAX_PREVIEW_QUESTIONS]
     n_answered = sum(bool(question.answers) for question in questions)
@@ -134,9 +140,9 @@ def _draw_preview(choice: ChosenQuestions, on_documents: bool) -> None:
 
 
 def _preview_columns(questions: tuple[Question, ...], on_documents: bool) -> dict[str, list[Any]]:
-    """Return the columns of some questions.
+    """Return the columns of the preview.
 
-    Those that may be missing only if they have values.
+    Columns that the file may lack are left out if they have no values.
     """
     starts, gold = tr("Starts at"), tr("Evidence")
     columns: dict[str, list[Any]] = {
@@ -159,20 +165,21 @@ def _draw_save_button() -> bool:
     )
 
 
-def _draw_corpus_form(choice: ChosenQuestions, corpus: str) -> None:
-    entry = own_corpora()[corpus]
-    if entry.sets:
+def _draw_corpus_form(choice: ChosenQuestions, corpus_name: str) -> None:
+    """Draw the form that saves the questions for a corpus."""
+    corpus = own_corpora()[corpus_name]
+    if corpus.sets:
         set_titles = [
-            f"{title} ({len(entry.questions(name)):,})" for name, title in entry.sets.items()
+            f"{title} ({len(corpus.questions(name)):,})" for name, title in corpus.sets.items()
         ]
         st.caption(plain(tr("Already here: ") + ", ".join(set_titles)))
     if _draw_save_button():
-        start_import(f"questions-{corpus}", lambda job: _save_corpus_set(choice, corpus))
+        start_import(f"questions-{corpus_name}", lambda job: _save_corpus_set(choice, corpus_name))
 
 
-def _save_corpus_set(choice: ChosenQuestions, corpus: str) -> ImportOutcome:
+def _save_corpus_set(choice: ChosenQuestions, corpus_name: str) -> ImportOutcome:
     with choice.upload.written_files() as (_, paths):
-        saved = import_question_set(corpus, paths[0], **choice.reader_options)
+        saved = import_question_set(corpus_name, paths[0], **choice.reader_options)
     words = tr(
         "{questions} saved: {answered:,} with correct answers, {gold:,} with evidence.",
         questions=many(saved.n_questions, "question"),
@@ -183,6 +190,10 @@ def _save_corpus_set(choice: ChosenQuestions, corpus: str) -> ImportOutcome:
 
 
 def _draw_graph_form(choice: ChosenQuestions, graph: str) -> None:
+    """Draw the form that saves the questions for a graph.
+
+    `graph` is its name.
+    """
     graphs = "union"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         title = st.text_input(
@@ -212,10 +223,10 @@ def _draw_graph_form(choice: ChosenQuestions, graph: str) -> None:
 
 
 def _misfit_text(graph: str, choice: ChosenQuestions) -> str:
-    """Return a sentence on questions that do not fit the graph.
+    """Return a sentence on questions whose names the graph lacks.
 
-    Empty if all fit. Without the name of a graph, each question is asked on the graph of its own
-    row.
+    It is empty if all fit. Without the name of a graph, each question is asked on the graph of its
+    own row. The sentence then counts the rows without a graph.
     """
     questions = choice.question_file.questions
     if not graph:
@@ -231,6 +242,10 @@ def _misfit_text(graph: str, choice: ChosenQuestions) -> str:
 
 
 def _save_graph_set(choice: ChosenQuestions, title: str, graph: str, graphs: str) -> ImportOutcome:
+    """Save the questions as a set of a graph.
+
+    `graphs` is a key of `ASKED_GRAPH_CHOICES`.
+    """
     with choice.upload.written_files() as (_, paths):
         question_set = add_question_set(
             paths[0], clean_name(title), title, graph, graphs=graphs, **choice.reader_options

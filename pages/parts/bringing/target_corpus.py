@@ -15,14 +15,17 @@ from core.errors import BadInput
 from pages.parts.shared.people import visitor_refusal
 from pages.parts.shared.wording import tr
 
-NEW_CORPUS = ""
+NEW_CORPUS = ""  # the name that stands for a new corpus in the choice
 MAX_CORPUS_TITLE_CHARACTERS = 80
 MAX_CORPUS_NAME_CHARACTERS = 40
 
 
 @dataclass(frozen=True)
 class TargetCorpus:
-    """Choice of a corpus by its name, or by a new title."""
+    """Choice of an existing corpus, or of a new one by its title.
+
+    `existing_name` is empty for a new corpus, and `title` for an existing one.
+    """
 
     existing_name: str
     title: str
@@ -55,12 +58,12 @@ def choose_target(
 ) -> TargetCorpus:
     """Draw the choice of an existing corpus, or of a new one and its title.
 
-
     Parameters
     ----------
-    title : what the field has at first.
-    key, title_key : the keys of the choice and of the field.
-    default : the name that is selected at first.
+    names : names of the corpora to choose from.
+    title : text that is in the field of the title at first.
+    key, title_key : keys of the widgets of the choice and of the title.
+    default : name that is selected at first.
     format_name : returns the words for the corpus of a name.
     """
     corpus_name = NEW_CORPUS
@@ -82,10 +85,10 @@ def choose_target(
 
 
 def name_for_title(title: str) -> str:
-    """Return the name of a new corpus of that title.
+    """Return the name of a new corpus with this title.
 
     If the title has no letters from a to z and no digits, the name is `texts-` with a number.
-    Raises BadInput if the title is blank or in use.
+    Raises BadInput if the title is blank, or if its name is in use.
     """
     if not title.strip():
         raise BadInput(tr("Enter a title for the new texts."))

@@ -1,4 +1,4 @@
-"""Choice of the graph or corpus of questions and runs."""
+"""Choice of the graph or corpus of imported questions or runs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ def choose_source(
 ) -> AnswerSource:
     """Draw and return the choice of a graph or corpus.
 
-    The one on the page is the default.
+    `titles` has the choices. `current`, the one on the page, is selected at first if it is among
+    them.
     """
     sources = list(titles)
-    # The graph of a single question is called `dataset:id`.
-    whole_source = GraphSource(current.name.partition(":")[0])
-    default_source = next((one for one in (current, whole_source) if one in titles), sources[0])
+    # The graph of a single question is called `dataset:id`; its dataset is chosen.
+    dataset_source = GraphSource(current.name.partition(":")[0])
+    candidates = [source for source in (current, dataset_source) if source in titles]
+    default_source = (candidates or sources)[0]
 
     def format_source(source: AnswerSource) -> str:
         title = titles[source]

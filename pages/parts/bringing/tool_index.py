@@ -1,4 +1,7 @@
-"""Form that opens the index of another tool, as a corpus or a graph of one."""
+"""Form that opens another GraphRAG tool's index.
+
+The index becomes a new corpus, or a graph of an existing one.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from pages.parts.shared.wording import tr
 
 
 def index_step(upload: ImportInput, importer: Importer, current: AnswerSource) -> None:
-    """Draw the contents of an index, and the button that opens it."""
+    """Draw the contents of an index and the form that opens it."""
 
     def work(job: Job) -> IndexSummary:
         with upload.written_files() as (_, paths):
@@ -35,6 +38,7 @@ def index_step(upload: ImportInput, importer: Importer, current: AnswerSource) -
     _draw_summary(summary)
     corpora_by_name = own_corpora()
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        # A corpus has at most one graph of each tool.
         without_tool = [
             name
             for name, corpus in corpora_by_name.items()
@@ -69,14 +73,17 @@ def _draw_summary(summary: IndexSummary) -> None:
 
 
 def _free_title(title: str) -> str:
-    """Return the title, with a number if a corpus has it already."""
+    """Return the title, numbered if its name is in use."""
     used_names = corpora()
     titles = (title if number == 1 else f"{title} {number}" for number in count(1))
-    return next(one for one in titles if clean_name(one) not in used_names)
+    return next(title for title in titles if clean_name(title) not in used_names)
 
 
 def _open_index(upload: ImportInput, name: str, title: str) -> None:
-    """Start to open the index under that name."""
+    """Start the job that opens the index.
+
+    The index becomes a new corpus called `name`, or a graph of the corpus of that name.
+    """
 
     def work(job: Job) -> ImportOutcome:
         with upload.written_files() as (_, paths):

@@ -18,14 +18,21 @@ from pages.parts.shared.wording import tr
 
 UNSAFE_CHARACTER = re.compile(r"[^\w.\- ]")
 MAX_FILE_NAME_CHARACTERS = 80
-MAX_FOLDER_DEPTH = 6
+MAX_FOLDER_DEPTH = 6  # most names in a path; those before the last ones are dropped
 
 
 @dataclass(frozen=True)
 class ImportInput:
-    """Uploads, an uploaded folder, or a path or address.
+    """Input of an import: uploads, a folder, a path or an address.
 
-    `id` changes with the files, the address or the encoding.
+    Attributes
+    ----------
+    id : changes with the files, the address or the encoding.
+    name : name of the first file, the folder or the address, for the screen.
+    files : the uploads; empty for a path or address.
+    is_folder : whether the uploads are the files of one folder.
+    path : path of a file or folder, or the address of a database; empty for uploads.
+    encoding : encoding of texts that are not UTF-8; empty to detect it.
     """
 
     id: str
@@ -37,7 +44,12 @@ class ImportInput:
 
     @contextmanager
     def written_files(self) -> Iterator[tuple[Path, list[Path]]]:
-        """Write uploads into a temporary folder, and yield the folder and the paths of the files."""
+        """Write uploads into a temporary folder.
+
+        Yield the folder and the paths to import. An uploaded folder is one path, and so is an input
+        by path, which is not copied. The folder may be used for other files, and is removed
+        afterwards.
+        """
         folder = Path(tempfile.mkdtemp()) if save_fault() else temporary_folder()
         try:
             if self.path:
@@ -86,4 +98,8 @@ def save_folder(files: Iterable[Any], folder: Path) -> Path:
 
 
 def _safe_name(name: str) -> str:
+    """Return a file name without unsafe characters.
+
+    A long name is cut at the front, so that it keeps its suffix.
+    """
     return UNSAFE_CHARACTER.sub("_", name).lstrip(".")[-MAX_FILE_NAME_CHARACTERS:]

@@ -23,6 +23,7 @@ from pages.parts.shared.wording import tr
 CASES_PER_CLICK = 25  # cases that are listed at first, and added by each click
 MAX_LISTED_NOTES_CHARACTERS = 240  # most characters of the notes in the list, cut at a word
 EXPORT_FILE_NAME = "hopscope.cases.gz"
+# Attributes of the picture of an example.
 PICTURE_HTML = (
     'loading="lazy" style="width: 100%; max-height: 190px; object-fit: cover; object-position: '
     'top; border-radius: 6px"'
@@ -71,9 +72,9 @@ def draw_casebook() -> None:
             caption("No case has all these words.")
         else:
             caption("Nothing is saved yet. On Compare, “Save” keeps what is on the screen.")
-    n_shown = session.cases_shown or CASES_PER_CLICK
+    n_shown = session.cases_shown or CASES_PER_CLICK  # 0 until the button was clicked
     for case in matches[:n_shown]:
-        _draw_row(case)
+        _draw_case(case)
     if len(matches) > n_shown:
         button(
             tr("Show more · {more:,} left", more=len(matches) - n_shown),
@@ -83,7 +84,7 @@ def draw_casebook() -> None:
 
 
 def case_facts(case: Case) -> str:
-    """Return the facts of a case in one line."""
+    """Describe a case by methods, source, time and owner."""
     labels = list(map(tr, case.method_labels))
     separator = "; " if any("," in label for label in labels) else ", "
     facts = [separator.join(labels), case_link(case).source.title]
@@ -104,7 +105,7 @@ def draw_tags(case: Case) -> None:
 
 
 def go_to_case(key: str) -> None:
-    """Go to a case."""
+    """Open the case of an id on this page, by its address."""
     st.query_params["case"] = key
 
 
@@ -115,11 +116,11 @@ def copy_case(key: str) -> None:
     go_to_case(copy.id)
 
 
-def _draw_row(case: Case) -> None:
+def _draw_case(case: Case) -> None:
     with st.container(border=True, key=f"case_{case.id}"):
         picture = examples.picture_file(case, st.context.theme.type == "dark")
         if picture is None:
-            _draw_words(case)
+            _draw_case_text(case)
             return
         picture_column, words = st.columns((1, 3))
         with picture_column:
@@ -130,10 +131,10 @@ def _draw_row(case: Case) -> None:
                 f"{PICTURE_HTML}></a>"
             )
         with words:
-            _draw_words(case)
+            _draw_case_text(case)
 
 
-def _draw_words(case: Case) -> None:
+def _draw_case_text(case: Case) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", wrap=False
     ):

@@ -17,7 +17,7 @@ from core.engine import MethodComparison
 from core.errors import BadInput
 from core.graph.edits import Edit
 from core.runtime.jobs import Job
-from pages.parts.board.earlier_answers import beside_data, edit_effect_text
+from pages.parts.board.earlier_answers import edit_comparison_data, edit_effect_text
 from pages.parts.compare.screen_state import ScreenComparison
 from pages.parts.shared.actions import button
 from pages.parts.shared.session import engine
@@ -182,7 +182,7 @@ def add_earlier_answers(board: dict[str, Any], on_screen: ScreenComparison) -> d
     lanes = []
     for index, difference in enumerate(compare_edited(job.comparison, edited)):
         edited.change_lane(index, beside=difference)
-        lanes.append({**board["lanes"][index], "beside": beside_data(difference)})
+        lanes.append({**board["lanes"][index], "beside": edit_comparison_data(difference)})
     effect = None if has_running((job, on_screen.job)) else edit_effect_text(edited)
     return {**board, "lanes": lanes, "without": effect}
 

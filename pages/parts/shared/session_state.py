@@ -311,17 +311,17 @@ class Session:
     # The corpus on the page; set by an address, the sidebar, or files that were read.
     texts_corpus: WidgetKey[str] = WidgetKey("")
     # The corpus that the next run shows; set when files were read.
-    texts_wanted: SessionKey[str] = SessionKey("")
+    texts_requested: SessionKey[str] = SessionKey("")
     # The choice in the sidebar when the page was drawn last.
-    texts_beside: SessionKey[AnswerSource | None] = SessionKey(None)
+    texts_last_source: SessionKey[AnswerSource | None] = SessionKey(None)
     # A corpus named by an address that does not exist; shown once.
-    texts_missed: SessionKey[str] = SessionKey("")
+    texts_unknown_corpus: SessionKey[str] = SessionKey("")
     # The open tab.
     texts_tabs: WidgetKey[str] = WidgetKey("")
     # The tab that was open when the page was drawn last, for the next visit.
     texts_open: SessionKey[str] = SessionKey("")
-    # The corpus for which a first kind of graph was chosen.
-    texts_begun: SessionKey[str] = SessionKey("")
+    # The corpus for which `texts_kind` was last selected.
+    texts_kind_for: SessionKey[str] = SessionKey("")
     # The kind of graph on the page.
     texts_kind: WidgetKey[str] = WidgetKey("")
     # The build on the page, by kind of graph.

@@ -1,4 +1,9 @@
-"""Choice of a graph of a corpus: its kind, and what extracts entities or writes summaries."""
+"""Choice of a build of a corpus on the page Texts.
+
+A build is a line of operators that makes a graph of the documents. The user first chooses the kind
+of graph, then one of its builds. These differ in how entities are extracted, summaries written or
+documents linked, which is the `extractor` of a `GraphBuild`.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +25,8 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 OWN_KIND = "own"  # the kind of graphs by a user's own lines
+
+# Label and description of each kind of graph, in the order of the choice.
 BUILD_KIND_WORDS = {
     "passage": (
         tr("Passage graph"),
@@ -56,7 +63,8 @@ BUILD_KIND_WORDS = {
         tr("Graphs by steps that you changed here or wrote on the command line."),
     ),
 }
-READER_WORDS = {
+# Label and description of each extractor of entities, in the order of the choice.
+EXTRACTOR_WORDS = {
     "opened": (
         tr("Another tool's index"),
         tr("As the tool built it. Its vectors are used if the encoder is the same."),
@@ -79,6 +87,7 @@ READER_WORDS = {
         tr("Chunks of 1,200 tokens, read twice. Needs a model with a long context."),
     ),
 }
+# The same for the origin of the links between documents, which is the extractor of such a graph.
 LINK_WORDS = {
     "given": (tr("Their own links"), tr("Links that the documents came with, such as references.")),
     "nearest": (
@@ -95,6 +104,7 @@ LINK_WORDS = {
         tr("One call of a language model per chunk of 4,096 characters."),
     ),
 }
+# The same for the writer of the summaries of a tree, which is the extractor of such a graph.
 WRITER_WORDS = {
     "noun-phrases": (
         tr("Central sentences (no AI)"),
@@ -108,14 +118,15 @@ WRITER_WORDS = {
 }
 
 
-def choose_build(corpus: Corpus) -> GraphBuild:
-    """Draw and return the choice of the kind of graph and of the build."""
+def choose_corpus_build(corpus: Corpus) -> GraphBuild:
+    """Draw the choices of kind and build, and return the build."""
     builds_by_id = builds_of(corpus)
     user_builds = own_builds(corpus)
     groups = _builds_by_kind(builds_by_id.values(), user_builds.values())
     offered = list(chain.from_iterable(groups.values()))
     built = [build for build in offered if _is_built(corpus, build)]
     ready_made = [build for build in offered if _is_ready_made(corpus, build)]
+    # Built here first, so that a fresh page shows these rather than graphs of other tools.
     available = [*built, *(build for build in ready_made if build not in built)]
     _select_first(corpus, groups, available)
     kind = st.segmented_control(
@@ -142,24 +153,24 @@ def _builds_by_kind(
 ) -> dict[str, list[GraphBuild]]:
     """Return the builds that are offered, by kind of graph.
 
-    Those of a kind are in the order of `READER_WORDS`.
+    The builds of a kind are in the order of `EXTRACTOR_WORDS`.
     """
     groups: dict[str, list[GraphBuild]] = {kind: [] for kind in BUILD_KIND_WORDS}
-    for build in sorted(catalogue, key=_reader_rank):
+    for build in sorted(catalogue, key=_extractor_rank):
         if build.graph in groups:
             groups[build.graph].append(build)
     groups[OWN_KIND] = list(user_builds)
     return groups
 
 
-def _reader_rank(build: GraphBuild) -> int:
-    """Return the rank of a build's extractor in `READER_WORDS`.
+def _extractor_rank(build: GraphBuild) -> int:
+    """Return the rank of a build's extractor in `EXTRACTOR_WORDS`.
 
-    Others come last.
+    Other extractors come last.
     """
-    if build.extractor not in READER_WORDS:
-        return len(READER_WORDS)
-    return list(READER_WORDS).index(build.extractor)
+    if build.extractor not in EXTRACTOR_WORDS:
+        return len(EXTRACTOR_WORDS)
+    return list(EXTRACTOR_WORDS).index(build.extractor)
 
 
 def _is_built(corpus: Corpus, build: GraphBuild) -> bool:
@@ -169,7 +180,10 @@ def _is_built(corpus: Corpus, build: GraphBuild) -> bool:
 
 
 def _is_ready_made(corpus: Corpus, build: GraphBuild) -> bool:
-    """Return whether a graph is that of another tool, or comes with the documents."""
+    """Return whether a graph was built elsewhere.
+
+    It was built by another tool, or comes with the documents.
+    """
     return build.extractor == "opened" or find_shipped_build(corpus, build) is not None
 
 
@@ -178,7 +192,7 @@ def _keep_or_select(
 ) -> None:
     """Keep the selected build of a kind if it is offered, else select another one.
 
-    This is the first available one, else the first that can run.
+    The first available build is selected, else the first that can run.
     """
     chosen_key = Session.texts_build[kind]
     if chosen_key.value not in [build.id for build in builds]:
@@ -187,7 +201,10 @@ def _keep_or_select(
 
 
 def _draw_builds(kind: str, builds: list[GraphBuild]) -> str:
-    """Draw the choice among the builds of a kind, if there are several, and return the id."""
+    """Draw the choice among builds of a kind and return its id.
+
+    One build is returned without a choice.
+    """
     ids = [build.id for build in builds]
     if len(ids) == 1:
         return ids[0]
@@ -217,14 +234,14 @@ def _choice_label(kind: str) -> str:
 def _select_first(
     corpus: Corpus, groups: dict[str, list[GraphBuild]], available: list[GraphBuild]
 ) -> None:
-    """Select the first graph if another corpus was chosen or the page was reloaded.
+    """Select a graph on a new corpus or a reloaded page.
 
-    This is a graph that is being built, else the first available one. Graphs built on this computer
-    come before ready-made ones.
+    A graph that is being built is selected, else the first available one. `available` has graphs
+    built on this computer before ready-made ones.
     """
-    if session.texts_begun == corpus.name and groups.get(session.texts_kind):
+    if session.texts_kind_for == corpus.name and groups.get(session.texts_kind):
         return
-    session.texts_begun = corpus.name
+    session.texts_kind_for = corpus.name
     kinds: dict[str, str] = {}
     for kind, builds in groups.items():
         kinds |= dict.fromkeys((build.id for build in builds), kind)
@@ -241,9 +258,10 @@ def _select_first(
 def _first_kind(
     corpus: Corpus, groups: dict[str, list[GraphBuild]], available_kinds: list[str]
 ) -> str:
-    """Return the kind to select first: the old one, else the first available.
+    """Return the kind of graph to select for a new corpus.
 
-    If none is available, it is the old kind if it can run, else the default kind.
+    The kind of the previous corpus stays if one of its builds can run, unless only other kinds are
+    available. Otherwise it is the first available kind, or the default kind if none is.
     """
     old_kind = session.texts_kind
     if not any(_can_run(corpus, build) for build in groups.get(old_kind, ())):
@@ -258,7 +276,7 @@ def _select_first_of_kind(
 ) -> None:
     """Select the first available build of a kind, unless an available one is selected.
 
-    If none is available, the builds that can run take their place.
+    If none is available, the same is done with the builds that can run.
     """
     ready = [build for build in available if build in builds]
     selectable = ready or [build for build in builds if _can_run(corpus, build)]
@@ -285,7 +303,10 @@ def _can_run(corpus: Corpus, build: GraphBuild) -> bool:
 
 
 def _first_runnable(corpus: Corpus, builds: list[GraphBuild]) -> GraphBuild:
-    """Return the first of some builds that can run, else the first of all."""
+    """Return the first build that can run.
+
+    If none can, return the first of all.
+    """
     return next((build for build in builds if _can_run(corpus, build)), builds[0])
 
 
@@ -297,14 +318,15 @@ def _also_built_text(kinds: list[str]) -> str:
 def _labels(builds: list[GraphBuild]) -> list[tuple[str, str]]:
     """Return a label and a description of each build of one kind.
 
-    No two labels are equal.
+    A build whose extractor occurs once is labelled by its extractor. Builds that share an extractor
+    have their own titles, so that no two labels are equal.
     """
     if builds[0].graph.startswith("tree"):
         words = WRITER_WORDS
     elif builds[0].graph == "links":
         words = LINK_WORDS
     else:
-        words = READER_WORDS
+        words = EXTRACTOR_WORDS
     counts = Counter(build.extractor for build in builds if MODEL_SEPARATOR not in build.id)
     labels = []
     for build in builds:

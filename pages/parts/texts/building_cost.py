@@ -16,14 +16,14 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
-def draw_building_cost(corpus: Corpus, now: Status) -> None:
-    """Draw the steps of a build, and pictures of the costs of all graphs."""
-    steps = step_costs(now.report)
+def draw_building_cost(corpus: Corpus, status: Status) -> None:
+    """Draw the costs of a build's steps and of all graphs."""
+    steps = step_costs(status.report)
     if not steps:  # The graph was built by an earlier version.
         return
     box = st.expander(
         tr("What building cost"),
-        key=f"building-cost-{now.folder.name}",
+        key=f"building-cost-{status.folder.name}",
         icon=":material/payments:",
         on_change="rerun",
     )
@@ -44,11 +44,11 @@ def draw_building_cost(corpus: Corpus, now: Status) -> None:
             ],
             hide_index=True,
         )
-        st.caption(_caveat(now))
+        st.caption(_caveat(status))
         costs = _all_costs(corpus)
         if len(costs) > 1:
             for draw in (token_plot, seconds_plot):
-                st.plotly_chart(draw(costs), key=f"cost-{draw.__name__}-{now.folder.name}")
+                st.plotly_chart(draw(costs), key=f"cost-{draw.__name__}-{status.folder.name}")
             caption(
                 "The last build of each graph of these texts. The index: communities, their "
                 "reports, and vectors."
@@ -56,7 +56,7 @@ def draw_building_cost(corpus: Corpus, now: Status) -> None:
 
 
 def _all_costs(corpus: Corpus) -> Costs:
-    """Return the steps of every graph that is built of the present documents, by title."""
+    """Return the step costs of every up-to-date graph by title."""
     costs = {}
     for build in (*builds_of(corpus).values(), *own_builds(corpus).values()):
         status = build_status(corpus, build)
@@ -66,15 +66,15 @@ def _all_costs(corpus: Corpus) -> Costs:
     return costs
 
 
-def _caveat(now: Status) -> str:
-    """Return a sentence on what the numbers leave out."""
-    if now.report.get("shipped"):
+def _caveat(status: Status) -> str:
+    """Return a sentence on the work that the numbers leave out."""
+    if status.report.get("shipped"):
         return tr(
             "It came with these texts. The tokens of its language model are given above; they are "
             "not known by step."
         )
-    if not now.build.line.uses_chat_model:
+    if not status.build.line.uses_chat_model:
         return tr("No language model was asked. Work that was done before is not counted again.")
-    if read_build_cost(now.report, True).tokens is None:
+    if read_build_cost(status.report, asks_model=True).tokens is None:
         return tr("Some chunks had been read before. Their tokens are not counted here.")
     return tr("Replies that were saved before count with their original tokens and with no time.")

@@ -15,7 +15,7 @@ from pages.parts.shared.session_state import Session, session
 
 MAP_ASPECT = 2.4  # assumed ratio of the map's width to its height
 SIZE_EXPONENT = 0.75  # exponent of the sizes; below 1, small tiles get more space for words
-Tile = tuple[float, float, float, float]  # left, top, width, height in percent of the map
+TileBox = tuple[float, float, float, float]  # left, top, width, height in percent of the map
 
 # Tiles are buttons, so that the map can be used by keyboard. Titles are set as text, not HTML.
 _JS = """export default function({data, parentElement, setTriggerValue}) {
@@ -78,17 +78,18 @@ def _component():
 
 
 def draw_map(tiles: Sequence[dict[str, Any]], label: str, on_open: Callable[[int], None]) -> None:
-    """Draw the tiles.
+    """Draw a map with a tile for each community.
 
     Parameters
     ----------
-    tiles : dicts with `row`, `title`, `words`, `size` and `heat` (percent of the colour).
-    label : of the map, for screen readers.
+    tiles : for each community a dict with its `row`, `title`, `words`, `size` (number of entities)
+        and `heat` (percent of the colour); largest first.
+    label : name of the map, for screen readers.
     on_open : called with the row of a tile that is clicked.
     """
     boxes = layout_tiles([tile["size"] ** SIZE_EXPONENT for tile in tiles])
 
-    def clicked() -> None:
+    def open_clicked() -> None:
         row = session.texts_map.opened
         if row is not None:
             on_open(int(row))
@@ -97,15 +98,16 @@ def draw_map(tiles: Sequence[dict[str, Any]], label: str, on_open: Callable[[int
     _component()(
         key=Session.texts_map.name,
         data={"tiles": tile_data, "label": label},
-        on_opened_change=clicked,
+        on_opened_change=open_clicked,
     )
 
 
-def layout_tiles(sizes: Sequence[float]) -> list[Tile]:
-    """Return a tile for each size.
+def layout_tiles(sizes: Sequence[float]) -> list[TileBox]:
+    """Return the box of a tile for each size.
 
-    Together they fill the map. Each tile is as close to a square as rows of tiles allow (squarified
-    treemaps; Bruls, Huizing and van Wijk). The sizes are in descending order.
+    The areas of the boxes are proportional to the sizes, and together they fill the map. Each box
+    is as close to a square as rows of tiles allow (squarified treemaps; Bruls, Huizing and van
+    Wijk). The sizes must be positive and in descending order.
 
     >>> from pages.parts.texts.community_map import layout_tiles
     >>> layout_tiles([1.0])
@@ -148,6 +150,9 @@ def layout_tiles(sizes: Sequence[float]) -> list[Tile]:
 
 
 def _worst_aspect(row: Sequence[float], side: float) -> float:
-    """Return the largest aspect ratio of the tiles of a row."""
+    """Return the largest aspect ratio of the tiles of a row.
+
+    `row` has the areas of the tiles, and `side` is the length of the row.
+    """
     thickness = sum(row) / side
     return max(max(thickness * thickness / area, area / (thickness * thickness)) for area in row)

@@ -1,4 +1,4 @@
-"""Choice of a corpus on the page Texts, its opening, and the link to Compare."""
+"""Choice and facts of a corpus on the page Texts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,18 @@ DEFAULT_CORPUS = "christmas-carol"  # the corpus that is selected at first
 def choose_corpus() -> str:
     """Draw the choice of a corpus and return its name.
 
-    An address that was entered sets it.
+    The first of these that exists is selected: the corpus that an import just made; the corpus that
+    was just chosen in the sidebar; the one in the address, if a person entered it; the one that was
+    selected before; the default corpus; any corpus.
     """
     corpora_by_name = corpora()
     address_corpus = st.query_params.get("corpus", "")
     source = chosen_source()
-    if session.texts_wanted in corpora_by_name:
-        session.texts_corpus = Session.texts_wanted.take()
-    elif source.is_corpus and source != session.texts_beside and source.name in corpora_by_name:
+    if session.texts_requested in corpora_by_name:
+        session.texts_corpus = Session.texts_requested.take()
+    elif (
+        source.is_corpus and source != session.texts_last_source and source.name in corpora_by_name
+    ):
         session.texts_corpus = source.name
     elif address_corpus in corpora_by_name and (not session.texts_corpus or was_address_entered()):
         session.texts_corpus = address_corpus
@@ -50,18 +54,18 @@ def choose_corpus() -> str:
         label_visibility="collapsed",
     )
     if address_corpus and address_corpus not in corpora_by_name:
-        session.texts_missed = address_corpus
+        session.texts_unknown_corpus = address_corpus
     if address_corpus and address_corpus != name:
         st.query_params["corpus"] = name
     write_address({"corpus": name}, "texts")
     session.arrived_by_navigation = False
-    session.texts_beside = source
+    session.texts_last_source = source
     return name
 
 
 def warn_missing_corpus() -> None:
     """Draw a warning if the address named a corpus that does not exist."""
-    if name := Session.texts_missed.take():
+    if name := Session.texts_unknown_corpus.take():
         st.warning(
             plain(tr("There are no texts called “{asked}” here.", asked=name)),
             icon=":material/search_off:",
@@ -80,14 +84,17 @@ def draw_ask_button(name: str) -> None:
 
 
 def _select_corpus(name: str) -> None:
-    """Choose this corpus in the sidebar, and clear a question to another source."""
+    """Choose this corpus in the sidebar.
+
+    A question about another source is cleared.
+    """
     if chosen_source() != CorpusSource(name):
         session.source_wanted = CorpusSource(name)
         session.clear_question()
 
 
 def await_corpus(name: str) -> Corpus | None:
-    """Return the corpus.
+    """Open a corpus in a job and return it.
 
     Show an error and return None if it cannot be opened.
     """
@@ -96,15 +103,17 @@ def await_corpus(name: str) -> Corpus | None:
 
 
 def await_result(key: str, work: Any, words: str, rerun: bool = True) -> Any | None:
-    """Return the result of a job.
+    """Run a job, wait for it, and return its result.
 
-    None if it fails or is cancelled, with a message drawn. If it takes long, the progress and a
-    cancel button are shown.
+    If the job fails or is cancelled, a message is drawn and None is returned. While it takes long,
+    the progress and a cancel button are shown.
 
     Parameters
     ----------
+    key : identifies the job. A running job with this key is awaited and not started again.
+    work : computes the result, given the job.
     words : what the job does, for the progress bar.
-    rerun : whether an ended job is run again.
+    rerun : whether an ended job is run again; otherwise its result is returned.
     """
     job = engine().jobs.run(key, work, again=rerun)
     if not job.wait(0.5):
@@ -124,12 +133,12 @@ def draw_corpus_facts(corpus: Corpus) -> None:
         corpus.licence,
     ]
     st.caption(plain("  ·  ".join(filter(None, parts))))
-    graphs: dict[str, dict[str, None]] = {}
+    # For each origin of shipped graphs, their kinds, each once and in order.
+    kinds_by_title: dict[str, dict[str, None]] = {}
     for shipped in shipped_builds(corpus):
-        graphs.setdefault(shipped.words(), {})[
-            GRAPH_KIND_WORDS[find_build(shipped.build).graph]
-        ] = None
-    for title, kinds in graphs.items():
+        kind = GRAPH_KIND_WORDS[find_build(shipped.build).graph]
+        kinds_by_title.setdefault(shipped.words(), {})[kind] = None
+    for title, kinds in kinds_by_title.items():
         caption("Comes with it: {kinds}. {title}.", kinds=", ".join(kinds), title=title)
     draw_language(corpus)
 

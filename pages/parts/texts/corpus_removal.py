@@ -46,7 +46,7 @@ def _remove(corpus: Corpus) -> None:
         session.clear_question()
 
 
-def remove_document(corpus: Corpus, id: str) -> None:
+def draw_remove_document(corpus: Corpus, id: str) -> None:
     """Draw the button that removes one document of a user's own corpus after a confirmation."""
     if not corpus.own or len(corpus) < 2:
         return

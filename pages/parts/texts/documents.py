@@ -1,4 +1,7 @@
-"""Documents of a corpus and their passages, searched and listed in pages."""
+"""Documents of a corpus and their passages, searched and listed in pages.
+
+The screen calls the passages chunks.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from pages.parts.shared.tables import clickable_table, page_of, pager
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.corpus_choice import await_result, draw_corpus_facts
-from pages.parts.texts.corpus_removal import remove_document
+from pages.parts.texts.corpus_removal import draw_remove_document
 from pages.parts.texts.passage import draw_passage
 from pages.parts.texts.text_search import matching_rows
 
@@ -66,6 +69,7 @@ def draw_documents(corpus: Corpus) -> None:
 
 
 def _clear_position(corpus: Corpus) -> None:
+    """Go back to the first page of both lists."""
     for page in (Session.texts_document_page, Session.texts_chunk_page):
         page[corpus.name].value = 0
 
@@ -87,6 +91,7 @@ def _draw_document_table(corpus: Corpus, query: str) -> None:
         tr("From"): corpus.table.texts("source", shown_rows),
         tr("Characters"): _lengths(corpus.table, shown_rows),
     }
+    # Documents without titles have their ids as titles, so one column is enough.
     if columns[tr("Id")] == columns[tr("Title")]:
         del columns[tr("Id")]
     clickable_table(
@@ -133,7 +138,7 @@ def _draw_passage_list(corpus: Corpus, query: str) -> None:
 
 def _draw_document(corpus: Corpus, id: str) -> None:
     """Draw a document, passage by passage."""
-    document = corpus.row(id)
+    row = corpus.row(id)
     button(
         tr("All documents"),
         Session.texts_document.drop,
@@ -141,11 +146,11 @@ def _draw_document(corpus: Corpus, id: str) -> None:
         icon="arrow_back",
         type="tertiary",
     )
-    title = corpus.table.text("title", document) or id
-    source = corpus.table.text("source", document)
+    title = corpus.table.text("title", row) or id
+    source = corpus.table.text("source", row)
     st.subheader(plain(title), anchor=False)
-    remove_document(corpus, id)
-    table = _passage_table(corpus, document)
+    draw_remove_document(corpus, id)
+    table = _passage_table(corpus, row)
     if table is None:
         return
     parts = [
@@ -164,9 +169,10 @@ def _draw_document(corpus: Corpus, id: str) -> None:
 
 
 def _passage_table(corpus: Corpus, row: int | None = None) -> Table | None:
-    """Return the passages of a corpus, or of the document in a row, split as in builds.
+    """Return the passages of a corpus or of one document.
 
-    If that fails, the error is drawn and None is returned.
+    Without `row` they are those of the corpus. Documents are split as in builds. If that fails, the
+    error is drawn and None is returned.
     """
     chunker = choose_build("chunks").line.operators[0]
     assert isinstance(chunker, Chunker)
@@ -177,6 +183,10 @@ def _passage_table(corpus: Corpus, row: int | None = None) -> Table | None:
 
 
 def _draw_passages(page: SessionKey[int], table: Table, rows: Any, query: str) -> None:
+    """Draw one page of the passages in `rows`.
+
+    The words of the query are marked.
+    """
     page_range = page_of(page, len(rows), PASSAGES_PER_PAGE)
     for i in page_range:
         draw_passage(table, int(rows[i]), query)

@@ -24,17 +24,17 @@ from pages.parts.texts.entity_table import MAX_TABLE_CHARACTERS
 from pages.parts.texts.passage import draw_passage, name_pattern
 from pages.parts.texts.text_trail import (
     button_name,
-    chunk_rows,
     communities_of,
     community_title,
     go_to_entity,
     has_passage_nodes,
     is_tree,
-    levels,
+    level_names,
     node_label,
     node_noun,
     open_community,
-    trail,
+    rows_of_passage_nodes,
+    visited_entities,
 )
 
 RELATIONS_PER_PAGE = 25
@@ -54,18 +54,19 @@ def draw_entity(graph: Graph, node: int) -> None:
         st.subheader(plain(node_label(graph, node)), anchor=False, width="content")
         kind = ""
         if in_tree:
-            kind = levels(graph)[node]
+            kind = level_names(graph)[node]
         elif table is not None:
             kind = table.text("type", node)
         if kind:
             st.badge(plain(kind), color="blue")
     _draw_communities(graph, node)
-    row = chunk_rows(graph, [node]).get(node)
+    # None unless the node is itself a passage.
+    passage_row = rows_of_passage_nodes(graph, [node]).get(node)
     has_relations = bool(graph.degree(node))
     columns = st.columns(2, gap="large") if has_relations else [st.container()]
     with columns[0]:
-        if row is not None:
-            draw_passage(graph.columns.tables()["chunks"], row)
+        if passage_row is not None:
+            draw_passage(graph.columns.tables()["chunks"], passage_row)
         else:
             _draw_description(graph, node)
             if not in_tree:
@@ -73,10 +74,10 @@ def draw_entity(graph: Graph, node: int) -> None:
     if has_relations:
         with columns[1]:
             _draw_relations(graph, node)
-            if row is None and not in_tree:
+            if passage_row is None and not in_tree:
                 _draw_picture(graph, node)
     # A summary's own parts come first, then all passages that it sums up.
-    if row is None and in_tree:
+    if passage_row is None and in_tree:
         _draw_passages(graph, node)
 
 
@@ -104,7 +105,8 @@ def _draw_communities(graph: Graph, node: int) -> None:
 
 
 def _draw_trail(graph: Graph) -> None:
-    visited = trail(graph)
+    """Draw the links back to the table and to earlier entities."""
+    visited = visited_entities(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         button(
             tr("All {things}", things=node_noun(graph).lower()),
@@ -124,7 +126,7 @@ class EntityRelations:
     """Relations of an entity, as arrays with an element for each relation."""
 
     neighbours: np.ndarray  # ids of the other entities
-    edges: np.ndarray
+    edges: np.ndarray  # ids of the edges in the graph
     is_forward: np.ndarray  # true if the relation goes to the other entity
     weights: np.ndarray
 
@@ -175,12 +177,13 @@ def _draw_relations(graph: Graph, node: int) -> None:
 
 def _sorted_relations(graph: Graph, node: int) -> EntityRelations:
     """Return the relations of an entity, heaviest first."""
-    neighbours, edges, forward = graph.steps(node)
+    neighbours, edges, is_forward = graph.steps(node)
     weights = _weights(graph)[edges]
-    # In a tree, the summary of the node comes first.
-    summary_rank = forward if is_tree(graph) else np.zeros(len(edges))
+    # In a tree, edges lead from a summary to its parts, so a backward edge leads to the summary of
+    # the node, which comes first.
+    summary_rank = is_forward if is_tree(graph) else np.zeros(len(edges))
     order = np.lexsort((neighbours, edges, -weights, summary_rank))
-    return EntityRelations(neighbours, edges, forward, weights).select(order)
+    return EntityRelations(neighbours, edges, is_forward, weights).select(order)
 
 
 def _relation_columns(
@@ -188,11 +191,11 @@ def _relation_columns(
 ) -> dict[str, Sequence[Any]]:
     """Return the columns of the table of relations.
 
-    Those without any text are left out.
+    Columns without any text are left out.
     """
     columns: dict[str, Sequence[Any]] = {}
     if graph.n_relations > 1 and not is_tree(graph):
-        columns[tr("Way")] = ["→" if ahead else "←" for ahead in relations.is_forward]
+        columns[tr("Way")] = ["→" if forward else "←" for forward in relations.is_forward]
     columns[tr("Related to")] = [node_label(graph, int(other)) for other in relations.neighbours]
     columns[tr("Relation")] = _relation_words(graph, relations)
     if graph.columns.edges is not None:
@@ -210,7 +213,7 @@ def _relation_words(graph: Graph, relations: EntityRelations) -> Sequence[str]:
     """Return the words of each relation."""
     if not is_tree(graph):
         return relation_names(graph, relations.edges)
-    return [tr("sums up") if ahead else tr("is summed up in") for ahead in relations.is_forward]
+    return [tr("sums up") if forward else tr("is summed up in") for forward in relations.is_forward]
 
 
 def _has_text(values: Sequence[Any]) -> bool:
@@ -219,11 +222,12 @@ def _has_text(values: Sequence[Any]) -> bool:
 
 
 def _draw_picture(graph: Graph, node: int) -> None:
-    """Draw the entity among its most related ones.
+    """Draw the entity among its most related entities.
 
-    A click goes there.
+    A click on one of them goes there.
     """
     neighbours, edges, _ = graph.steps(node)
+    # Twice as many, because several edges may lead to the same entity.
     near = neighbours[np.lexsort((neighbours, -_weights(graph)[edges]))][: MAX_DRAWN_NEIGHBOURS * 2]
     part = neighbourhood(graph, node, near.tolist(), MAX_DRAWN_NEIGHBOURS)
     drawn_nodes = {*part.near, *part.far}
@@ -240,9 +244,9 @@ def _draw_picture(graph: Graph, node: int) -> None:
 
 
 def _weights(graph: Graph) -> np.ndarray:
-    """Return the weight of each relation.
+    """Return the weight of each edge of the graph.
 
-    1 if the graph has none.
+    If it has no weights, all are 1.
     """
     weights = edge_weights(graph)
     return np.ones(graph.n_edges) if weights is None else weights

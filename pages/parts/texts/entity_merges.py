@@ -1,4 +1,9 @@
-"""Merges of duplicate entities in all graphs of the documents, and the evaluation of them."""
+"""Merges of duplicate entities in all graphs of a corpus.
+
+A build joins names by rules. The user can reject what it joined, resolve names that fitted several
+entities, and accept suggested pairs. The choices are saved with the corpus as `EntityMerges`: the
+`edits` are merges, and the `refused` pairs are never merged.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,7 @@ from pages.parts.shared.text import isolated, many, plain
 from pages.parts.shared.wording import noun, tr
 from pages.parts.texts.graph_comparison import method_on_build
 
-FIRST_LISTED_ROWS = 8  # suggestions, and merges, that are listed at first
+FIRST_LISTED_ROWS = 8  # rows that each list shows at first
 MAX_ROW_CANDIDATES = 3  # candidates of an ambiguous name that have a button
 ROWS_PER_CLICK = 24  # rows that each click adds
 MAX_COMPARED_ENTITIES = 100_000  # most entities whose names are compared while the page waits
@@ -47,7 +52,8 @@ class MergeReview:
     Attributes
     ----------
     graph, merged_graph : the graph as built, and after the merges.
-    refusal : the reason that nothing may be changed; empty if it may.
+    merges : the saved merges and rejected pairs of the corpus.
+    refusal : the reason that this visitor may change nothing; empty if changes are allowed.
     """
 
     corpus: Corpus
@@ -63,15 +69,15 @@ class MergeReview:
         return session.mend_shown or FIRST_LISTED_ROWS
 
     def draw_button(
-        self, label: str, change: Callable[[EntityMerges], EntityMerges], key: str, **look: Any
+        self, label: str, change: Callable[[EntityMerges], EntityMerges], key: str, **options: Any
     ) -> None:
-        """Draw a button that changes the saved merges."""
+        """Draw a button that replaces the saved merges by `change` of them."""
         button(
             label,
             partial(change_merges, self.corpus, change),
             key=key,
             why_not=self.refusal,
-            **look,
+            **options,
         )
 
     def draw_more_button(self, rows: int, key: str) -> None:
@@ -87,7 +93,8 @@ def draw_merges(
 ) -> Graph:
     """Draw the suggestions and merges, and return the merged graph.
 
-    A graph without entities is returned as it is. `rebuild` starts a new build of the graph.
+    A graph whose nodes are no entities is returned unchanged, and so is any graph if the merges
+    cannot be read. `rebuild` starts a new build of the graph.
     """
     table = graph.columns.nodes
     if table is None or table.has_column("level") or not graph.n_nodes:
@@ -98,8 +105,8 @@ def draw_merges(
     except HopscopeError as error:
         st.error(plain(str(error)))
         return graph
-    why = visitor_refusal(CORPUS_OWNED_KIND, corpus.name) if corpus.own else ""
-    review = MergeReview(corpus, build, graph, merged_graph, saved_merges, why)
+    refusal = visitor_refusal(CORPUS_OWNED_KIND, corpus.name) if corpus.own else ""
+    review = MergeReview(corpus, build, graph, merged_graph, saved_merges, refusal)
     with st.expander(tr("Duplicate names"), icon=":material/healing:", key="texts_mend"):
         caption(
             "A merge applies to all graphs of these texts, also when they are rebuilt. The "
@@ -157,7 +164,7 @@ def _draw_joined_names(review: MergeReview, merges: NameMerges) -> None:
 
 
 def _draw_ambiguous_names(review: MergeReview, merges: NameMerges) -> None:
-    """Draw ambiguous names, with a button for each possible match."""
+    """Draw the names that fitted several entities, with their matches."""
     ambiguous: list[tuple[NearMerge, list[str]]] = []
     for row in merges.near:
         candidates = [
@@ -203,13 +210,19 @@ def _button_container() -> Any:
 
 
 def _document_words(row: NameMerge | NearMerge) -> str:
-    """Return the documents of a row in words."""
+    """Return the documents of a name in words.
+
+    An ellipsis means that not all are recorded.
+    """
     more = " …" if row.times > len(row.documents) else ""
     return plain(tr("In {documents}{more}", documents=", ".join(row.documents), more=more))
 
 
 def _draw_suggestions(review: MergeReview) -> None:
-    """Draw pairs that may be the same, each with buttons to merge or reject it."""
+    """Draw pairs of names that may mean the same.
+
+    Each has buttons to merge or reject it.
+    """
     if review.graph.n_nodes > MAX_COMPARED_ENTITIES:
         caption(
             "This graph has more than {limit:,} entities. The command line lists which names may be "
@@ -229,7 +242,7 @@ def _draw_suggestions(review: MergeReview) -> None:
         )
     )
     if job is not None and is_done and not job.error:
-        suggestions += _open_pairs(job.result, review)
+        suggestions += _undecided_pairs(job.result, review)
     st.markdown(f"**{many(len(suggestions), 'suggestion')}**")
     if not suggestions and is_done:
         caption("None left.")
@@ -271,18 +284,22 @@ def _draw_suggestion(review: MergeReview, index: int, suggestion: Suggestion) ->
 def _pairs_by_spelling(
     digest: str, refused: tuple, _graph: Graph, _merges: EntityMerges
 ) -> list[Suggestion]:
+    """Return the pairs of similar spelling.
+
+    `digest` and `refused` are the key of the cache.
+    """
     return suggest_by_spelling(_graph, _merges)
 
 
-def _open_pairs(pairs: list[Suggestion], review: MergeReview) -> list[Suggestion]:
+def _undecided_pairs(pairs: list[Suggestion], review: MergeReview) -> list[Suggestion]:
     """Return the pairs found by vectors, without those that were merged or rejected since."""
-    open_pairs = []
+    undecided_pairs = []
     for pair in pairs:
         names = pair.edit.names
         is_refused = ordered_pair(*names) in review.merges.refused
         if not is_refused and all(map(review.merged_graph.nodes_named, names)):
-            open_pairs.append(pair)
-    return open_pairs
+            undecided_pairs.append(pair)
+    return undecided_pairs
 
 
 def _vector_job_key(graph: Graph) -> str:
@@ -290,7 +307,7 @@ def _vector_job_key(graph: Graph) -> str:
 
 
 def _compare_vectors(review: MergeReview) -> None:
-    """Start to compare the vectors of names."""
+    """Start the job that finds pairs of names with similar vectors."""
 
     def work(job: Job) -> list[Suggestion]:
         job.report(tr("Comparing the vectors of names"))
@@ -410,9 +427,9 @@ def _draw_evaluation(review: MergeReview) -> None:
 
 
 def _methods_on(build: GraphBuild) -> dict[str, Method]:
-    """Return the methods on the kind of graph of a build.
+    """Return the methods for the kind of graph of a build.
 
-    For a user's own line, on this build.
+    They are by id. If the build is a user's own line, the methods use this build.
     """
     build_methods = {}
     for id, method in methods().items():
@@ -421,12 +438,12 @@ def _methods_on(build: GraphBuild) -> dict[str, Method]:
     return build_methods
 
 
-def _evaluate(name: str, set_name: str, method: Method, model: bool) -> None:
-    """Start the evaluation.
+def _evaluate(corpus_name: str, set_name: str, method: Method, model: bool) -> None:
+    """Start the evaluation of a method without and with the saved merges.
 
-    If it was made before, show that one.
+    An equal evaluation that exists already is shown instead.
     """
     plan = make_plan(
         (without_saved_merges(method), method), set_name, None, engine().graph, model=model
     )
-    Session.mend_run[name].value = evaluate(engine(), store(), plan).number
+    Session.mend_run[corpus_name].value = evaluate(engine(), store(), plan).number

@@ -1,4 +1,7 @@
-"""Table of entities; a click goes to one."""
+"""Table of the entities of a graph.
+
+A click on a row opens its entity.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,20 @@ from pages.parts.texts.text_trail import (
     go_to_entity,
     has_passage_nodes,
     is_tree,
-    levels,
+    level_names,
     node_label,
 )
 
 MAX_TABLE_CHARACTERS = 160  # most characters of a description
 
 
-def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
-    """Draw some nodes as a table.
+def draw_nodes(graph: Graph, nodes: np.ndarray, name: str) -> None:
+    """Draw a table of one or more nodes.
 
-    `name` identifies it among the tables of the graph.
+    `name` identifies the table among those of the graph.
     """
     has_passages = has_passage_nodes(graph)
-    offsets = chunks_of(graph, "nodes").indptr
+    offsets = chunks_of(graph, "nodes").indptr  # where the list of chunks of each node starts
     texts = [shorten(text, MAX_TABLE_CHARACTERS) for text in node_texts(graph, nodes)]
     columns = {
         tr("Name"): [node_label(graph, int(node)) for node in nodes],
@@ -55,12 +58,12 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
 
 
 def _types(graph: Graph, nodes: np.ndarray) -> list[str]:
-    """Return the type of each node.
+    """Return the type of each node, or its level.
 
-    Its level in a tree.
+    Nodes of a tree have levels. The list is empty if the graph has neither.
     """
     if is_tree(graph):
-        node_levels = levels(graph)
+        node_levels = level_names(graph)
         return [node_levels[node] for node in nodes.tolist()]
     table = graph.columns.nodes
     return [] if table is None or has_passage_nodes(graph) else table.texts("type", nodes)

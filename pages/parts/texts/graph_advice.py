@@ -1,6 +1,6 @@
-"""Advice whether the documents need a graph.
+"""Advice on whether a corpus needs a graph.
 
-Questions are made of the documents and asked by methods with and without a graph.
+Questions are made from the documents and answered by methods with and without a graph.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from pages.parts.texts.graph_builds import draw_cost_progress
 
 ADVICE_TITLE = tr("Do I need a graph at all?")
 ADVICE_CANCELLED_NOTE = tr("Cancelled. What was done is saved, and goes on from there.")
-_answers: LRUCache[tuple, AdviceAnswer] = LRUCache(16)  # by evaluation and its progress
+# Answers by their evaluation and its progress, since reading the rows of an evaluation takes time.
+_answers: LRUCache[tuple, AdviceAnswer] = LRUCache(16)
 QUESTION_MAKERS = {
     QUESTIONS_BY_MODEL: tr("a language model, checked"),
     QUESTIONS_BY_NAMES: tr("names in the texts"),
@@ -111,12 +112,12 @@ def _draw_answer(corpus: Corpus, record: Advice, is_current: bool) -> None:
             _draw_roadmap(corpus, advice_answer)
         with st.popover(tr("Run again"), icon=":material/refresh:"):
             _draw_form(corpus, record)
-        figures = {"run": str(record.run)}
+        run_parameters = {"run": str(record.run)}
         st.page_link(
             "pages/evaluate.py",
             label=tr("All figures and questions"),
             icon=":material/bar_chart:",
-            query_params=figures,
+            query_params=run_parameters,
         )
         caption("It took {span}.", span=duration_text(record.seconds))
 
@@ -171,9 +172,9 @@ def _draw_roadmap(corpus: Corpus, advice_answer: AdviceAnswer) -> None:
 
 
 def _answer(record: Advice) -> AdviceAnswer | None:
-    """Return the answer from the saved rows.
+    """Return the answer from the saved rows of the evaluation.
 
-    None if they were deleted.
+    It is None if they were deleted.
     """
     try:
         run = store().run(record.run)
@@ -195,14 +196,14 @@ def _draw_form(corpus: Corpus, record: Advice | None) -> None:
             "answer is a sentence."
         )
     maker = _choose_question_maker(corpus, record)
-    expected = _cost_job(corpus, maker)
-    if not expected.has_ended:
-        draw_cost_progress(expected)
+    cost_job = _cost_job(corpus, maker)
+    if not cost_job.has_ended:
+        draw_cost_progress(cost_job)
         return
-    if expected.error or expected.result is None:
-        st.error(plain(expected.error or tr("Counting was cancelled.")))
+    if cost_job.error or cost_job.result is None:
+        st.error(plain(cost_job.error or tr("Counting was cancelled.")))
         return
-    sentence = expected.result.words()
+    sentence = cost_job.result.words()
     label = tr("Find out")
     if record is not None:
         label = tr("Start") if is_done else tr("Go on")
@@ -220,6 +221,7 @@ def _draw_form(corpus: Corpus, record: Advice | None) -> None:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _draw_roadmap(corpus, AdviceAnswer("", ""))
     if pressed:
+        # A repeated run draws other questions, so it has the next seed.
         seed = record.seed + is_done if record is not None else 0
         with shown_errors():
             start_advice(engine(), store(), corpus, by=maker, seed=seed)
@@ -227,9 +229,10 @@ def _draw_form(corpus: Corpus, record: Advice | None) -> None:
 
 
 def _choose_question_maker(corpus: Corpus, record: Advice | None) -> str:
-    """Draw and return the choice of the questions' maker.
+    """Draw the choice of the questions' maker.
 
-    Without a language model, names are used. The earlier choice is selected at first.
+    Return its key in `QUESTION_MAKERS`. Without a language model there is no choice: the questions
+    are made from names. The maker of `record` is selected at first.
     """
     if default_writer(engine().models) != QUESTIONS_BY_MODEL:
         return QUESTIONS_BY_NAMES
@@ -249,7 +252,10 @@ def _choose_question_maker(corpus: Corpus, record: Advice | None) -> str:
 
 
 def _cost_job(corpus: Corpus, maker: str) -> Job:
-    """Return the job that estimates the cost."""
+    """Return the job that estimates the cost.
+
+    A new job is started when a graph was built or became outdated.
+    """
     is_built = [build_status(corpus, build_for(corpus, kind)).is_current for kind in graph_kinds()]
     key = f"cost-advice-{corpus.digest}-{maker}-{is_built}"
     return engine().jobs.run(

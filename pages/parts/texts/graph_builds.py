@@ -26,14 +26,15 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.spending import draw_spending_limit
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.texts.build_choice import absent_models, choose_build
+from pages.parts.texts.build_choice import absent_models, choose_corpus_build
 from pages.parts.texts.building_cost import draw_building_cost
 from pages.parts.texts.corpus_choice import draw_language
 from pages.parts.texts.entity_merges import draw_merges
 from pages.parts.texts.graph_view import draw_graph_view
 from pages.parts.texts.steps import draw_build_steps, draw_compare_link
 
-# Keys of the builds that have ended. Each may have made others cheaper, so costs are counted again.
+# Job keys of the builds that have ended. A build may make others cheaper, so that all costs are
+# estimated again after each.
 _ended_build_keys: list[str] = []
 Colour = Literal["orange", "green", "blue", "gray"]
 COST_VALID_SECONDS = 600.0  # seconds after which the cost of a build is estimated again
@@ -41,7 +42,7 @@ COST_VALID_SECONDS = 600.0  # seconds after which the cost of a build is estimat
 
 def draw_builds(corpus: Corpus) -> None:
     """Draw the choice of a graph, its state, and the built graph."""
-    build = draw_build_steps(corpus, choose_build(corpus))
+    build = draw_build_steps(corpus, choose_corpus_build(corpus))
     if build is None:
         return
     draw_language(corpus)
@@ -62,126 +63,127 @@ def draw_builds(corpus: Corpus) -> None:
 
 
 def draw_build_card(corpus: Corpus, build: GraphBuild) -> bool:
-    """Draw the state of a graph, with its cost and a button if it is not built.
+    """Draw the state of a graph in a box.
 
-    Return whether the graph is being built.
+    Return whether the graph is being built. A graph that is not built has its expected cost and a
+    button that starts the build.
     """
     status = build_status(corpus, build)
-    job = engine().background_jobs.get(_key(corpus, build))
+    job = engine().background_jobs.get(_job_key(corpus, build))
     is_running = job is not None and not job.has_ended
     with st.container(border=True, key=f"build-{status.folder.name}"):
-        _draw_built(corpus, status, job)
+        _draw_card_content(corpus, status, job)
     _rerun_on_change(corpus, build, is_running)
     return is_running
 
 
-def _draw_built(corpus: Corpus, now: Status, job: Job | None) -> None:
+def _draw_card_content(corpus: Corpus, status: Status, job: Job | None) -> None:
     is_running = job is not None and not job.has_ended
-    is_ready = now.is_current and not is_running
+    is_ready = status.is_current and not is_running
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{plain(now.build.title)}**", width="content")
-        words, color, icon = _state(corpus, now, job)
+        st.markdown(f"**{plain(status.build.title)}**", width="content")
+        words, color, icon = _state_badge(corpus, status, job)
         st.badge(words, color=color, icon=f":material/{icon}:" if icon else None)
         if is_ready:
-            _draw_report(now)
-    if now.uncovered:
-        st.caption(f":material/info: {plain(now.uncovered)}")
+            _draw_report(status)
+    if status.uncovered:
+        st.caption(f":material/info: {plain(status.uncovered)}")
     if is_ready:
-        _draw_missing_parts(corpus, now)
-        draw_building_cost(corpus, now)
+        _draw_missing_parts(corpus, status)
+        draw_building_cost(corpus, status)
     else:
-        st.caption(plain(now.build.line.words()))
+        st.caption(plain(status.build.line.words()))
         if not is_running:
-            _draw_start(corpus, now, job)
+            _draw_start(corpus, status, job)
     if job is not None:
         end_text = ""
-        if job.status == JOB_CANCELLED and not now.is_current:
+        if job.status == JOB_CANCELLED and not status.is_current:
             end_text = tr("Cancelled. What was read is saved; the next build goes on from there.")
-        draw_job(job, now.build.id, end_text, share=True)
+        draw_job(job, status.build.id, end_text, share=True)
 
 
-def _draw_missing_parts(corpus: Corpus, now: Status) -> None:
+def _draw_missing_parts(corpus: Corpus, status: Status) -> None:
     """Draw which replies or vectors a built graph lacks, and a button that computes them."""
-    if _count_unreadable(now):
-        _draw_missing_replies(corpus, now)
-    elif not now.is_indexed:
+    if _count_unreadable(status):
+        _draw_missing_replies(corpus, status)
+    elif not status.is_indexed:
         caption("Built by a question; vectors are added when needed.")
-        _build_button(corpus, now, tr("Compute all vectors now"))
+        _draw_build_button(corpus, status, tr("Compute all vectors now"))
 
 
-def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, str]:
-    """Return the words, the colour and the icon of a graph's state."""
+def _state_badge(corpus: Corpus, status: Status, job: Job | None) -> tuple[str, Colour, str]:
+    """Return words, colour and icon of a graph's state."""
     if job is not None and not job.has_ended:
         words = tr("waiting") if job.status == JOB_WAITING else tr("being built")
         return words, "orange", "construction"
-    if now.is_current and _count_unreadable(now):
+    if status.is_current and _count_unreadable(status):
         return tr("built, incomplete"), "orange", "warning"
-    if now.is_current:
+    if status.is_current:
         return tr("built"), "green", "check"
-    if now.has_renamed:
+    if status.has_renamed:
         return tr("built, names marked since"), "orange", "healing"
-    if find_shipped_build(corpus, now.build):
+    if find_shipped_build(corpus, status.build):
         return tr("comes with these texts"), "blue", "inventory_2"
-    return tr("of earlier documents") if now.is_built else tr("not built"), "gray", ""
+    return tr("of earlier documents") if status.is_built else tr("not built"), "gray", ""
 
 
-def _draw_start(corpus: Corpus, now: Status, old_job: Job | None) -> None:
+def _draw_start(corpus: Corpus, status: Status, old_job: Job | None) -> None:
     """Draw the expected cost of a build, and the start button once the cost is known."""
-    shipped = find_shipped_build(corpus, now.build)
+    shipped = find_shipped_build(corpus, status.build)
     if shipped is not None:
         write(
             "{words}. Opening it computes vectors and needs no language model.",
             words=shipped.words(),
         )
-        _build_button(corpus, now, tr("Open"), type="primary")
+        _draw_build_button(corpus, status, tr("Open"), type="primary")
         return
-    if now.outdated:
-        st.write(plain(now.outdated))
-        if now.build.extractor == "opened":
+    if status.outdated:
+        st.write(plain(status.outdated))
+        if status.build.extractor == "opened":
             return
-    cost_job = _cost_job(corpus, now.build)
+    cost_job = _cost_job(corpus, status.build)
     if cost_job.error:
         st.error(plain(cost_job.error))
     elif not cost_job.has_ended:
         draw_cost_progress(cost_job)
     else:
-        _draw_known_cost(corpus, now, old_job, cost_job.result)
+        _draw_known_cost(corpus, status, old_job, cost_job.result)
 
 
-def _draw_known_cost(corpus: Corpus, now: Status, old_job: Job | None, cost: BuildCost) -> None:
+def _draw_known_cost(corpus: Corpus, status: Status, old_job: Job | None, cost: BuildCost) -> None:
     """Draw a known cost, and the start button unless a model is missing."""
     is_complete = bool(cost.chunks) and not cost.missing
     sentence = cost.words()
-    if is_complete and _extracts(now.build):
+    if is_complete and _has_extraction(status.build):
         sentence = " ".join([tr("Nothing is read again."), *cost.further_sentences()])
     st.write(plain(sentence))
     for note in cost.language:
         st.warning(plain(note), icon=":material/translate:")
-    missing_models = _missing_model_texts(now.build, is_complete)
+    missing_models = _missing_model_texts(status.build, is_complete)
     for text in missing_models:
         st.text(text)
     if missing_models:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cap, valid = (
-            draw_spending_limit(f"build_cap-{now.folder.name}") if cost.calls else (None, True)
+            draw_spending_limit(f"build_cap-{status.folder.name}") if cost.calls else (None, True)
         )
-        label = _start_label(now, old_job, cost)
-        _build_button(corpus, now, label, cap=cap, type="primary", disabled=not valid)
+        label = _start_label(status, old_job, cost)
+        _draw_build_button(corpus, status, label, cap=cap, type="primary", disabled=not valid)
 
 
-def _start_label(now: Status, old_job: Job | None, cost: BuildCost) -> str:
+def _start_label(status: Status, old_job: Job | None, cost: BuildCost) -> str:
     """Return the label of the start button."""
-    if now.is_built:
+    if status.is_built:
         return tr("Rebuild")
     if old_job is not None and cost.missing < cost.chunks:
         return tr("Go on")
     return tr("Build")
 
 
-def _draw_missing_replies(corpus: Corpus, now: Status) -> None:
+def _draw_missing_replies(corpus: Corpus, status: Status) -> None:
     """Draw the number of missing replies, and a button that asks for them again."""
-    unreadable = _count_unreadable(now)
+    unreadable = _count_unreadable(status)
     st.warning(
         tr(
             "{replies} of the language model could not be read. The graph lacks their entities "
@@ -189,45 +191,45 @@ def _draw_missing_replies(corpus: Corpus, now: Status) -> None:
             replies=many(unreadable, "reply", "replies"),
         )
     )
-    _build_button(corpus, now, tr("Build again"), icon="refresh", type="primary")
+    _draw_build_button(corpus, status, tr("Build again"), icon="refresh", type="primary")
     caption("Asks again for these replies only.")
 
 
-def _count_unreadable(now: Status) -> int:
+def _count_unreadable(status: Status) -> int:
     """Return how many unreadable replies a new build would ask for again.
 
-    0 for a shipped graph.
+    It is 0 for a shipped graph, and for one that is not built or is outdated.
     """
-    if not now.is_current or now.report.get("shipped"):
+    if not status.is_current or status.report.get("shipped"):
         return 0
-    return sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE_COUNTS)
+    return sum(status.report.get("counts", {}).get(name, 0) for name in UNREADABLE_COUNTS)
 
 
-def _build_button(
+def _draw_build_button(
     corpus: Corpus,
-    now: Status,
+    status: Status,
     label: str,
     icon: str = "play_arrow",
     cap: Cap | None = None,
-    **look: Any,
+    **options: Any,
 ) -> None:
     """Draw the button that starts a build.
 
-    `look` are further arguments of `button`.
+    `options` are further arguments of `button`.
     """
-    begin = partial(start_build, corpus, now.build, cap)
-    button(label, begin, key=f"start-{now.folder.name}", icon=icon, **look)
+    start = partial(start_build, corpus, status.build, cap)
+    button(label, start, key=f"start-{status.folder.name}", icon=icon, **options)
 
 
-def _extracts(build: GraphBuild) -> bool:
-    """Return whether a build extracts from the passages."""
+def _has_extraction(build: GraphBuild) -> bool:
+    """Return whether a build extracts entities and relations from the passages."""
     return any(operator.stage == "extract" for operator in build.line)
 
 
 def _missing_model_texts(build: GraphBuild, is_complete: bool) -> list[str]:
     """Return how to get each missing model of a build.
 
-    Language models are not needed if all their replies are saved (`is_complete`).
+    If all replies are saved (`is_complete`), language models are not needed.
     """
     return [
         split_command(model.how_to_get)[0]
@@ -239,9 +241,10 @@ def _missing_model_texts(build: GraphBuild, is_complete: bool) -> list[str]:
 def _cost_job(corpus: Corpus, build: GraphBuild) -> Job:
     """Return the job that estimates the cost of a build.
 
-    A new one after each build.
+    A new job is started after each build of any graph, and after `COST_VALID_SECONDS`.
     """
-    key = f"cost-{corpus.digest}-{build.id}-{len(_ended_build_keys)}-{time.time() // COST_VALID_SECONDS:.0f}"
+    period = int(time.time() // COST_VALID_SECONDS)
+    key = f"cost-{corpus.digest}-{build.id}-{len(_ended_build_keys)}-{period}"
     return engine().jobs.run(key, lambda job: estimate_cost(corpus, build, engine().models, job))
 
 
@@ -254,12 +257,13 @@ def draw_cost_progress(job: Job) -> None:
 
 
 def start_build(corpus: Corpus, build: GraphBuild, cap: Cap | None = None) -> Job:
-    """Start to build a graph, unless that runs already, and return the job.
+    """Start to build a graph, unless it runs, and return the job.
 
-    It stops before its cost would exceed the cap.
+    The job stops before its cost would exceed the cap.
     """
-    key = _key(corpus, build)
+    key = _job_key(corpus, build)
     models = engine().models
+    # A shipped graph brings the replies of its language model, so none is asked.
     if find_shipped_build(corpus, build):
         models = ModelsWithoutChat(models)
 
@@ -274,14 +278,16 @@ def start_build(corpus: Corpus, build: GraphBuild, cap: Cap | None = None) -> Jo
 
 
 def is_building(corpus: Corpus) -> bool:
-    """Return whether a graph of the corpus is being built, perhaps by a user's own line."""
-    return any(not job.has_ended for job in engine().background_jobs.with_key_prefix(_key(corpus)))
+    """Return whether any graph of the corpus is being built."""
+    return any(
+        not job.has_ended for job in engine().background_jobs.with_key_prefix(_job_key(corpus))
+    )
 
 
-def _key(corpus: Corpus, build: GraphBuild | None = None) -> str:
+def _job_key(corpus: Corpus, build: GraphBuild | None = None) -> str:
     """Return the key of the job of a build.
 
-    Without a build, the prefix of all of the corpus.
+    Without a build, return the prefix of the keys of all builds of the corpus.
     """
     return f"build-{corpus.name}/{'' if build is None else build_folder(corpus, build).name}"
 
@@ -289,22 +295,22 @@ def _key(corpus: Corpus, build: GraphBuild | None = None) -> str:
 @st.fragment(run_every=2.0)
 def _rerun_on_change(corpus: Corpus, build: GraphBuild, was_running: bool) -> None:
     """Draw the page again when this build was started or ended elsewhere, as in another tab."""
-    job = engine().background_jobs.get(_key(corpus, build))
+    job = engine().background_jobs.get(_job_key(corpus, build))
     if (job is not None and not job.has_ended) != was_running:
         st.rerun()
 
 
-def _draw_report(now: Status) -> None:
+def _draw_report(status: Status) -> None:
     """Draw the time and the models of a build, and what was left out."""
-    counts = now.report.get("counts", {})
-    used = now.report.get("usage", {})
-    shipped = now.report.get("shipped")
-    span = duration_text(sum(now.report.get("seconds", {}).values()))
+    counts = status.report.get("counts", {})
+    used = status.report.get("usage", {})
+    shipped = status.report.get("shipped")
+    span = duration_text(sum(status.report.get("seconds", {}).values()))
     parts = [many(counts.get("chunks", 0), "chunk")]
     if shipped:
         parts.append(tr("opened in {span}", span=span))
     else:
-        parts += [tr("built in {span}", span=span), *now.report.get("models", [])]
+        parts += [tr("built in {span}", span=span), *status.report.get("models", [])]
     if used.get("calls"):
         parts.append(
             tr(
@@ -320,7 +326,7 @@ def _draw_report(now: Status) -> None:
     if shipped:
         origin = from_plain(ShippedBuild, shipped).words()
         caption("It came with these texts. {words}.", words=origin)
-    unreadable = sum(counts.get(what, 0) for what in UNREADABLE_COUNTS)
+    unreadable = sum(counts.get(name, 0) for name in UNREADABLE_COUNTS)
     problems = []
     if unreadable and shipped:
         problems = [tr("{replies} could not be read", replies=many(unreadable, "reply", "replies"))]
@@ -329,7 +335,7 @@ def _draw_report(now: Status) -> None:
         problems.append(
             tr("{facts} left out: no name, or a name that is not in the chunk", facts=facts)
         )
-    notes = [*problems, *now.report.get("notes", ())]
+    notes = [*problems, *status.report.get("notes", ())]
     if notes:
         with st.popover(tr("Left out or cut"), icon=":material/info:", type="tertiary"):
             for text in notes:

@@ -44,13 +44,14 @@ from pages.parts.texts.text_trail import has_passage_nodes
 
 MAX_LISTED_ENTITIES = 200
 MAX_ALIKE_PAIRS = 100  # pairs of similar names that are listed
-MAX_PAIR_ENTITIES = 70  # entities in a picture
-MAX_PAIR_NAMES = 24  # names in a picture
-LETTER_SHARE = 0.021  # width of a letter, as a share of the picture
+MAX_PAIR_ENTITIES = 70  # most entities in a picture
+MAX_PAIR_NAMES = 24  # most names in a picture
+# Estimates for names that must not overlap, as shares of the picture's width or height.
+LETTER_SHARE = 0.021  # width of a letter
 LINE_SHARE = 0.045  # height of a line
-MARGIN_SHARE = 0.25  # width of a margin
-SHARED_COLOUR = "#2f6f9f"
-ALONE_COLOUR = "#d9822b"
+MARGIN_SHARE = 0.25  # width of the margins, in which names stand beside their points
+SHARED_COLOUR = "#2f6f9f"  # of what both graphs have
+UNSHARED_COLOUR = "#d9822b"  # of what only one graph has
 EDGE_COLOUR = "#9aa7b4"
 
 
@@ -71,6 +72,7 @@ def draw_graph_comparison(corpus: Corpus, build: GraphBuild, graph: Graph) -> No
         return
     choice = Session.texts_other[corpus.name]
     if choice.value not in others:
+        # Graphs with another extractor are more interesting to compare.
         differing = [id for id, other in others.items() if other.extractor != build.extractor]
         choice.value = [*differing, *others][0]
     other_build = others[
@@ -96,27 +98,28 @@ def draw_graph_comparison(corpus: Corpus, build: GraphBuild, graph: Graph) -> No
     else:
         difference = _graph_difference(graph, other_graph)
         if difference is not None:
-            _draw_figures(difference, build, other_build)
+            _draw_counts(difference, build, other_build)
             _draw_pictures(graph, other_graph, build, other_build)
             _draw_lists(difference, graph, other_graph, build, other_build)
     _draw_evaluation_form(corpus, build, other_build)
 
 
 def _graph_difference(first: Graph, second: Graph) -> GraphDifference | None:
-    """Wait for the difference of the graphs.
+    """Wait for the difference of the graphs and return it.
 
-    None if it fails, with the error drawn.
+    If that fails, the error is drawn and None is returned.
     """
     key = f"beside-{first.digest}-{second.digest}"
     title = tr("Comparing the graphs")
     return await_result(key, lambda job: compare_graphs(first, second), title, rerun=False)
 
 
-def _draw_figures(difference: GraphDifference, one: GraphBuild, other: GraphBuild) -> None:
+def _draw_counts(difference: GraphDifference, build: GraphBuild, other: GraphBuild) -> None:
+    """Draw the counts of shared and unshared entities and links."""
     columns = st.columns(3, gap="medium")
     titles = (
         tr("In both"),
-        tr("Only in “{title}”", title=one.title),
+        tr("Only in “{title}”", title=build.title),
         tr("Only in “{other}”", other=other.title),
     )
     first, second = difference.first, difference.second
@@ -133,7 +136,7 @@ def _draw_figures(difference: GraphDifference, one: GraphBuild, other: GraphBuil
                 )
 
 
-def _draw_pictures(first: Graph, second: Graph, one: GraphBuild, other: GraphBuild) -> None:
+def _draw_pictures(first: Graph, second: Graph, build: GraphBuild, other: GraphBuild) -> None:
     """Draw both graphs side by side, with shared entities at the same position."""
     union_graph = first.derived.get_or_make(
         "beside", second.digest, lambda: unite_graphs(first, second, MAX_PAIR_ENTITIES)
@@ -143,9 +146,9 @@ def _draw_pictures(first: Graph, second: Graph, one: GraphBuild, other: GraphBui
     positions = node_positions(
         range(len(union_graph.names[0])), sorted(union_graph.pairs[0] | union_graph.pairs[1])
     )
-    for column, side, build in zip(st.columns(2, gap="medium"), (0, 1), (one, other)):
+    for column, side, side_build in zip(st.columns(2, gap="medium"), (0, 1), (build, other)):
         with column:
-            st.markdown(f"**{plain(build.title)}**")
+            st.markdown(f"**{plain(side_build.title)}**")
             figure = layout_figure(union_graph, side, positions)
             st.plotly_chart(figure, key=f"texts-beside-{side}", config={"displayModeBar": False})
     caption(
@@ -159,20 +162,26 @@ def _draw_pictures(first: Graph, second: Graph, one: GraphBuild, other: GraphBui
 def layout_figure(union: GraphUnion, side: int, positions: dict[int, Position]) -> go.Figure:
     """Return the figure of one of two graphs on their common layout.
 
-    It shows the shared parts, its own parts, and as rings the entities that only the other graph
-    has.
+    It shows the shared parts, the parts that only this graph has, and as rings the entities that
+    only the other graph has.
+
+    Parameters
+    ----------
+    side : 0 for the first graph, 1 for the second.
+    positions : position of each entity, by its index in `union`.
     """
+    # The name of an entity is empty in a graph that lacks it.
     own_names, other_names = union.names[side], union.names[1 - side]
-    alone = sorted(union.pairs[side] - union.pairs[1 - side])
+    unshared = sorted(union.pairs[side] - union.pairs[1 - side])
     shared = sorted(union.pairs[0] & union.pairs[1])
     own_nodes = [i for i, name in enumerate(own_names) if name]
-    colors = [SHARED_COLOUR if other_names[i] else ALONE_COLOUR for i in own_nodes]
+    colors = [SHARED_COLOUR if other_names[i] else UNSHARED_COLOUR for i in own_nodes]
     absent = [i for i, name in enumerate(own_names) if not name]
     ring = {"size": 8, "color": "rgba(0,0,0,0)", "line": {"color": EDGE_COLOUR, "width": 1}}
     names = [chart_name(own_names[i]) for i in own_nodes]
     figure = go.Figure(
         [
-            straight_lines(alone, positions, {"color": EDGE_COLOUR, "width": 0.8}),
+            straight_lines(unshared, positions, {"color": EDGE_COLOUR, "width": 0.8}),
             straight_lines(shared, positions, {"color": SHARED_COLOUR, "width": 1.8}),
             _points(absent, positions, [""] * len(absent), ring),
             _points(own_nodes, positions, names, {"size": 9, "color": colors}),
@@ -189,7 +198,7 @@ def _points(
 ) -> go.Scatter:
     """Return points with names that do not overlap.
 
-    The names of earlier points come first.
+    A name is left out if it would overlap the name of an earlier point.
     """
     boxes: list[tuple[float, float, float]] = []
     shown_names = [
@@ -210,16 +219,17 @@ def _points(
 
 
 def _name_side(x: float) -> str:
-    """Return the side of its point on which a name stays in the picture."""
+    """Return the side of a point on which its name fits."""
     if x < MARGIN_SHARE:
         return "right"
     return "left" if x > 1 - MARGIN_SHARE else "center"
 
 
 def _add_name_box(position: Position, name: str, boxes: list[tuple[float, float, float]]) -> bool:
-    """Add the box of a name if it is free, and return whether it was.
+    """Add the box of a name unless it overlaps another.
 
-    A box is the x and y of its middle, and half of its width.
+    Return whether it was added. A box is the x and y of its middle, and half of its width. No more
+    than `MAX_PAIR_NAMES` boxes are added.
     """
     x, y = position
     half_width = len(name) * LETTER_SHARE / 2
@@ -234,14 +244,15 @@ def _add_name_box(position: Position, name: str, boxes: list[tuple[float, float,
 
 
 def _draw_lists(
-    difference: GraphDifference, first: Graph, second: Graph, one: GraphBuild, other: GraphBuild
+    difference: GraphDifference, first: Graph, second: Graph, build: GraphBuild, other: GraphBuild
 ) -> None:
+    """Draw pairs of similar names, and unshared entities."""
     if difference.similar_pairs:
         count = len(difference.similar_pairs)
         st.markdown(tr("**Possibly the same entity, two names**  ·  {alike:,}", alike=count))
         pairs = difference.similar_pairs[:MAX_ALIKE_PAIRS]
         rows = {
-            plain(one.title): first.names([node for node, _, _ in pairs]),
+            plain(build.title): first.names([node for node, _, _ in pairs]),
             # The space keeps the columns apart if both titles are equal.
             plain(other.title) + " ": second.names([node for _, node, _ in pairs]),
             tr("Similarity"): [score for _, _, score in pairs],
@@ -266,13 +277,14 @@ def _draw_lists(
         return
     left, right = st.columns(2, gap="large")
     with left:
-        _draw_missing(first, difference.first, one)
+        _draw_unshared(first, difference.first, build)
     with right:
-        _draw_missing(second, difference.second, other)
+        _draw_unshared(second, difference.second, other)
     caption("Compared by name. Case, accents and punctuation at the ends do not count.")
 
 
-def _draw_missing(graph: Graph, missing: MissingParts, build: GraphBuild) -> None:
+def _draw_unshared(graph: Graph, missing: MissingParts, build: GraphBuild) -> None:
+    """Draw the entities that the other graph lacks."""
     nodes = missing.nodes[:MAX_LISTED_ENTITIES]
     title = plain(build.title)
     st.markdown(tr("**Only in “{build}”**  ·  {nodes:,}", build=title, nodes=len(missing.nodes)))
@@ -293,11 +305,11 @@ def _draw_missing(graph: Graph, missing: MissingParts, build: GraphBuild) -> Non
         caption("The {listed} with the most relations.", listed=MAX_LISTED_ENTITIES)
 
 
-def _draw_evaluation_form(corpus: Corpus, one: GraphBuild, other: GraphBuild) -> None:
+def _draw_evaluation_form(corpus: Corpus, build: GraphBuild, other: GraphBuild) -> None:
     """Draw the form that evaluates one method on both graphs."""
     source = CorpusSource(corpus.name)
     methods_by_id = {
-        id: method for id, method in methods().items() if starts_at_build(method, one, other)
+        id: method for id, method in methods().items() if starts_at_build(method, build, other)
     }
     st.markdown(tr("**Which questions does the difference decide?**"))
     if not source.sets:
@@ -329,7 +341,7 @@ def _draw_evaluation_form(corpus: Corpus, one: GraphBuild, other: GraphBuild) ->
         size = st.number_input(tr("How many"), 1, 10_000, 40, key="beside_size", width=110)
         if button(tr("Ask them on both"), key="beside-go", type="primary", icon="play_arrow"):
             _start_evaluation(
-                [method_on_build(methods_by_id[method], build) for build in (one, other)],
+                [method_on_build(methods_by_id[method], each) for each in (build, other)],
                 questions,
                 int(size),
             )
@@ -340,7 +352,10 @@ def _draw_evaluation_form(corpus: Corpus, one: GraphBuild, other: GraphBuild) ->
 
 
 def starts_at_build(method: Method, *builds: GraphBuild) -> bool:
-    """Return whether a method starts at the graph of one of these builds or kinds."""
+    """Return whether a method starts at one of these builds.
+
+    Its first operator then opens the build, or any of its kind.
+    """
     first = method.line.operators[0]
     return isinstance(first, BuiltGraph) and any(
         first.build in (build.graph, build.id) for build in builds
@@ -348,12 +363,13 @@ def starts_at_build(method: Method, *builds: GraphBuild) -> bool:
 
 
 def method_on_build(method: Method, build: GraphBuild) -> Method:
-    """Return the method on the graph of this build."""
+    """Return the method with its first operator on this build."""
     first, *others = method.line.operators
     return method_of_line(Line((replace(first, build=build.id), *others)), methods())
 
 
 def _start_evaluation(build_methods: list[Method], questions: str, size: int) -> None:
+    """Evaluate methods on `size` questions, and open the evaluation."""
     with shown_errors():
         with st.spinner(tr("Opening the graph or documents and drawing the questions")):
             plan = make_plan(build_methods, questions, size, engine().graph, model=False)

@@ -1,7 +1,7 @@
 """View of the growth of a graph, passage by passage.
 
-For one passage it shows the names found in it, those merged with earlier ones, and the graph at
-that point.
+For one passage it shows its new entities, those that earlier passages named too, and the graph as
+it was after this passage. The screen calls the passages chunks.
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.passage import draw_passage
-from pages.parts.texts.text_trail import button_name
-from pages.parts.texts.text_trail import go_to_entity as go_to
+from pages.parts.texts.text_trail import button_name, go_to_entity
 
-MAX_GROWN_ENTITIES = 60  # entities in the picture
-MAX_FRAMES = 60  # frames of its animation
-MAX_GROWN_NAMES = 14  # names in the picture
-MAX_ENTITY_BUTTONS = 24  # listed entities of a passage
-MAX_LISTED_RELATIONS = 30  # listed relations of a passage
-OLD_COLOUR = "#9aa7b4"
-FRESH_COLOUR = "#2f6f9f"
-CURRENT_COLOUR = "#d9822b"
+MAX_GROWN_ENTITIES = 60  # most entities in the picture
+MAX_FRAMES = 60  # most frames of its animation
+MAX_GROWN_NAMES = 14  # most names in the picture
+MAX_ENTITY_BUTTONS = 24  # most listed entities of a passage
+MAX_LISTED_RELATIONS = 30  # most listed relations of a passage
+PALE_COLOUR = "#9aa7b4"
+ENTITY_COLOUR = "#2f6f9f"
+CURRENT_COLOUR = "#d9822b"  # of the entities of the chosen passage, and of the curve of relations
 
 
 def draw_growth(graph: Graph) -> None:
@@ -43,7 +42,8 @@ def draw_growth(graph: Graph) -> None:
     growth: GraphGrowth = graph.derived.get_or_make(
         "growth of", "chunks", lambda: GraphGrowth(graph)
     )
-    total, number = n_chunks(graph), Session.texts_chunk[graph.digest]
+    total = n_chunks(graph)
+    number = Session.texts_chunk[graph.digest]  # counted from 1
     if not total:
         caption("This graph does not record which chunk its facts come from.")
         return
@@ -74,6 +74,10 @@ def draw_growth(graph: Graph) -> None:
 
 
 def _draw_entities(graph: Graph, title: str, nodes: np.ndarray, empty_text: str) -> None:
+    """Draw some entities as buttons under a title.
+
+    If there is none, `empty_text` is drawn.
+    """
     st.markdown(f"**{title}**  ·  {len(nodes):,}")
     if not len(nodes):
         st.caption(empty_text)
@@ -91,7 +95,7 @@ def _draw_entities(graph: Graph, title: str, nodes: np.ndarray, empty_text: str)
             name = plain(button_name(graph.node_name(node)))
             button(
                 name,
-                partial(go_to, graph, node),
+                partial(go_to_entity, graph, node),
                 key=f"texts-adds-{node}",
                 type="tertiary",
                 help=help_text,
@@ -101,12 +105,13 @@ def _draw_entities(graph: Graph, title: str, nodes: np.ndarray, empty_text: str)
 
 
 def _draw_relations(graph: Graph, additions: ChunkAdditions) -> None:
-    n_fresh = len(additions.new_edges)
-    total = n_fresh + len(additions.known_edges)
+    """Draw the relations of one passage as a table, new ones first."""
+    n_new = len(additions.new_edges)
+    total = n_new + len(additions.known_edges)
     st.markdown(
         tr(
             "**Relations in this chunk**  ·  {fresh:,} new, {known:,} known before",
-            fresh=n_fresh,
+            fresh=n_new,
             known=len(additions.known_edges),
         )
     )
@@ -116,7 +121,7 @@ def _draw_relations(graph: Graph, additions: ChunkAdditions) -> None:
         return
     heads, _, tails = graph.triples(edges)
     columns = {
-        tr("Said"): [tr("new") if i < n_fresh else tr("before") for i in range(len(edges))],
+        tr("Said"): [tr("new") if i < n_new else tr("before") for i in range(len(edges))],
         tr("From"): graph.names(heads),
         tr("Relation"): relation_names(graph, edges),
         tr("To"): graph.names(tails),
@@ -166,7 +171,7 @@ def sizes_figure(growth: GraphGrowth, row: int) -> go.Figure:
     figure = go.Figure(
         [
             go.Scatter(
-                x=numbers, y=growth.node_counts, name=tr("entities"), line={"color": FRESH_COLOUR}
+                x=numbers, y=growth.node_counts, name=tr("entities"), line={"color": ENTITY_COLOUR}
             ),
             go.Scatter(
                 x=numbers,
@@ -176,7 +181,7 @@ def sizes_figure(growth: GraphGrowth, row: int) -> go.Figure:
             ),
         ]
     )
-    figure.add_vline(x=row + 1, line={"color": OLD_COLOUR, "dash": "dot"})
+    figure.add_vline(x=row + 1, line={"color": PALE_COLOUR, "dash": "dot"})
     figure.update_layout(
         height=330,
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
@@ -190,7 +195,7 @@ def sizes_figure(growth: GraphGrowth, row: int) -> go.Figure:
 def growing_figure(graph: Graph, growth: GraphGrowth, row: int) -> go.Figure:
     """Return the figure of the entities with most relations after the passage in `row`.
 
-    A button plays the growth from the first passage.
+    Its frames show the graph after some passages; a button plays them from the first one.
     """
     nodes = np.argsort(-graph.degrees(np.arange(graph.n_nodes)), kind="stable")[:MAX_GROWN_ENTITIES]
     edges = induced_edges(graph, np.sort(nodes))
@@ -232,7 +237,7 @@ def growing_figure(graph: Graph, growth: GraphGrowth, row: int) -> go.Figure:
                 "yanchor": "top",
                 "showactive": False,
                 "bgcolor": "rgba(0,0,0,0)",
-                "bordercolor": OLD_COLOUR,
+                "bordercolor": PALE_COLOUR,
                 "buttons": buttons,
             }
         ],
@@ -262,6 +267,12 @@ def _traces_at(
     """Return the traces of relations and entities after the passage in `row`.
 
     The entities of this passage are orange.
+
+    Parameters
+    ----------
+    nodes : the drawn entities, those with most relations first.
+    edges, pairs : the edges between them, and the head and tail of each edge.
+    positions : position of each node.
     """
     first_rows = growth.first_chunks("nodes")[nodes]
     additions = growth.additions(row)
@@ -271,7 +282,7 @@ def _traces_at(
     shown_nodes = [i for i in range(len(nodes)) if first_rows[i] <= row]
     names = [chart_name(graph.node_name(int(nodes[i]))) for i in shown_nodes]
     return [
-        straight_lines(drawn_pairs, positions, {"color": OLD_COLOUR, "width": 0.8}),
+        straight_lines(drawn_pairs, positions, {"color": PALE_COLOUR, "width": 0.8}),
         go.Scatter(
             x=[positions[int(nodes[i])][0] for i in shown_nodes],
             y=[positions[int(nodes[i])][1] for i in shown_nodes],
@@ -287,7 +298,7 @@ def _traces_at(
             marker={
                 "size": [13 if is_in_passage[i] else 8 for i in shown_nodes],
                 "color": [
-                    CURRENT_COLOUR if is_in_passage[i] else FRESH_COLOUR for i in shown_nodes
+                    CURRENT_COLOUR if is_in_passage[i] else ENTITY_COLOUR for i in shown_nodes
                 ],
             },
         ),
@@ -297,9 +308,10 @@ def _traces_at(
 def straight_lines(
     pairs: Iterable[tuple[int, int]], positions: Mapping[int, Position], line: dict
 ) -> go.Scatter:
-    """Return straight lines between the positions of pairs."""
+    """Return a straight line between the positions of each pair of nodes."""
     x: list[float | None] = []
     y: list[float | None] = []
+    # None ends a line, so that one trace can hold all of them.
     for start, end in pairs:
         x += [positions[start][0], positions[end][0], None]
         y += [positions[start][1], positions[end][1], None]

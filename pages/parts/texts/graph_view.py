@@ -1,4 +1,4 @@
-"""View of a built graph: its counts, its types, and its largest entities."""
+"""View of a built graph: counts, entities, communities, passages, comparison."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pages.parts.shared.tables import page_of, pager
 from pages.parts.shared.wording import tr
 from pages.parts.texts.communities import draw_communities
 from pages.parts.texts.entity import draw_entity
-from pages.parts.texts.entity_table import entity_table
+from pages.parts.texts.entity_table import draw_nodes
 from pages.parts.texts.graph_comparison import draw_graph_comparison
 from pages.parts.texts.graph_growth import draw_growth
 from pages.parts.texts.text_search import matching_rows
@@ -30,22 +30,23 @@ from pages.parts.texts.text_trail import (
     ENTITIES_VIEW,
     has_passage_nodes,
     is_tree,
-    levels,
+    level_names,
     node_noun,
-    trail,
+    visited_entities,
 )
 
 ENTITIES_PER_PAGE = 50  # entities on one page
 ALL_TYPES = tr("every type")
-MAX_FOUND_NAMES = 200  # names that a search returns
-MIN_SEARCH_SIMILARITY = 55  # of these names, out of 100
+MAX_FOUND_NAMES = 200  # most names that a search returns
+MIN_SEARCH_SIMILARITY = 55  # similarity of these names to the query, out of 100
 
 
-def draw_graph_view(corpus: Corpus, build: GraphBuild, as_built: Graph, graph: Graph) -> None:
+def draw_graph_view(corpus: Corpus, build: GraphBuild, built_graph: Graph, graph: Graph) -> None:
     """Draw the chosen view of a graph.
 
     The views are: an entity or the table of all; the communities; the passages one by one; and the
-    comparison with another graph. The last two show the graph as built, without merges.
+    comparison with another graph. The first two show `graph`, which has the user's merges; the last
+    two show `built_graph`, which is without them.
     """
     if not graph.n_nodes:
         st.info(
@@ -53,18 +54,18 @@ def draw_graph_view(corpus: Corpus, build: GraphBuild, as_built: Graph, graph: G
             icon=":material/hub:",
         )
         return
-    shows_entity = session.texts_view in ("", ENTITIES_VIEW) and bool(trail(graph))
+    shows_entity = session.texts_view in ("", ENTITIES_VIEW) and bool(visited_entities(graph))
     if not shows_entity:
-        _draw_figures(graph)
+        _draw_counts(graph)
     view = _choose_view(graph)
     if view == COMMUNITIES_VIEW:
         draw_communities(graph)
     elif view == CHUNKS_VIEW:
-        draw_growth(as_built)
+        draw_growth(built_graph)
     elif view == COMPARISON_VIEW:
-        draw_graph_comparison(corpus, build, as_built)
+        draw_graph_comparison(corpus, build, built_graph)
     elif shows_entity:
-        draw_entity(graph, trail(graph)[-1])
+        draw_entity(graph, visited_entities(graph)[-1])
     else:
         _draw_entities(graph)
 
@@ -92,7 +93,7 @@ def _choose_view(graph: Graph) -> str:
     return view
 
 
-def _draw_figures(graph: Graph) -> None:
+def _draw_counts(graph: Graph) -> None:
     figures = {node_noun(graph): graph.n_nodes, tr("Relations"): graph.n_edges}
     if not has_passage_nodes(graph):
         figures[tr("Chunks")] = n_chunks(graph)
@@ -104,16 +105,17 @@ def _draw_figures(graph: Graph) -> None:
 
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting types …"))
-def types(digest: str, _graph: Graph) -> dict[str, int]:
+def count_types(digest: str, _graph: Graph) -> dict[str, int]:
     """Return the number of nodes of each type, most frequent first.
 
-    For a tree: of each level, highest first.
+    In a tree the levels take the place of types, highest first. Streamlit caches the result by
+    `digest`, which is that of the graph.
     """
     import pyarrow.compute as pc
 
     table = _graph.columns.nodes
     if is_tree(_graph):
-        return dict(sorted(Counter(levels(_graph)).items(), reverse=True))
+        return dict(sorted(Counter(level_names(_graph)).items(), reverse=True))
     if table is None or not table.has_column("type"):
         return {}
     counts = pc.value_counts(table.arrow.column("type")).to_pylist()
@@ -125,14 +127,15 @@ def types(digest: str, _graph: Graph) -> dict[str, int]:
 def nodes_by_degree(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
     """Return the nodes of a type, or all, by descending number of relations.
 
-    In a tree, the nodes of the highest level come first.
+    In a tree, the nodes of the highest level come first. Streamlit caches the result by `digest`,
+    which is that of the graph, and `type`.
     """
     import pyarrow.compute as pc
 
     nodes = np.arange(_graph.n_nodes)
     if is_tree(_graph):
         if type is not None:
-            nodes = np.flatnonzero(np.array(levels(_graph)) == type)
+            nodes = np.flatnonzero(np.array(level_names(_graph)) == type)
         node_levels = _graph.columns.tables()["nodes"].numbers("level")[nodes]
         return nodes[np.lexsort((nodes, -_graph.degrees(nodes), -node_levels))]
     if type is not None:
@@ -175,19 +178,22 @@ def _draw_entities(graph: Graph) -> None:
             caption("No similar name found. Try another spelling.")
         return
     page_range = page_of(page, len(nodes), ENTITIES_PER_PAGE)
-    entity_table(graph, nodes[page_range.start : page_range.stop], f"entities-{page_range.start}")
+    draw_nodes(graph, nodes[page_range.start : page_range.stop], f"entities-{page_range.start}")
     pager(page, page_range, len(nodes), ENTITIES_PER_PAGE, node_noun(graph), hint)
 
 
 def _nodes_by_name(graph: Graph, query: str) -> np.ndarray:
-    """Return the nodes with the nearest names, nearest first."""
+    """Return the nodes with similar names, most similar first."""
     matches = name_lookup(graph).search(query, MAX_FOUND_NAMES)
     nodes = [node for node, score in matches if score >= MIN_SEARCH_SIMILARITY]
     return np.array(nodes, np.int64)
 
 
 def _passages_by_words(graph: Graph, query: str) -> np.ndarray:
-    """Return the passages and summaries that contain some words."""
+    """Return the passage and summary nodes with these words.
+
+    The words occur in sequence. The nodes are in ascending order.
+    """
     words = " ".join(query.split())
     tables = graph.columns.tables()
     chunks = tables["chunks"]
@@ -200,9 +206,9 @@ def _passages_by_words(graph: Graph, query: str) -> np.ndarray:
 def _choose_type(graph: Graph) -> str | None:
     """Draw and return the choice of one type.
 
-    None for all.
+    It is None for all types.
     """
-    counts = types(graph.digest, graph)
+    counts = count_types(graph.digest, graph)
     if len(counts) < 2:
         return None
     words = {ALL_TYPES: tr("all types  ·  {n_nodes:,}", n_nodes=graph.n_nodes)}

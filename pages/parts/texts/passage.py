@@ -1,4 +1,7 @@
-"""Passages as HTML, with all characters escaped, their positions and marked names."""
+"""Passages of documents as HTML, with all characters escaped and names marked.
+
+A passage is a row of the table of chunks of a graph or corpus.
+"""
 
 from __future__ import annotations
 
@@ -32,25 +35,27 @@ def draw_passage(chunks: Table, row: int, *names: str) -> None:
 def mark_names(text: str, *names: str) -> str:
     """Return the text as HTML, with the names marked.
 
-    Sentences without a name are paler, if others have one.
+    Sentences without a name are paler, if others have one. A text is cut after
+    `MAX_PASSAGE_CHARACTERS`.
 
     >>> from pages.parts.texts.passage import mark_names
     >>> "<mark" in mark_names("One <b> two.", "<B>"), "&lt;b&gt;" in mark_names("One <b> two.", "<B>")
     (True, True)
     """
-    cut = text[:MAX_PASSAGE_CHARACTERS]
+    shown_text = text[:MAX_PASSAGE_CHARACTERS]
     matches: list[tuple[int, int]] = []
     for name in filter(str.strip, names):
-        matches += [match.span() for match in name_pattern(name).finditer(cut)]
+        matches += [match.span() for match in name_pattern(name).finditer(shown_text)]
     name_spans = _disjoint_spans(matches)
-    spans = list(sentence_spans(cut)) if name_spans else [(0, len(cut))]
+    spans = list(sentence_spans(shown_text)) if name_spans else [(0, len(shown_text))]
     parts = []
     offset = 0
-    for start, end in [*spans, (len(cut), len(cut))]:
-        parts.append(html.escape(cut[offset:start]))
-        inside = [(max(a, start), min(b, end)) for a, b in name_spans if a < end and b > start]
-        sentence = _marked_html(cut, start, end, inside)
-        if name_spans and not inside:
+    # The empty span at the end adds the text after the last sentence.
+    for start, end in [*spans, (len(shown_text), len(shown_text))]:
+        parts.append(html.escape(shown_text[offset:start]))
+        clipped = [(max(a, start), min(b, end)) for a, b in name_spans if a < end and b > start]
+        sentence = _marked_html(shown_text, start, end, clipped)
+        if name_spans and not clipped:
             sentence = f'<span style="{FAINT_STYLE}">{sentence}</span>'
         parts.append(sentence)
         offset = end
@@ -62,9 +67,10 @@ def mark_names(text: str, *names: str) -> str:
 
 
 def _disjoint_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans that overlap no earlier one, in the order of the text.
+    """Return the spans that overlap no earlier span.
 
-    Of those with the same start, the longest one counts.
+    They are in the order of the text. Of several spans with the same start, the longest one is
+    taken.
     """
     disjoint: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
@@ -76,8 +82,9 @@ def _disjoint_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def name_pattern(name: str) -> re.Pattern[str]:
     """Return a pattern that finds a name.
 
-    Case, and the white space between its words, do not matter. An ASCII letter or digit at an end
-    of the name must be at the end of a word in the text.
+    Case, and the white space between its words, do not matter. A name that begins or ends with an
+    ASCII letter or digit is found only where a word begins or ends. Other names are found anywhere,
+    as in scripts without spaces.
     """
     words = r"\s+".join(re.escape(word) for word in name.split())
     before = r"(?<!\w)" if name.strip()[:1].isascii() and name.strip()[:1].isalnum() else ""
@@ -86,6 +93,10 @@ def name_pattern(name: str) -> re.Pattern[str]:
 
 
 def _marked_html(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
+    """Return a part of the text as HTML with marked spans.
+
+    The spans lie in this part.
+    """
     parts, offset = [], start
     for span_start, span_end in spans:
         parts += [
@@ -97,7 +108,7 @@ def _marked_html(text: str, start: int, end: int, spans: list[tuple[int, int]]) 
 
 
 def passage_position(chunks: Table, row: int) -> tuple[str, str]:
-    """Return the title of a passage's document, and its position in words."""
+    """Return a passage's document title, and its position in words."""
     document, id = chunks.text("document", row), chunks.text("id", row)
     number = id.removeprefix(document).removeprefix("#")
     parts = [

@@ -1,4 +1,7 @@
-"""Steps of a build as editable blocks; a changed line is a build of its own."""
+"""Steps of a build as editable blocks.
+
+The steps are the operators of the build's line. A changed line is a build of its own.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,14 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.graph_comparison import method_on_build, starts_at_build
 
-LACKING_STEPS_NOTE = tr("These steps make no graph. The step with the red border says why.")
+INCOMPLETE_STEPS_NOTE = tr("These steps make no graph. The step with the red border says why.")
 NO_STEPS_NOTE = tr("There are no steps. Choose a first one, or go back.")
 
 
 def draw_build_steps(corpus: Corpus, base: GraphBuild) -> GraphBuild | None:
     """Draw the steps of a build, and return the build of the edited steps.
 
-    This is `base` unless they were changed. If the line is incomplete, a note is drawn and None is
+    Unedited steps return `base`. If the edited line is incomplete, a note is drawn and None is
     returned.
     """
     bench = Session.texts_bench.get_or_compute(
@@ -44,7 +47,7 @@ def draw_build_steps(corpus: Corpus, base: GraphBuild) -> GraphBuild | None:
     if line is not None:
         words = change_words(base.line, line)
     elif bench.draft.bricks:
-        words = LACKING_STEPS_NOTE
+        words = INCOMPLETE_STEPS_NOTE
     else:
         words = NO_STEPS_NOTE
     with st.container(
@@ -53,7 +56,7 @@ def draw_build_steps(corpus: Corpus, base: GraphBuild) -> GraphBuild | None:
         st.caption(f":material/edit: {plain(words)}", width="content")
         button(
             tr("Back to the chosen build"),
-            _go_back,
+            _discard_edits,
             key="texts_steps_back",
             type="tertiary",
             icon="undo",
@@ -68,7 +71,7 @@ def draw_build_steps(corpus: Corpus, base: GraphBuild) -> GraphBuild | None:
     return replace(build, title=tr("{title}, changed", title=base.title))
 
 
-def _go_back() -> None:
+def _discard_edits() -> None:
     del session.texts_bench
 
 

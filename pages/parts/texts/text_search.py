@@ -13,7 +13,8 @@ from pages.parts.shared.wording import tr
 def matching_rows(digest: str, words: str, columns: tuple[str, ...], _table: Table) -> np.ndarray:
     """Return the rows with these words in sequence in one of the columns, ascending.
 
-    Upper and lower case, and the white space between the words, do not matter.
+    Upper and lower case, and the white space between the words, do not matter. Streamlit caches the
+    result by the other arguments than `_table`, so `digest` must identify the table.
     """
     import pyarrow.compute as pc
 
@@ -27,7 +28,10 @@ def matching_rows(digest: str, words: str, columns: tuple[str, ...], _table: Tab
 
 
 def _escape_word(word: str) -> str:
-    """Return a pattern of RE2 that matches a word literally."""
+    """Return a pattern that matches a word literally.
+
+    It is for RE2, which Arrow uses.
+    """
     return "".join(
         letter if letter.isalnum() or letter == "_" else f"\\x{{{ord(letter):x}}}"
         for letter in word

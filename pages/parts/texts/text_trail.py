@@ -18,14 +18,17 @@ COMPARISON_VIEW = tr("Compare with another graph")
 MAX_BUTTON_CHARACTERS = 40  # most characters of a name on a button
 
 
-def trail(graph: Graph) -> list[int]:
-    """Return the entities that were visited, the present one last."""
+def visited_entities(graph: Graph) -> list[int]:
+    """Return the entities that were visited, the present one last.
+
+    The list is the one in the session, so changes of it are kept.
+    """
     return session.texts_trails.setdefault(graph.digest, [])
 
 
 def go_to_entity(graph: Graph, node: int) -> None:
     """Go to an entity, or back to it if it was visited before."""
-    visited = trail(graph)
+    visited = visited_entities(graph)
     if node in visited:
         del visited[visited.index(node) + 1 :]
     else:
@@ -44,8 +47,8 @@ def is_tree(graph: Graph) -> bool:
     return has_passage_nodes(graph) and bool(graph.columns.tables()["nodes"].numbers("level").any())
 
 
-def levels(graph: Graph) -> list[str]:
-    """Return the level of each node of a tree in words."""
+def level_names(graph: Graph) -> list[str]:
+    """Return the name of the level of each node of a tree."""
     return [
         tr("chunk") if level == 0 else tr("summary, level {level}", level=level)
         for level in graph.columns.tables()["nodes"].numbers("level").tolist()
@@ -61,33 +64,39 @@ def node_noun(graph: Graph) -> str:
     return tr("Entities")
 
 
-def chunk_rows(graph: Graph, nodes) -> dict[int, int]:
-    """Return those of some nodes that are passages themselves, with their rows."""
+def rows_of_passage_nodes(graph: Graph, nodes) -> dict[int, int]:
+    """Return the row of each node that is a passage.
+
+    The rows are by node. Other nodes are left out.
+    """
     return chunk_nodes(graph, nodes) if has_passage_nodes(graph) else {}
 
 
 def node_label(graph: Graph, node: int) -> str:
     """Return the name of a node.
 
-    For a passage its title and position.
+    A passage is named by its title and position.
     """
-    row = chunk_rows(graph, [node]).get(node)
+    row = rows_of_passage_nodes(graph, [node]).get(node)
     if row is None:
         return graph.node_name(node)
     return ", ".join(filter(None, passage_position(graph.columns.tables()["chunks"], row)))
 
 
 def opened_communities(graph: Graph) -> list[int]:
-    """Return the rows of the communities that were opened, outer first."""
+    """Return the rows of the communities that were opened, outer first.
+
+    The list is the one in the session, so changes of it are kept.
+    """
     return session.texts_communities.setdefault(graph.digest, [])
 
 
-def open_community(graph: Graph, trail: list[int]) -> None:
-    """Open the last one of nested communities.
+def open_community(graph: Graph, rows: list[int]) -> None:
+    """Open the last of some nested communities, given outer first.
 
     An empty list closes all.
     """
-    opened_communities(graph)[:] = trail
+    opened_communities(graph)[:] = rows
     session.texts_view, session.texts_member_page = COMMUNITIES_VIEW, 0
 
 
@@ -104,7 +113,10 @@ def communities_of(graph: Graph, node: int) -> list[int]:
 
 
 def community_title(table: Table, row: int) -> str:
-    """Return the title of a community."""
+    """Return the title of the community in a row.
+
+    Without one, it is its number.
+    """
     return table.text("title", row) or tr("Community {number}", number=row + 1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.graph.edits import Edit
 from pages.parts.board.keys import Key
-from pages.parts.board.text_picture import PictureDraft, TextPicture, rename_places
+from pages.parts.board.text_picture import PictureDraft, TextPicture, apply_renames
 
 
 def places(picture, monkeypatch, *names):
@@ -31,7 +31,7 @@ def test_what_stays_keeps_its_place_and_what_comes_back_has_its_own_again(monkey
 
 
 def test_a_renamed_entity_is_where_it_was():
-    found = rename_places(
+    found = apply_renames(
         {"node Ann": (0.1, 0.2)},
         [Edit("rename", ("Ann", "Bea")), Edit("node", ("Cid",)), Edit("rename", ("Bea", "Eve"))],
     )

@@ -13,7 +13,7 @@ from core.graph.columns import Table
 from core.operators.text import parse_line
 from core.types import Ranking
 from pages.parts.board.text_fates import gold_titles, hit_fates
-from pages.parts.board.text_hits import tables
+from pages.parts.board.text_hits import tables_of_hits
 from pages.parts.board.text_picture import nodes_to_draw
 from pages.parts.board.text_story import batch_replay
 from tests.core.operators.nodes.kit import TEXTS, Reranker, RerankerModels, corpus_graph, named, run
@@ -83,7 +83,7 @@ def test_a_search_alone_has_no_story():
 
 def test_a_document_is_one_hit_and_its_place_tells_whether_it_was_handed_on():
     one = lane(f"{LOOP} >> DocumentsOfNodes(keep=2)", "brandy", "e")
-    (table,) = tables(one, ["b"], {})
+    (table,) = tables_of_hits(one, ["b"], {})
     assert [(row["id"], row["gold"]) for row in table["rows"]] == [("e", False), ("d", False)]
     told = {key: fate["lane-0"]["text"] for key, fate in hit_fates([one], ["b", "a"]).items()}
     assert told == {

@@ -21,7 +21,7 @@ from core.operators.text import parse_line
 from core.results import comparison_dict
 from core.sources import GraphSource
 from core.types import EditComparison, Question
-from pages.parts.board.earlier_answers import beside_data
+from pages.parts.board.earlier_answers import edit_comparison_data
 from pages.parts.board.payload import Board
 from pages.parts.compare.graph_edits import (
     RefusedEdit,
@@ -116,11 +116,22 @@ def test_what_it_said_is_repeated_only_where_its_sentence_does_not_hold_it():
     one = EditComparison(
         True, ("Ann",), ("Bea",), (1, 0), "No longer says Ann, now says Bea.", said=("Ann",)
     )
-    assert beside_data(one) == {"text": one.text, "tone": "bad", "said": "", "count": "1 → 0"}
+    assert edit_comparison_data(one) == {
+        "text": one.text,
+        "tone": "bad",
+        "said": "",
+        "count": "1 → 0",
+    }
     # of two known answers that were merged one is left
     merged = replace(one, lost=(), new=(), text="Same answer.")
-    assert (beside_data(merged)["tone"], beside_data(merged)["count"]) == ("same", "")
-    assert beside_data(replace(one, said=("Ann", "Cid"), right=(None, None)))["said"] == "Ann, Cid"
+    assert (edit_comparison_data(merged)["tone"], edit_comparison_data(merged)["count"]) == (
+        "same",
+        "",
+    )
+    assert (
+        edit_comparison_data(replace(one, said=("Ann", "Cid"), right=(None, None)))["said"]
+        == "Ann, Cid"
+    )
 
 
 def test_what_stays_has_the_same_place_before_and_after_and_what_comes_back_too(taken, earlier):

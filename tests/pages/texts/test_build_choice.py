@@ -13,7 +13,7 @@ from core.builds import find_build, open_graph
 from core.corpus import Document
 from core.models.base import ChatReply
 from pages.parts.shared.session import engine
-from pages.parts.texts.build_choice import READER_WORDS, _labels
+from pages.parts.texts.build_choice import EXTRACTOR_WORDS, _labels
 from tests.pages.texts.texts_kit import button, html, labels, opened, texts, until
 
 KINDS = {
@@ -64,7 +64,7 @@ def grouped(small):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_graph_opens(small, kind):
-    at = opened(texts_begun="small", texts_kind=kind)
+    at = opened(texts_kind_for="small", texts_kind=kind)
     until(
         at,
         lambda: (
@@ -97,7 +97,7 @@ def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, mon
     monkeypatch.setattr(
         models, "weights", lambda name: "recorded" if name == "answer" else weights(name)
     )
-    at = opened(**{"texts_begun": "small", "texts_kind": "tree", "texts_build-tree": "tree-llm"})
+    at = opened(**{"texts_kind_for": "small", "texts_kind": "tree", "texts_build-tree": "tree-llm"})
     until(at, lambda: "Build" in labels(at))
     button(at, "Build").click().run()
     until(at, lambda: at.dataframe)
@@ -145,7 +145,7 @@ def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, mon
 
 def test_a_build_by_another_model_is_called_like_its_kind_with_the_model():
     own, other = find_build("kg-described"), find_build("kg-described").with_model("qwen-0.5b")
-    described = READER_WORDS["described"]
+    described = EXTRACTOR_WORDS["described"]
     assert _labels([own, other]) == [described, (f"{described[0]} (qwen-0.5b)", described[1])]
 
 
@@ -153,7 +153,7 @@ def test_a_build_by_another_model_is_called_like_its_kind_with_the_model():
 def test_texts_begin_with_a_build_that_can_run(small, kind):
     """Whatever was looked at of other texts, where a language model was at hand or its graph shipped."""
     before = f"{kind}-described"
-    at = opened(texts_begun="others", texts_kind=kind, **{f"texts_build-{kind}": before})
+    at = opened(texts_kind_for="others", texts_kind=kind, **{f"texts_build-{kind}": before})
     until(at, lambda: "Build" in labels(at))
     assert at.session_state["texts_kind"] == kind
     assert at.session_state[f"texts_build-{kind}"] != before
@@ -164,5 +164,5 @@ def test_a_kind_of_which_nothing_can_run_is_not_begun_with(small):
         patch.setattr(
             "pages.parts.texts.build_choice._can_run", lambda corpus, build: build.graph == "tkg"
         )
-        at = opened(texts_begun="others", texts_kind="rkg")
+        at = opened(texts_kind_for="others", texts_kind="rkg")
     assert at.session_state["texts_kind"] == "tkg"

@@ -30,7 +30,7 @@ def sent(monkeypatch):
 
 def passages(**state):
     return opened(
-        texts_begun="small", texts_kind="passage", **{"texts_build-passage": ROW.id}, **state
+        texts_kind_for="small", texts_kind="passage", **{"texts_build-passage": ROW.id}, **state
     )
 
 
@@ -100,7 +100,9 @@ def test_a_changed_line_is_built_asked_and_found_again(small, sent):
 def test_a_line_that_makes_no_graph_says_so_and_there_is_a_way_back(small, sent):
     at = passages()
     hear(at, {"do": "remove", "key": 1})
-    assert not at.exception and steps.LACKING_STEPS_NOTE in texts(at) and "Build" not in labels(at)
+    assert (
+        not at.exception and steps.INCOMPLETE_STEPS_NOTE in texts(at) and "Build" not in labels(at)
+    )
     assert "reads chunks, and nothing before it cuts any" in sent[-1]["bricks"][0]["fault"]
     hear(at, *({"do": "remove", "key": key} for key in (2, 3)))
     assert steps.NO_STEPS_NOTE in texts(at) and sent[-1]["start"].endswith("press +.")
@@ -108,7 +110,7 @@ def test_a_line_that_makes_no_graph_says_so_and_there_is_a_way_back(small, sent)
     assert (
         not at.exception
         and bench(at).draft.text == repr(ROW.line)
-        and steps.LACKING_STEPS_NOTE not in texts(at)
+        and steps.INCOMPLETE_STEPS_NOTE not in texts(at)
     )
 
 

@@ -174,7 +174,7 @@ def test_a_failing_build_is_a_sentence(small, monkeypatch):
 
 
 def test_a_language_model_that_is_not_here_is_told_before_anything_starts(small):
-    at = opened(**{"texts_begun": "small", "texts_kind": "tkg", "texts_build-tkg": "tkg-llm"})
+    at = opened(**{"texts_kind_for": "small", "texts_kind": "tkg", "texts_build-tkg": "tkg-llm"})
     until(at, lambda: "calls of a language model" in texts(at))
     assert "Fetch it on the Models page" in texts(at) and "Build" not in labels(at)
 
@@ -200,7 +200,7 @@ def test_a_build_that_costs_money_says_how_much_and_stops_before_a_limit(small, 
         engine().models.reload()
         try:
             at = opened(
-                **{"texts_begun": "small", "texts_kind": "tkg", "texts_build-tkg": "tkg-llm"}
+                **{"texts_kind_for": "small", "texts_kind": "tkg", "texts_build-tkg": "tkg-llm"}
             )
             until(at, lambda: "Build" in labels(at))
             assert (
@@ -291,7 +291,7 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     shutil.rmtree(small.folder / "graphs")
     for base in (SavedReplies().file, FactStore().file):
         base.unlink()
-    at = opened(**{"texts_begun": "", "texts_kind": "kg"})
+    at = opened(**{"texts_kind_for": "", "texts_kind": "kg"})
     until(at, lambda: "Open" in labels(at))
     made = "Made by Qwen2.5-Coder-1.5B-Instruct of 2 chunks: 2 calls, 2,100 tokens, 4 seconds; all of its replies could be read."
     assert made in texts(at) and "comes with these texts" in texts(at)

@@ -46,7 +46,7 @@ def server(registry, small):
 
 def built_by_model():
     """The page after the button was pressed and the build has ended."""
-    at = opened(texts_begun="small", texts_kind="tkg")
+    at = opened(texts_kind_for="small", texts_kind="tkg")
     until(at, lambda: at.radio)
     at.radio[0].set_value("tkg-llm").run()
     until(at, lambda: "Build" in labels(at))
