@@ -77,6 +77,8 @@ def vectors_of_tool(
     tool_title, item_words = TOOLS[tool].title, {"nodes": "entities"}.get(kind, kind)
     items_with_text = np.flatnonzero([bool(text) for text in texts])
     n_with_text = len(items_with_text)
+    if not n_with_text:
+        return None
     steps = np.linspace(0, n_with_text - 1, min(CHECKED_VECTORS, n_with_text))
     sample = items_with_text[np.unique(steps.astype(np.int64))]
     sample_vectors = encoder.encode([texts[item] for item in sample], ctx.watch)

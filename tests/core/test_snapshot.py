@@ -21,6 +21,7 @@ from core.errors import BadInput
 from core.graph.names.lookup import name_lookup
 from core.methods.catalogue import catalogue
 from core.operators.text import parse_line
+from core.results import graph_dict
 from core.snapshot import ExcerptGraph, excerpt, freeze_all, thaw_all
 from core.snapshot.reader import StateReader
 from core.sources import GraphSource, SourceQuestion
@@ -258,6 +259,8 @@ def test_an_excerpt_leaves_the_rest_out_and_keeps_true_degrees(kit):
         1,
         (5, 5, 4),
     )
+    counts = graph_dict(SimpleNamespace(graph=small, line=parse_line("EgoNetwork()")))
+    assert (counts["nodes"], counts["edges"]) == (5, 5)
     found = name_lookup(small).find("Ann")
     assert (small.degree(found), small.degree(found, "out"), small.degree(found, "in")) == (3, 0, 3)
     assert [int(x) for part in small.steps(found) for x in part] == [
