@@ -1,4 +1,4 @@
-"""Page Indexes: data that is prepared for a graph."""
+"""Page Indexes: the search indexes and other data that are computed once for a graph."""
 
 from __future__ import annotations
 

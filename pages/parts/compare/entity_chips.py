@@ -27,7 +27,7 @@ MAX_SEARCH_CHARACTERS = 200
 MAX_CHIP_CHARACTERS = 2_000  # most characters of a name, or of a question with links
 
 
-def chips(graph: Any) -> None:
+def draw_chips(graph: Any) -> None:
     """Draw the question entities and the known answers, both editable.
 
     `graph` may be the part of a graph that a saved case has. The whole graph is opened when the
@@ -52,7 +52,7 @@ def chips(graph: Any) -> None:
 
 def _component_data(graph: Any) -> dict[str, Any]:
     """Return the data of the component, which entities.js describes at its top."""
-    sender, n_done = session.chips_done
+    sender, n_done = session.chips_last_edit
     return {
         **{list_name: _listed_names(graph, key.value) for list_name, key in NAME_LISTS.items()},
         "hops": tr("{hops} from the start", hops=many(session.hops, "hop")) if session.hops else "",
@@ -158,7 +158,7 @@ def _apply_edits(graph: Any) -> None:
     """Apply the new edits of the browser, and store the text that it wants completed."""
     message = session.entitychips.get("said") or {}
     query = message.get("query")
-    edits, session.chips_done = new_edits(message, session.chips_done)
+    edits, session.chips_last_edit = new_edits(message, session.chips_last_edit)
     for edit in edits:
         if edit["list"] in NAME_LISTS:
             _edit_list(

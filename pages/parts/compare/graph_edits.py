@@ -167,7 +167,7 @@ def job_before_edits() -> Job | None:
 
     None if there are no edits.
     """
-    return engine().jobs.get(session.before) if session.edits else None
+    return engine().jobs.get(session.unedited_job) if session.edits else None
 
 
 def add_earlier_answers(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:

@@ -58,11 +58,11 @@ def restore_lanes() -> None:
     """
     source = page_source()
     kind = source.kind
-    old_kind = session.lanes_for
+    old_kind = session.lanes_source_kind
     if old_kind != kind:
         session.lanes_of_kind = {**session.lanes_of_kind, old_kind: session.lanes}
         session.lanes = session.lanes_of_kind.get(kind, list(source.default_lanes))
-        session.lanes_for = kind
+        session.lanes_source_kind = kind
 
 
 def lane_methods(catalogue: Mapping[str, Method]) -> list[Method]:
@@ -250,7 +250,7 @@ def set_lanes(lanes: list[str]) -> None:
 
     Finished lanes are reused, and only new ones run.
     """
-    session.lanes, session.edited = lanes, True
+    session.lanes, session.only_lanes_changed = lanes, True
     session.submit()
 
 

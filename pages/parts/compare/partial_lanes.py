@@ -93,7 +93,7 @@ def _all_encoded(on_screen: ScreenComparison, jobs: Mapping[str, Job]) -> bool:
 
 def _ask_again() -> None:
     """Ask again; the results of the other lanes are reused."""
-    session.submitted = session.edited = True
+    session.submitted = session.only_lanes_changed = True
 
 
 def draw_missing_graphs(on_screen: ScreenComparison) -> None:
@@ -111,16 +111,16 @@ def draw_missing_graphs(on_screen: ScreenComparison) -> None:
             "Failed methods need a graph that is not built yet. Once it is, they are asked again."
         )
     is_building = [draw_build_card(corpus, build) for build in missing]
-    key, build_ids = session.lacked
+    key, build_ids = session.missing_builds
     if key != on_screen.key:
         build_ids = frozenset()
     build_ids |= {build.id for build in missing}
     if len(missing) < len(build_ids) and not any(is_building):
-        del session.lacked
+        del session.missing_builds
         session.submitted = True
         st.rerun()
     elif missing:
-        session.lacked = (on_screen.key, build_ids)
+        session.missing_builds = (on_screen.key, build_ids)
 
 
 def _missing_builds(comparison: MethodComparison, corpus: Corpus) -> list[GraphBuild]:

@@ -32,10 +32,10 @@ MAX_QUEUED_NEWS_WAITS = 25  # while the question waits for those of other visito
 
 def screen_drawing(on_screen: ScreenComparison) -> Board:
     """Return the board of this comparison, stored in the session."""
-    if session.drawing is None or session.drawing[0] is not on_screen.comparison:
-        session.drawing = (on_screen.comparison, _board(on_screen))
-        del session.sent
-    return session.drawing[1]
+    if session.screen_board is None or session.screen_board[0] is not on_screen.comparison:
+        session.screen_board = (on_screen.comparison, _board(on_screen))
+        del session.board_payload
+    return session.screen_board[1]
 
 
 def _board(on_screen: ScreenComparison) -> Board:
@@ -59,14 +59,14 @@ def _board_with_other_edits(on_screen: ScreenComparison) -> Board | None:
     None if there is no such board.
     """
     ask = on_screen.comparison.ask
-    if session.drawing is not None:
-        old_ask = session.drawing[0].ask
+    if session.screen_board is not None:
+        old_ask = session.screen_board[0].ask
         if (
             old_ask.source == ask.source
             and old_ask.question.text == ask.question.text
             and old_ask.source.edits != ask.source.edits
         ):
-            return session.drawing[1]
+            return session.screen_board[1]
     job = job_before_edits()
     if job is None or not ask.source.edits or not job.has_ended:
         return None
@@ -95,13 +95,13 @@ def drawable_screen(on_screen: ScreenComparison | None) -> ScreenComparison | No
 def payload(on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the data of the board, made again only if something has changed."""
     version = on_screen.job.version if on_screen.job is not None else 0
-    if session.sent[:2] != (on_screen.key, version):
-        session.sent = (
+    if session.board_payload[:2] != (on_screen.key, version):
+        session.board_payload = (
             on_screen.key,
             version,
             screen_drawing(on_screen).payload_of_version(version),
         )
-    return session.sent[2]
+    return session.board_payload[2]
 
 
 def add_queue_length(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
@@ -139,6 +139,6 @@ def wait_for_news(on_screen: ScreenComparison) -> None:
     wait = engine().queue_wait(job)
     for _ in range(MAX_QUEUED_NEWS_WAITS if wait is not None and wait.n_others else MAX_NEWS_WAITS):
         # Reading the session lets Streamlit interrupt the run if the user does something.
-        sent = session.sent
+        sent = session.board_payload
         if sent[0] != on_screen.key or job.wait_for_change(sent[1], NEWS_WAIT_SECONDS):
             return

@@ -69,17 +69,17 @@ def restore_from_address() -> None:
     it, it is outdated: the browser sent it with a run before it received the present one.
     """
     link = _address_link()
-    if session.address is None:
+    if session.shown_link is None:
         _open_first(link)
     elif _is_entered(link):
-        session.wanted = link
-    elif session.wanted is None:
+        session.wanted_link = link
+    elif session.wanted_link is None:
         # Another graph was chosen by hand, which wrote its own address.
-        if session.settled is None:
-            session.address = link
+        if session.applied_bar_state is None:
+            session.shown_link = link
         _ask_again_if_left()
-    if session.wanted is not None:
-        _open_wanted(session.wanted)
+    if session.wanted_link is not None:
+        _open_wanted(session.wanted_link)
     session.arrived_by_navigation = False  # last, because a run can be interrupted before
 
 
@@ -88,14 +88,14 @@ def _open_first(link: Permalink) -> None:
     names_source = bool({"graph", "corpus", "case"} & set(st.query_params))
     if link.source != chosen_source() and names_source and link.source.is_available:
         # The session began on another page, where something else was chosen.
-        session.wanted = link
-    elif session.wanted is None:
+        session.wanted_link = link
+    elif session.wanted_link is None:
         _open(link)
 
 
 def _is_entered(link: Permalink) -> bool:
     """Return whether the user went to the address, which differs from the session."""
-    if not was_address_entered() or link == session.address:
+    if not was_address_entered() or link == session.shown_link:
         return False
     return bool({"q", "case"} & set(st.query_params)) or not session.arrived_by_navigation
 
@@ -109,7 +109,7 @@ def _open_wanted(link: Permalink) -> None:
             st.rerun()
         session.source = Session.source_wanted.take()
     _open(link)
-    del session.wanted
+    del session.wanted_link
 
 
 def _address_link() -> Permalink:
@@ -121,8 +121,8 @@ def _address_link() -> Permalink:
     key = st.query_params.get("case", "")
     if not key:
         return read_link()
-    if session.address is not None and session.address.case == key:
-        return session.address
+    if session.shown_link is not None and session.shown_link.case == key:
+        return session.shown_link
     try:
         return case_link(get_case(key))
     except HopscopeError:
@@ -135,20 +135,20 @@ def _open(link: Permalink) -> None:
     If the case cannot be opened, the error is stored as `trouble`, and the page is opened without a
     case.
     """
-    del session.trouble
+    del session.question_error
     if link.case:
         try:
             show_case(get_case(link.case))
             screen_comparison()
             return
         except HopscopeError as error:
-            session.trouble = error
+            session.question_error = error
             del session.case
     shows_example = link.case or (link.is_empty and "graph" not in st.query_params)
     examples = demo() if shows_example and not page_source().is_corpus else ()
     if examples:
         show_case(examples[0], link.model)
-        session.address = link
+        session.shown_link = link
     else:
         take_link(link)
 
@@ -165,8 +165,8 @@ def take_link(link: Permalink) -> None:
     if not session.job:
         engine().stop_waiting(waiter("compare").id)
     session.submit()
-    session.settled = bar_state()
-    session.address = link
+    session.applied_bar_state = bar_state()
+    session.shown_link = link
 
 
 def _fill_session(link: Permalink) -> None:
@@ -179,7 +179,7 @@ def _fill_session(link: Permalink) -> None:
     session.seed = link.seed
     session.model = link.model
     session.reader = link.reader
-    session.lanes_for = link.source.kind
+    session.lanes_source_kind = link.source.kind
     session.edits = list(link.edits)
     del session.choosing
 
@@ -189,26 +189,26 @@ def show_case(case: Case, model: bool = True) -> None:
     link = case_link(case)
     _fill_session(link)
     session.model = model and link.model
-    session.submitted, session.settled = False, bar_state()
+    session.submitted, session.applied_bar_state = False, bar_state()
     session.case = case
     del session.job
     engine().stop_waiting(waiter("compare").id)
-    session.address = link
+    session.shown_link = link
 
 
 def open_case(case: Case) -> None:
     """Go to a case, also in the address, and choose its graph or corpus."""
-    session.wanted = case_link(case)
-    write_link(session.wanted)
+    session.wanted_link = case_link(case)
+    write_link(session.wanted_link)
 
 
 def clear_question() -> None:
     """Go to an empty question, and keep the lanes."""
     session.question, session.entities, session.answers, session.edits = "", [], [], []
-    session.settled = bar_state()  # so that the change of the bar asks nothing
-    del session.case, session.trouble
-    session.address = session_link()
-    write_link(session.address)
+    session.applied_bar_state = bar_state()  # so that the change of the bar asks nothing
+    del session.case, session.question_error
+    session.shown_link = session_link()
+    write_link(session.shown_link)
 
 
 def session_link() -> Permalink:
@@ -234,7 +234,7 @@ def screen_link(on_screen: ScreenComparison | None) -> Permalink | None:
     """
     if on_screen is None:
         return session_link()
-    link = session.address
+    link = session.shown_link
     case = on_screen.case
     return link if case is None or (link is not None and case.id == link.case) else None
 
@@ -275,7 +275,7 @@ def _ask_again_if_left() -> None:
     job = engine().jobs.get(session.job)
     if job is None or job.is_abandoned:
         session.submit()
-        session.edited = session.submitted
+        session.only_lanes_changed = session.submitted
 
 
 def draw_shipped_comparisons() -> None:

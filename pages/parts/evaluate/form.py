@@ -109,7 +109,7 @@ def _draw_import(source: AnswerSource) -> None:
 
 
 def _choose_sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:
-    choice = Session.evaluate_chosen[f"{source.kind}-{source.name}"]
+    choice = Session.evaluate_set_choice[f"{source.kind}-{source.name}"]
     preselected = [name for name in Session.evaluate_sets.take() if name in titles]
     if preselected:
         choice.value = preselected

@@ -79,9 +79,9 @@ def draw_progress_bar(job: Job, run: Run) -> None:
         st.rerun()
     progress_bar(job, "cancel")
     run_now = store().run(run.id)
-    n_drawn, when = session.evaluate_drawn
+    n_drawn, when = session.evaluate_drawn_count
     if run_now.done + run_now.failed != n_drawn and time.monotonic() - when > 5:
-        session.evaluate_drawn = (run_now.done + run_now.failed, time.monotonic())
+        session.evaluate_drawn_count = (run_now.done + run_now.failed, time.monotonic())
         st.rerun()
 
 

@@ -49,13 +49,13 @@ def may_count(graph: Any) -> bool:
 
     For a very large graph, draw a button that allows it. Counting reads the whole graph.
     """
-    if graph.n_edges <= OVERVIEW.max_counted_triples or session.count_asked == graph.digest:
+    if graph.n_edges <= OVERVIEW.max_counted_triples or session.counts_wanted_for == graph.digest:
         return True
     write(
         "Counting reads the whole graph: {n_edges:,} triples. That may take a minute.",
         n_edges=graph.n_edges,
     )
-    button(tr("Count them"), partial(Session.count_asked.put, graph.digest), icon="bar_chart")
+    button(tr("Count them"), partial(Session.counts_wanted_for.put, graph.digest), icon="bar_chart")
     return False
 
 

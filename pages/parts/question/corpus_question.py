@@ -35,7 +35,7 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
         engine().prepare_question(
             source, question, seed=session.seed, uses_reader=reader, uses_model=model
         ),
-        waits_for_vectors=session.whole,
+        waits_for_vectors=session.wait_for_vectors,
     )
 
 

@@ -39,7 +39,7 @@ def take_question(question: Question, source: AnswerSource) -> None:
     session.answers = list(question.answers)
     session.hops = question.hops
     session.submitted = True
-    session.settled = bar_state()
+    session.applied_bar_state = bar_state()
 
 
 def bar_state() -> tuple[str, bool, bool]:
@@ -57,7 +57,7 @@ def ask_if_changed() -> None:
     `settled` is set last. Streamlit interrupts a run, callbacks included, as soon as the user does
     something else, and what was not finished is then done in the next run.
     """
-    old_state, new_state = session.settled, bar_state()
+    old_state, new_state = session.applied_bar_state, bar_state()
     if old_state == new_state:
         return
     if old_state is None or old_state[0] != session.question:
@@ -67,8 +67,8 @@ def ask_if_changed() -> None:
         session.hops = set_question.hops
     had_question = old_state is not None and bool(old_state[0].strip())
     session.submitted = had_question or bool(session.question.strip())
-    session.edited = False  # Otherwise the switches of the comparison on the screen would be used.
-    session.settled = new_state
+    session.only_lanes_changed = False  # Otherwise the switches of the comparison on the screen would be used.
+    session.applied_bar_state = new_state
 
 
 def ask_example(text: str) -> None:

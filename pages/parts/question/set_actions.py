@@ -48,7 +48,7 @@ def draw_set_buttons(
 
 def follow_set_button() -> None:
     """Go to the page whose button was clicked, or show the error."""
-    target = Session.led_on.take()
+    target = Session.redirect.take()
     if isinstance(target, str):
         st.error(plain(target))
     elif target is not None:
@@ -63,7 +63,7 @@ def go_to_page(page: str, query: dict[str, Any]) -> None:
     if session.page in ("", page):
         st.query_params.clear()
     else:
-        session.led_on = (f"pages/{page}.py", query)
+        session.redirect = (f"pages/{page}.py", query)
 
 
 def first_answerable(questions) -> Question:
@@ -76,11 +76,11 @@ def _ask(question_set: QuestionSet, graph: str) -> None:
         question = first_answerable(question_set.questions())
         source = GraphSource(graph).source_of_question(question_set.name, question)
     except HopscopeError as error:
-        session.led_on = str(error)
+        session.redirect = str(error)
         return
     take_question(question, source)
     lanes = tuple(session.lanes or DEFAULT_LANES)
-    session.led_on = (
+    session.redirect = (
         "pages/compare.py",
         Permalink(question.text, question.entities, question.answers, lanes, source).parameters(),
     )
@@ -89,4 +89,4 @@ def _ask(question_set: QuestionSet, graph: str) -> None:
 def _evaluate(question_set: QuestionSet, graph: str) -> None:
     session.choose(GraphSource(graph))
     session.evaluate_sets = [question_set.name]
-    session.led_on = ("pages/evaluate.py", {"graph": graph})
+    session.redirect = ("pages/evaluate.py", {"graph": graph})

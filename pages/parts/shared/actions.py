@@ -44,7 +44,7 @@ def run_action(action: Callable[[], Any]) -> None:
     try:
         action()
     except HopscopeError as error:
-        session.problem = str(error)
+        session.action_error = str(error)
 
 
 def draw_advice(message: str) -> None:

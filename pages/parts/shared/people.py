@@ -44,8 +44,8 @@ def visitor() -> Person:
         person = person_of_email(str(st.user.get("email") or ""))
     if person != NO_PERSON:
         return person
-    session.visit = session.visit or uuid4().hex
-    return person_of_visit(session.visit)
+    session.visit_token = session.visit_token or uuid4().hex
+    return person_of_visit(session.visit_token)
 
 
 def may_enter() -> bool:
@@ -63,7 +63,7 @@ def admit(page: Callable[[], None]) -> None:
     the page instead.
     """
     require_sign_in()
-    if problem := Session.problem.take():
+    if problem := Session.action_error.take():
         st.error(plain(problem))
     page()
 

@@ -154,14 +154,14 @@ class Session:
 
     # Every page
     # The secret token of a visit without a sign-in; set when it is first needed.
-    visit: SessionKey[str] = SessionKey("")
+    visit_token: SessionKey[str] = SessionKey("")
     # The page on the screen; set by main.py before each run.
     page: SessionKey[str] = SessionKey("")
     # Whether the person came from another page; set with `page`, cleared by the page that read its
     # address.
     arrived_by_navigation: SessionKey[bool] = SessionKey(False)
     # The error of a button's action; drawn once, above the page.
-    problem: SessionKey[str] = SessionKey("")
+    action_error: SessionKey[str] = SessionKey("")
     # The graph or corpus chosen in the sidebar; set there, and by `choose`.
     source: WidgetKey[AnswerSource | None] = WidgetKey(None)
     # The graph or corpus that an address names; the sidebar takes it before it is drawn.
@@ -180,7 +180,7 @@ class Session:
     # Whether the graph reader answers too; set by the options, an address or a case.
     reader: WidgetKey[bool] = WidgetKey(True)
     # Whether a question waits until all passages are encoded; set by the options.
-    whole: WidgetKey[bool] = WidgetKey(False)
+    wait_for_vectors: WidgetKey[bool] = WidgetKey(False)
     # The seed of all random choices; set by an address or a case.
     seed: SessionKey[int] = SessionKey(0)
     # The question entities; set by a set, a case, an address or a person, or found in the question.
@@ -193,18 +193,18 @@ class Session:
     # a case.
     edits: SessionKey[list[Edit]] = SessionKey(list)
     # The job of the same question and lanes without `edits`; set when it is asked with some.
-    before: SessionKey[str] = SessionKey("")
+    unedited_job: SessionKey[str] = SessionKey("")
     # Question, model and reader when they were last applied; `ask_if_changed` compares them.
-    settled: SessionKey[tuple[str, bool, bool] | None] = SessionKey(None)
+    applied_bar_state: SessionKey[tuple[str, bool, bool] | None] = SessionKey(None)
     # Whether this run asks the question; set by `submit`, cleared once it is asked.
     submitted: SessionKey[bool] = SessionKey(False)
     # Whether only lanes were changed, so that the finished ones are reused; set and cleared with
     # `submitted`.
-    edited: SessionKey[bool] = SessionKey(False)
+    only_lanes_changed: SessionKey[bool] = SessionKey(False)
     # Whether Cancel was clicked: this run asks nothing.
-    stopped: SessionKey[bool] = SessionKey(False)
+    cancel_clicked: SessionKey[bool] = SessionKey(False)
     # The error of asking the question, or of opening the case of the address.
-    trouble: SessionKey[HopscopeError | None] = SessionKey(None)
+    question_error: SessionKey[HopscopeError | None] = SessionKey(None)
     # Whether the example questions are expanded; choosing one collapses them.
     examples_open: WidgetKey[bool] = WidgetKey(False)
     # The number of questions drawn from sets; each draw gives another one.
@@ -214,7 +214,7 @@ class Session:
     # The message of the entity and answer chips: edits, and the text being typed.
     entitychips: WidgetKey[Any] = WidgetKey(None)
     # The sender of the chips and the number of its last edit that was applied.
-    chips_done: SessionKey[LastEdit] = SessionKey(LastEdit())
+    chips_last_edit: SessionKey[LastEdit] = SessionKey(LastEdit())
     # Whether an edit was applied, so that the page is drawn again.
     chips_changed: SessionKey[bool] = SessionKey(False)
     # The list of chips that is typed into, and the text.
@@ -226,7 +226,7 @@ class Session:
     # The methods of the lanes, by id or as text; set by an address, a case or the dialog.
     lanes: SessionKey[list[str]] = SessionKey(list)
     # The kind of source that `lanes` are for.
-    lanes_for: SessionKey[str] = SessionKey(GraphSource.kind)
+    lanes_source_kind: SessionKey[str] = SessionKey(GraphSource.kind)
     # The lanes chosen last for each kind of source.
     lanes_of_kind: SessionKey[dict[str, list[str]]] = SessionKey(dict)
     # The lane that the dialog changes, and the kind of change; set by a lane's buttons.
@@ -250,17 +250,17 @@ class Session:
     # The comparison of `case`, by its id.
     case_shown: DerivedKey[MethodComparison] = DerivedKey()
     # The address that the session shows; set last, when it is shown.
-    address: SessionKey[Permalink | None] = SessionKey(None)
+    shown_link: SessionKey[Permalink | None] = SessionKey(None)
     # The address that the next run shows, such as that of a clicked case.
-    wanted: SessionKey[Permalink | None] = SessionKey(None)
+    wanted_link: SessionKey[Permalink | None] = SessionKey(None)
     # The comparison on the screen, and the jobs for whose vectors it waits.
     encoded_for: SessionKey[tuple[str, frozenset[str]]] = SessionKey(("", frozenset()))
     # A comparison, and the board that draws it.
-    drawing: SessionKey[tuple[MethodComparison, Board] | None] = SessionKey(None)
+    screen_board: SessionKey[tuple[MethodComparison, Board] | None] = SessionKey(None)
     # The data sent to the board last: its comparison, the version, and the data.
-    sent: SessionKey[tuple[str, int, dict[str, Any]]] = SessionKey(("", -1, {}))
+    board_payload: SessionKey[tuple[str, int, dict[str, Any]]] = SessionKey(("", -1, {}))
     # The comparison on the screen, and the builds that were missing for it.
-    lacked: SessionKey[tuple[str, frozenset[str]]] = SessionKey(("", frozenset()))
+    missing_builds: SessionKey[tuple[str, frozenset[str]]] = SessionKey(("", frozenset()))
     # The edits received from the head of the presentation.
     presenter_received: SessionKey[LastEdit] = SessionKey(LastEdit())
     # The cases that are presented one after the other; set by Cases.
@@ -280,12 +280,12 @@ class Session:
     # The comparison of the case on Cases, by its id.
     case_open: DerivedKey[MethodComparison] = DerivedKey()
     # The board of a finished comparison, on Cases and Evaluate, by its key.
-    finished: DerivedKey[Board] = DerivedKey()
+    finished_board: DerivedKey[Board] = DerivedKey()
 
     # The question sets selected once when the form opens; set by links to Evaluate.
     evaluate_sets: SessionKey[list[str]] = SessionKey(list)
     # The question sets chosen in the form, by source.
-    evaluate_chosen: SessionKeyFamily[list[str]] = SessionKeyFamily(list)
+    evaluate_set_choice: SessionKeyFamily[list[str]] = SessionKeyFamily(list)
     # The methods chosen in the form, by the kind of source.
     evaluate_methods: SessionKeyFamily[Sequence[str]] = SessionKeyFamily(())
     # The methods that the form selects once in addition, such as a run just imported.
@@ -293,7 +293,7 @@ class Session:
     # Whether a language model answers; set if the sets can be scored by its answers only.
     evaluate_model: WidgetKey[bool] = WidgetKey(False)
     # The number of answers in the drawn figures of a running evaluation, and the time.
-    evaluate_drawn: SessionKey[tuple[int, float]] = SessionKey((0, 0.0))
+    evaluate_drawn_count: SessionKey[tuple[int, float]] = SessionKey((0, 0.0))
     # The comparison of a question of a run, by run, question and lanes.
     evaluation_open: DerivedKey[MethodComparison] = DerivedKey()
     # The open tab of a run, also in its address; set when a new run is started from it.
@@ -385,9 +385,9 @@ class Session:
     # The picture of a neighbourhood: `walk` is the entity that was clicked.
     walk_picture: WidgetKey[Any] = WidgetKey(None)
     # The digest of a large graph whose counts were requested.
-    count_asked: SessionKey[str] = SessionKey("")
+    counts_wanted_for: SessionKey[str] = SessionKey("")
     # The page and query to which a question set leads, or the error; used once.
-    led_on: SessionKey[str | tuple[str, dict[str, Any]] | None] = SessionKey(None)
+    redirect: SessionKey[str | tuple[str, dict[str, Any]] | None] = SessionKey(None)
     # The graph that was opened after it was added, which opens the first tab again.
     graph_opened: SessionKey[str] = SessionKey("")
     # The job that imports the last dropped files.
@@ -456,7 +456,7 @@ class Session:
     # The effect of the selected operator's parameter values, by that job and the operator's index.
     try_curves: DerivedKey[Mapping[str, Curve]] = DerivedKey()
     # The job that runs the line before and after the last change on more questions.
-    over_job: SessionKey[str] = SessionKey("")
+    sample_job: SessionKey[str] = SessionKey("")
     # The effect of the last change, as it is drawn, by that job.
     change: DerivedKey[dict[str, Any] | None] = DerivedKey()
     # The outcome of each step of that run, by the job and its progress.
@@ -475,7 +475,7 @@ class Session:
     def clear_question(self) -> None:
         """Clear the question and its results, as when another graph or corpus is chosen."""
         self.question = ""
-        for key in (Session.job, Session.case, Session.settled, Session.trouble, Session.edits):
+        for key in (Session.job, Session.case, Session.applied_bar_state, Session.question_error, Session.edits):
             key.drop()
 
 
