@@ -493,8 +493,8 @@ def handle_clicks(
 def repair_in_new_lane(comparison: MethodComparison, lane: int) -> None:
     """Run the repaired line of a lane in a new lane.
 
-    With `MAX_COMPARE_LANES` lanes already, it replaces the lane. A repair is a changed line that
-    keeps the known answer which the lane lost.
+    With `MAX_COMPARE_LANES` lanes already, it replaces the lane. A repair is the line of
+    the lane changed in one step, which finds more of the known answers.
     """
     source_lane = comparison.lanes[lane]
     if source_lane.repair is not None:

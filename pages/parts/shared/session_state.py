@@ -260,7 +260,7 @@ class Session:
     # The data sent to the board last: its comparison, the version, and the data.
     board_payload: SessionKey[tuple[str, int, dict[str, Any]]] = SessionKey(("", -1, {}))
     # The comparison on the screen, and the builds that were missing for it.
-    missing_builds: SessionKey[tuple[str, frozenset[str]]] = SessionKey(("", frozenset()))
+    awaited_builds: SessionKey[tuple[str, frozenset[str]]] = SessionKey(("", frozenset()))
     # The edits received from the head of the presentation.
     presenter_received: SessionKey[LastEdit] = SessionKey(LastEdit())
     # The cases that are presented one after the other; set by Cases.
@@ -293,7 +293,7 @@ class Session:
     # Whether a language model answers; set if the sets can be scored by its answers only.
     evaluate_model: WidgetKey[bool] = WidgetKey(False)
     # The number of answers in the drawn figures of a running evaluation, and the time.
-    evaluate_drawn_count: SessionKey[tuple[int, float]] = SessionKey((0, 0.0))
+    evaluate_figures_drawn: SessionKey[tuple[int, float]] = SessionKey((0, 0.0))
     # The comparison of a question of a run, by run, question and lanes.
     evaluation_open: DerivedKey[MethodComparison] = DerivedKey()
     # The open tab of a run, also in its address; set when a new run is started from it.
