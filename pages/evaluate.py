@@ -1,4 +1,4 @@
-"""Page Evaluate: metrics of methods on question sets, with paired tests, plots and each question."""
+"""Page Evaluate: metrics of methods on question sets, with tests, plots and each question."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Result of each block in a run of the line, in a few words.
 
-A block is an operator of the edited line. Its result is drawn on it: sizes, cost, and how many known
-answers or gold passages (targets) are alive after it, that is, still among its results.
+A block is an operator of the edited line. Its result is drawn on it: sizes, cost, and how many
+known answers or gold passages (targets) are alive after it, that is, still among its results.
 """
 
 from __future__ import annotations

@@ -48,7 +48,6 @@ from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-
 MAX_LISTED_PATHS = 200
 
 
@@ -122,11 +121,9 @@ def _draw_line(bench: Bench, job: Job | None) -> None:
     extra: list[dict[str, Any]] = []
     change = None
     if job is not None and _is_same_question():
-        wait_text = waiting_steps_text(bench.line, job) if bench.line is not None else ""
+        waiting = waiting_steps_text(bench.line, job) if bench.line is not None else ""
         lane = job.comparison.lanes[-1]
-        outcomes, extra = block_outcomes(
-            job.comparison, lane, bench.draft, _steps(job), wait_text=wait_text
-        )
+        outcomes, extra = block_outcomes(job.comparison, lane, bench.draft, _steps(job), waiting)
         change = _change(job)
 
     def block_curves(key: int) -> Mapping[str, Curve]:

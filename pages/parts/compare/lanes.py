@@ -1,7 +1,7 @@
 """Methods of the lanes, and the dialog that changes a lane's method or its steps.
 
-A lane shows the run of one method on the question. `session.lanes` has a text (`spec`) for each: the
-id of a method in the catalogue, or a line (sequence of operators) in its canonical form.
+A lane shows the run of one method on the question. `session.lanes` has a text (`spec`) for each:
+the id of a method in the catalogue, or a line (sequence of operators) in its canonical form.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def draw_lane_dialog(
 ) -> None:
     """Draw the dialog of the lane that is being changed, if there is one.
 
-    It stays open while the page behind it is drawn again. `comparison` is what is on the screen; its
-    results are drawn with the steps.
+    It stays open while the page behind it is drawn again. `comparison` is the one on the screen,
+    whose results are drawn with the steps.
     """
     if session.choosing is None:
         return
@@ -216,6 +216,7 @@ def _draw_changed_line(lane: int, line: Line | None, old_line: Line) -> None:
     is_full = len(session.lanes) >= MAX_COMPARE_LANES
     words = "" if line is None else change_words(old_line, line)
     cannot_run = line is None or not words
+    cannot_add = cannot_run or is_full
     if line is None:
         if is_new_lane:
             caption("These steps cannot run yet.")
@@ -229,14 +230,11 @@ def _draw_changed_line(lane: int, line: Line | None, old_line: Line) -> None:
             st.caption(f":material/cloud_off: {plain(text)}")
     with st.container(horizontal=True):
         if is_new_lane:
-            if button(
-                tr("Add this method"), key="lane-add", type="primary", disabled=cannot_run or is_full
-            ):
+            if button(tr("Add this method"), key="lane-add", type="primary", disabled=cannot_add):
                 _use_line(lane - 1, repr(line), in_new_lane=True)
             return
-        disabled = cannot_run or is_full
         if button(
-            tr("Add as a new method"), key=f"beside-{lane}", type="primary", disabled=disabled
+            tr("Add as a new method"), key=f"beside-{lane}", type="primary", disabled=cannot_add
         ):
             _use_line(lane, repr(line), in_new_lane=True)
         if button(tr("Change this method"), key=f"apply-{lane}", disabled=cannot_run):

@@ -25,10 +25,10 @@ from pages.parts.compare.screen_board import (
 )
 from pages.parts.compare.screen_state import (
     ScreenComparison,
+    apply_link,
     open_case,
     screen_comparison,
     show_case,
-    apply_link,
 )
 from pages.parts.question.permalink import MAX_COMPARE_LANES, read_link
 from pages.parts.shared.actions import button

@@ -112,8 +112,8 @@ def rerank_documents(
     graph, state = lane.graph, lane.state
     assert state.hidden is not None and state.vector is not None and state.nodes is not None
     frames = next(step.frames for step in state.trace if step.operator == "Loop")
-    # The first frame is the ranking before any round. The reranker read these nodes first, in the order
-    # of the first search.
+    # The first frame is the ranking before any round. The reranker read these nodes first, in the
+    # order of the first search.
     start = state.hidden.nodes[: len(frames[0].ranking)]
     index = vector_index(graph, models.encoder(lane_settings.expand.encoder), "nodes")
     similar = cached_similarity(graph, index, state.vector)

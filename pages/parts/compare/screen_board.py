@@ -42,8 +42,8 @@ def screen_drawing(on_screen: ScreenComparison) -> Board:
 def _board(on_screen: ScreenComparison) -> Board:
     """Return the board of a comparison, shared with other visitors.
 
-    After edits of the graph, a board for this visit alone is returned, whose nodes keep the positions
-    that they had before.
+    After edits of the graph, a board for this visit alone is returned, whose nodes keep their earlier
+    positions.
     """
     previous = _board_with_other_edits(on_screen)
     if previous is not None:
@@ -108,7 +108,7 @@ def payload(on_screen: ScreenComparison) -> dict[str, Any]:
 def add_queue_length(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with the number of other visitors' questions that come first.
 
-    The text is shown on each waiting lane. Once the comparison runs, the data is returned unchanged.
+    The text is shown on each waiting lane. Once the comparison runs, the data stays unchanged.
     """
     wait = engine().queue_wait(on_screen.job) if on_screen.job is not None else None
     if wait is None or not wait.n_others:
@@ -131,8 +131,8 @@ def draw_follow_up_errors(comparison: MethodComparison) -> None:
 def wait_for_news(on_screen: ScreenComparison) -> None:
     """Wait after drawing until the job has changed, for 1.4 seconds at most, or 5 in the queue.
 
-    A job without changes thus causes few runs of the page. The wait comes after the drawing, because
-    Streamlit fades everything that a run has not drawn within half a second.
+    A job without changes thus causes few runs of the page. The wait comes after the drawing,
+    because Streamlit fades everything that a run has not drawn within half a second.
     """
     job = on_screen.job
     if job is None:

@@ -42,9 +42,9 @@ _examples_lock = threading.Lock()
 
 @dataclass(frozen=True)
 class ScreenComparison:
-    """A comparison on the screen: that of a job (`job` is set), or of a case (`case` is set).
+    """A comparison on the screen, and the job or the case that it belongs to.
 
-    `key` identifies it among all comparisons.
+    `key` identifies it among all comparisons. Either `job` or `case` is None.
     """
 
     key: str
@@ -218,7 +218,7 @@ def show_case(case: Case, model: bool = True) -> None:
 
 
 def open_case(case: Case) -> None:
-    """Go to a case: write it into the address, and let the next run open it with its source."""
+    """Write a case into the address, and let the next run open it with its source."""
     session.wanted_link = case_link(case)
     write_link(session.wanted_link)
 

@@ -96,9 +96,7 @@ def draw_figures(run: Run) -> None:
         tr("Judged in pairs"): (can_be_judged, draw_judged_pairs),
         tr("Why yours lost"): (has_own_method, draw_loss_causes),
     }
-    draw_by_name = {
-        name: draw for name, (applies_to, draw) in extra_tabs.items() if applies_to(results)
-    }
+    draw_by_name = {name: draw for name, (applies, draw) in extra_tabs.items() if applies(results)}
     # The open tab is in the address, so that a reload returns to it.
     tabs = st.tabs([*names, *draw_by_name], key=Session.evaluate_part.name, bind="query-params")
     table, changed, repairs_tab, pictures, tests, questions_tab, meanings = tabs[: len(names)]
@@ -276,11 +274,8 @@ def _draw_pictures(results: RunSummary) -> None:
         return
     # First the metric on which the recommendation rests, then those of the Pareto fronts.
     front_qualities = [quality for _, quality in results.fronts]
-    default_quality = next(
-        name
-        for name in (ranking_metric(results), *front_qualities, *qualities)
-        if name in qualities
-    )
+    candidates = (ranking_metric(results), *front_qualities, *qualities)
+    default_quality = next(name for name in candidates if name in qualities)
     with st.container(horizontal=True):
         quality = st.selectbox(
             tr("Quality"),

@@ -160,7 +160,7 @@ def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> l
 
 
 def _choose_settings(source: AnswerSource) -> dict[str, Any]:
-    """Draw and return the settings of language models and of timing, as arguments of `make_plan`."""
+    """Draw the settings of language models and timing, and return them for `make_plan`."""
     with st.container(horizontal=True):
         model = st.toggle(
             tr("Language model answers"),
@@ -215,8 +215,8 @@ def _choose_settings(source: AnswerSource) -> dict[str, Any]:
 def _choose_prompt(selected: list[Method]) -> tuple[list[Method], bool]:
     """Draw the choice of a prompt, and return the methods with it and whether it can be used.
 
-    A prompt of the user cannot if it has errors; these are drawn. Methods that keep their own prompt
-    are named on the page.
+    A prompt of the user cannot if it has errors; these are drawn. Methods that keep their own
+    prompt are named on the page.
     """
     prompts = published_prompts()
     titles = {

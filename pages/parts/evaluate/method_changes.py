@@ -99,12 +99,7 @@ def _choose_methods(results: RunSummary, names: dict[str, str]) -> tuple[str, st
     return a, b
 
 
-def _draw_picture(
-    run: Run,
-    flow: Flow,
-    names: dict[str, str],
-    causes: BandCauses,
-) -> None:
+def _draw_picture(run: Run, flow: Flow, names: dict[str, str], causes: BandCauses) -> None:
     """Draw the flow diagram, and store the band that is clicked in the session."""
     key = (run.id, flow.a, flow.b)
     labels = {  # only of bands of questions that one of the methods got right
@@ -189,9 +184,9 @@ def _causes(run_id: int, created: float, done: int, failed: int, a: str, b: str)
     """Return the items of a `BandCauses`: why the losing method lost the questions of each band.
 
     The losing method is the first one (`a`) for questions that the second one (`b`) wins, otherwise
-    the second one. Bands of failed questions, and of questions without a change, are left out. For a
-    question that cannot be opened any more, the stage is the cause. The number of rows `done` and
-    `failed` is given so that the causes are computed again when the run advances.
+    the second one. Bands of failed questions, and of questions without a change, are left out. For
+    a question that cannot be opened any more, the stage is the cause. The numbers of rows, `done`
+    and `failed`, are part of the cache's key: a run that advances has its causes computed again.
     """
     results = summary(run_id)
     method_flow = flow(results, a, b)
@@ -216,12 +211,7 @@ def _causes(run_id: int, created: float, done: int, failed: int, a: str, b: str)
     return tuple(causes)
 
 
-def _draw_band_questions(
-    run: Run,
-    flow: Flow,
-    names: dict[str, str],
-    causes: BandCauses,
-) -> None:
+def _draw_band_questions(run: Run, flow: Flow, names: dict[str, str], causes: BandCauses) -> None:
     """Draw the questions of the open band, with buttons that open them or ask them again."""
     key, stages = session.evaluate_band
     bands = {(band.before, band.after): band for band in flow.bands}

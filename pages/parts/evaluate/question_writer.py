@@ -66,16 +66,19 @@ def draw_question_writer(source: AnswerSource) -> None:
 def _draw_form(source: AnswerSource) -> None:
     """Draw the fields of the recipe, the expected cost, and the button that starts the writing."""
     defaults = Recipe()
-    number_options = dict[str, Any](
+    options = dict[str, Any](
         min_value=1, max_value=MAX_RECIPE_COUNT, width=150, persist_state="session"
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        users = st.number_input(tr("Users"), value=defaults.users, key="writing_users", **number_options)
+        users = st.number_input(tr("Users"), value=defaults.users, key="writing_users", **options)
         tasks = st.number_input(
-            tr("Tasks of each"), value=defaults.tasks, key="writing_tasks", **number_options
+            tr("Tasks of each"), value=defaults.tasks, key="writing_tasks", **options
         )
         questions = st.number_input(
-            tr("Questions to each"), value=defaults.questions, key="writing_questions", **number_options
+            tr("Questions to each"),
+            value=defaults.questions,
+            key="writing_questions",
+            **options,
         )
     about = st.text_area(
         tr("What the texts are about"),

@@ -84,8 +84,9 @@ def draw_progress_bar(job: Job, run: Run) -> None:
     progress_bar(job, "cancel")
     run_now = store().run(run.id)
     n_drawn, drawn_at = session.evaluate_figures_drawn
-    if run_now.done + run_now.failed != n_drawn and time.monotonic() - drawn_at > MIN_REDRAW_SECONDS:
-        session.evaluate_figures_drawn = (run_now.done + run_now.failed, time.monotonic())
+    n_answers = run_now.done + run_now.failed
+    if n_answers != n_drawn and time.monotonic() - drawn_at > MIN_REDRAW_SECONDS:
+        session.evaluate_figures_drawn = (n_answers, time.monotonic())
         st.rerun()
 
 

@@ -1,7 +1,7 @@
 """Walk through a graph: search for an entity, see its neighbourhood, and step to a neighbour.
 
-A step is an edge at the present entity, followed forward or backward. The page Graphs shows the walk
-in its first tab. The present entity is in the address.
+A step is an edge at the present entity, followed forward or backward. The page Graphs shows the
+walk in its first tab. The present entity is in the address.
 """
 
 from __future__ import annotations

@@ -49,7 +49,8 @@ DARK_COLOURS = {
 _CDN_TAGS = re.compile(
     r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S
 )
-# Script of the picture. It spreads the nodes over the actual size of the frame, and tells the page which node was clicked.
+# Script of the picture. It spreads the nodes over the actual size of the frame, and tells the page
+# which node was clicked.
 # A narrow frame leaves out the nodes two steps away, so that the other names stay readable.
 _SCRIPT = f"""function fit(){{if(innerWidth<50)return;const \
 few=innerWidth<{NARROW_WIDTH},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
@@ -133,9 +134,7 @@ class Neighbourhood:
     edges: tuple[int, ...]
 
 
-def neighbourhood(
-    graph: Any, centre: int, near: Sequence[int], max_entities: int
-) -> Neighbourhood:
+def neighbourhood(graph: Any, centre: int, near: Sequence[int], max_entities: int) -> Neighbourhood:
     """Return an entity with the first of the given neighbours, at most `max_entities` in all.
 
     If there are few neighbours, some of their neighbours are added, up to the same number for each.
@@ -147,7 +146,7 @@ def neighbourhood(
         n_free = min(max_entities, MAX_FILLED_ENTITIES) - 1 - len(near)
         n_each = max(1, n_free // len(near))
         for node in near:
-            # Of so many neighbours, n_each are new even if all drawn entities are among them.
+            # Of so many distinct neighbours, n_each are new even if all drawn ones are among them.
             candidates = graph.steps(node)[0][: n_each + len(drawn)].tolist()
             new_nodes = [int(other) for other in dict.fromkeys(candidates) if other not in drawn]
             drawn.update(new_nodes[:n_each])
@@ -231,7 +230,10 @@ def _add_node(
     position: tuple[float, float],
     colours: dict[str, str],
 ) -> None:
-    """Add a node to the network at a position (x and y from 0 to 1), in the style of its role."""
+    """Add a node to the network in the style of its role.
+
+    `position` is x and y, from 0 to 1.
+    """
     name = graph.node_name(node)
     role = "here" if node == part.centre else "far"
     if node in part.near:

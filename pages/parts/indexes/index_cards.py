@@ -27,7 +27,7 @@ from core.indexes.index_state import (
     delete_leftover,
     index_stamp,
     index_states,
-    key as index_key,
+    key,
     leftovers,
     running_index_job,
     start_index_job,
@@ -54,7 +54,7 @@ STATE_BADGES: dict[str, tuple[Literal["green", "blue", "red", "gray"], str | Non
 
 
 def draw_index_cards(graph: Any) -> None:
-    """Draw a card for every kind of index of a graph, and the files that nothing reads any more."""
+    """Draw a card for every kind of index of a graph, and the files that nothing reads."""
     known_indexes = _prepared_indexes(repr(index_stamp(graph, engine().environment)), graph)
     leftover_files = leftovers(graph)
     _draw_figures(known_indexes, leftover_files)
@@ -88,9 +88,10 @@ def _draw_figures(indexes: list[IndexState], leftovers: list[Leftover]) -> None:
 
 
 def _draw_card(graph: Any, index: IndexState) -> None:
-    kind, job = index.kind, engine().preparing.get(index_key(graph, index.kind))
+    kind, job = index.kind, engine().preparing.get(key(graph, index.kind))
     is_running = job is not None and not job.has_ended
-    if kind.build is None and not index.saved:  # A kind without `build` is built only by a question that needs it.
+    # A kind without `build` is built only by a question that needs it.
+    if kind.build is None and not index.saved:
         return
     with st.container(border=True, key=f"index-{kind.name}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -134,7 +135,7 @@ def _facts(graph: Any, index: IndexState, is_running: bool) -> list[str]:
     if is_running and index.kind.is_incremental:
         return []  # The index grows, and the progress bar shows how far it is.
     now_seconds = time.time()
-    owner = owner_text(INDEX_OWNER_KIND, index_key(graph, index.kind))
+    owner = owner_text(INDEX_OWNER_KIND, key(graph, index.kind))
     lines = []
     for setting in sorted(index.saved, key=lambda setting: not setting.is_default):
         age = ago_text(now_seconds - setting.changed)
@@ -184,7 +185,7 @@ def _draw_buttons(graph: Any, index: IndexState) -> None:
     """
     kind, name = index.kind, index.kind.name
     start = partial(_start, graph, kind)
-    refusal = visitor_refusal(INDEX_OWNER_KIND, index_key(graph, kind)) if index.saved else ""
+    refusal = visitor_refusal(INDEX_OWNER_KIND, key(graph, kind)) if index.saved else ""
     if kind.build is not None and not index.refusal and not index.damage:
         if index.state != INDEX_READY:
             label = tr("Go on") if index.state == INDEX_PARTIAL else tr("Build")
@@ -271,14 +272,16 @@ def _draw_leftovers(graph: Any, leftovers: list[Leftover]) -> None:
                         "reused.",
                         size=size,
                     )
-                may_delete = current_person().administrator
+                refusal = ""
+                if not current_person().administrator:
+                    refusal = tr("Only the administrator can delete leftovers.")
                 confirm_button(
                     tr("Delete"),
                     question,
                     tr("Yes, delete it"),
                     partial(delete_leftover, graph, leftover),
                     f"yes-left-{leftover.path.name}",
-                    why_not="" if may_delete else tr("Only the administrator can delete leftovers."),
+                    why_not=refusal,
                     box=f"ask-left-{leftover.path.name}",
                 )
 

@@ -60,8 +60,8 @@ def same_size_text(keep: int) -> str:
 def advice_data(operator: Operator | None, question: Question) -> dict[str, Any] | None:
     """Return the suggestion as plain data for the browser, or None if there is none.
 
-    It has a title, the reasons, and the value that a button sets for the parameter `name`. The value
-    is None without a suggested size, and if the operator has this size already.
+    It has a title, the reasons, and the value that a button sets for the parameter `name`. The
+    value is None without a suggested size, and if the operator has this size already.
     """
     advice = advise_size(operator, question) if operator is not None else None
     if advice is None:

@@ -48,7 +48,7 @@ class ServerForm:
     """Values of the form of a model on a server.
 
     `name` is the name in Hopscope, and `model` that on the server. `key` is the typed API key, and
-    `variable` the name of an environment variable with the key. One of them or both are empty.
+    `variable` the name of an environment variable with the key. At most one of them may be set.
     """
 
     name: str
@@ -318,10 +318,10 @@ def _draw_listed_models() -> None:
         if not models:
             caption("The server has no model loaded.")
             return
-        st.pills(tr("Its models"), models, key=Session.server_pill.name, on_change=_fill_in_listed_model)
+        st.pills(tr("Its models"), models, key=Session.server_pill.name, on_change=_choose_listed)
 
 
-def _fill_in_listed_model() -> None:
+def _choose_listed() -> None:
     """Copy the chosen model into the form, with a name if the form has none."""
     model = Session.server_pill.value
     if model:

@@ -26,7 +26,6 @@ EXAMPLE_LINES = (
     "-> starred_actors -> Leonardo DiCaprio"
 )
 MAX_RANKED_LINES = 200
-MIN_TIMED_SECONDS = 0.05  # Of a shorter reply, no speed is shown.
 MAX_TRIAL_TOKENS = 256  # most tokens of a reply
 
 
@@ -112,7 +111,8 @@ def _draw_reply_facts(reply: ChatReply, seconds: float | None) -> None:
         with st.expander(tr("Thought (not part of the reply)")):
             st.text(reply.thought)
     # The time starts at the first piece of the reply. A thought comes before it and is not timed.
-    has_time = seconds is not None and seconds > MIN_TIMED_SECONDS and not reply.cached and not reply.thought
+    # In less than 0.05 seconds, no speed can be measured.
+    has_time = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
     speed = ""
     if has_time and seconds and reply.tokens_out > 1:
         speed = tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds)

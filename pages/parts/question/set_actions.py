@@ -1,4 +1,8 @@
-"""Buttons that ask a question of a set on Compare, or evaluate the whole set."""
+"""Buttons that ask a question of a set on Compare, or evaluate the whole set.
+
+The callback of a button runs before the page is drawn. It stores the page to go to in
+`session.redirect`, and `follow_set_button` goes there when the page is drawn.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,8 @@ def draw_set_buttons(
 ) -> None:
     """Draw two buttons: ask a question of the set, and evaluate the set.
 
-    The page must call `follow_set_button` as well.
+    `graph` is the name of the set's graph, and `key` makes the keys of the buttons unique. The page
+    must call `follow_set_button` as well.
     """
     with st.container(horizontal=True, width="content"):
         button(
@@ -56,9 +61,9 @@ def follow_set_button() -> None:
 
 
 def go_to_page(page: str, query: dict[str, Any]) -> None:
-    """Go to a page, as a callback.
+    """Go to a page by its name, such as `texts`, as a callback.
 
-    If it is on the screen, its address is cleared.
+    If the page is on the screen already, only its address is cleared.
     """
     if session.page in ("", page):
         st.query_params.clear()
@@ -67,11 +72,12 @@ def go_to_page(page: str, query: dict[str, Any]) -> None:
 
 
 def first_answerable(questions) -> Question:
-    """Return the first question with known answers, else the first."""
+    """Return the first of some questions that has known answers, else the first one."""
     return next((question for question in questions if question.answers), questions[0])
 
 
 def _ask(question_set: QuestionSet, graph: str) -> None:
+    """Go to Compare with the first answerable question, and the lanes chosen last."""
     try:
         question = first_answerable(question_set.questions())
         source = GraphSource(graph).source_of_question(question_set.name, question)
@@ -87,6 +93,7 @@ def _ask(question_set: QuestionSet, graph: str) -> None:
 
 
 def _evaluate(question_set: QuestionSet, graph: str) -> None:
+    """Go to Evaluate with the set selected in the form."""
     session.choose(GraphSource(graph))
     session.evaluate_sets = [question_set.name]
     session.redirect = ("pages/evaluate.py", {"graph": graph})

@@ -72,9 +72,9 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def _translate(text: str) -> str:
-    """Return the translation of a text.
+    """Return the translation of a text or of a singular noun, or the text if there is none.
 
-    Of a noun its singular.
+    Nouns are stored with both forms in the catalogue, which needs another look-up.
     """
     if not text:
         return text
@@ -83,15 +83,18 @@ def _translate(text: str) -> str:
 
 
 def noun(count: int, singular: str, plural: str) -> str:
-    """Return the noun for a number in the server's language.
+    """Return the form of a noun for a number, in the server's language.
 
-    In English one of both arguments.
+    In English it is one of the two arguments.
     """
     return catalogue().ngettext(singular, plural, count)
 
 
 def nouns(singular: str, plural: str) -> tuple[str, str]:
-    """Mark the two forms of an English noun for translation, by a later `many` or `noun`."""
+    """Return both forms of an English noun unchanged, marked for the collection of texts.
+
+    A later `many` or `noun` translates them.
+    """
     return singular, plural
 
 

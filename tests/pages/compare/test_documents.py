@@ -139,7 +139,10 @@ def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_a
     next(one for one in at.button if one.label == "Build").click().run()
     at = until(at, lambda: job(at) is not first and job(at).has_ended)
     assert [lane.status for lane in job(at).comparison.lanes] == ["done", "done"]
-    assert not any(one.label == "Build" for one in at.button) and "awaited_builds" not in at.session_state
+    assert (
+        not any(one.label == "Build" for one in at.button)
+        and "awaited_builds" not in at.session_state
+    )
 
 
 def test_a_graph_that_was_built_before_the_page_is_drawn_again_is_asked_as_well(monkeypatch):
