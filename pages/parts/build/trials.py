@@ -139,8 +139,8 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
         return False
     run_key = (repr(line), text, page_source(), session.try_model)
     if run_all:
-        runs.requested_whole = run_key
-    start_key = (*run_key, runs.requested_whole == run_key)
+        runs.full_run_for = run_key
+    start_key = (*run_key, runs.full_run_for == run_key)
     # The same input is run again only if its job was dropped although there was no error.
     if (
         start_key == runs.started_for
@@ -151,7 +151,7 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
     runs.started_for, runs.error_text = start_key, ""
     _set_previous_line(runs, line, bench.holds_baseline)
     try:
-        _start(runs, line, catalogue, Question(text), runs.requested_whole == run_key)
+        _start(runs, line, catalogue, Question(text), runs.full_run_for == run_key)
     except HopscopeError as error:
         runs.error_text = str(error)
         del session.try_job

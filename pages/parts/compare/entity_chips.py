@@ -182,7 +182,7 @@ def _edit_list(graph: Any, list_name: str, operation: str, name: str, instead: s
 
     Parameters
     ----------
-    operation : `remove`, `add`, or `swap`, which puts the name in place of `instead` and asks again.
+    operation : `remove`, `add`, or `swap`, which replaces the name `instead` and asks again.
     """
     list_names = list(NAME_LISTS[list_name].value)
     name = name if name in list_names else _graph_spelling(graph, name)

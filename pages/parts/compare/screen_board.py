@@ -42,8 +42,8 @@ def screen_drawing(on_screen: ScreenComparison) -> Board:
 def _board(on_screen: ScreenComparison) -> Board:
     """Return the board of a comparison, shared with other visitors.
 
-    After edits of the graph, a board for this visit alone is returned, whose nodes keep their earlier
-    positions.
+    After edits of the graph, a board for this visit alone is returned, whose nodes keep their
+    earlier positions.
     """
     previous = _board_with_other_edits(on_screen)
     if previous is not None:

@@ -400,7 +400,7 @@ class Session:
     walk_picture: WidgetKey[Any] = WidgetKey(None)
     # The digest of a large graph whose counts were requested.
     counts_wanted_for: SessionKey[str] = SessionKey("")
-    # The page and query parameters to go to after a click on a question set, or an error; used once.
+    # The page and query parameters to go to after a click on a question set, or the error.
     redirect: SessionKey[str | tuple[str, dict[str, Any]] | None] = SessionKey(None)
     # The name of a graph that was opened after it was added; opens the first tab of Graphs again.
     graph_opened: SessionKey[str] = SessionKey("")
