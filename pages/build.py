@@ -118,7 +118,7 @@ def draw_gallery(methods_by_id: dict[str, Method], bench: Bench) -> None:
 
 
 def draw_save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
-    """Draw the form that saves the line, and the saved methods with their delete buttons.
+    """Draw the form that saves the line, and the saved methods.
 
     `line` is None while it is incomplete and cannot be saved.
     """

@@ -1,4 +1,4 @@
-"""Page Cases: the list of saved comparisons, and one of them with its board.
+"""Page Cases: the saved comparisons, and one of them opened.
 
 A case is a comparison of methods on one question, saved with its results. It opens without the
 graph and without any model.

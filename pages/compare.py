@@ -166,7 +166,10 @@ def draw_question_row() -> bool:
 
 
 def divide_facts_row() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return two containers in one row: for the entities and, to their right, for the buttons."""
+    """Return two containers in one row.
+
+    They are for the entities and, to their right, for the buttons.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="facts"):
         entity_area = st.container(width="stretch")
         action_area = st.container(horizontal=True, width="content", gap="small")
@@ -174,9 +177,10 @@ def divide_facts_row() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def ask_if_submitted(lanes: list[Method], is_pressed: bool, was_cancelled: bool) -> None:
-    """Start the comparison if the question was asked, and draw the error if that fails.
+    """Start the comparison if the question was asked.
 
-    Without a click on Ask, the finished lanes on the screen are passed on for reuse.
+    If that fails, the error is drawn. Without a click on Ask, the finished lanes on the screen are
+    passed on for reuse.
     """
     if (is_pressed or session.submitted) and not was_cancelled:
         session.question_error = start_comparison(lanes, None if is_pressed else screen_to_reuse())
@@ -187,7 +191,10 @@ def ask_if_submitted(lanes: list[Method], is_pressed: bool, was_cancelled: bool)
 
 
 def draw_entities(on_screen: ScreenComparison | None) -> None:
-    """Draw the question entities and known answers, or for a corpus its size and known answers."""
+    """Draw the question entities and known answers.
+
+    For a corpus, its size and the known answers are drawn.
+    """
     if page_source().is_corpus:
         draw_facts()
     else:
@@ -272,7 +279,7 @@ def draw_earlier_note(comparison: MethodComparison) -> None:
 
 
 def draw_language_notes(comparison: MethodComparison) -> None:
-    """Draw notes if the question, the source and the models have different languages.
+    """Draw notes if question, source and models differ in language.
 
     Each note names the lanes whose methods do not depend on the language. If there are none, a
     method that searches by words is offered.
@@ -313,7 +320,10 @@ def draw_language_notes(comparison: MethodComparison) -> None:
 
 
 def cancel_job(job: Job) -> None:
-    """Cancel a job, and ask nothing in this run, even if Ask was clicked as well."""
+    """Cancel a job.
+
+    Nothing is asked in this run, even if Ask was clicked as well.
+    """
     cancel_or_leave(job, "compare")
     session.cancel_clicked = True
 
@@ -385,10 +395,10 @@ def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> Hopsco
 
 
 def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQuestion:
-    """Return the question in the bar, ready to be run on the chosen graph with some edits.
+    """Return the question in the bar, prepared for the chosen graph.
 
-    `reader` and `model` tell if the graph reader and a language model answer. Raises BadInput, and
-    UnknownEntity for an entity that the graph lacks.
+    The edits change the graph. `reader` and `model` tell if the graph reader and a language model
+    answer. Raises BadInput, and UnknownEntity for an entity that the graph lacks.
     """
     graph = question_neighbourhood(
         chosen_graph(),
@@ -446,7 +456,6 @@ def draw_board(on_screen: ScreenComparison) -> None:
                     "They wait for the questions of others. What is shown is the quick result."
                 ),
             )
-        # The fragment ends with the job, so the page is run again without it.
         if (was_running and has_ended) or (
             job is not None and was_repairing and not job.comparison.is_repairing
         ):
@@ -503,7 +512,11 @@ def repair_in_new_lane(comparison: MethodComparison, lane: int) -> None:
 
 
 def follow_node_button(graph, node: int, action: str) -> None:
-    """Go to a node's neighbourhood on Graphs (`walk`), or ask the question from this node."""
+    """Follow a button of a node's panel.
+
+    The action `walk` goes to its neighbourhood on Graphs. Any other asks the question from this
+    node.
+    """
     name = graph.node_name(node)
     if action == "walk":
         query = {} if graph.fetched is None else {AROUND_PARAMETER: name}

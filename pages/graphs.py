@@ -1,4 +1,4 @@
-"""Page Graphs: a walk through the chosen graph, its counts, and the form to add data."""
+"""Page Graphs: a walk through a graph, its counts, and imports."""
 
 from __future__ import annotations
 

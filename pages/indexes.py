@@ -1,4 +1,4 @@
-"""Page Indexes: the search indexes and other data that are computed once for a graph."""
+"""Page Indexes: search indexes and other data computed for a graph."""
 
 from __future__ import annotations
 

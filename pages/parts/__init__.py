@@ -1,1 +1,1 @@
-"""Parts that the pages are drawn of, in a folder for each page or subject."""
+"""Parts of the pages, in a folder for each subject."""

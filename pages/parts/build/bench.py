@@ -1,8 +1,8 @@
-"""Editor of a line, the sequence of operators of a method or of a graph build.
+"""Editor of a line, which is a sequence of operators.
 
-It applies the edits that the browser sends (assets/bricks), and keeps the history for Undo. A block
-(brick) is an operator in the line, a slot a position between blocks. The page Build, the dialog of
-a lane on Compare and the page Texts use it.
+The line is a method, or builds a graph. The editor applies the edits that the browser sends
+(assets/bricks), and keeps the history for Undo. A block (brick) is an operator in the line, a slot
+a position between blocks. Build, the dialog of a lane on Compare, and Texts use the editor.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Bench:
 
     @property
     def line(self) -> Any:
-        """The line as an `OperatorLine`; None if it cannot be run as it stands."""
+        """The line as an `OperatorLine`; None if it is incomplete."""
         return None if brick_faults(self.draft) else self.draft.runnable_line()
 
     def load(self, line: OperatorLine[Any]) -> None:
@@ -120,7 +120,7 @@ class Bench:
         self.selection = None
 
     def apply_message(self, message: Mapping[str, Any], check: TextCheck) -> bool:
-        """Apply the new edits of a message of the browser, and return whether there were any.
+        """Apply the new edits of a message, and return whether there were any.
 
         `check` checks texts that name models. Its error becomes `rejected_change`.
         """
@@ -162,7 +162,7 @@ class Bench:
             )
 
     def _select_changed(self, old_draft: Draft) -> None:
-        """After Undo or Redo, select the block that came back, or the position of one that went.
+        """Select the block or position that Undo or Redo changed.
 
         Of several blocks, such as a branch with its rows, it is the one that was made first.
         """
@@ -200,7 +200,7 @@ class Bench:
 
 
 def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
-    """Return the slot after a new block at the end of a row, for the next block.
+    """Return the slot for the next block after a new one.
 
     None for a copy, for a block that is not the last of its row, and after the last stage (the
     answer), which nothing can follow.
@@ -214,7 +214,7 @@ def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
 
 
 def _check_value(draft: Draft, change: ValueChange, check: TextCheck) -> None:
-    """Raise BadParameter if the new value of a parameter names an unknown model."""
+    """Raise BadParameter if a new value names an unknown model."""
     brick = draft.find(change.key)
     for parameter in parameters(brick.cls) if brick is not None else ():
         if parameter.name == change.name and parameter.model and isinstance(change.value, str):

@@ -88,7 +88,7 @@ def _turn_counts(comparison: MethodComparison, rows: Sequence[Data]) -> dict[str
 
 
 def _facts(*figures: LaneFigures, documents: bool) -> list[Data]:
-    """Return the known figures, each of the old line (if it was run) and of the new line.
+    """Return the known figures of the old and the new line.
 
     Each has a `label`, `before` (None without an old line) and `now` as text, and a `tone`: good,
     bad or same.
@@ -130,9 +130,10 @@ def _facts(*figures: LaneFigures, documents: bool) -> list[Data]:
 
 
 def _alive_count(figures: LaneFigures | None) -> int | None:
-    """Return how many known answers or gold passages remain after the last stage.
+    """Return the number of targets after the last stage.
 
-    None if the question has none, or the line was not run.
+    Targets are known answers or gold passages. None if the question has none, or the line was not
+    run.
     """
     if figures is None or figures.alive is None or not figures.n_targets:
         return None
@@ -142,7 +143,7 @@ def _alive_count(figures: LaneFigures | None) -> int | None:
 def _fact(
     label: str, old: float | None, new: float | None, format_value: Any, better: int, unit: str = ""
 ) -> Data | None:
-    """Return one figure; None if it is not known for the new line.
+    """Return one figure; None if it is unknown for the new line.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ def _fact(
 
 
 def _path_rows(board: Data, has_both: bool) -> list[Data]:
-    """Return the paths on the board of both lines, new and dropped ones first.
+    """Return the paths of both lines, changed ones first.
 
     A fate is the result of a path in one lane: its rank (`place`), or why it was dropped. A path to
     a known answer has a star.
@@ -191,9 +192,9 @@ def _path_rows(board: Data, has_both: bool) -> list[Data]:
 
 
 def _hit_rows(board: Data, has_both: bool) -> list[Data]:
-    """Return the passages, entities and relations of both lines, new and dropped ones first.
+    """Return the hits of both lines, changed ones first.
 
-    Gold passages have a star.
+    Hits are passages, entities and relations. Gold passages have a star.
     """
     ranks: list[dict[str, int]] = []
     titles: dict[str, tuple[str, bool]] = {}
@@ -267,7 +268,7 @@ def _path_text(path: Data) -> str:
 
 
 def _picture(board: Data, rows: Sequence[Data]) -> Data:
-    """Return the nodes and edges of the picture of the change, each with its turn.
+    """Return the nodes and edges of the picture, with turns.
 
     Only paths whose nodes all have a position (`at`) in the layout of the board are drawn. Both
     lists are empty if the lanes have no paths.

@@ -13,7 +13,7 @@ from pages.parts.shared.session_state import Session, SessionKey
 def draw_bricks(
     bench: Bench, data: dict[str, Any], message_key: SessionKey[Any] = Session.bricks
 ) -> None:
-    """Draw the line of an editor, and let the editor apply the edits made in the browser.
+    """Draw the line of an editor, which applies the browser's edits.
 
     Parameters
     ----------

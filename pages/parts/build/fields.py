@@ -57,7 +57,7 @@ def operator_sentence(operator: OperatorBase) -> str:
 def block_fields(
     brick: Brick, rejected: RejectedChange | None, curves: Mapping[str, Curve]
 ) -> dict[str, Any]:
-    """Return the form of a block: a field for each parameter, and the rows of a branch.
+    """Return the form of a block: a field for each parameter.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _field(parameter: Parameter, value: Any, rejected: RejectedChange | None) ->
 
 
 def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:
-    """Return the kind of input for a parameter, and its options if one of several is chosen.
+    """Return the kind of input for a parameter, and its options.
 
     `also` of a parameter has words that are accepted besides the names of models.
     """
@@ -152,7 +152,7 @@ def _options(choices: dict[str, str]) -> list[dict[str, str]]:
 
 
 def check_expression(expression: str, parameter: Parameter) -> None:
-    """Raise BadParameter unless the text is a model, or an expression that combines models."""
+    """Raise BadParameter unless the text names or combines models."""
     if not expression.strip():
         raise BadParameter(
             tr(
@@ -182,7 +182,7 @@ def chat_titles() -> dict[str, str]:
 
 
 def _role_words(role: str) -> str:
-    """Return a role in words, with the title of its model up to the first comma."""
+    """Return a role in words, with the model that fills it."""
     titles = [tr(info.title) for info in engine().models.list_models() if role in info.roles]
     words = EXPRESSION_ROLES[role]
     return f"{words}: {titles[0].split(',')[0]}" if titles else words

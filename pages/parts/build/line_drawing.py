@@ -1,8 +1,8 @@
-"""Data from which the browser draws a line: its blocks (bricks), slots, palette and form.
+"""Data from which the browser draws a line.
 
-A block is an operator of the line, and a slot a position between blocks. The palette has the
-operators that fit at the selected position. The form has the parameters of the selected block.
-`line_data` returns all of it, for assets/bricks.
+It has the blocks (bricks), slots, palette and form. A block is an operator of the line, and a slot
+a position between blocks. The palette has the operators that fit at the selected position. The form
+has the parameters of the selected block. `line_data` returns all of it, for assets/bricks.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def line_data(
 
 
 def _line_text(bench: Bench) -> dict[str, Any]:
-    """Return the line as text, with the text that was typed and rejected, and its error."""
+    """Return the line as text, and the last rejected text."""
     rejected = (
         bench.rejected_change
         if bench.rejected_change is not None and bench.rejected_change.key is None
@@ -196,7 +196,7 @@ def block_sentence(brick: Brick) -> str:
 def _brick_data(
     draft: Draft, brick: Brick, faults: Mapping[int, str], outcomes: Mapping[int, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the data of a block, and of the blocks in its rows."""
+    """Return the data of a block and its inner blocks."""
     return {
         "key": brick.key,
         "title": block_title(brick),
@@ -241,7 +241,10 @@ def _arm_words(name: str) -> str:
 
 
 def changed_parameters(brick: Brick) -> list[list[str]]:
-    """Return label and value of the first parameters of a block that differ from their defaults."""
+    """Return the first parameters that differ from their defaults.
+
+    Each is a pair of its label and value.
+    """
     pairs = [
         [tr(parameter.label), format_value(brick.given[parameter.name])]
         for parameter in parameters(brick.cls)

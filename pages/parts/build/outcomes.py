@@ -49,7 +49,7 @@ def block_outcomes(
     steps: Sequence[StepOutcome],
     wait_text: str = "",
 ) -> tuple[dict[int, OutcomeData], list[OutcomeData]]:
-    """Return the results of the blocks by key, and those of steps that have no block.
+    """Return the results of the blocks, and of other steps.
 
     Blocks have results up to the first one that was changed since the run. The only step without a
     block is the reader that is added to a line to answer without a language model. Its `at` is the
@@ -141,7 +141,7 @@ def _step_outcome(step: StepOutcome, targets: Sequence[Target], answer: str) -> 
 
 
 def _answer(lane: MethodLane, state: State) -> str:
-    """Return the answer of a step that answers, cut to the size of a block.
+    """Return the shortened answer of a step that answers.
 
     Empty for other steps.
     """

@@ -53,9 +53,9 @@ def handle_sample_click(bench: Bench, comparison: MethodComparison | None) -> No
 
 
 def _start(comparison: MethodComparison) -> None:
-    """Start the job of a comparison's two lines; an older job of other lines is cancelled.
+    """Start the job of a comparison's two lines.
 
-    Raises HopscopeError.
+    An older job of other lines is cancelled. Raises HopscopeError.
     """
     ask = comparison.ask
     name = question_set(ask.source, ask.question.text)
@@ -82,9 +82,9 @@ def _start(comparison: MethodComparison) -> None:
 
 
 def question_set(source: AnswerSource, text: str) -> str:
-    """Return the name of the set of a source that has the question, else of its first set.
+    """Return the name of the set that has the question.
 
-    Empty if the source has no set.
+    If none has it, return the first one. Empty if the source has no set.
     """
     for name in source.sets:
         try:
@@ -160,7 +160,7 @@ def sample_data(comparison: MethodComparison) -> Data | None:
 
 
 def _price(comparison: MethodComparison) -> str:
-    """Return the expected seconds, and tokens if a language model is asked, in words.
+    """Return the expected seconds, and tokens, in words.
 
     They are estimated from the cost of the present question. The steps at the beginning that both
     lines share (the same objects in both traces) are run once per question.

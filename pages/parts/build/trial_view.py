@@ -1,4 +1,4 @@
-"""Trial of a line on one question, on the page Build: its run, its progress and its results.
+"""Trial of a line on one question, on the page Build.
 
 The run itself is in trials.py. This module draws the question, the line with the result of each
 operator, the answers, the paths and the prompt.
@@ -79,7 +79,10 @@ def draw_question_row(bench: Bench) -> bool:
 
 
 def draw_trial(bench: Bench) -> None:
-    """Draw the line, the results and the answers, and run the page again as the run advances."""
+    """Draw the line, its results and the answers.
+
+    While the run advances, the page is run again.
+    """
     job = trial_job()
     handle_sample_click(bench, job.comparison if job is not None else None)
     version = _version()
@@ -103,9 +106,9 @@ def draw_trial(bench: Bench) -> None:
 
 
 def _version() -> tuple[int | None, ...] | None:
-    """Return a value that changes as the run, or the run on more questions, advances.
+    """Return a value that changes as the runs advance.
 
-    None if neither is running.
+    The runs are that of the line, and that on more questions. None if neither is running.
     """
     jobs = (trial_job(), sample_job())
     versions = tuple(None if job is None or job.has_ended else job.version for job in jobs)
@@ -145,7 +148,7 @@ def _draw_line(bench: Bench, job: Job | None) -> None:
 
 
 def _steps(job: Job) -> Sequence[StepOutcome]:
-    """Return the outcome of each step that the line has run so far."""
+    """Return the outcome of each step so far."""
     lane = job.comparison.lanes[-1]
     return Session.try_outcomes.get_or_compute(
         (job.key, len(lane.states), lane.status), lambda: step_outcomes(job.comparison, lane)
@@ -153,7 +156,7 @@ def _steps(job: Job) -> Sequence[StepOutcome]:
 
 
 def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
-    """Return the effect of the parameter values of a block, by parameter name.
+    """Return the effect of a block's parameter values, by parameter.
 
     Empty during a run, and for a block inside another one, such as a loop.
     """
@@ -168,9 +171,10 @@ def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
 
 
 def _change(job: Job) -> dict[str, Any] | None:
-    """Return the effect of the last change of the line, with that on more questions as `over`.
+    """Return the effect of the last change of the line.
 
-    During the run it is the effect of the previous change.
+    The effect on more questions is its `over`. During the run it is the effect of the previous
+    change.
     """
     if not job.has_ended:
         return session.change[1] if session.change is not None else None
@@ -183,12 +187,15 @@ def _change(job: Job) -> dict[str, Any] | None:
 
 
 def _is_same_question() -> bool:
-    """Return whether the run was asked the typed question, on the chosen graph or corpus."""
+    """Return whether the run has the typed question and source."""
     return trials().started_for[1:3] == (question_text(), page_source())
 
 
 def draw_compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> None:
-    """Draw the link to Compare with this line and the default method of the source."""
+    """Draw the link that runs this line on Compare.
+
+    The default method of the source is run too.
+    """
     baseline = page_source().default_methods[0]
     spec = method_of_line(line, catalogue).id if line is not None else baseline
     link = Permalink(
@@ -208,7 +215,7 @@ def draw_compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> Non
 
 
 def _draw_question() -> None:
-    """Draw the text box of the question, and the button that draws another one.
+    """Draw the text box of the question, and the button Another.
 
     For a newly chosen source, the box has a question of the first set.
     """
@@ -253,7 +260,7 @@ def _question_text(source: AnswerSource, set_name: str, seed: int) -> str:
 
 
 def _draw_lane(job: Job, lane: MethodLane, bench: Bench) -> None:
-    """Draw all results of the line so far: error, answers, paths, steps and prompt."""
+    """Draw all results of the line so far."""
     if error := lane.error or job.error:
         st.error(plain(error))
     if lane.status == "cancelled":

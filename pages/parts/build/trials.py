@@ -100,7 +100,10 @@ def trials() -> Trials:
 
 
 def trial_job() -> Job | None:
-    """Return the job that runs the line; None if there is none, or the engine has dropped it."""
+    """Return the job that runs the line.
+
+    None if there is none, or the engine has dropped it.
+    """
     return engine().jobs.get(session.try_job)
 
 
@@ -110,9 +113,9 @@ def question_text() -> str:
 
 
 def runs_without_click(bench: Bench) -> bool:
-    """Return whether the cheap steps of the line are run without a click on Run.
+    """Return whether cheap steps run without a click on Run.
 
-    They are if the graph is open, or if the line was changed or run on this page. A mere visit of
+    They do if the graph is open, or if the line was changed or run on this page. A mere visit of
     the page thus opens no graph.
     """
     is_open = engine().is_open(page_source().graph_name)
@@ -120,7 +123,10 @@ def runs_without_click(bench: Bench) -> bool:
 
 
 def can_start_now() -> bool:
-    """Return whether a run can start at once, because the graph or the corpus is open already."""
+    """Return whether the graph or corpus is open already.
+
+    If so, a run starts at once.
+    """
     source = page_source()
     if not source.is_corpus:
         return engine().is_open(source.name)
@@ -129,9 +135,10 @@ def can_start_now() -> bool:
 
 
 def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool) -> bool:
-    """Run the line if its input has changed, or all of its steps if Run was clicked (`run_all`).
+    """Run the line if its input has changed.
 
-    Return whether a run was started or failed to start.
+    If Run was clicked (`run_all`), all of its steps are run. Return whether a run was started or
+    failed to start.
     """
     runs, line, text = trials(), bench.line, question_text()
     runs.store_done_lanes(trial_job())
@@ -159,10 +166,11 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
 
 
 def _set_previous_line(runs: Trials, line: Line, is_held: bool) -> None:
-    """Store the present line, and as the line before it the one that was run last.
+    """Store the present line and the line before.
 
-    A line whose run was not finished is skipped, unless there is no earlier line. If `is_held`, the
-    user compares all changes with the same line, which stays.
+    The line before is the one that was run last. A line whose run was not finished is skipped,
+    unless there is no earlier line. If `is_held`, the user compares all changes with the same line,
+    which stays.
     """
     job = trial_job()
     is_done = job is not None and job.comparison.lanes[-1].status == JOB_DONE
@@ -224,16 +232,16 @@ def _opened_source(question: Question) -> AnswerSource:
 
 
 def _runnable_part(runs: Trials, line: Line, ask: SourceQuestion, run_all: bool) -> Line:
-    """Return the operators at the beginning of a line that may be run now."""
+    """Return the beginning of a line that may be run now."""
     if run_all or runs.has_run(line, ask):
         return line
     return Line(line.operators[: engine().free_prefix_length(line, ask.source, ask.uses_model)])
 
 
 def waiting_steps_text(line: Line, job: Job | None) -> str:
-    """Return a sentence on the first step that waits for Run, its cost, and the steps after it.
+    """Return a sentence on the first step that waits for Run.
 
-    Empty if no step waits.
+    It tells the cost, and the steps after it. Empty if no step waits.
     """
     runs = trials()
     if not runs.n_waiting or runs.line is None or repr(runs.line) != repr(line):
@@ -268,7 +276,10 @@ def waiting_steps_text(line: Line, job: Job | None) -> str:
 
 
 def _model_title(operator: Operator) -> str:
-    """Return the title of the language model that an operator asks, or “a language model”."""
+    """Return the title of the model that an operator asks.
+
+    If it is unknown, return “a language model”.
+    """
     models = engine().models
     for name in models_used(operator):
         try:
@@ -280,7 +291,7 @@ def _model_title(operator: Operator) -> str:
 
 
 def _last_cost(runs: Trials, operator: Operator) -> str:
-    """Return the tokens and seconds of the operator in its last run on this page, in words."""
+    """Return the cost of the operator's last run, in words."""
     last_step = None
     for lane in chain.from_iterable(
         comparison.lanes for comparison in runs.done_comparisons.values()

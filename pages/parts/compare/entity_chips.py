@@ -96,7 +96,7 @@ def _uncertain_links(graph: Any) -> list[dict[str, Any]]:
 
 
 def _uncertain_link(graph: Any, link: Any, entities: list[str]) -> dict[str, Any] | None:
-    """Return the entity that was linked to a name in the question, with alternatives.
+    """Return the entity linked to a name, with alternatives.
 
     None if the link is certain, or leads to none of the question entities. It is certain if the
     question spells a capitalised name exactly, or a name without errors that no other entity has.
@@ -147,16 +147,16 @@ def _note(graph: Any, name: str) -> str:
 
 
 def _best_node(graph: Any, name: str) -> int | None:
-    """Return the node of that name with the most edges, of several the one with the smallest id.
+    """Return the node of that name with the most edges.
 
-    None if the graph lacks the name.
+    Of several, it is the one with the smallest id. None if the graph lacks the name.
     """
     nodes = name_lookup(graph).find_exact(name)
     return max(nodes, key=lambda node: (graph.degree(node), -node), default=None)
 
 
 def _apply_edits(graph: Any) -> None:
-    """Apply the new edits of the browser, and store the typed text that is to be completed."""
+    """Apply the new edits, and store the text to complete."""
     message = session.entitychips.get("said") or {}
     query = message.get("query")
     edits, session.chips_last_edit = new_edits(message, session.chips_last_edit)

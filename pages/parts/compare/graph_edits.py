@@ -142,7 +142,7 @@ def _path_removals(path: Mapping[str, Any]) -> list[Edit]:
 
 
 def draw_edits() -> None:
-    """Draw a button for each edit, which describes the edit and undoes it."""
+    """Draw the edits, each with a button that undoes it."""
     edits: Sequence[Edit] = session.edits
     if not edits:
         return

@@ -1,4 +1,4 @@
-"""Measurement of the retrieved items that a lane's answers depend on, started by a click.
+"""Measurement of the items that a lane's answers depend on.
 
 Items are removed and the answer is computed again. A lane has up to two answers: that of the graph
 reader, which needs no language model, and that of a language model. A flag `by_model` tells which.
@@ -52,7 +52,7 @@ def start_or_stop_measure(on_screen: ScreenComparison, index: int, action: str) 
 
 
 def _kinds_to_measure(on_screen: ScreenComparison, lane: MethodLane) -> list[bool]:
-    """Return which of a lane's answers can be measured and are not measured yet.
+    """Return which of a lane's answers can still be measured.
 
     False stands for the graph reader's answer, and True for the language model's. The reader's is
     measured without a click once all lanes have ended, unless the machine is busy, so it is offered
@@ -80,7 +80,7 @@ def _measure(
     kinds: Sequence[bool],
     environment: Environment,
 ) -> None:
-    """Measure answers of a lane, as a job, and store the results in the lane."""
+    """Measure answers of a lane, and store the results in it."""
     comparison, screen_job = on_screen.comparison, on_screen.job
 
     def report(text: str, share: float | None = None) -> None:
@@ -99,7 +99,7 @@ def _measure(
 
 
 def measuring_jobs(on_screen: ScreenComparison) -> list[Job | None]:
-    """Return the job that measures each lane on the screen, None for a lane without one.
+    """Return the measuring job of each lane, or None.
 
     Empty for a case.
     """
@@ -109,9 +109,9 @@ def measuring_jobs(on_screen: ScreenComparison) -> list[Job | None]:
 
 
 def add_measurements(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
-    """Return the board's data with the measurement that each lane offers or runs, if any.
+    """Return the board's data with the measurement of each lane.
 
-    The data of a case is returned unchanged.
+    A measurement is offered or running. The data of a case is returned unchanged.
     """
     if on_screen.job is None:
         return board
@@ -124,7 +124,10 @@ def add_measurements(board: dict[str, Any], on_screen: ScreenComparison) -> dict
 
 
 def _measure_offers(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
-    """Yield for each lane its data on the running or offered measurement; empty for neither."""
+    """Yield for each lane its offered or running measurement.
+
+    The data of a lane without any is empty.
+    """
     for lane in on_screen.comparison.lanes:
         job, kinds = _measuring_job(on_screen, lane), _kinds_to_measure(on_screen, lane)
         if job is not None and not job.has_ended:

@@ -51,7 +51,7 @@ def runnable_methods(catalogue: Mapping[str, Method]) -> dict[str, Method]:
 
 
 def _needs_no_graph(method: Method) -> bool:
-    """Return whether a method neither begins at, searches nor selects from a graph or corpus."""
+    """Return whether a method reads neither a graph nor a corpus."""
     stages = {operator.stage for operator in method.line.parts()}
     return not method.only_on and stages.isdisjoint(("graph", "extract", "retrieve", "refine"))
 
@@ -71,7 +71,7 @@ def restore_lanes() -> None:
 
 
 def lane_methods(catalogue: Mapping[str, Method]) -> list[Method]:
-    """Return the methods of the lanes, each in its variant for the chosen kind of source.
+    """Return the lanes' methods, for the chosen kind of source.
 
     For a lane that cannot be read, its error is drawn, and the lane is left out.
     """
@@ -154,7 +154,7 @@ def _draw_method_choice(lane: int, catalogue: Mapping[str, Method]) -> None:
 
 
 def _draw_steps(lane: int, comparison: MethodComparison | None) -> None:
-    """Draw an editor of the lane's line with the results of its operators.
+    """Draw an editor of the lane's line with its results.
 
     Buttons below it run the changed line.
     """
@@ -197,7 +197,10 @@ def _draw_source(method: Method) -> None:
 def _outcomes(
     comparison: MethodComparison | None, bench: Bench, method: Method | None
 ) -> tuple[dict, list]:
-    """Return what `block_outcomes` returns for the lane's line; both parts empty before its run."""
+    """Return the `block_outcomes` of the lane's line.
+
+    Both parts are empty before it was run.
+    """
     if comparison is not None and method is not None:
         for lane in comparison.lanes:
             if repr(lane.method.line) == repr(method.line) and lane.status == JOB_DONE:
@@ -208,9 +211,10 @@ def _outcomes(
 
 
 def _draw_changed_line(lane: int, line: Line | None, old_line: Line) -> None:
-    """Draw how the changed line differs, the models that it lacks, and buttons to run it.
+    """Draw how the line was changed, and buttons to run it.
 
-    One button runs it in this lane, and one in a new lane. `line` is None if it is incomplete.
+    Models that it lacks are named. One button runs it in this lane, and one in a new lane. `line`
+    is None if it is incomplete.
     """
     is_new_lane = lane >= len(session.lanes)
     is_full = len(session.lanes) >= MAX_COMPARE_LANES
@@ -261,7 +265,7 @@ def set_lanes(lanes: list[str]) -> None:
 
 
 def insert_line(lane: int, spec: str) -> None:
-    """Put a line into a new lane after the lane with this index, and ask the question.
+    """Put a line into a new lane after the lane `lane`, and ask.
 
     If a lane runs it already, or there are `MAX_COMPARE_LANES`, a message says so instead.
     """
@@ -276,7 +280,7 @@ def insert_line(lane: int, spec: str) -> None:
 
 
 def lane_of_line(spec: str) -> int | None:
-    """Return the index of the lane that runs this line, given in its canonical form.
+    """Return the index of the lane that runs a canonical line.
 
     None if no lane does.
     """
@@ -292,7 +296,7 @@ def lane_of_line(spec: str) -> int | None:
 
 
 def insert_changed_line(spec: str, changed_line: str, or_in_place: bool = False) -> None:
-    """Put a changed line into a new lane after the lane with the text `spec`, and ask.
+    """Put a changed line after the lane with the text `spec`.
 
     Without such a lane, it comes last. If there are `MAX_COMPARE_LANES` already, `or_in_place` lets
     it replace the lane; otherwise a message is shown.

@@ -1,4 +1,4 @@
-"""Lanes of a corpus that searched only the vectors encoded so far, or lack a built graph.
+"""Lanes that searched only some vectors, or lack a graph.
 
 The page Compare shows the progress of the missing work, and asks again once it is done.
 """
@@ -26,7 +26,7 @@ from pages.parts.texts.graph_builds import draw_build_card
 
 
 def draw_partial_lanes(on_screen: ScreenComparison) -> None:
-    """Draw which lanes searched only some of the vectors, and the progress of encoding the rest.
+    """Draw the partly searched lanes, and the progress of encoding.
 
     Once all are encoded, the question is asked again. A button does so earlier. Nothing is drawn
     while lanes run, or if everything was searched.
@@ -72,9 +72,10 @@ def _encoding_jobs(digest: str) -> list[Job]:
 
 
 def _all_encoded(on_screen: ScreenComparison, jobs: Mapping[str, Job]) -> bool:
-    """Return whether all encoding jobs that ran while the comparison was on the screen are done.
+    """Return whether all encoding jobs of this comparison are done.
 
-    It is True once for each comparison, and never while the question bar has another question.
+    These are the jobs that ran while it was on the screen. The result is True once for each
+    comparison, and never while the question bar has another question.
     """
     question_text = on_screen.comparison.ask.question.text
     old_keys = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
@@ -126,7 +127,7 @@ def draw_missing_graphs(on_screen: ScreenComparison) -> None:
 
 
 def _missing_builds(comparison: MethodComparison, corpus: Corpus) -> list[GraphBuild]:
-    """Return the graphs that failed lanes need and that are not built, each once."""
+    """Return the graphs that failed lanes need, each once."""
     specs = [build_of(lane.line) for lane in comparison.lanes if lane.status == JOB_FAILED]
     required = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
     return [build for build in required if not build_status(corpus, build).can_be_opened]

@@ -110,7 +110,7 @@ def _first_case(case_ids: list[str]) -> ScreenComparison | None:
 
 
 def _draw_head(on_screen: ScreenComparison, ids: list[str], index: int) -> None:
-    """Draw the question, and handle the keys that go to other cases or leave.
+    """Draw the question, and follow the arrow keys.
 
     `index` is the position of the presented case in `ids`.
     """

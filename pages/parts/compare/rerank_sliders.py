@@ -1,8 +1,8 @@
-"""Sliders for alpha and beta of a FastInsight lane, which rank its documents again.
+"""Sliders for alpha and beta of a FastInsight lane.
 
-Alpha smooths the scores of documents over their links, and beta is the weight of the structure of
-the graph when neighbours are added. The output of the reranker was saved with the lane, so no model
-is asked. The new values can be run as a new method.
+They rank its documents again. Alpha smooths the scores of documents over their links, and beta is
+the weight of the structure of the graph when neighbours are added. The output of the reranker was
+saved with the lane, so no model is asked. The new values can be run as a new method.
 """
 
 from __future__ import annotations
@@ -70,10 +70,11 @@ class RerankedDocument:
 
 
 def fastinsight_settings(lane: MethodLane) -> FastInsightSettings | None:
-    """Return the settings of a lane whose documents can be ranked again, else None.
+    """Return the settings of a lane that can be ranked again.
 
-    The line must have a loop of an expansion and a re-ranking, in the variants that `replay_loop`
-    can compute. The state must have the hidden states of the reranker and the question's vector.
+    None for other lanes. The line must have a loop of an expansion and a re-ranking, in the
+    variants that `replay_loop` can compute. The state must have the hidden states of the reranker
+    and the question's vector.
     """
     state = lane.state
     loop = next((operator for operator in lane.method.line if isinstance(operator, Loop)), None)
@@ -102,7 +103,7 @@ def fastinsight_settings(lane: MethodLane) -> FastInsightSettings | None:
 def rerank_documents(
     lane: MethodLane, models: Models, lane_settings: FastInsightSettings, alpha: float, beta: float
 ) -> tuple[list[RerankedDocument], int]:
-    """Return the documents ranked with these values of alpha and beta, best first.
+    """Return the documents ranked with these alpha and beta.
 
     Returns
     -------
@@ -231,9 +232,9 @@ def _document_text(row: RerankedDocument) -> str:
 
 
 def _gold_text(rows: list[RerankedDocument], keep: int) -> str:
-    """Return how many gold documents are among the first `keep`, and how the others moved.
+    """Return how many gold documents are in the first `keep`.
 
-    Empty if there are no gold documents.
+    It also tells how the others moved. Empty if there are no gold documents.
     """
     gold = [row for row in rows if row.is_gold]
     if not gold:

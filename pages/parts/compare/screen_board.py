@@ -1,4 +1,4 @@
-"""Board of the comparison on the screen, the picture of all lanes with their paths.
+"""Board of the comparison on the screen, with all lanes.
 
 The page Compare and the presentation draw the same board. Visitors who look at the same comparison
 share one board, because its layout takes long to compute.
@@ -32,7 +32,7 @@ MAX_QUEUED_NEWS_WAITS = 25  # waits in one run while the question waits for thos
 
 
 def screen_drawing(on_screen: ScreenComparison) -> Board:
-    """Return the board of this comparison, which the session keeps while it is on the screen."""
+    """Return the board of this comparison, stored in the session."""
     if session.screen_board is None or session.screen_board[0] is not on_screen.comparison:
         session.screen_board = (on_screen.comparison, _board(on_screen))
         del session.board_payload
@@ -56,7 +56,7 @@ def _board(on_screen: ScreenComparison) -> Board:
 
 
 def _board_with_other_edits(on_screen: ScreenComparison) -> Board | None:
-    """Return the board of the same question with other edits of the graph, or with none.
+    """Return the board of the same question with other edits.
 
     Its node positions are reused. None if there is no such board.
     """
@@ -78,9 +78,10 @@ def _board_with_other_edits(on_screen: ScreenComparison) -> Board | None:
 
 
 def drawable_screen(on_screen: ScreenComparison | None) -> ScreenComparison | None:
-    """Return `on_screen` if its board can be drawn; else draw an error and return None.
+    """Return `on_screen` if its board can be drawn.
 
-    Only a case may fail: its file may have data that no run could make.
+    Otherwise draw an error and return None. Only a case may fail: its file may have data that no
+    run could make.
     """
     if on_screen is not None and on_screen.case is not None:
         try:
@@ -94,7 +95,7 @@ def drawable_screen(on_screen: ScreenComparison | None) -> ScreenComparison | No
 
 
 def payload(on_screen: ScreenComparison) -> dict[str, Any]:
-    """Return the data of the board for the browser, computed again only after a change."""
+    """Return the board's data, computed again only after a change."""
     version = on_screen.job.version if on_screen.job is not None else 0
     if session.board_payload[:2] != (on_screen.key, version):
         session.board_payload = (
@@ -129,10 +130,11 @@ def draw_follow_up_errors(comparison: MethodComparison) -> None:
 
 
 def wait_for_news(on_screen: ScreenComparison) -> None:
-    """Wait after drawing until the job has changed, for 1.4 seconds at most, or 5 in the queue.
+    """Wait after drawing until the job has changed.
 
-    A job without changes thus causes few runs of the page. The wait comes after the drawing,
-    because Streamlit fades everything that a run has not drawn within half a second.
+    It waits 1.4 seconds at most, or 5 in the queue. A job without changes thus causes few runs of
+    the page. The wait comes after the drawing, because Streamlit fades everything that a run has
+    not drawn within half a second.
     """
     job = on_screen.job
     if job is None:

@@ -1,4 +1,4 @@
-"""State of the page Compare: the comparison on the screen, and how it is restored.
+"""State of the page Compare, and how it is restored.
 
 The comparison comes from the permalink in the browser's address, from an earlier visit of the page,
 or from a shipped case (a saved comparison that serves as an example).
@@ -42,7 +42,7 @@ _examples_lock = threading.Lock()
 
 @dataclass(frozen=True)
 class ScreenComparison:
-    """A comparison on the screen, and the job or the case that it belongs to.
+    """A comparison on the screen, with its job or case.
 
     `key` identifies it among all comparisons. Either `job` or `case` is None.
     """
@@ -53,7 +53,7 @@ class ScreenComparison:
     case: Case | None = None
 
     def comparison_on_graph(self, ask: SourceQuestion) -> MethodComparison:
-        """Return the comparison, with the whole graph of `ask` attached to that of a case.
+        """Return the comparison, with the whole graph attached.
 
         A case is saved with only a part of its graph. Its lanes can be reused for `ask` if it was
         made on the same graph. Raises `HopscopeError` if the case cannot be read.
@@ -103,7 +103,7 @@ def _open_first(link: Permalink) -> None:
 
 
 def _was_entered(link: Permalink) -> bool:
-    """Return whether the user went to an address that differs from what the session shows.
+    """Return whether the user went to an address not shown yet.
 
     A click on the page's name in the navigation goes to an address without a question, which keeps
     the session.
@@ -114,7 +114,7 @@ def _was_entered(link: Permalink) -> bool:
 
 
 def _open_wanted(link: Permalink) -> None:
-    """Show the comparison of the link that the user went to, after choosing its source."""
+    """Choose the source of a link, then show the link."""
     if link.source != chosen_source() and link.source.is_available:
         # The sidebar, which is drawn before the page, chooses the source in the next run.
         if session.source_wanted is None:
@@ -143,10 +143,10 @@ def _address_link() -> Permalink:
 
 
 def _open_link(link: Permalink) -> None:
-    """Show what an address names: its case or question, or without both the first shipped case.
+    """Show the case or question that a link names.
 
-    If the case cannot be opened, the error is stored as `question_error`, and a shipped case is
-    shown instead.
+    A link without both shows the first shipped case. If the case cannot be opened, the error is
+    stored as `question_error`, and a shipped case is shown instead.
     """
     del session.question_error
     if link.case:
@@ -167,7 +167,7 @@ def _open_link(link: Permalink) -> None:
 
 
 def apply_link(link: Permalink) -> None:
-    """Copy a link's question, lanes and switches into the session, and ask its question.
+    """Copy a link into the session, and ask its question.
 
     `shown_link` is set last, because it marks the link as applied: a run of the page can be
     interrupted before.
@@ -218,7 +218,7 @@ def show_case(case: Case, model: bool = True) -> None:
 
 
 def open_case(case: Case) -> None:
-    """Write a case into the address, and let the next run open it with its source."""
+    """Go to a case in the next run, also in the address."""
     session.wanted_link = case_link(case)
     write_link(session.wanted_link)
 
@@ -249,9 +249,10 @@ def session_link() -> Permalink:
 
 
 def screen_link(on_screen: ScreenComparison | None) -> Permalink | None:
-    """Return the link of the comparison on the screen, or of the session if there is none.
+    """Return the link of the comparison on the screen.
 
-    None for the shipped case that is shown at first, because its address stays empty.
+    If there is none, it is the link of the session. None for the shipped case that is shown at
+    first, because its address stays empty.
     """
     if on_screen is None:
         return session_link()
@@ -261,9 +262,9 @@ def screen_link(on_screen: ScreenComparison | None) -> Permalink | None:
 
 
 def screen_comparison() -> ScreenComparison | None:
-    """Return the comparison on the screen: that of the job, else of the case, else None.
+    """Return the comparison of the job, or else of the case.
 
-    Raises HopscopeError for a case that cannot be read.
+    None if there is neither. Raises HopscopeError for a case that cannot be read.
     """
     job = engine().jobs.get(session.job)
     if job is not None:
@@ -290,7 +291,7 @@ def _case_comparison(case: Case) -> MethodComparison:
 
 
 def _ask_again_if_left() -> None:
-    """Ask again if the engine has dropped the job, or it was cancelled when the user left."""
+    """Ask again if the job is unknown, or was cancelled on leaving."""
     if not session.job:
         return
     job = engine().jobs.get(session.job)

@@ -1,4 +1,4 @@
-"""Buttons of the page Compare that share, save and present the comparison on the screen."""
+"""Buttons that share, save and present a comparison."""
 
 from __future__ import annotations
 

@@ -124,7 +124,10 @@ def draw_figures(run: Run) -> None:
 
 
 def _draw_table(results: RunSummary) -> None:
-    """Draw the chosen metrics by method, the notes on them, and the effects and costs of steps."""
+    """Draw the chosen metrics by method, with notes on them.
+
+    The effects and costs of the steps follow.
+    """
     names = st.multiselect(
         tr("Metrics"),
         results.reported_metrics,
@@ -222,7 +225,7 @@ def _choose_hops(results: RunSummary) -> RunSummary:
 
 
 def _draw_step_costs(results: RunSummary) -> None:
-    """Draw the average cost per question of each step (operator) of each method."""
+    """Draw the average cost per question of each step."""
     titles = method_titles(results.run)
     st.markdown(tr("**Average cost per step**"))
     rows = []
@@ -252,12 +255,12 @@ def _draw_step_costs(results: RunSummary) -> None:
 
 @lru_cache(maxsize=32)
 def _step_effects_html(number: int, created: float, done: int, failed: int) -> str:
-    """Return the effects of the steps of a run, computed again when the run has new rows."""
+    """Return the effects of the steps, computed again after new rows."""
     return step_effects_html(summary(number))
 
 
 def _draw_pictures(results: RunSummary) -> None:
-    """Draw the choice of a quality and a cost metric, and the plots that the run allows."""
+    """Draw the choice of two metrics, and the plots."""
     table = results.table()
     key_suffix = f"_{results.defaults.question_metric}"  # runs of other kinds have other choices
     nonzero_metrics = [
@@ -374,10 +377,10 @@ def _draw_meanings(results: RunSummary) -> None:
 
 
 def _cell(name: str, figure, max_passages: int) -> str:
-    """Return a figure of a metric with its interval, or a note that the metric does not apply.
+    """Return a figure with its interval, or a note.
 
-    It does not if the method returns at most `max_passages`, fewer than the metric's cut-off. 0
-    stands for a metric that applies.
+    The note tells that the metric does not apply. It does not if the method returns at most
+    `max_passages`, fewer than the metric's cut-off. 0 stands for a metric that applies.
     """
     if max_passages:
         return tr("only {most:,} handed on", most=max_passages)

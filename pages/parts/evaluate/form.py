@@ -1,4 +1,4 @@
-"""Form of a new evaluation on the chosen graph or documents: sets, methods and settings."""
+"""Form of a new evaluation on the chosen graph or documents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SUPPORT_JUDGES = {
 
 
 def draw_new_run() -> None:
-    """Draw the form of a new evaluation, and start the evaluation when the form is sent.
+    """Draw the form, and start the evaluation when it is sent.
 
     Without questions, only the ways to add some are drawn.
     """
@@ -160,7 +160,10 @@ def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> l
 
 
 def _choose_settings(source: AnswerSource) -> dict[str, Any]:
-    """Draw the settings of language models and timing, and return them for `make_plan`."""
+    """Draw and return the settings of models and timing.
+
+    They are arguments of `make_plan`.
+    """
     with st.container(horizontal=True):
         model = st.toggle(
             tr("Language model answers"),
@@ -213,10 +216,10 @@ def _choose_settings(source: AnswerSource) -> dict[str, Any]:
 
 
 def _choose_prompt(selected: list[Method]) -> tuple[list[Method], bool]:
-    """Draw the choice of a prompt, and return the methods with it and whether it can be used.
+    """Draw the choice of a prompt, and return the methods with it.
 
-    A prompt of the user cannot if it has errors; these are drawn. Methods that keep their own
-    prompt are named on the page.
+    The second result is False if the prompt cannot be used. A prompt of the user cannot if it has
+    errors; these are drawn. Methods that keep their own prompt are named on the page.
     """
     prompts = published_prompts()
     titles = {

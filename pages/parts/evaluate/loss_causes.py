@@ -31,7 +31,7 @@ MAX_LISTED_LOSSES = 20  # lost questions that are listed until the user asks for
 
 
 def has_own_method(results: RunSummary) -> bool:
-    """Return whether a method of the run is a program or an imported file of the user."""
+    """Return whether the run has a user's program or file."""
     return bool(own_methods(results))
 
 
@@ -57,7 +57,7 @@ def draw_loss_causes(results: RunSummary) -> None:
 
 
 def _draw_method(report: LossReport, names: dict[str, str]) -> None:
-    """Draw the losses of one method: a summary, and the first lost questions or all."""
+    """Draw a summary of one method's losses, and the lost questions."""
     with st.container(border=True, gap="small"):
         first, *rest = report.sentences(names)
         st.markdown(f"**{plain(first)}**")

@@ -1,4 +1,4 @@
-"""Repairs of the methods of a run: changes of one step that recover questions they missed.
+"""Repairs: changes of one step that recover missed questions.
 
 A tab of the page Evaluate shows them. A changed method can be evaluated with the others.
 """
@@ -80,7 +80,7 @@ def _draw_method(run: Run, repairs: LineRepairs, names: dict[str, MethodName]) -
 def _draw_attempt(
     run: Run, repairs: LineRepairs, attempt: Attempt, names: dict[str, MethodName], key: str
 ) -> None:
-    """Draw a change with its effect, and the button that evaluates the changed method.
+    """Draw a change with its effect, and a button that evaluates it.
 
     If the run has this method already, its name is drawn instead of the button.
     """

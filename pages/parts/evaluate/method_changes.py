@@ -1,4 +1,4 @@
-"""Changes from one method to another: at which stage each of them loses which questions.
+"""Changes from one method to another: stages that lose questions.
 
 A flow diagram (assets/flow) has the stages of the first method on the left and those of the second
 on the right. A band connects the stages at which the two methods lose the same questions, or get
@@ -100,7 +100,7 @@ def _choose_methods(results: RunSummary, names: dict[str, str]) -> tuple[str, st
 
 
 def _draw_picture(run: Run, flow: Flow, names: dict[str, str], causes: BandCauses) -> None:
-    """Draw the flow diagram, and store the band that is clicked in the session."""
+    """Draw the flow diagram, whose bands can be clicked."""
     key = (run.id, flow.a, flow.b)
     labels = {  # only of bands of questions that one of the methods got right
         (band.before, band.after): f"{len(band.questions):,} {band.label}"
@@ -154,7 +154,7 @@ def _band_title(band: Band, flow: Flow, names: dict[str, str]) -> str:
 
 
 def _reason(band: Band, causes: tuple[tuple[str, int], ...]) -> str:
-    """Return the most frequent cause of the change of a band's questions, with its count.
+    """Return the most frequent cause of a band's change.
 
     For won questions it is the opposite of the cause why the first method lost them. Empty for
     bands without a change.
@@ -167,7 +167,7 @@ def _reason(band: Band, causes: tuple[tuple[str, int], ...]) -> str:
 
 
 def opposite_cause(words: str) -> str:
-    """Return the opposite of a cause of loss, for questions that were won.
+    """Return the opposite of a cause of loss.
 
     >>> from pages.parts.evaluate.method_changes import opposite_cause
     >>> opposite_cause("not in the prompt"), opposite_cause("never reached"), opposite_cause("ranked too low")
@@ -181,7 +181,7 @@ def opposite_cause(words: str) -> str:
 
 @lru_cache(maxsize=32)
 def _causes(run_id: int, created: float, done: int, failed: int, a: str, b: str) -> tuple:
-    """Return the items of a `BandCauses`: why the losing method lost the questions of each band.
+    """Return the causes of the losses, as items of `BandCauses`.
 
     The losing method is the first one (`a`) for questions that the second one (`b`) wins, otherwise
     the second one. Bands of failed questions, and of questions without a change, are left out. For

@@ -1,4 +1,4 @@
-"""Search for a method: the form, the progress, the found methods, and their final test.
+"""Search for a method: form, progress, results and final test.
 
 The search tries combinations of operators on some questions. It looks for the Pareto front of
 quality against seconds or tokens. The best methods within the budget are then compared with
@@ -63,7 +63,10 @@ SECONDS_NOTE = tr(
 
 
 def draw_search() -> None:
-    """Draw the form, and the search that the address names, else the last one of the session."""
+    """Draw the form, and the search of the address.
+
+    If the address names none, it is the last search of the session.
+    """
     write(
         "Search thousands of step combinations for the best method within your time or token "
         "budget. The best ones are compared with published methods on questions that the "
@@ -85,7 +88,7 @@ def draw_search() -> None:
 
 
 def _start_search(options: dict[str, Any]) -> None:
-    """Start a search with the values of the form, or draw the error.
+    """Start a search with these values, or draw the error.
 
     The id of the search is written into the address, so that a reload or another tab shows it too.
     """
@@ -104,10 +107,10 @@ def _start_search(options: dict[str, Any]) -> None:
 
 
 def _draw_form() -> dict[str, Any] | None:
-    """Draw the form, and return its values when it is sent, else None.
+    """Draw the form, and return its values once it is sent.
 
-    The values are arguments of `plan_search`, except for `sets`, `sample`, `unseen` and
-    `unseen_sample`.
+    Return None before that. The values are arguments of `plan_search`, except for `sets`, `sample`,
+    `unseen` and `unseen_sample`.
     """
     source = question_set_source()
     known_sets, suffix = source.sets, f"{source.kind}_{source.name}"
@@ -232,9 +235,9 @@ def _choose_kinds() -> list[str]:
 
 
 def _choose_asking_kinds() -> tuple[list[str], int]:
-    """Draw and return the kinds of operators to combine on documents, and the most model calls.
+    """Draw and return the kinds of operators, and the most model calls.
 
-    0 calls if no language model may be asked.
+    This is for searches on documents. 0 calls if no language model may be asked.
     """
     if not st.toggle(
         tr("Ask language models too"),
@@ -343,7 +346,10 @@ def _continue_search(plan: SearchPlan) -> None:
 
 
 def _draw_verdicts(verdict: SearchVerdict) -> None:
-    """Draw the result of the final test in words, first for the best method of the search."""
+    """Draw the result of the final test in words.
+
+    It begins with the best method of the search.
+    """
     for index, opponent in enumerate(verdict.comparisons):
         sentence = f"{verdict.words(opponent)}."
         if index:
@@ -374,9 +380,10 @@ def _draw_verdicts(verdict: SearchVerdict) -> None:
 def _draw_table(
     points: Sequence[SearchPoint], best: Sequence[SearchPoint], config
 ) -> SearchPoint | None:
-    """Draw the lines that were tried, those of the Pareto front first, and return the selected one.
+    """Draw the tried lines, and return the selected one.
 
-    Without a selection it is the best one; None if the front is empty.
+    Those of the Pareto front come first. Without a selection it is the best one; None if the front
+    is empty.
     """
     order = [*best, *(point for point in points if point not in best)]
     rows = [
@@ -418,7 +425,7 @@ def _draw_table(
 
 
 def _draw_save_form(point: SearchPoint, plan: SearchPlan, verdict: SearchVerdict | None) -> None:
-    """Draw the form that saves a line as a method, and a link that runs it on Compare.
+    """Draw the form that saves a line, and a link to Compare.
 
     On Compare it is asked an unseen question, next to the published method of the final test.
     """

@@ -1,4 +1,4 @@
-"""Pairwise judgement of the answers of an evaluation run by a language model.
+"""Pairwise judgement of answers by a language model.
 
 The judge reads two answers to a question in both orders, and names the better one for several
 criteria. A tab of the page Evaluate starts this, and shows win rates, verdicts and doubts.
@@ -39,7 +39,7 @@ MATRIX_WIDTH = 465  # width of a picture in pixels; two fit side by side on a wi
 
 
 def can_be_judged(summary: RunSummary) -> bool:
-    """Return whether there are several methods, and a language model wrote answers of any."""
+    """Return whether there are several methods, with answers of a language model."""
     return len(summary.methods) > 1 and any(
         ANSWER_BY_MODEL in summary.answered_by(method) for method in summary.methods
     )
@@ -70,7 +70,7 @@ def draw_judged_pairs(summary: RunSummary) -> None:
 
 
 def _draw_start(summary: RunSummary, tally: PairwiseTally, n_missing: int) -> None:
-    """Draw the button that starts or continues the judgement, with the expected time.
+    """Draw the button that starts or continues the judgement.
 
     `n_missing` is the number of the judge's replies that are not saved yet. Nothing is drawn if all
     pairs are judged.
@@ -148,7 +148,7 @@ def _draw_results(
 
 
 def _draw_matrices(tally: PairwiseTally, criteria: list[str], names: dict[str, MethodName]) -> None:
-    """Draw for each criterion the matrix of win rates, and how often the two orders agree."""
+    """Draw the win rates and order agreement of each criterion."""
     with st.container(horizontal=True):
         for criterion in criteria:
             with st.container(width=MATRIX_WIDTH, gap=None):
@@ -159,7 +159,10 @@ def _draw_matrices(tally: PairwiseTally, criteria: list[str], names: dict[str, M
 def _draw_verdicts(
     tally: PairwiseTally, names: dict[str, MethodName], texts: dict[str, str]
 ) -> None:
-    """Draw a collapsed table of all verdicts with the judge's reasons, two rows for a pair."""
+    """Draw all verdicts with the judge's reasons, collapsed.
+
+    A pair has two rows, one for each order.
+    """
     with st.expander(tr("Every verdict")):
         rows = []
         for match in tally.matches:

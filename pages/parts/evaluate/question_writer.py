@@ -38,7 +38,7 @@ WRITING_CANCELLED_NOTE = tr("Cancelled. Every reply is kept, and writing goes on
 
 
 def draw_question_writer(source: AnswerSource) -> None:
-    """Draw the form or the progress, and the questions that were written last."""
+    """Draw the form or the progress, and the last written questions."""
     job = engine().evaluations.get(writing_job_key(source.name))
     with st.expander(
         tr("Generate questions"),
@@ -64,21 +64,20 @@ def draw_question_writer(source: AnswerSource) -> None:
 
 
 def _draw_form(source: AnswerSource) -> None:
-    """Draw the fields of the recipe, the expected cost, and the button that starts the writing."""
     defaults = Recipe()
-    options = dict[str, Any](
+    bounds = dict[str, Any](
         min_value=1, max_value=MAX_RECIPE_COUNT, width=150, persist_state="session"
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        users = st.number_input(tr("Users"), value=defaults.users, key="writing_users", **options)
+        users = st.number_input(tr("Users"), value=defaults.users, key="writing_users", **bounds)
         tasks = st.number_input(
-            tr("Tasks of each"), value=defaults.tasks, key="writing_tasks", **options
+            tr("Tasks of each"), value=defaults.tasks, key="writing_tasks", **bounds
         )
         questions = st.number_input(
             tr("Questions to each"),
             value=defaults.questions,
             key="writing_questions",
-            **options,
+            **bounds,
         )
     about = st.text_area(
         tr("What the texts are about"),
@@ -145,7 +144,7 @@ def _draw_written(source: AnswerSource, result: WrittenQuestions) -> None:
 
 
 def _select_set(name: str) -> None:
-    """Select a set in the form of a new evaluation, and let a language model answer.
+    """Select a set in the form, with answers by a language model.
 
     Only its answers can be judged in pairs.
     """

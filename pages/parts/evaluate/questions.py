@@ -1,4 +1,4 @@
-"""Questions of an evaluation run: a table with a metric of each method, and one question opened.
+"""Questions of an evaluation run, as a table and one by one.
 
 The opened question is drawn from saved data, as a comparison of its methods on Compare.
 """
@@ -33,10 +33,11 @@ MAX_TABLE_QUESTIONS = 200  # most questions of the table
 
 
 def draw_questions(summary: RunSummary) -> None:
-    """Draw the table of questions with one metric by method, and a button that opens a row.
+    """Draw the table of questions with one metric by method.
 
-    Questions can be filtered by their words, and by whether the methods differ. A method has no
-    value for a failed question, and for a metric with a higher cut-off than it returns passages.
+    A button opens the selected row. Questions can be filtered by their words, and by whether the
+    methods differ. A method has no value for a failed question, and for a metric with a higher
+    cut-off than it returns passages.
     """
     names = method_titles(summary.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -169,7 +170,7 @@ def draw_ask_link(run: Run, drawn: DrawnQuestion, method_ids: Sequence[str]) -> 
 def _rows_as_comparison(
     run: Run, drawn: DrawnQuestion, method_ids: tuple[str, ...]
 ) -> MethodComparison:
-    """Return the saved results of some methods on a question as a comparison.
+    """Return the saved results on a question as a comparison.
 
     The graph of the question, or the corpus and the graphs built of it, are opened for that.
     """

@@ -1,4 +1,7 @@
-"""Recommendation of a method by an evaluation run, with reasons, above the run's figures."""
+"""Recommendation of a method by an evaluation run.
+
+The page Evaluate draws it above the figures.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ def draw_recommendation(run: Run) -> None:
 
 
 def recommend(run: Run) -> Recommendation | None:
-    """Return the recommendation from the present rows of a run; None if they allow none."""
+    """Return the recommendation from the present rows of a run.
+
+    None if they allow none.
+    """
     return _cached_recommendation(run.id, run.created, run.done, run.failed)
 
 
@@ -47,11 +53,11 @@ def recommend(run: Run) -> Recommendation | None:
 def _cached_recommendation(
     number: int, created: float, done: int, failed: int
 ) -> Recommendation | None:
-    """Return the recommendation of a run, computed again when the run has new rows."""
+    """Return the recommendation, computed again after new rows."""
     return recommendation(summary(number))
 
 
 def _ask_more_questions(run: Run, size: int) -> None:
-    """Start a run with more questions, `size` as `enlarge_plan` takes it, and show it."""
+    """Start a run with more questions, and show it."""
     job = evaluate(engine(), store(), enlarge_plan(store(), run, size, engine().graph))
     open_run(job.number)

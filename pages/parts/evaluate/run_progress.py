@@ -1,4 +1,4 @@
-"""Progress of an evaluation run, its continuation and downloads, and the list of all runs.
+"""Progress, continuation and downloads of a run, and all runs.
 
 An answer of a run is the result of one method on one question.
 """
@@ -139,9 +139,10 @@ def _choose_limit(run: Run, old_job: Job | None) -> tuple[Cap | None, bool]:
 
 
 def resume_run(run: Run, cap: Cap | None = None) -> None:
-    """Continue a run where it stopped, with the earlier number of parallel requests.
+    """Continue a run where it stopped.
 
-    If the models have changed since, a new run is begun. The run that goes on is shown.
+    The number of parallel requests is that of the earlier job. If the models have changed since, a
+    new run is begun. The run that goes on is shown.
     """
     work = getattr(job_of(run), "evaluation", None)
     max_concurrent = work.max_concurrent if work else 0
@@ -195,7 +196,10 @@ def _summary_json(results: RunSummary) -> str:
 def _download(
     run: Run, label: str, make: Callable[[RunSummary], str], suffix: str, mime: str
 ) -> None:
-    """Draw the button that downloads a file, made of the run's summary when it is clicked."""
+    """Draw a button that downloads a file of a run's summary.
+
+    The file is made when the button is clicked.
+    """
     st.download_button(
         label,
         lambda: make(summary(run.id)),
@@ -266,6 +270,6 @@ def remove_run(number: int) -> None:
 
 
 def leave_run() -> None:
-    """Go back to the form of a new run and the list of runs."""
+    """Go back to the form and the list of runs."""
     st.query_params.pop("run", None)
     st.query_params.pop("question", None)

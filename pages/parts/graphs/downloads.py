@@ -1,4 +1,4 @@
-"""Download of a graph as a file that other graph tools read, on the page Graphs."""
+"""Download of a graph in a format of other graph tools."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ MAX_DOWNLOAD_TRIPLES = 3_000_000
 
 
 def draw_download(graph: Any) -> None:
-    """Draw the choice of a format, the download button, and a note on data that the format loses.
+    """Draw the choice of a format, and the download button.
 
-    For a graph that is too large, the shell command that exports it is drawn instead.
+    A note tells what the format leaves out. For a graph that is too large, the shell command that
+    exports it is drawn instead.
     """
     if graph.n_edges > MAX_DOWNLOAD_TRIPLES:
         st.caption(

@@ -77,6 +77,6 @@ def draw_fetch_button(graph: Any) -> None:
 
 
 def _clear_entity() -> None:
-    """Clear the named entity after the fetch was cancelled, so that it does not start again."""
+    """Clear the named entity, so that its fetch does not restart."""
     session.around = ""
     st.query_params.pop("entity", None)

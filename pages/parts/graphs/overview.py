@@ -239,7 +239,7 @@ def overview_sentence(graph: Any, view: Overview) -> str:
 
 
 def _drawn_relations(graph: Any, view: Overview) -> dict[tuple[int, int], list[int]]:
-    """Return the relations by head and tail of the drawn triples, each relation once.
+    """Return the relations by head and tail of the drawn triples.
 
     Self-loops are left out.
     """

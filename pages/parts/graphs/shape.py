@@ -1,4 +1,4 @@
-"""Counts of a graph, and the distribution of its edges over entities and relations.
+"""Counts of a graph, and the distribution of its edges.
 
 The page Graphs shows them in the tab Shape.
 """
@@ -185,7 +185,10 @@ def _chart_label(name: str) -> str:
 
 
 def _column_counts(table: Table | None) -> str:
-    """Return the columns of a table with their numbers of filled rows; empty without a table."""
+    """Return the columns of a table with their filled rows.
+
+    Empty without a table.
+    """
     if table is None:
         return ""
     counts = {

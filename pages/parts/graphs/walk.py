@@ -70,7 +70,10 @@ def draw_walk(graph: Any) -> None:
 
 
 def _draw_overview(graph: Any) -> None:
-    """Draw the best connected entities as buttons and in a picture, where the walk can begin."""
+    """Draw the best connected entities, where the walk can begin.
+
+    They are buttons, and nodes of a picture.
+    """
     view, dark = overview_part(graph.digest, graph), st.context.theme.type == "dark"
     if not view.hubs:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
@@ -91,7 +94,7 @@ def _draw_overview(graph: Any) -> None:
 
 
 def _follow_address(graph: Any) -> None:
-    """Walk to the entity that the address names, if it is not the present one.
+    """Walk to the entity of the address, if it is another one.
 
     A warning is drawn once for a name that the graph lacks.
     """
@@ -151,7 +154,7 @@ def _draw_trail(graph: Any, visited: list[int]) -> None:
 
 
 def _draw_entity(graph: Any, node: int) -> None:
-    """Draw the present entity: its description, its neighbourhood and the table of its steps."""
+    """Draw the present entity: description, neighbourhood and steps."""
     _draw_description(graph, node)
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
@@ -211,7 +214,7 @@ def _edge_values(graph: Any, edges: np.ndarray) -> dict[str, list]:
 
 
 def _choose_relation(graph: Any, step_codes: np.ndarray) -> int:
-    """Draw the choice of one relation and direction, and return its step code.
+    """Draw the choice of a relation, and return its step code.
 
     The code of a step is twice the relation's id, plus 1 if the step follows its edge backward. The
     choice for all steps is `ALL_RELATIONS`.
@@ -239,7 +242,10 @@ def _choose_relation(graph: Any, step_codes: np.ndarray) -> int:
 
 
 def _draw_neighbourhood(graph: Any, node: int, neighbours: np.ndarray, total: int) -> None:
-    """Draw a picture of an entity with the first of `neighbours`; `total` is their number."""
+    """Draw a picture of an entity with its first neighbours.
+
+    `total` is the number of its neighbours.
+    """
     part = neighbourhood(graph, node, neighbours.tolist(), MAX_PICTURE_ENTITIES)
     drawn_nodes = {*part.near, *part.far}
     with st.container(border=True, key="picture"):
@@ -258,9 +264,9 @@ def _draw_neighbourhood(graph: Any, node: int, neighbours: np.ndarray, total: in
 
 
 def _draw_steps(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
-    """Draw the table of one page of steps, given as three arrays of equal length.
+    """Draw the table of one page of steps.
 
-    A click on a row walks to its neighbour.
+    The steps are three arrays of equal length. A click on a row walks to its neighbour.
     """
     present_node = trail(graph)[-1]
     table_key = f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"

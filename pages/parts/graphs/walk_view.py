@@ -1,7 +1,7 @@
-"""Picture of an entity's neighbourhood, drawn by pyvis as one self-contained HTML page.
+"""Picture of an entity's neighbourhood as one self-contained page.
 
-The walk and the overview of the page Graphs show such pages in a sandboxed frame. A click on a node
-is sent back to the page.
+It is drawn by pyvis. The walk and the overview of the page Graphs show such pages in a sandboxed
+frame. A click on a node is sent back to the page.
 """
 
 from __future__ import annotations
@@ -135,9 +135,10 @@ class Neighbourhood:
 
 
 def neighbourhood(graph: Any, centre: int, near: Sequence[int], max_entities: int) -> Neighbourhood:
-    """Return an entity with the first of the given neighbours, at most `max_entities` in all.
+    """Return an entity with the first of the given neighbours.
 
-    If there are few neighbours, some of their neighbours are added, up to the same number for each.
+    There are at most `max_entities` in all. If there are few neighbours, some of their neighbours
+    are added, up to the same number for each.
     """
     near = list(dict.fromkeys(node for node in near if node != centre))[: max_entities - 1]
     drawn = {centre, *near}
@@ -203,7 +204,7 @@ def picture_html(graph: Any, part: Neighbourhood, dark: bool) -> str:
 
 
 def _relations_by_pair(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
-    """Return the names of the relations by head and tail of the drawn edges, each name once.
+    """Return the relations by head and tail of the drawn edges.
 
     Self-loops are left out, since the table of steps has them. So are edges between outer entities
     (two steps away).
@@ -267,7 +268,7 @@ def cut_name(text: str, limit: int) -> str:
 
 
 def vis_options(colours: dict[str, str]) -> dict[str, Any]:
-    """Return the options of vis.js, the library that draws the picture, with some colours."""
+    """Return the options of vis.js, which draws the picture."""
     return {
         "physics": {"enabled": False},
         "interaction": {

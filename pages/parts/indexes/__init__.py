@@ -1,1 +1,1 @@
-"""Parts of the page Indexes: a card for each kind of index of a graph."""
+"""Parts of the page Indexes: a card for each kind."""

@@ -1,7 +1,8 @@
-"""Cards of the kinds of index of a graph: purpose, state, and buttons to build and delete.
+"""Cards of the kinds of index of a graph.
 
-An index, such as the vectors of all entities, is computed once from a graph and saved on disk. An
-incremental kind is built in parts, and a build that was stopped can be continued.
+They tell the purpose and state, and have buttons to build and delete. An index, such as the vectors
+of all entities, is computed once from a graph and saved on disk. An incremental kind is built in
+parts, and a build that was stopped can be continued.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ STATE_BADGES: dict[str, tuple[Literal["green", "blue", "red", "gray"], str | Non
 
 
 def draw_index_cards(graph: Any) -> None:
-    """Draw a card for every kind of index of a graph, and the files that nothing reads."""
+    """Draw a card for every kind of index, and the leftovers."""
     known_indexes = _prepared_indexes(repr(index_stamp(graph, engine().environment)), graph)
     leftover_files = leftovers(graph)
     _draw_figures(known_indexes, leftover_files)
@@ -71,7 +72,7 @@ def _prepared_indexes(stamp: str, _graph: Any) -> list[IndexState]:
 
 
 def _draw_figures(indexes: list[IndexState], leftovers: list[Leftover]) -> None:
-    """Draw the number of complete indexes, and the size on disk of all indexes and leftovers."""
+    """Draw the number of complete indexes, and their disk space."""
     buildable = [index for index in indexes if index.kind.build is not None]
     with st.container(horizontal=True, gap="large"):
         n_ready = sum(index.state == INDEX_READY for index in buildable)
@@ -128,9 +129,10 @@ def _state_words(index: IndexState) -> str:
 
 
 def _facts(graph: Any, index: IndexState, is_running: bool) -> list[str]:
-    """Return a line for each saved setting, the default first, and one for the time to complete it.
+    """Return a line for each saved setting, the default first.
 
-    An index may be saved in several settings, such as vectors of several encoders.
+    One more line tells the time to complete the index. An index may be saved in several settings,
+    such as vectors of several encoders.
     """
     if is_running and index.kind.is_incremental:
         return []  # The index grows, and the progress bar shows how far it is.
@@ -146,7 +148,7 @@ def _facts(graph: Any, index: IndexState, is_running: bool) -> list[str]:
 
 
 def _saved_facts(index: IndexState, setting: SavedIndex, age: str, owner: str) -> list[str]:
-    """Return the facts of a saved setting: description, parts, size, age, owner and use."""
+    """Return the facts of a saved setting, such as its size."""
     facts = []
     if setting.description:
         facts.append(setting.description[:1].upper() + setting.description[1:])
@@ -168,7 +170,7 @@ def _has_missing_part(index: IndexState) -> bool:
 
 
 def _build_time(graph: Any, index: IndexState) -> str:
-    """Return a sentence on the time to build the index, or the rest of it."""
+    """Return a sentence on the remaining build time."""
     missing_share = 1.0
     if index.state == INDEX_PARTIAL and index.parts is not None:
         missing_share -= index.parts[0] / max(1, index.parts[1])
@@ -179,7 +181,7 @@ def _build_time(graph: Any, index: IndexState) -> str:
 
 
 def _draw_buttons(graph: Any, index: IndexState) -> None:
-    """Draw the buttons to build, continue or rebuild an index, and to delete it.
+    """Draw the buttons to build, rebuild and delete an index.
 
     The rebuild of an incremental index begins again with all parts, so it needs a confirmation.
     """
@@ -297,6 +299,6 @@ def _working_jobs(graph: Any) -> list[str]:
 
 @st.fragment(run_every=2.0)
 def _rerun_on_change(graph: Any, shown_jobs: list[str]) -> None:
-    """Run the page again when a build was started or ended elsewhere, such as in another tab."""
+    """Run the page again when a build starts or ends elsewhere."""
     if _working_jobs(graph) != shown_jobs:
         st.rerun()

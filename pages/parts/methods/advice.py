@@ -22,14 +22,14 @@ from pages.parts.shared.wording import tr
 
 
 def compare_question() -> Question:
-    """Return the question in the bar of the page Compare, with its entities and number of hops."""
+    """Return the question in the bar of Compare, with its entities."""
     text = session.question
     hops = (known_question(text) or Question(text)).hops
     return Question(text, entities=tuple(session.entities), hops=hops)
 
 
 def trial_question() -> Question:
-    """Return the question on the page Build, with entities and answers if a set has it."""
+    """Return the question on Build, with the facts of its set."""
     text = session.try_question
     return known_question(text) or Question(text)
 
@@ -53,12 +53,12 @@ def advise_size(operator: Operator, question: Question) -> SizeAdvice | str | No
 
 
 def same_size_text(keep: int) -> str:
-    """Return a sentence that the present size, of `keep` nodes, is also the suggested one."""
+    """Return a sentence that the present size is also suggested."""
     return tr("{keep:,} nodes is also what this question suggests.", keep=keep)
 
 
 def advice_data(operator: Operator | None, question: Question) -> dict[str, Any] | None:
-    """Return the suggestion as plain data for the browser, or None if there is none.
+    """Return the suggestion as plain data; None without one.
 
     It has a title, the reasons, and the value that a button sets for the parameter `name`. The
     value is None without a suggested size, and if the operator has this size already.

@@ -1,4 +1,4 @@
-"""Chooser of a method: the catalogue in groups, with a search in the browser (assets/chooser)."""
+"""Chooser of a method: the catalogue in groups, with a search."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from pages.parts.shared.wording import tr
 def chooser(
     catalogue: Mapping[str, Method], models, current: str, key: str, answering: bool = True
 ) -> str | None:
-    """Draw the chooser, and return the id of the method that was just clicked, else None.
+    """Draw the chooser, and return the id of the clicked method.
 
-    Each method is drawn with its operators as small blocks, in the colours of the page Build.
+    Return None without a click. Each method is drawn with its operators as small blocks, in the
+    colours of the page Build.
 
     Parameters
     ----------

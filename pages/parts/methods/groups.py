@@ -28,7 +28,7 @@ def methods_by_group(catalogue: Mapping[str, Method]) -> dict[str, list[Method]]
 
 
 def method_options(catalogue: Mapping[str, Method]) -> dict[str, str]:
-    """Return the options of a select box in order: their labels by id.
+    """Return the options of a select box, as labels by id.
 
     A heading comes before the methods of its group. Variants of a method are marked by an arrow.
     """
@@ -41,7 +41,7 @@ def method_options(catalogue: Mapping[str, Method]) -> dict[str, str]:
 
 
 def method_label(method: Method) -> str:
-    """Return the label of a method, its second name if it has one, and its line in words."""
+    """Return a method's label, second name, and line in words."""
     return " · ".join(filter(None, (tr(method.label), method.secondary_name, method.line.words())))
 
 

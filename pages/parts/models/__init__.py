@@ -1,1 +1,1 @@
-"""Parts of the page Models: cards, roles, a trial, and the form to add a server."""
+"""Parts of the page Models: cards, roles, trial and form."""

@@ -1,4 +1,4 @@
-"""Form to add a model that a server runs, and instructions for a graphics card.
+"""Form to add a model on a server, and vLLM instructions.
 
 The server speaks the OpenAI protocol. It is found on this computer, or given by its address.
 """
@@ -149,7 +149,7 @@ def _fill_form(server: FoundServer, model: str) -> None:
 
 
 def _free_name(model: str) -> str:
-    """Return a name made of a server's model name that no model in Hopscope has yet."""
+    """Return an unused name, made of a server's model name."""
     short_name = model.split("/")[-1].removesuffix(":latest")
     base = re.sub(r"[^A-Za-z0-9.]+", "-", short_name).strip("-.").lower()[:50] or "my-server"
     used_names = {info.name for info in engine().models.list_models()}
@@ -298,7 +298,7 @@ def _check_address(form: ServerForm) -> None:
 
 
 def _list_models(form: ServerForm) -> None:
-    """Ask the server for the names of its models, and store them in the session."""
+    """Ask the server for its models, and store their names."""
     check_administrator(tr("add models"))
     _check_address(form)
     with st.spinner(tr("Asking the server …")):
@@ -322,7 +322,10 @@ def _draw_listed_models() -> None:
 
 
 def _choose_listed() -> None:
-    """Copy the chosen model into the form, with a name if the form has none."""
+    """Copy the chosen model into the form.
+
+    A name is added if the form has none.
+    """
     model = Session.server_pill.value
     if model:
         Session.server_model.value, Session.server_kind.value = model, guess_kind(model)
@@ -354,7 +357,7 @@ def _test(form: ServerForm) -> None:
 
 
 def _add(form: ServerForm) -> None:
-    """Add the model to the user's models, clear the form, and run the page again.
+    """Add the model, clear the form, and run the page again.
 
     The abilities of a language model are then measured in the background.
     """

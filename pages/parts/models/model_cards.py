@@ -65,7 +65,7 @@ def _draw_state(info: ModelInfo) -> None:
 
 
 def _facts(info: ModelInfo) -> list[str]:
-    """Return the known facts of a model, such as its device, memory and roles."""
+    """Return the known facts of a model, such as its memory."""
     device = info.device
     if info.backend != "openai" and len(device) == 3:  # an abbreviation, such as cpu
         device = device.upper()

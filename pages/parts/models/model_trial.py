@@ -66,7 +66,7 @@ def _draw_chat_form(info: ModelInfo) -> None:
 
 
 def _ask_model(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
-    """Return the model's reply, and the seconds from its first streamed piece to its end.
+    """Return the model's reply, and the seconds of its streaming.
 
     The seconds are None if nothing was streamed.
     """
@@ -169,7 +169,10 @@ def _draw_ranking(job: Job) -> None:
 
 
 def _start(key: str, work) -> None:
-    """Start a job of this session that calls `work` with the job; `key` names the trial."""
+    """Start a job of this session that calls `work`.
+
+    `key` names the trial.
+    """
     job_key = f"{key}-{uuid4().hex}"  # a new one, because each click asks again
 
     def make() -> Job:

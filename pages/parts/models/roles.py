@@ -35,7 +35,7 @@ ROLE_TITLES = {
 def choose_roles() -> None:
     """Draw the choice of a model for each role.
 
-    Choices are saved for the next start. Only the administrator can choose.
+    Choices are saved for the next start. A role of scorers takes encoders and re-rankers too.
     """
     registry = engine().models
     may_choose = current_person().administrator
@@ -44,7 +44,6 @@ def choose_roles() -> None:
         st.markdown(tr("**Who does what**"))
         with st.container(horizontal=True, gap="medium"):
             for role, model_kind in ROLE_KINDS.items():
-                # A role of scorers takes any model that scores texts, such as an encoder.
                 titles = {
                     info.name: _short_title(info)
                     for info in infos

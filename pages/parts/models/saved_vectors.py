@@ -1,4 +1,4 @@
-"""Cache of text vectors on disk: its size, its hits, and a button that clears it.
+"""Cache of text vectors on disk: size, hits and button Clear.
 
 The page Models shows it. Encoders look each text up there before they compute its vector.
 """
@@ -17,7 +17,10 @@ from pages.parts.shared.wording import tr
 
 
 def draw_saved_vectors() -> None:
-    """Draw one line on the saved vectors with the button Clear, and a fault if there is one."""
+    """Draw one line on the saved vectors, and the button Clear.
+
+    A fault of the cache is drawn too.
+    """
     try:
         use = vector_file().measure_use()
     except HopscopeError as error:

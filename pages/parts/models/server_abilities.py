@@ -18,7 +18,7 @@ from pages.parts.shared.wording import tr
 
 
 def begin_measure(name: str) -> None:
-    """Start to measure the abilities of the server of the model with this name."""
+    """Start to measure the abilities of a model's server."""
     registry = engine().models
     engine().jobs.run(f"measure-{name}", lambda job: registry.measure(name, job), again=True)
 

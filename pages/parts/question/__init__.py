@@ -1,1 +1,1 @@
-"""Parts for the question: its bar, its permalink, its corpus and the question sets."""
+"""Parts for the question: bar, permalink, corpus and sets."""

@@ -22,10 +22,10 @@ from pages.parts.shared.wording import tr
 
 
 def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
-    """Return the question in the bar, ready to be run on the chosen corpus with some edits.
+    """Return the question in the bar, prepared for the chosen corpus.
 
-    `reader` and `model` tell if the graph reader and a language model answer. A question of a set
-    has its gold passages. Raises what `Engine.prepare_question` raises.
+    The edits change the corpus. `reader` and `model` tell if the graph reader and a language model
+    answer. A question of a set has its gold passages. Raises what `Engine.prepare_question` raises.
     """
     text = " ".join(session.question.split())
     match = known_question(text) or Question(text)
@@ -59,7 +59,7 @@ def prepared_corpus(name: str) -> Corpus:
 
 
 def draw_facts() -> None:
-    """Draw the corpus and its size, the editable known answers, and the number of gold passages."""
+    """Draw the corpus, the known answers, and the gold passages."""
     corpus = result_of(lambda: open_corpus(page_source().name))
     if corpus is None:
         return
@@ -83,7 +83,7 @@ def draw_facts() -> None:
 
 
 def _store_answers() -> None:
-    """Store the lines of the text box as the known answers, and ask again."""
+    """Store the typed lines as known answers, and ask again."""
     session.answers = [line.strip() for line in _answers_key().value.splitlines() if line.strip()]
     session.submit()
 

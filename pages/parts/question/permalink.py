@@ -1,4 +1,4 @@
-"""Permalink of a comparison on the page Compare: the query parameters of its address.
+"""Permalink of a comparison: the query parameters of its address.
 
 They have the question, its entities and known answers, the lanes and the switches. The address of a
 saved case has only its id.
@@ -54,7 +54,7 @@ class Permalink:
 
     @property
     def is_empty(self) -> bool:
-        """True for the address of the page alone: no question, corpus or case, default lanes."""
+        """True if the link has default lanes, and no question, corpus or case."""
         return (
             not self.is_typed
             and not self.question
@@ -84,7 +84,7 @@ class Permalink:
         return query
 
     def address(self, page: str) -> str:
-        """Return the full address of the link on the page with this URL, without its old query."""
+        """Return the full address of the link on a page."""
         return f"{page.split('?')[0]}?{urlencode(self.parameters(), doseq=True)}"
 
 
@@ -137,7 +137,7 @@ def _edits(texts: Iterable[str]) -> Iterator[Edit]:
 
 
 def case_link(case: Case) -> Permalink:
-    """Return the link of a case, with the contents needed to ask its question again."""
+    """Return the link of a case, with its question and lanes."""
     fallback = Permalink(case.question, case.entities, case.answers, source=GraphSource(case.graph))
     return replace(parse_link(case.link) if case.link else fallback, case=case.id)
 

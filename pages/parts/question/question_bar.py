@@ -1,4 +1,4 @@
-"""Question bar of the page Compare: type a question, draw one from a set, or search a set."""
+"""Question bar: type a question, draw or search one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_SUGGESTIONS = 8  # questions or names that are suggested
 
 
 def known_question(text: str) -> Question | None:
-    """Return the question with exactly this text in a set of the chosen graph or corpus, if any.
+    """Return the question of a set with exactly this text.
 
     It has entities, answers and the like. A set that cannot be read is skipped; choosing that set
     shows the error.
@@ -32,7 +32,7 @@ def known_question(text: str) -> Question | None:
 
 
 def take_question(question: Question, source: AnswerSource) -> None:
-    """Put a question of a set into the bar, choose its graph or corpus, and ask it."""
+    """Ask a question of a set, and choose its source."""
     session.examples_open = False
     session.source = source
     session.question = question.text
@@ -44,12 +44,12 @@ def take_question(question: Question, source: AnswerSource) -> None:
 
 
 def bar_state() -> tuple[str, bool, bool]:
-    """Return the question in the bar, and whether a language model and the reader answer it."""
+    """Return the state of the bar: question, model and reader."""
     return session.question, session.model, session.reader
 
 
 def ask_if_changed() -> None:
-    """Ask the question in the bar if the state of the bar has changed since it was applied.
+    """Ask the question if the state of the bar has changed.
 
     A question of a set gets its entities and known answers; any other question starts without. A
     changed switch asks the same question again. A cleared bar is asked too, so that the page says
@@ -74,7 +74,10 @@ def ask_if_changed() -> None:
 
 
 def ask_example(text: str) -> None:
-    """Put an example question into the bar, which `ask_if_changed` asks in the next run."""
+    """Put an example question into the bar.
+
+    `ask_if_changed` asks it in the next run.
+    """
     session.examples_open, session.question = False, text
 
 
@@ -102,7 +105,7 @@ def question_bar() -> bool:
 
 
 def _draw_sets() -> None:
-    """Draw the example questions, and a set to draw a question from or to search."""
+    """Draw the example questions, and the search in a set."""
     source = page_source()
     titles = source.sets
     if not titles:
@@ -179,6 +182,6 @@ def _replace_entity(name: str, old_name: str) -> None:
 
 
 def link_entities(graph) -> None:
-    """Set the question entities to those that are named in the question, if there are none yet."""
+    """Set the entities named in the question, if none are given."""
     if not session.entities and session.question.strip():
         session.entities = graph.names(seeds_of(graph, session.question))

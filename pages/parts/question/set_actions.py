@@ -61,7 +61,7 @@ def follow_set_button() -> None:
 
 
 def go_to_page(page: str, query: dict[str, Any]) -> None:
-    """Go to a page by its name, such as `texts`, as a callback.
+    """Go to a page by its name, as a callback.
 
     If the page is on the screen already, only its address is cleared.
     """
@@ -72,12 +72,12 @@ def go_to_page(page: str, query: dict[str, Any]) -> None:
 
 
 def first_answerable(questions) -> Question:
-    """Return the first of some questions that has known answers, else the first one."""
+    """Return the first question with known answers, else the first."""
     return next((question for question in questions if question.answers), questions[0])
 
 
 def _ask(question_set: QuestionSet, graph: str) -> None:
-    """Go to Compare with the first answerable question, and the lanes chosen last."""
+    """Go to Compare with the first answerable question."""
     try:
         question = first_answerable(question_set.questions())
         source = GraphSource(graph).source_of_question(question_set.name, question)

@@ -174,7 +174,7 @@ def _is_ip_address(name: str) -> bool:
 
 
 def admit_session(session: str, admitted: bool) -> None:
-    """Accept uploads of the session with this id from now on, or refuse them."""
+    """Accept uploads of a session from now on, or refuse them."""
     if not admitted:
         _uploaders.discard(session)
         return

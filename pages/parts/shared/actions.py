@@ -1,4 +1,4 @@
-"""Buttons and confirmations, and helpers that draw the error of an action instead of failing.
+"""Buttons, confirmations, and the display of errors of actions.
 
 Only a `HopscopeError`, whose text is meant for the user, is drawn. Other errors are raised.
 """
@@ -22,7 +22,7 @@ ResultT = TypeVar("ResultT")
 
 @contextmanager
 def shown_errors() -> Iterator[None]:
-    """Context manager that draws a HopscopeError of its block, and continues after the block."""
+    """Draw a HopscopeError of the block, and continue after it."""
     try:
         yield
     except HopscopeError as error:

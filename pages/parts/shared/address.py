@@ -1,4 +1,4 @@
-"""Changes of the browser's address that Streamlit does not offer, made by small components.
+"""Changes of the browser's address that Streamlit does not offer.
 
 A page that is opened by a click has no parameters in its address until they are written, and a
 sign-in loses the address that the visitor wanted. The browser code is in assets/address.
@@ -60,12 +60,12 @@ def ask_on_enter(label: str) -> None:
 
 
 def keep_wanted_address() -> None:
-    """Keep the address that a visitor opened, in the browser tab, until after the sign-in."""
+    """Keep the opened address in the browser until the sign-in."""
     _wanted_address({"keep": True})
 
 
 def go_to_wanted_address(pages: Sequence[str]) -> None:
-    """Go once to the address that was kept before the sign-in, if there is one.
+    """Go once to the address that was kept, if there is one.
 
     Only these pages (their paths) and known parameters are accepted.
     """

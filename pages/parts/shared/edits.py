@@ -13,7 +13,7 @@ MAX_SENDER_CHARACTERS = 40  # most characters of a sender's name
 
 
 class LastEdit(NamedTuple):
-    """Name of the component that sent edits last (`who`), and its last received number (`done`).
+    """Sender (`who`) and number (`done`) of the last received edit.
 
     Both are sent back to the browser under these names.
     """

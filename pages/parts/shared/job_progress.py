@@ -39,7 +39,10 @@ def draw_job(job: Job, key: str, end_text: str = "", share: bool = False) -> Non
 
 
 def progress_bar(job: Job, key: str, text: str = "") -> None:
-    """Draw the progress bar of a job with a text, by default that of the job, and Cancel."""
+    """Draw the progress bar of a job with a cancel button.
+
+    The text is by default that of the job.
+    """
     text = text or job.text or tr("Waiting for its turn")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(1.0, job.fraction or 0.0), text=plain(text), width="stretch")
@@ -47,13 +50,16 @@ def progress_bar(job: Job, key: str, text: str = "") -> None:
 
 
 def _percent_prefix(fraction: float) -> str:
-    """Return the percentage of the whole job, to be drawn before the text of its current part."""
+    """Return the percentage of the whole job, as a prefix."""
     return tr("{percent:.0f} % of all", percent=100 * min(1.0, fraction)) + "  ·  "
 
 
 @st.fragment(run_every=3.0)
 def rerun_when_started(key: str) -> None:
-    """Run the page again once the job with this key runs, perhaps started in another tab."""
+    """Run the page again once the job with this key runs.
+
+    It may be started in another tab.
+    """
     job = engine().evaluations.get(key)
     if job is not None and not job.has_ended:
         st.rerun()

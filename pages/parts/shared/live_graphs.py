@@ -1,4 +1,4 @@
-"""Graphs that stay in a database, which is queried live for each question.
+"""Graphs in a database that is queried live for each question.
 
 Only the neighbourhood of the question's entities is fetched, while the page shows the progress.
 """

@@ -96,9 +96,10 @@ def require_sign_in() -> None:
 
 
 def _providers() -> dict[str, str]:
-    """Return the providers of sign-ins that `[auth]` of secrets.toml defines, with button labels.
+    """Return the configured sign-in providers with their button labels.
 
-    A provider without a name, the only one of a simple configuration, is the empty string.
+    They are in `[auth]` of secrets.toml. A provider without a name, the only one of a simple
+    configuration, is the empty string.
     """
     auth = st.secrets["auth"]
     named_providers = {
@@ -110,7 +111,10 @@ def _providers() -> dict[str, str]:
 
 
 def draw_visitor() -> None:
-    """Draw the visitor's name and rights, and the button to sign out; nothing without sharing."""
+    """Draw the visitor's name and rights, and the sign-out button.
+
+    Nothing is drawn without sharing.
+    """
     if not shared():
         return
     person = current_person()
@@ -141,7 +145,7 @@ def draw_visitor() -> None:
 
 
 def visitor_refusal(kind: str, name: str) -> str:
-    """Return why the visitor may not change or delete a thing, in a sentence.
+    """Return a sentence why the visitor may not change a thing.
 
     Empty if they may. `kind` and `name` identify the thing, such as a case, among all owned things.
     """
@@ -160,7 +164,7 @@ def disabled_arguments(why: str, help: str | None = None) -> dict[str, Any]:
 
 
 def owner_text(kind: str, name: str) -> str:
-    """Return the owner of a thing in a few words, such as “yours”.
+    """Return the owner of a thing, such as “yours”.
 
     Empty without sharing.
     """

@@ -1,4 +1,4 @@
-"""Browser code of the components, joined from ES modules so that the browser loads it once.
+"""Browser code of the components, joined from ES modules.
 
 A component is a part of a page that JavaScript draws, such as the board of a comparison.
 
@@ -76,7 +76,7 @@ def join_styles(files: Iterable[Path]) -> str:
 
 
 def _serve_code(name: str, code: str) -> str:
-    """Let the server serve some code from now on, and return its path in the address."""
+    """Serve some code from now on, and return its path."""
     served_paths: list[str] = []
 
     def serve() -> None:

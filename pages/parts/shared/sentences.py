@@ -12,7 +12,7 @@ from pages.parts.shared.wording import tr
 
 
 def caption(text: str, /, **values: object) -> None:
-    """Draw a translated text in small print, with values inserted as by `tr`."""
+    """Draw a translated text in small print, with inserted values."""
     st.caption(_with_values(text, values))
 
 
@@ -26,9 +26,10 @@ def _with_values(text: str, values: dict[str, object]) -> str:
 
 
 def _shown_value(value: object) -> object:
-    """Return a text escaped, with one space at its beginning kept; other values unchanged.
+    """Return a text escaped; other values unchanged.
 
-    Some values are clauses that begin with a space, and are empty if they do not apply.
+    One space at the beginning of a text is kept. Some values are clauses that begin with a space,
+    and are empty if they do not apply.
     """
     if not isinstance(value, str):
         return value

@@ -1,4 +1,4 @@
-"""Access of all pages to the engine, the chosen graph or corpus, and the catalogue of methods.
+"""Engine, chosen graph or corpus, and catalogue, for all pages.
 
 A source is a graph or corpus that questions are asked of.
 """
@@ -65,7 +65,7 @@ def _engine() -> Engine:
 
 
 def waiter(page: str) -> Waiter:
-    """Return the waiter for answers of this browser session on a page that asks questions.
+    """Return the waiter of this browser session on a page.
 
     The engine works on a waiter's questions as long as the browser is connected.
     """
@@ -79,7 +79,7 @@ def waiter(page: str) -> Waiter:
 
 
 def record_page(page: str) -> None:
-    """Record the page that is shown, and stop waiting for jobs of other pages."""
+    """Record the shown page, and stop waiting for other pages' jobs."""
     for other in ASKING_PAGES:
         if other != page:
             engine().stop_waiting(waiter(other).id)
@@ -100,7 +100,10 @@ def was_address_entered() -> bool:
 
 
 def methods() -> dict[str, Method]:
-    """Return the catalogue of methods by id, or draw the error and end the run."""
+    """Return the catalogue of methods by id.
+
+    If it cannot be read, the error is drawn and the run ends.
+    """
     try:
         return catalogue()
     except HopscopeError as error:
@@ -135,7 +138,10 @@ def graph_name() -> str:
 
 
 def stop_if_missing(source: AnswerSource) -> None:
-    """End the run if the graph or corpus does not exist, of which the sidebar has warned."""
+    """End the run if the graph or corpus does not exist.
+
+    The sidebar has drawn a warning.
+    """
     if is_missing(source):
         st.info(tr("Choose a graph or documents in the sidebar."))
         st.stop()
@@ -189,15 +195,16 @@ def show_job(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel
 def draw_cancel_button(
     job: Job, key: str, icon: str = "", on_cancel: Callable[[Job], None] = Job.cancel
 ) -> None:
-    """Draw the button that cancels a job, for the person who started the job only.
+    """Draw the button that cancels a job.
 
-    `on_cancel` is called with the job when the button is pressed.
+    Only the person who started the job can press it. `on_cancel` is called with the job when the
+    button is pressed.
     """
     button(tr("Cancel"), partial(on_cancel, job), key=key, icon=icon, why_not=job.cancel_refusal)
 
 
 def cancel_or_leave(job: Job, page: str) -> None:
-    """Cancel a comparison, or if another person started it, stop waiting for it on this page."""
+    """Cancel a comparison, or stop waiting for another person's."""
     if job.cancel_refusal:
         engine().stop_waiting(waiter(page).id)
     else:

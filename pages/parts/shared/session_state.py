@@ -1,4 +1,4 @@
-"""State of a browser session between two runs of a page, with typed keys.
+"""State of a browser session between two runs of a page.
 
 Each key of `st.session_state` is declared once, as an attribute of `Session`. On the class, an
 attribute is the `SessionKey`; on the object `session`, it is the value of that key. A name that is
@@ -105,7 +105,7 @@ class WidgetKey(SessionKey[StateT]):
 
 
 class DerivedKey(SessionKey[tuple[Hashable, StateT] | None]):
-    """Key of a value that is computed from something, and again when that changes.
+    """Key of a value that is computed again when its inputs change.
 
     The stored value is a pair: an identification of the inputs, and the value computed from them.
     """
@@ -114,7 +114,7 @@ class DerivedKey(SessionKey[tuple[Hashable, StateT] | None]):
         super().__init__(None)
 
     def get_or_compute(self, inputs_key: Hashable, compute: Callable[[], StateT]) -> StateT:
-        """Return the value stored for `inputs_key`; if there is none, compute and store it."""
+        """Return the value for `inputs_key`, computed if it is not stored."""
         entry = self.value
         if entry is None or entry[0] != inputs_key:
             entry = self.value = (inputs_key, compute())
@@ -478,7 +478,7 @@ class Session:
     try_outcomes: DerivedKey[Sequence[StepOutcome]] = DerivedKey()
 
     def submit(self) -> None:
-        """Let this run ask the question in the bar, if the bar is not empty."""
+        """Ask the question in the bar in this run, if there is one."""
         self.submitted = bool(self.question.strip())
 
     def choose(self, source: AnswerSource) -> None:

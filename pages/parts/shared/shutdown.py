@@ -52,7 +52,7 @@ async def server_lifespan(app: Any) -> AsyncIterator[None]:
 
 
 def _end_process() -> None:
-    """Cancel the work of all engines, wait for its end up to `STOP_SECONDS`, and exit."""
+    """Cancel all work, wait up to `STOP_SECONDS`, and exit."""
     for engine in _engines:
         engine.stop()
     deadline = time.monotonic() + STOP_SECONDS

@@ -55,7 +55,7 @@ def sidebar() -> None:
 
 
 def _draw_source_choice() -> None:
-    """Draw the choice of graph or corpus, and the size of the chosen one."""
+    """Draw the choice of graph or corpus, and its size."""
     if session.source_wanted is not None:  # A widget's value must be set before it is drawn.
         session.source = Session.source_wanted.take()
     titles, current = available_sources(), chosen_source()
@@ -108,14 +108,20 @@ def _draw_corpus_size(name: str) -> None:
 
 
 def _clear_question() -> None:
-    """Clear the question and its results after a choice in the sidebar, and write the address."""
+    """Clear the question and its results after a choice by hand.
+
+    The address gets the parameters of the new choice.
+    """
     session.clear_question()
     parameters = session.source.parameters if session.source not in (None, DEFAULT_SOURCE) else {}
     st.query_params.from_dict(parameters if session.page == ADDRESS_PAGE else {})
 
 
 def _draw_models() -> None:
-    """Draw the models that have a role or could be fetched, and if they are installed."""
+    """Draw the models with a role, and if they are installed.
+
+    Models that can be fetched are drawn too.
+    """
     registry = engine().models
     st.markdown(tr("**Models**"))
     lines = []

@@ -1,4 +1,4 @@
-"""Input field for the limit of money or tokens that work may spend on language models."""
+"""Input field for the spending limit on language models."""
 
 from __future__ import annotations
 

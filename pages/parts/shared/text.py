@@ -48,7 +48,7 @@ def many(count: int, what: str, plural: str = "") -> str:
 
 
 def size_words(count: float) -> str:
-    """Return a number of bytes in decimal units: 640 bytes, 12 kB, 3.5 MB, 1.2 GB."""
+    """Return a number of bytes in words: 640 bytes, 12 kB, 3.5 MB, 1.2 GB."""
     for unit, name in ((1e9, "GB"), (1e6, "MB")):
         if count >= unit:
             return f"{count / unit:.1f} {name}"

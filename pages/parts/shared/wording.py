@@ -72,9 +72,10 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def _translate(text: str) -> str:
-    """Return the translation of a text or of a singular noun, or the text if there is none.
+    """Return the translation of a text or of a singular noun.
 
-    Nouns are stored with both forms in the catalogue, which needs another look-up.
+    Without a translation, it is the text itself. Nouns are stored with both forms in the catalogue,
+    which needs another look-up.
     """
     if not text:
         return text
@@ -83,7 +84,7 @@ def _translate(text: str) -> str:
 
 
 def noun(count: int, singular: str, plural: str) -> str:
-    """Return the form of a noun for a number, in the server's language.
+    """Return the form of a noun for a number, translated.
 
     In English it is one of the two arguments.
     """
@@ -91,7 +92,7 @@ def noun(count: int, singular: str, plural: str) -> str:
 
 
 def nouns(singular: str, plural: str) -> tuple[str, str]:
-    """Return both forms of an English noun unchanged, marked for the collection of texts.
+    """Return both forms of an English noun, marked for translators.
 
     A later `many` or `noun` translates them.
     """
