@@ -61,7 +61,7 @@ def _import_run(upload: ImportInput, source: AnswerSource, qrels: Any, job: Job)
 
 def _choose(run: FileRun) -> None:
     """Select a run, and its questions if it has qrels, for the next evaluation."""
-    session.evaluate_brought = [f"{RUN_PREFIX}{run.name}"]
+    session.evaluate_imported_methods = [f"{RUN_PREFIX}{run.name}"]
     if run.judged:
         session.evaluate_sets = [f"{RUN_PREFIX}{run.name}"]
 

@@ -144,7 +144,7 @@ def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> l
     }
     choice = Session.evaluate_methods[source.kind]
     default_ids = [key for key in defaults_for(source).methods if key in labels]
-    preselected = [key for key in Session.evaluate_brought.take() if key in labels]
+    preselected = [key for key in Session.evaluate_imported_methods.take() if key in labels]
     available = [key for key in choice.value if key in labels]  # an import may have been removed
     if preselected or len(available) < len(choice.value):
         choice.value = list(dict.fromkeys([*(available or default_ids), *preselected]))

@@ -102,13 +102,13 @@ def _follow_address(graph: Any) -> None:
     if (
         not address_entity
         or (visited and graph.node_name(visited[-1]) == address_entity)
-        or session.walk_refused == (graph.digest, address_entity)
+        or session.walk_missing_entity == (graph.digest, address_entity)
     ):
         return
     if name_lookup(graph).find_exact(address_entity):
         go_to_node(graph, name_lookup(graph).find(address_entity))
     else:
-        session.walk_refused = (graph.digest, address_entity)
+        session.walk_missing_entity = (graph.digest, address_entity)
         st.warning(
             tr("“{wanted}” is not in this graph.", wanted=plain(address_entity)),
             icon=":material/search_off:",

@@ -301,7 +301,7 @@ class Session:
     # The methods chosen in the form, by the kind of source.
     evaluate_methods: SessionKeyFamily[Sequence[str]] = SessionKeyFamily(())
     # The methods that the form selects once in addition, such as a run just imported.
-    evaluate_brought: SessionKey[list[str]] = SessionKey(list)
+    evaluate_imported_methods: SessionKey[list[str]] = SessionKey(list)
     # Whether a language model answers in the evaluation; also set by a click on questions that only
     # its answers can be judged on.
     evaluate_model: WidgetKey[bool] = WidgetKey(False)
@@ -327,9 +327,9 @@ class Session:
     # The corpus that the next run shows; set when files were read.
     texts_wanted: SessionKey[str] = SessionKey("")
     # The choice in the sidebar when the page was drawn last.
-    texts_beside: SessionKey[AnswerSource | None] = SessionKey(None)
+    texts_sidebar: SessionKey[AnswerSource | None] = SessionKey(None)
     # A corpus named by an address that does not exist; shown once.
-    texts_missed: SessionKey[str] = SessionKey("")
+    texts_missing_corpus: SessionKey[str] = SessionKey("")
     # The open tab.
     texts_tabs: WidgetKey[str] = WidgetKey("")
     # The tab that was open when the page was drawn last, for the next visit.
@@ -395,7 +395,7 @@ class Session:
     # The page of the table of steps, by graph.
     walk_page: SessionKeyFamily[int] = SessionKeyFamily(0)
     # The digest of a graph, and an entity of the address that this graph lacks.
-    walk_refused: SessionKey[tuple[str, str] | None] = SessionKey(None)
+    walk_missing_entity: SessionKey[tuple[str, str] | None] = SessionKey(None)
     # The picture of a neighbourhood: `walk` is the entity that was clicked.
     walk_picture: WidgetKey[Any] = WidgetKey(None)
     # The digest of a large graph whose counts were requested.
@@ -411,7 +411,7 @@ class Session:
     # The number of imports; the drop zone is empty after each.
     bring_round: SessionKey[int] = SessionKey(0)
     # An uploaded file, and the job that inspects it, by upload.
-    looked: SessionKeyFamily[tuple[tuple | None, Job | None]] = SessionKeyFamily((None, None))
+    inspections: SessionKeyFamily[tuple[tuple | None, Job | None]] = SessionKeyFamily((None, None))
     # The database whose graph is previewed before the copy, without its key.
     database_asked: SessionKey[DatabaseForm | None] = SessionKey(None)
     # A sentence on the questions of a file that do not fit a graph, by file and graph.

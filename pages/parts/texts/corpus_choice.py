@@ -33,7 +33,7 @@ def choose_corpus() -> str:
     source = chosen_source()
     if session.texts_wanted in corpora_by_name:
         session.texts_corpus = Session.texts_wanted.take()
-    elif source.is_corpus and source != session.texts_beside and source.name in corpora_by_name:
+    elif source.is_corpus and source != session.texts_sidebar and source.name in corpora_by_name:
         session.texts_corpus = source.name
     elif address_corpus in corpora_by_name and (not session.texts_corpus or was_address_entered()):
         session.texts_corpus = address_corpus
@@ -50,18 +50,18 @@ def choose_corpus() -> str:
         label_visibility="collapsed",
     )
     if address_corpus and address_corpus not in corpora_by_name:
-        session.texts_missed = address_corpus
+        session.texts_missing_corpus = address_corpus
     if address_corpus and address_corpus != name:
         st.query_params["corpus"] = name
     write_address({"corpus": name}, "texts")
     session.arrived_by_navigation = False
-    session.texts_beside = source
+    session.texts_sidebar = source
     return name
 
 
 def warn_missing_corpus() -> None:
     """Draw a warning if the address named a corpus that does not exist."""
-    if name := Session.texts_missed.take():
+    if name := Session.texts_missing_corpus.take():
         st.warning(
             plain(tr("There are no texts called “{asked}” here.", asked=name)),
             icon=":material/search_off:",
