@@ -59,7 +59,7 @@ class Bench:
     ----------
     selection : the selected block (by key) or slot.
     rejected_change : the error of the last edit.
-    as_text : whether the line is shown as text too.
+    as_text : whether the line is shown as text.
     holds_baseline : whether later changes are compared with the same earlier line, instead of the
         line before the last change.
     address_line : the line of the address that was loaded last.
