@@ -74,10 +74,7 @@ def _draw_form(source: AnswerSource) -> None:
             tr("Tasks of each"), value=defaults.tasks, key="writing_tasks", **bounds
         )
         questions = st.number_input(
-            tr("Questions to each"),
-            value=defaults.questions,
-            key="writing_questions",
-            **bounds,
+            tr("Questions to each"), value=defaults.questions, key="writing_questions", **bounds
         )
     about = st.text_area(
         tr("What the texts are about"),
