@@ -1,6 +1,6 @@
-"""Entry point of `streamlit run app.py`: a web server with access control.
+"""Entry point of `streamlit run app.py`: the web server, with access control and a clean shutdown.
 
-It serves the pages of `main.py`.
+Streamlit runs the script `main.py` for each visitor, at the start and after each interaction.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Script of the web app: page settings, navigation and the sidebar. It is started by app.py."""
+"""Script of the web app: page settings, navigation and the sidebar, then the page itself.
+
+The server of app.py runs it for each visitor, at the start and after each interaction.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ st.set_page_config(
 )
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
-if result_of(home_folder) is None:
+if result_of(home_folder) is None:  # such as a folder that cannot be made; the error is drawn
     st.stop()
 
 PAGES = [
@@ -34,18 +37,19 @@ PAGES = [
 ]
 page = st.navigation(PAGES, position="sidebar" if may_enter() else "hidden")
 require_sign_in()
+# A sign-in returns to the first page. The visitor goes on to the address that was opened before.
 if shared() and st.user.get("is_logged_in"):
-    go_to_wanted_address([one.url_path for one in PAGES])
-record_page(page.url_path or "compare")
+    go_to_wanted_address([listed_page.url_path for listed_page in PAGES])
+record_page(page.url_path or "compare")  # The default page has an empty path.
 
 
 def draw_sidebar() -> bool:
-    """Draw the sidebar, and return True unless it fails."""
+    """Draw the sidebar and return True, so that `result_of` returns None only after an error."""
     sidebar()
     return True
 
 
-if result_of(draw_sidebar) is None:  # such as a folder of another user
+if result_of(draw_sidebar) is None:  # such as for files of another user, which cannot be read
     st.stop()
 try:
     page.run()

@@ -1,4 +1,4 @@
-"""Screens of the app; the only code that imports streamlit.
+"""Screens of the app. No other package of the project imports streamlit.
 
 Until `st.navigation` has run once, Streamlit reads a folder named `pages` as its older kind of
 multipage app. If the first request of a server were the address of a page, Streamlit would run that
@@ -8,6 +8,7 @@ page without main.py. This module is imported when the server starts, and turns 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-older, PagesManager.uses_pages_directory = PagesManager.uses_pages_directory, False
-if older:
+had_older_pages = PagesManager.uses_pages_directory
+PagesManager.uses_pages_directory = False
+if had_older_pages:  # The present run is of the older kind, and is begun again.
     st.rerun()

@@ -1,4 +1,7 @@
-"""Page Build: compose a method from operators, try it on a question, and save it."""
+"""Page Build: compose a method from operators, try it on a question, and save it.
+
+A line is the sequence of operators of a method. The page edits one line per session.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,8 @@ def draw_page() -> None:
     question_area = st.container(key="build-question")
     error_area = st.container()
     trial_area = st.container()
+    # The areas are filled in another order than they are placed: the question first, because Run
+    # decides what the other areas show.
     with question_area:
         is_run_clicked = draw_question_row(bench)
     with head_area, st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -58,28 +63,28 @@ def draw_page() -> None:
         with st.popover(tr("Save"), icon=":material/save:", key="keep-open"):
             draw_save_form(line, methods_by_id)
     should_run = is_run_clicked or runs_without_click(bench)
-    if should_run and can_start_now():
+    if should_run and can_start_now():  # before the line, which then shows the new results
         with error_area:
             run_if_changed(bench, methods_by_id, is_run_clicked)
         should_run = False
     with trial_area:
         draw_trial(bench)
     if should_run:
-        with error_area:  # after the line, which is thus visible while a graph is opened
+        with error_area:  # after the line, so that it is visible while a graph is opened
             has_started = run_if_changed(bench, methods_by_id, is_run_clicked)
         if has_started:
             st.rerun()
 
 
 def draw_start_choice(methods_by_id: dict[str, Method], bench: Bench) -> None:
-    """Draw the choice of a method to start from."""
+    """Draw the choice of a method to start from. Its line replaces the present one."""
     names = {EMPTY_METHOD: tr("no steps")} | method_options(methods_by_id)
 
     def load() -> None:
         method_id = session.build_start
         if method_id is not None and not is_heading(method_id):
             bench.load(methods_by_id[method_id].line if method_id else Line())
-        session.build_start = None
+        session.build_start = None  # The box shows its placeholder again.
 
     placeholder = tr("Start from a method, or with no steps")
     if bench.line is not None:
@@ -101,7 +106,7 @@ def draw_start_choice(methods_by_id: dict[str, Method], bench: Bench) -> None:
 def draw_gallery(methods_by_id: dict[str, Method], bench: Bench) -> None:
     """Draw the methods with small pictures of their lines, to choose one.
 
-    The chosen one replaces the line; Undo restores it.
+    The line of the chosen method replaces the present one; Undo restores that.
     """
     current = method_of_line(bench.line, methods_by_id).id if bench.line is not None else ""
     method_id = chooser(
@@ -113,7 +118,10 @@ def draw_gallery(methods_by_id: dict[str, Method], bench: Bench) -> None:
 
 
 def draw_save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
-    """Draw the form that saves the line, and the saved methods."""
+    """Draw the form that saves the line, and the saved methods.
+
+    `line` is None while it is incomplete and cannot be saved.
+    """
     with st.container(key="keep-box"), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             tr("Name"),
@@ -153,8 +161,9 @@ def draw_save_form(line: Line | None, methods_by_id: dict[str, Method]) -> None:
 def restore_bench(methods_by_id: dict[str, Method]) -> Bench:
     """Return the `Bench` of this session.
 
-    If the user went to the address of this run, its line or method is loaded first. An address that
-    the user did not go to may be older than the line.
+    The query parameter `line` or `from` of the address has a line as text or the id of a method. It
+    is loaded if the user has just gone to this address. Otherwise the address may be older than the
+    line, and is ignored.
     """
     is_new = session.bench is None
     bench = session.bench = session.bench or Bench()

@@ -1,4 +1,8 @@
-"""Page Cases: saved comparisons, opened without the graph and without any model."""
+"""Page Cases: the saved comparisons, and one of them opened.
+
+A case is a comparison of methods on one question, saved with its results. It opens without the
+graph and without any model.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +28,16 @@ from pages.parts.shared.wording import tr
 
 def draw_page() -> None:
     """Draw the list of cases, or the case that the address names."""
-    key = st.query_params.get("case", "")
+    case_id = st.query_params.get("case", "")
     try:
-        if key:
-            draw_case(get_case(key))
+        if case_id:
+            draw_case(get_case(case_id))
         else:
             st.header(tr("Cases"), anchor=False)
             draw_casebook()
     except HopscopeError as error:
         st.error(plain(str(error)))
-        if key:
+        if case_id:
             button(tr("All cases"), leave_case, icon="arrow_back")
 
 
@@ -46,7 +50,7 @@ def draw_case(case: Case) -> None:
         with st.container(
             horizontal=True, width="content", gap="small", vertical_alignment="center"
         ):
-            actions(case)
+            draw_actions(case)
     with st.container(gap=None):
         st.subheader(plain(case.question), anchor=False)
         st.caption(plain(case_facts(case)))
@@ -73,8 +77,11 @@ def draw_case(case: Case) -> None:
         downloads(comparison, drawing, f"case-{case.id}")
 
 
-def actions(case: Case) -> None:
-    """Draw the actions: present, ask again, notes and tags, duplicate, export and delete."""
+def draw_actions(case: Case) -> None:
+    """Draw the actions: present, ask again, notes and tags, duplicate, export and delete.
+
+    A shipped example can be neither changed nor deleted.
+    """
     draw_present_button([case])
     if case.link and "corpus" in case.link:
         source_exists = case.link.get("corpus") in corpora()
@@ -92,7 +99,7 @@ def actions(case: Case) -> None:
         with st.popover(
             tr("Notes and tags"), icon=":material/edit_note:", **disabled_arguments(refusal)
         ):
-            annotate(case)
+            draw_notes_form(case)
     button(tr("Duplicate"), partial(copy_case, case.id), key="duplicate", icon="content_copy")
     st.download_button(
         tr("Export"),
@@ -114,8 +121,8 @@ def actions(case: Case) -> None:
         )
 
 
-def annotate(case: Case) -> None:
-    """Draw the form of notes and tags."""
+def draw_notes_form(case: Case) -> None:
+    """Draw the form that changes the notes and tags of a case."""
     with st.form("annotate", border=False):
         notes = st.text_area(tr("Notes"), case.notes, height=160, max_chars=20_000)
         new_tags = st.multiselect(
@@ -130,15 +137,15 @@ def annotate(case: Case) -> None:
             st.rerun()
 
 
-def remove_case(key: str) -> None:
+def remove_case(case_id: str) -> None:
     """Delete a case and go back to the list."""
-    delete(key)
+    delete(case_id)
     session.cases_message = tr("The case was deleted.")
     leave_case()
 
 
 def leave_case() -> None:
-    """Go back to the list."""
+    """Go back to the list of cases."""
     st.query_params.pop("case", None)
 
 

@@ -1,4 +1,7 @@
-"""Page Compare: one question, several methods side by side."""
+"""Page Compare: one question, answered by several methods side by side.
+
+Each method has a lane on the board, which is updated while its operators run.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from core.types import Question
 from pages.parts.board.component import BoardClicks, board
 from pages.parts.board.payload import idle_board
 from pages.parts.board.thumbs import save_thumb, show_thumbs
-from pages.parts.compare.entity_chips import chips
+from pages.parts.compare.entity_chips import draw_chips
 from pages.parts.compare.graph_edits import (
     EDIT_ACTIONS,
     add_earlier_answers,
@@ -99,7 +102,7 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 WORD_SEARCH_METHOD = "bm25-passages"  # method offered if the encoder does not know the language
-BOARD_POLL_SECONDS = 0.7  # between two updates of a running job, each of which waits for news
+BOARD_POLL_SECONDS = 0.7  # between two updates of the board; each also waits for news of the job
 
 
 def draw_page() -> None:
@@ -112,19 +115,19 @@ def draw_page() -> None:
         draw_presentation(methods_by_id)
         return
     is_pressed = draw_question_row()
-    entities, actions = divide_facts_row()
+    entity_area, action_area = divide_facts_row()
     above = st.container()
     results = st.container()
     if screen_comparison() is None:
         stop_if_missing(page_source())
-    is_stopped = Session.stopped.take()
+    was_cancelled = Session.cancel_clicked.take()
     with above:
         lanes = lane_methods(methods_by_id)
-        ask_if_submitted(lanes, is_pressed, is_stopped)
+        ask_if_submitted(lanes, is_pressed, was_cancelled)
         on_screen = drawable_screen(screen_comparison())
-        if on_screen is not None and session.trouble is not None:
+        if on_screen is not None and session.question_error is not None:
             draw_earlier_note(on_screen.comparison)
-    with entities:
+    with entity_area:
         draw_entities(on_screen)
     with above:
         draw_edits()
@@ -140,16 +143,16 @@ def draw_page() -> None:
             draw_idle(lanes)
     write_screen_address(on_screen)
     if on_screen is not None:
-        with actions:
+        with action_area:
             draw_actions(on_screen)
 
 
 def draw_presentation(methods_by_id: dict[str, Method]) -> None:
     """Start the comparison if it was submitted, and draw the presentation."""
     if session.submitted:
-        session.trouble = start_comparison(lane_methods(methods_by_id), screen_to_reuse())
+        session.question_error = start_comparison(lane_methods(methods_by_id), screen_to_reuse())
         st.query_params["present"] = "1"
-        session.submitted = session.edited = False
+        session.submitted = session.only_lanes_changed = False
     present(repair_in_new_lane)
 
 
@@ -163,29 +166,39 @@ def draw_question_row() -> bool:
 
 
 def divide_facts_row() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return the container of the entities and, to its right, that of the buttons."""
+    """Return two containers in one row.
+
+    They are for the entities and, to their right, for the buttons.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="facts"):
-        entities = st.container(width="stretch")
-        actions = st.container(horizontal=True, width="content", gap="small")
-    return entities, actions
+        entity_area = st.container(width="stretch")
+        action_area = st.container(horizontal=True, width="content", gap="small")
+    return entity_area, action_area
 
 
-def ask_if_submitted(lanes: list[Method], is_pressed: bool, is_stopped: bool) -> None:
-    """Start the comparison if the question was asked, and draw its error."""
-    if (is_pressed or session.submitted) and not is_stopped:
-        session.trouble = start_comparison(lanes, None if is_pressed else screen_to_reuse())
+def ask_if_submitted(lanes: list[Method], is_pressed: bool, was_cancelled: bool) -> None:
+    """Start the comparison if the question was asked.
+
+    If that fails, the error is drawn. Without a click on Ask, the finished lanes on the screen are
+    passed on for reuse.
+    """
+    if (is_pressed or session.submitted) and not was_cancelled:
+        session.question_error = start_comparison(lanes, None if is_pressed else screen_to_reuse())
     # Cleared only after asking: a run that is interrupted before must not lose the question.
-    session.submitted = session.edited = False
-    if session.trouble is not None:
-        draw_question_error(session.trouble)
+    session.submitted = session.only_lanes_changed = False
+    if session.question_error is not None:
+        draw_question_error(session.question_error)
 
 
 def draw_entities(on_screen: ScreenComparison | None) -> None:
-    """Draw the question entities, or on documents the counts of the corpus."""
+    """Draw the question entities and known answers.
+
+    For a corpus, its size and the known answers are drawn.
+    """
     if page_source().is_corpus:
         draw_facts()
     else:
-        chips(lookup_graph(on_screen))
+        draw_chips(lookup_graph(on_screen))
 
 
 def draw_comparison_notes(comparison: MethodComparison) -> None:
@@ -204,7 +217,7 @@ def draw_screen(
         with above:
             draw_case_note(on_screen.case)
     with results:
-        draw(on_screen)
+        draw_board(on_screen)
     with above:
         draw_partial_lanes(on_screen)
         # After the board: otherwise a job could end between the two, and the page would miss it.
@@ -222,8 +235,8 @@ def draw_actions(on_screen: ScreenComparison) -> None:
     """Draw the buttons that cancel, re-rank and share what is on the screen."""
     job = on_screen.job
     if job is not None and not job.has_ended:
-        button(tr("Cancel"), partial(stop, job), icon="stop_circle", key="cancel")
-    # A job that ends meanwhile has both buttons.
+        button(tr("Cancel"), partial(cancel_job, job), icon="stop_circle", key="cancel")
+    # A job that ends between the two conditions has both buttons.
     if job is None or job.has_ended:
         draw_rerank_sliders(on_screen.comparison)
     draw_sharing(on_screen, screen_drawing(on_screen))
@@ -232,8 +245,8 @@ def draw_actions(on_screen: ScreenComparison) -> None:
 def lookup_graph(on_screen: ScreenComparison | None) -> Any:
     """Return the graph in which names are looked up: the chosen graph.
 
-    For a live database, and until the chosen graph is open, it is the graph of the comparison on
-    the screen.
+    Until the chosen graph is open, it is the graph of the comparison on the screen. So it is for a
+    live database, of which only the part fetched for the comparison can be searched.
     """
     graph = graph_if_open()
     if on_screen is not None:
@@ -266,10 +279,10 @@ def draw_earlier_note(comparison: MethodComparison) -> None:
 
 
 def draw_language_notes(comparison: MethodComparison) -> None:
-    """Draw notes if question, source and models do not share a language.
+    """Draw notes if question, source and models differ in language.
 
-    They name the lanes that do not depend on it. If there is none, a method that searches by words
-    is offered.
+    Each note names the lanes whose methods do not depend on the language. If there are none, a
+    method that searches by words is offered.
     """
     ask = comparison.ask
 
@@ -277,27 +290,27 @@ def draw_language_notes(comparison: MethodComparison) -> None:
         return notes_on_language(line, ask.source.graph, engine().models, ask.question.text)
 
     sentences: dict[str, None] = {}
-    independent = []
+    independent_labels = []
     for lane in comparison.lanes:
         notes = notes_on(lane.method.line)
         sentences |= dict.fromkeys(notes)
         if not notes:
-            independent.append(tr(lane.method.label))
-    names = tr(" and ").join(independent)
+            independent_labels.append(tr(lane.method.label))
+    names = tr(" and ").join(independent_labels)
     for sentence in sentences:
-        if not independent:
+        if not independent_labels:
             st.warning(plain(sentence), icon=":material/translate:")
             continue
-        if len(independent) == 1:
+        if len(independent_labels) == 1:
             words = tr("{lanes} does not depend on it.", lanes=names)
         else:
             words = tr("{lanes} do not depend on it.", lanes=names)
         st.info(plain(f"{sentence} {words}"), icon=":material/translate:")
-    if not sentences or independent:
+    if not sentences or independent_labels:
         return
-    by_words = methods().get(WORD_SEARCH_METHOD)
+    word_search = methods().get(WORD_SEARCH_METHOD)
     can_add = ask.source.is_corpus and len(session.lanes) < MAX_COMPARE_LANES
-    if can_add and by_words is not None and not notes_on(by_words.line):
+    if can_add and word_search is not None and not notes_on(word_search.line):
         button(
             tr("Search by words too"),
             partial(insert_line, len(session.lanes), WORD_SEARCH_METHOD),
@@ -306,10 +319,13 @@ def draw_language_notes(comparison: MethodComparison) -> None:
         )
 
 
-def stop(job: Job) -> None:
-    """Cancel a job, and ask nothing in this run, even if Ask was clicked."""
+def cancel_job(job: Job) -> None:
+    """Cancel a job.
+
+    Nothing is asked in this run, even if Ask was clicked as well.
+    """
     cancel_or_leave(job, "compare")
-    session.stopped = True
+    session.cancel_clicked = True
 
 
 def draw_options() -> None:
@@ -330,7 +346,7 @@ def draw_options() -> None:
         if page_source().is_corpus:
             st.toggle(
                 tr("Wait for all vectors"),
-                key=Session.whole.name,
+                key=Session.wait_for_vectors.name,
                 help=tr("Search starts before all passages are encoded. On, it waits for all."),
                 persist_state="session",
             )
@@ -341,7 +357,7 @@ def screen_to_reuse() -> ScreenComparison | None:
 
     Then its finished lanes are reused, and the others are run with the same question.
     """
-    on_screen = screen_comparison() if session.edited else None
+    on_screen = screen_comparison() if session.only_lanes_changed else None
     question = " ".join(session.question.split())
     if on_screen is None or on_screen.comparison.ask.question.text != question:
         return None
@@ -351,10 +367,12 @@ def screen_to_reuse() -> ScreenComparison | None:
 def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> HopscopeError | None:
     """Start the comparison and write it into the address.
 
-    Return the error if that fails. Finished lanes of `on_screen` are reused.
+    Return the error if that fails, else None. Finished lanes of `on_screen` are reused. With edits
+    of the graph, the question is asked without them too, for comparison.
     """
     reader, model = session.reader, session.model
     if on_screen is not None:
+        # The lanes must agree, even if the switches were changed since.
         reader, model = on_screen.comparison.ask.uses_reader, on_screen.comparison.ask.uses_model
     try:
         ask_source = ask_documents if page_source().is_corpus else ask_graph
@@ -363,7 +381,7 @@ def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> Hopsco
         if session.edits:
             unedited_ask = ask_source(reader, model)
             job = engine().compare(unedited_ask, lanes, waiter=waiter("compare-before"))
-            session.before = job.key
+            session.unedited_job = job.key
         job = engine().compare(
             ask, lanes, waiter=waiter("compare"), try_repairs=True, earlier=earlier
         )
@@ -371,20 +389,21 @@ def start_comparison(lanes, on_screen: ScreenComparison | None = None) -> Hopsco
         return error
     session.job = job.key
     del session.case
-    session.address = replace(session_link(), reader=ask.uses_reader, model=ask.uses_model)
-    write_link(session.address)
+    session.shown_link = replace(session_link(), reader=ask.uses_reader, model=ask.uses_model)
+    write_link(session.shown_link)
     return None
 
 
 def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQuestion:
-    """Return the question in the bar, to the chosen graph with some edits, ready to be run.
+    """Return the question in the bar, prepared for the chosen graph.
 
-    Raises BadInput, UnknownEntity.
+    The edits change the graph. `reader` and `model` tell if the graph reader and a language model
+    answer. Raises BadInput, and UnknownEntity for an entity that the graph lacks.
     """
     graph = question_neighbourhood(
         chosen_graph(),
         Question(session.question, entities=tuple(session.entities)),
-        lambda: Session.stopped.put(True),
+        lambda: Session.cancel_clicked.put(True),
     )
     if graph.fetched is not None:
         session.entities = list(graph.fetched.starts)
@@ -404,18 +423,18 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> SourceQu
     )
 
 
-def draw(on_screen: ScreenComparison) -> None:
+def draw_board(on_screen: ScreenComparison) -> None:
     """Draw the board, and draw it again while its job runs."""
     job = on_screen.job
-    running = has_running((job, job_before_edits(), *measuring_jobs(on_screen)))
-    repairing = job is not None and job.comparison.is_repairing
+    was_running = has_running((job, job_before_edits(), *measuring_jobs(on_screen)))
+    was_repairing = job is not None and job.comparison.is_repairing
 
-    @st.fragment(run_every=BOARD_POLL_SECONDS if running or repairing else None)
-    def follow() -> None:
+    @st.fragment(run_every=BOARD_POLL_SECONDS if was_running or was_repairing else None)
+    def update_board() -> None:
         if job is not None:
             draw_job_end(job)
             draw_follow_up_errors(job.comparison)
-        ended = not has_running((job, job_before_edits(), *measuring_jobs(on_screen)))
+        has_ended = not has_running((job, job_before_edits(), *measuring_jobs(on_screen)))
         data = add_queue_length(payload(on_screen), on_screen)
         data = add_measurements(add_earlier_answers(data, on_screen), on_screen)
         data = {
@@ -424,7 +443,7 @@ def draw(on_screen: ScreenComparison) -> None:
             "most_lanes": MAX_COMPARE_LANES,
             "ways": [*screen_drawing(on_screen).view.node_buttons, *EDIT_ACTIONS],
         }
-        if ended:
+        if has_ended:
             data = show_thumbs(on_screen.comparison, data)
         handle_clicks(on_screen, board(data, key="board"), data["paths"])
         if job is not None and engine().is_postponed(job):
@@ -437,14 +456,14 @@ def draw(on_screen: ScreenComparison) -> None:
                     "They wait for the questions of others. What is shown is the quick result."
                 ),
             )
-        if (running and ended) or (
-            job is not None and repairing and not job.comparison.is_repairing
+        if (was_running and has_ended) or (
+            job is not None and was_repairing and not job.comparison.is_repairing
         ):
             st.rerun()
-        if running or repairing:
+        if was_running or was_repairing:
             wait_for_news(on_screen)
 
-    follow()
+    update_board()
 
 
 def draw_job_end(job: Job) -> None:
@@ -460,7 +479,7 @@ def handle_clicks(
 ) -> None:
     """Handle the clicks on the board.
 
-    `paths` are its paths by key.
+    `paths` are the paths of the board by key.
     """
     comparison = on_screen.comparison
     save_thumb(comparison, clicks.thumb)
@@ -481,9 +500,10 @@ def handle_clicks(
 
 
 def repair_in_new_lane(comparison: MethodComparison, lane: int) -> None:
-    """Run the repair of a lane in a new lane.
+    """Run the repaired line of a lane in a new lane.
 
-    At the largest number of lanes, it replaces the lane.
+    With `MAX_COMPARE_LANES` lanes already, it replaces the lane. A repair is the line of
+    the lane changed in one step, which finds more of the known answers.
     """
     source_lane = comparison.lanes[lane]
     if source_lane.repair is not None:
@@ -491,10 +511,14 @@ def repair_in_new_lane(comparison: MethodComparison, lane: int) -> None:
         st.rerun()
 
 
-def follow_node_button(graph, node: int, to: str) -> None:
-    """Go to a node's neighbourhood, or ask the question from this node."""
+def follow_node_button(graph, node: int, action: str) -> None:
+    """Follow a button of a node's panel.
+
+    The action `walk` goes to its neighbourhood on Graphs. Any other asks the question from this
+    node.
+    """
     name = graph.node_name(node)
-    if to == "walk":
+    if action == "walk":
         query = {} if graph.fetched is None else {AROUND_PARAMETER: name}
         st.switch_page(
             "pages/graphs.py", query_params={"entity": name, "graph": graph_name(), **query}
@@ -505,7 +529,7 @@ def follow_node_button(graph, node: int, to: str) -> None:
 
 
 def draw_idle(lanes) -> None:
-    """Draw the lanes before the first question."""
+    """Draw the board with empty lanes, before the first question."""
     clicks = board(
         {
             **idle_board(lanes, page_source().is_corpus),
@@ -520,7 +544,7 @@ def draw_idle(lanes) -> None:
 
 
 def draw_welcome() -> None:
-    """Draw the introduction on an empty screen."""
+    """Draw the introduction and example questions, before the first question."""
     st.subheader(tr("See how a graph retriever hops"), anchor=False)
     write(
         "Ask a question of {noun}. Several methods answer it side by side, and each shows where "

@@ -1,4 +1,4 @@
-"""Page Evaluate: metrics of methods on question sets, with tests, pictures and every question."""
+"""Page Evaluate: metrics of methods on question sets, with tests, plots and each question."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def draw_page() -> None:
         else:
             draw_run(int(number))
     except (HopscopeError, ValueError) as error:
+        # A ValueError: the number in the address cannot be read.
         is_known = isinstance(error, HopscopeError)
         st.error(plain(str(error)) if is_known else tr("The address names no evaluation."))
         if number:
@@ -54,7 +55,7 @@ def draw_start() -> None:
 
 
 def draw_run(number: int) -> None:
-    """Draw one run: its progress and its figures so far."""
+    """Draw one evaluation run: its progress and its figures so far."""
     run = store().run(number)
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"

@@ -1,4 +1,4 @@
-"""Page Graphs: contents of a graph, a walk through it, and the form to add data."""
+"""Page Graphs: a walk through a graph, its counts, and imports."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ GRAPH_TABS = [
 
 
 def draw_page() -> None:
-    """Draw the page."""
+    """Draw the page. Without an opened graph only the form to add data is drawn."""
     name = graph_name()
     dataset = dataset_of(name)
+    # The graph of a single question belongs to a dataset, but has a name of its own.
     is_named = dataset is not None and dataset.name == name
     st.header(plain(dataset.title if dataset is not None and is_named else name))
     top = st.container()

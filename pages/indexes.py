@@ -1,4 +1,4 @@
-"""Page Indexes: data that is prepared for a graph."""
+"""Page Indexes: search indexes and other data computed for a graph."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def draw_page() -> None:
 
 
 def _draw_memory() -> None:
-    """Draw the number of loaded models, the memory of the process, and the free memory."""
+    """Draw the number of loaded models, and the memory in GB."""
     used_bytes = psutil.Process().memory_info().rss
     free_bytes = psutil.virtual_memory().available
     n_loaded = sum(info.loaded for info in engine().models.list_models())

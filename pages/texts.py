@@ -35,7 +35,8 @@ def draw_page() -> None:
         name = choose_corpus()
         draw_ask_button(name)
     warn_missing_corpus()
-    # A `default` that changed with the open tab would make a new widget and lose the click.
+    # The open tab is set in the session, before the tabs are drawn. A `default` that changed with
+    # the open tab would make a new widget and lose the click.
     if not session.texts_tabs:
         session.texts_tabs = session.texts_open or TEXT_TABS[0]
     graph_tab, documents_tab, add_tab = st.tabs(

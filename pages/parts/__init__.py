@@ -1,1 +1,1 @@
-"""Parts of the pages."""
+"""Parts of the pages, in a folder for each subject."""

@@ -70,7 +70,7 @@ def _select_run(run: FileRun) -> None:
 
     If it has qrels, its questions are selected too.
     """
-    session.evaluate_brought = [f"{RUN_PREFIX}{run.name}"]
+    session.evaluate_imported_methods = [f"{RUN_PREFIX}{run.name}"]
     if run.judged:
         session.evaluate_sets = [f"{RUN_PREFIX}{run.name}"]
 

@@ -61,13 +61,13 @@ def inspect_upload(
     label : what the job does, for the progress bar.
     retry_hint : how to start the inspection again after a cancellation.
     """
-    old_key, job = Session.looked[name].value
+    old_key, job = Session.inspections[name].value
     if job is None or old_key != key:
         if job is not None:
             job.cancel()
         id = f"look-{uuid.uuid4().hex}"
         job = engine().jobs.run(id, work)
-        Session.looked[name].value = (key, job)
+        Session.inspections[name].value = (key, job)
     if not job.wait(BAR_DELAY_SECONDS):
         show_job(job, label)
     if job.status == JOB_CANCELLED:

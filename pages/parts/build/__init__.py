@@ -1,1 +1,1 @@
-"""Parts of the page Build, where a line of operators is edited."""
+"""Parts of the page Build, where a line is edited."""

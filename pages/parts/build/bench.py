@@ -1,4 +1,9 @@
-"""Editor of a line, which applies the edits that the browser sends."""
+"""Editor of a line, which is a sequence of operators.
+
+The line is a method, or builds a graph. The editor applies the edits that the browser sends
+(assets/bricks), and keeps the history for Undo. A block (brick) is an operator in the line, a slot
+a position between blocks. Build, the dialog of a lane on Compare, and Texts use the editor.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +29,7 @@ from core.parameters import Parameter, parameters
 from pages.parts.shared.edits import LastEdit, new_edits
 
 MAX_LINE_CHARACTERS = 20_000  # most characters of a text that is parsed as a line
+# Raises BadParameter if a text, the value of a parameter, names an unknown model.
 TextCheck = Callable[[str, Parameter], None]
 
 
@@ -33,8 +39,10 @@ class RejectedChange:
 
     Attributes
     ----------
-    key, name : the operator block and the parameter of the error; None and "" for the line as text.
-    typed : the text as the user typed it.
+    sentence : the error.
+    key : key of the block whose parameter was changed; None for other changes, as of the text.
+    name : name of that parameter.
+    typed : the rejected text or value, as the user typed it.
     """
 
     sentence: str
@@ -52,11 +60,14 @@ class Bench:
     selection : the selected block (by key) or slot.
     rejected_change : the error of the last edit.
     as_text : whether the line is shown as text.
-    holds_baseline : whether all changes are compared with the same earlier line.
+    holds_baseline : whether later changes are compared with the same earlier line, instead of the
+        line before the last change.
     address_line : the line of the address that was loaded last.
-    sample_request : request for the run on more questions: `over` starts it, `cancel-over` ends it.
+    sample_request : the browser's request for a run on more questions, until it is handled: `over`
+        starts the run, `cancel-over` cancels it.
     last_edit : the last edit of the browser that was applied.
-    palette : the palette drawn last, after its draft, and its position and kind of source.
+    palette : the palette drawn last. Before it come the values that it was made for: the draft, the
+        selected position, and whether documents are searched.
     """
 
     history: History = field(default_factory=History)
@@ -80,9 +91,9 @@ class Bench:
 
     @property
     def selected_position(self) -> int | Slot:
-        """The selected block or slot.
+        """The selected block (its key) or slot.
 
-        The default slot if it does not exist any more.
+        If nothing is selected, or the selection does not exist any more, it is the default slot.
         """
         if isinstance(self.selection, Slot) and find_row(self.draft, self.selection) is not None:
             return self.selection
@@ -92,7 +103,7 @@ class Bench:
 
     @property
     def line(self) -> Any:
-        """The line; None if it is incomplete."""
+        """The line as an `OperatorLine`; None if it is incomplete."""
         return None if brick_faults(self.draft) else self.draft.runnable_line()
 
     def load(self, line: OperatorLine[Any]) -> None:
@@ -111,7 +122,7 @@ class Bench:
     def apply_message(self, message: Mapping[str, Any], check: TextCheck) -> bool:
         """Apply the new edits of a message, and return whether there were any.
 
-        `check` raises an error for an unknown model.
+        `check` checks texts that name models. Its error becomes `rejected_change`.
         """
         edits, self.last_edit = new_edits(message, self.last_edit)
         for edit in edits:
@@ -119,16 +130,20 @@ class Bench:
         return bool(edits)
 
     def _apply(self, message: Mapping[str, Any], check: TextCheck) -> None:
-        """Apply one edit; its error becomes `rejected_change`."""
+        """Apply one edit, or store its error as `rejected_change`.
+
+        The key `do` of the edit names the action. All actions but those below are changes of the
+        draft, which `parse_change` reads.
+        """
         action = message.get("do")
         self.rejected_change = None
         try:
             if action == "choose":
-                self._choose(message)
+                self._select(message)
             elif action in ("undo", "redo"):
                 old_draft = self.draft
                 self.history = self.history.undo() if action == "undo" else self.history.redo()
-                self._follow_change(old_draft)
+                self._select_changed(old_draft)
             elif action == "as-text":
                 self.as_text = bool(message.get("on"))
             elif action == "hold":
@@ -146,8 +161,11 @@ class Bench:
                 str(error), key if action == "set" and type(key) is int else None, name, text
             )
 
-    def _follow_change(self, old_draft: Draft) -> None:
-        """Select the block that was restored, or the position of the one that was removed."""
+    def _select_changed(self, old_draft: Draft) -> None:
+        """Select the block or position that Undo or Redo changed.
+
+        Of several blocks, such as a branch with its rows, it is the one that was made first.
+        """
         new_keys = {brick.key for brick in self.draft.iter_bricks()}
         old_keys = {brick.key for brick in old_draft.iter_bricks()}
         if new_keys - old_keys:
@@ -155,7 +173,7 @@ class Bench:
         elif old_keys - new_keys:
             self.selection = slot_before(old_draft, min(old_keys - new_keys))
 
-    def _choose(self, message: Mapping[str, Any]) -> None:
+    def _select(self, message: Mapping[str, Any]) -> None:
         key, slot = message.get("key"), message.get("slot")
         if type(key) is int:
             self.selection = key
@@ -168,9 +186,9 @@ class Bench:
             _check_value(draft, change, check)
         changed_draft = edit_draft(draft, change)
         if isinstance(change, BrickInsertion | BrickCopy):
-            # The new step is selected, or the slot after it if the user goes on adding steps.
+            # The new block is selected, or the slot after it if the user goes on adding blocks.
             next_slot = _next_slot(draft, change) if message.get("onward") is True else None
-            self.selection = next_slot or draft.next_key
+            self.selection = next_slot or draft.next_key  # the key that the new block has got
         elif isinstance(change, BrickRemoval):
             self.selection = slot_before(draft, change.key) or self.selection
         elif isinstance(change, BrickMove | BrickReplacement):
@@ -182,21 +200,21 @@ class Bench:
 
 
 def _next_slot(draft: Draft, change: BrickInsertion | BrickCopy) -> Slot | None:
-    """Return the slot after a new step at the end of a row, for the next step.
+    """Return the slot for the next block after a new one.
 
-    None for other positions, and after a step that answers.
+    None for a copy, for a block that is not the last of its row, and after the last stage (the
+    answer), which nothing can follow.
     """
     grammar = draft.grammar
     if isinstance(change, BrickCopy) or grammar.operators[change.name].stage == grammar.last_stage:
         return None
-    row, slot = find_row(draft, change.slot), change.slot
-    return (
-        replace(slot, index=slot.index + 1) if row is not None and len(row) == slot.index else None
-    )
+    row, slot = find_row(draft, change.slot), change.slot  # the row before the change
+    is_at_end = row is not None and len(row) == slot.index
+    return replace(slot, index=slot.index + 1) if is_at_end else None
 
 
 def _check_value(draft: Draft, change: ValueChange, check: TextCheck) -> None:
-    """Raise BadParameter if a text that names models has an unknown one."""
+    """Raise BadParameter if a new value names an unknown model."""
     brick = draft.find(change.key)
     for parameter in parameters(brick.cls) if brick is not None else ():
         if parameter.name == change.name and parameter.model and isinstance(change.value, str):

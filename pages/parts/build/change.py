@@ -1,4 +1,8 @@
-"""Effect of a change of the line on one question: figures, and new and dropped items."""
+"""Effect of a change of the line on one question: figures, and new and dropped items.
+
+The page Build runs the old and the new line as two lanes of one comparison. The first lane is the
+old line and the last lane the new one. If there is no old line, the only lane is the new line.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,7 @@ from pages.parts.board.payload import Board
 from pages.parts.shared.wording import tr
 
 MAX_CHANGE_ROWS = 60  # most paths or passages that are listed
+# Order of the rows by turn: only in the new line, only in the old line, in both, in neither.
 TURN_ORDER: tuple[PathTurn, ...] = ("came", "went", "stayed", "passed")
 Data = dict[str, Any]
 
@@ -28,15 +33,22 @@ Data = dict[str, Any]
 def change_data(comparison: MethodComparison, old: Line | None, new: Line | None) -> Data | None:
     """Return the data of the effect of a change of the line.
 
-    Without an old line, it describes the new one. None until all lanes are done.
+    Without an old line, it describes the results of the new one. None until all lanes are done.
+    assets/bricks/change.js draws the data.
+
+    Parameters
+    ----------
+    comparison : the lanes of the old and the new line.
+    old, new : the two lines, of which the change is put in words. They may be longer than the lines
+        of the lanes, whose expensive operators at the end wait for a click.
     """
     lanes = comparison.lanes
     if any(lane.status != JOB_DONE for lane in lanes):
         return None
     board = Board(comparison).payload()
     has_both = len(lanes) > 1
-    documents = comparison.ask.source.is_corpus
-    if documents and not board["lanes"][-1]["paths"]:
+    is_corpus = comparison.ask.source.is_corpus
+    if is_corpus and not board["lanes"][-1]["paths"]:
         rows = _hit_rows(board, has_both)
     else:
         rows = _path_rows(board, has_both)
@@ -45,7 +57,7 @@ def change_data(comparison: MethodComparison, old: Line | None, new: Line | None
         "what": change_words(old, new) if has_both and old is not None and new is not None else "",
         "facts": _facts(
             *(lane_figures(comparison, lane) for lane in lanes),
-            documents=documents,
+            documents=is_corpus,
         ),
         "picture": _picture(board, rows),
         "rows": [
@@ -55,14 +67,15 @@ def change_data(comparison: MethodComparison, old: Line | None, new: Line | None
         "more": max(0, sum(counts.values()) - min(len(rows), MAX_CHANGE_ROWS)),
         "counts": counts,
         "both": has_both,
-        "noun": tr("passages") if documents else tr("paths"),
+        "noun": tr("passages") if is_corpus else tr("paths"),
     }
 
 
 def _turn_counts(comparison: MethodComparison, rows: Sequence[Data]) -> dict[str, int]:
     """Return how many paths or hits are new, dropped or kept.
 
-    If the lanes have the same graph, all their paths are counted, else those that are drawn.
+    If the lanes have the same graph, all paths that they kept are counted, else only `rows`, which
+    come from the board and may leave some out.
     """
     counts: dict[str, int] = {name: sum(row["turn"] == name for row in rows) for name in TURN_ORDER}
     lane_paths = [lane.state.paths for lane in comparison.lanes]
@@ -75,9 +88,10 @@ def _turn_counts(comparison: MethodComparison, rows: Sequence[Data]) -> dict[str
 
 
 def _facts(*figures: LaneFigures, documents: bool) -> list[Data]:
-    """Return the figures of the old line, if it was run, and of the new line.
+    """Return the known figures of the old and the new line.
 
-    Each has a `label`, `before` (None without a run) and `now` in words, and a `tone`.
+    Each has a `label`, `before` (None without an old line) and `now` as text, and a `tone`: good,
+    bad or same.
     """
     old = figures[0] if len(figures) > 1 else None
     new = figures[-1]
@@ -116,9 +130,10 @@ def _facts(*figures: LaneFigures, documents: bool) -> list[Data]:
 
 
 def _alive_count(figures: LaneFigures | None) -> int | None:
-    """Return how many targets are still there after the last stage.
+    """Return the number of targets after the last stage.
 
-    None if unknown.
+    Targets are known answers or gold passages. None if the question has none, or the line was not
+    run.
     """
     if figures is None or figures.alive is None or not figures.n_targets:
         return None
@@ -128,10 +143,14 @@ def _alive_count(figures: LaneFigures | None) -> int | None:
 def _fact(
     label: str, old: float | None, new: float | None, format_value: Any, better: int, unit: str = ""
 ) -> Data | None:
-    """Return one figure.
+    """Return one figure; None if it is unknown for the new line.
 
-    None if it is not known for the line now. `better` is 1 if more is better, -1 if less is better,
-    else 0.
+    Parameters
+    ----------
+    old, new : values of the old and the new line.
+    format_value : returns a value as text.
+    better : 1 if more is better, -1 if less is better, else 0.
+    unit : text after the new value.
     """
     if new is None:
         return None
@@ -150,13 +169,17 @@ def _fact(
 
 
 def _path_rows(board: Data, has_both: bool) -> list[Data]:
-    """Return the drawn paths of both lines, new and dropped ones first."""
+    """Return the paths of both lines, changed ones first.
+
+    A fate is the result of a path in one lane: its rank (`place`), or why it was dropped. A path to
+    a known answer has a star.
+    """
     ranks: list[dict[str, int]] = []
     for lane in board["lanes"]:
-        places = {
+        rank_by_key = {
             key: fates.get(lane["id"], {}).get("place") for key, fates in board["fates"].items()
         }
-        ranks.append({key: rank for key, rank in places.items() if rank is not None})
+        ranks.append({key: rank for key, rank in rank_by_key.items() if rank is not None})
     answers = {node["id"] for node in board["layout"]["nodes"] if node["role"] == "answer"}
     rows = []
     for key, fates in board["fates"].items():
@@ -169,7 +192,10 @@ def _path_rows(board: Data, has_both: bool) -> list[Data]:
 
 
 def _hit_rows(board: Data, has_both: bool) -> list[Data]:
-    """Return the passages, entities and relations of both lines, new and dropped ones first."""
+    """Return the hits of both lines, changed ones first.
+
+    Hits are passages, entities and relations. Gold passages have a star.
+    """
     ranks: list[dict[str, int]] = []
     titles: dict[str, tuple[str, bool]] = {}
     for lane in board["lanes"]:
@@ -194,6 +220,18 @@ def _row(
     has_both: bool,
     star: bool,
 ) -> Data:
+    """Return the row of one path or hit.
+
+    Parameters
+    ----------
+    key : key of the path or hit on the board.
+    fates : its results by lane id; may be empty for a hit.
+    ranks : for each lane, the ranks by key, from 1.
+
+    Returns
+    -------
+    The ranks `before` and `now` (None if not found), the `turn`, and `why` the new line dropped it.
+    """
     found_by_lane = [
         fates[f"lane-{i}"]["fate"] == "found" if f"lane-{i}" in fates else key in ranks[i]
         for i in range(len(ranks))
@@ -211,7 +249,7 @@ def _row(
 
 
 def _sorted_rows(rows: Iterable[Data]) -> list[Data]:
-    last_rank = 1 << 30
+    last_rank = 1 << 30  # of rows without a rank, after all others
     return sorted(
         rows,
         key=lambda row: (
@@ -230,9 +268,10 @@ def _path_text(path: Data) -> str:
 
 
 def _picture(board: Data, rows: Sequence[Data]) -> Data:
-    """Return the main nodes of the layout in columns by hops, and edges, with their changes.
+    """Return the nodes and edges of the picture, with turns.
 
-    Empty if the lanes have no paths.
+    Only paths whose nodes all have a position (`at`) in the layout of the board are drawn. Both
+    lists are empty if the lanes have no paths.
     """
     nodes_by_id = {node["id"]: node for node in board["layout"]["nodes"] if "at" in node}
     edges: dict[tuple[Any, Any], list[PathTurn]] = {}
@@ -248,15 +287,15 @@ def _picture(board: Data, rows: Sequence[Data]) -> Data:
             nodes.setdefault(node, []).append(row["turn"])
     picture_nodes = [
         {
-            "id": str(id),
+            "id": str(node_id),
             "name": node["name"],
             "x": node["at"][0],
             "y": node["at"][1],
             "role": node["role"],
-            "turn": strongest_turn(nodes[id]),
+            "turn": strongest_turn(nodes[node_id]),
         }
-        for id, node in nodes_by_id.items()
-        if id in nodes
+        for node_id, node in nodes_by_id.items()
+        if node_id in nodes
     ]
     return {
         "nodes": picture_nodes,

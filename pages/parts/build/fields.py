@@ -39,9 +39,9 @@ EXPRESSION_HELP = tr(
 
 
 def operator_sentence(operator: OperatorBase) -> str:
-    """Return the first sentence of an operator's description.
+    """Return the first sentence of an operator's docstring.
 
-    The names of parameters in it are replaced by their values.
+    Names of parameters in back-ticks are replaced by the parameters' values.
     """
     paragraph = " ".join((inspect.getdoc(type(operator)) or "").split("\n\n")[0].split())
     sentence = paragraph.split(". ")[0].rstrip(".") + "."
@@ -55,34 +55,35 @@ def operator_sentence(operator: OperatorBase) -> str:
 
 
 def block_fields(
-    brick: Brick, trouble: RejectedChange | None, curves: Mapping[str, Curve]
+    brick: Brick, rejected: RejectedChange | None, curves: Mapping[str, Curve]
 ) -> dict[str, Any]:
-    """Return the fields of a block.
+    """Return the form of a block: a field for each parameter.
 
     Parameters
     ----------
-    trouble : the error of the last change, if there was one.
-    curves : the effect of each parameter's values on the question that was run, by parameter name.
+    rejected : the last change, if it was rejected.
+    curves : by parameter name, the known answers that remain with each of some values.
 
     Returns
     -------
-    `block_fields`, and `arms`, the rows of a branch that can be removed; None for other operators.
+    `fields`, and `arms`: the names of the rows of a branch that can be removed (those for a number
+    of hops); None for other operators.
     """
-    if trouble is not None and trouble.key != brick.key:
-        trouble = None
+    if rejected is not None and rejected.key != brick.key:
+        rejected = None
     rows = []
     for parameter in parameters(brick.cls):
         value = brick.given.get(parameter.name, parameter.default)
         curve = _curve(curves.get(parameter.name), value)
-        rows.append({**_field(parameter, value, trouble), "curve": curve})
+        rows.append({**_field(parameter, value, rejected), "curve": curve})
     arms = [name for name in brick.arms if name.isdecimal()] if brick.cls is Branch else None
     return {"fields": rows, "arms": arms}
 
 
 def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
-    """Return the data of a curve.
+    """Return the points of a curve as plain data.
 
-    None without one, or if the parameter's value has changed.
+    None without a curve, or if the parameter's value has changed since it was computed.
     """
     if curve is None or curve.value != value:
         return None
@@ -98,12 +99,12 @@ def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
     return {"of": curve.n_targets, "points": points}
 
 
-def _field(parameter: Parameter, value: Any, trouble: RejectedChange | None) -> dict[str, Any]:
+def _field(parameter: Parameter, value: Any, rejected: RejectedChange | None) -> dict[str, Any]:
     """Return the data of one parameter: kind, value, default and limits.
 
-    An unusable value is given as it was typed, with the error.
+    A rejected value is added as `typed`, with the error.
     """
-    wrong = trouble if trouble is not None and trouble.name == parameter.name else None
+    field_error = rejected if rejected is not None and rejected.name == parameter.name else None
     return {
         "name": parameter.name,
         "label": tr(parameter.label),
@@ -112,13 +113,17 @@ def _field(parameter: Parameter, value: Any, trouble: RejectedChange | None) -> 
         "default": parameter.default,
         "low": parameter.low,
         "high": parameter.high,
-        "error": wrong.sentence if wrong is not None else "",
-        "typed": wrong.typed if wrong is not None else None,
+        "error": field_error.sentence if field_error is not None else "",
+        "typed": field_error.typed if field_error is not None else None,
         **_kind(parameter, value),
     }
 
 
 def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:
+    """Return the kind of input for a parameter, and its options.
+
+    `also` of a parameter has words that are accepted besides the names of models.
+    """
     if parameter.model:
         model_names = {**chooser_titles(), **{word: word for word in parameter.also}}
         return {
@@ -147,7 +152,7 @@ def _options(choices: dict[str, str]) -> list[dict[str, str]]:
 
 
 def check_expression(expression: str, parameter: Parameter) -> None:
-    """Raise BadParameter unless the text names known models or combines them."""
+    """Raise BadParameter unless the text names or combines models."""
     if not expression.strip():
         raise BadParameter(
             tr(
@@ -177,7 +182,7 @@ def chat_titles() -> dict[str, str]:
 
 
 def _role_words(role: str) -> str:
-    """Return a role in words, with the model that fills it now."""
+    """Return a role in words, with the model that fills it."""
     titles = [tr(info.title) for info in engine().models.list_models() if role in info.roles]
     words = EXPRESSION_ROLES[role]
     return f"{words}: {titles[0].split(',')[0]}" if titles else words

@@ -1,7 +1,8 @@
-"""Data of a drawn line: its blocks (bricks), slots, palette and form.
+"""Data from which the browser draws a line.
 
-The palette has the operators that fit at the selected position. The form belongs to the selected
-block.
+It has the blocks (bricks), slots, palette and form. A block is an operator of the line, and a slot
+a position between blocks. The palette has the operators that fit at the selected position. The form
+has the parameters of the selected block. `line_data` returns all of it, for assets/bricks.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from core.builds import catalogue as builds
 from core.builds.catalogue import GRAPH_KIND_WORDS
 from core.builds.registry import BUILD_GRAMMAR
 from core.diagnosis.curves import Curve
+from core.diagnosis.wording import capitalised
 from core.drafts import Brick, Draft, Slot, brick_faults, slots
 from core.drafts.draft_faults import (
     fitting_slots,
@@ -76,7 +78,8 @@ BUILD_STAGE_SHORT_WORDS = {
     "tell": tr("Report"),
     "index": tr("Make searchable"),
 }
-# By grammar: titles of the palette's groups, and short words for a block.
+# A grammar has the operators of a kind of line and their stages in order. By grammar: titles of the
+# palette's groups, and short words for the stage of a block.
 GRAMMAR_WORDS: Mapping[Grammar[Any], tuple[Mapping[str, str], Mapping[str, str]]] = {
     RETRIEVAL_GRAMMAR: (STAGE_WORDS, STAGE_SHORT_WORDS),
     BUILD_GRAMMAR: (BUILD_STAGE_WORDS, BUILD_STAGE_SHORT_WORDS),
@@ -85,8 +88,10 @@ START_WORDS = {
     RETRIEVAL_GRAMMAR: tr("Drop a step here, press +, or start from a method above."),
     BUILD_GRAMMAR: tr("Drop a step here, or press +."),
 }
-READS_NOTHING = tr("only the question")
-GIVES_NOTHING = {RETRIEVAL_GRAMMAR: tr("an answer"), BUILD_GRAMMAR: tr("vectors")}
+# Inputs of an operator that reads no result of another one, and outputs of one that writes none.
+NO_INPUT_TEXT = tr("only the question")
+NO_OUTPUT_TEXTS = {RETRIEVAL_GRAMMAR: tr("an answer"), BUILD_GRAMMAR: tr("vectors")}
+# Titles of the rows of steps in a loop, a union (two searches) or a branch.
 ARM_WORDS = {
     "body": tr("repeated, in this order"),
     "first": tr("one search"),
@@ -116,12 +121,14 @@ def line_data(
     Parameters
     ----------
     bench : the editor of the line.
-    outcomes : result of each block in the run of the line, by key.
-    extra : steps of the run that are no block of the line.
-    advice, curves : return the suggestion for the selected operator, and the effect of its
-        parameters' values.
-    documents : False offers steps that begin at a graph of texts last.
-    refusal : returns why an operator with its defaults cannot be used at any position.
+    outcomes : result of each block in the last run, by the block's key.
+    extra : results of steps that were run but are no block of the line.
+    advice : returns the suggestion for the selected operator, None if there is none.
+    curves : returns the effect of parameter values of the block with a key, by parameter name.
+    documents : whether documents are searched. If not, operators that begin at a graph of texts are
+        the last group of the palette.
+    refusal : returns why an operator with its default values cannot be used at any position; empty
+        if it can.
     """
     draft, position = bench.draft, bench.selected_position
     draft_faults = brick_faults(draft)
@@ -129,11 +136,11 @@ def line_data(
     form = None
     if chosen_brick is not None:
         form = {
-            **_form(chosen_brick, bench, curves(chosen_brick.key)),
+            **_form_data(chosen_brick, bench, curves(chosen_brick.key)),
             "advice": advice(chosen_brick.operator),
         }
     return {
-        "bricks": [_brick(draft, brick, draft_faults, outcomes) for brick in draft.bricks],
+        "bricks": [_brick_data(draft, brick, draft_faults, outcomes) for brick in draft.bricks],
         "extra": list(extra),
         "chosen": {"slot": str(position)} if isinstance(position, Slot) else {"key": position},
         "palette": _cached_palette(bench, documents, refusal),
@@ -149,21 +156,21 @@ def line_data(
 
 
 def _line_text(bench: Bench) -> dict[str, Any]:
-    """Return the line as text, with the error of typed text."""
-    trouble = (
+    """Return the line as text, and the last rejected text."""
+    rejected = (
         bench.rejected_change
         if bench.rejected_change is not None and bench.rejected_change.key is None
         else None
     )
     return {
         "text": bench.draft.text,
-        "typed": trouble.typed if trouble is not None else None,
-        "trouble": trouble.sentence if trouble is not None else "",
+        "typed": rejected.typed if rejected is not None else None,
+        "trouble": rejected.sentence if rejected is not None else "",
         "as_text": bench.as_text,
     }
 
 
-def _form(brick: Brick, bench: Bench, curves: Mapping[str, Curve]) -> dict[str, Any]:
+def _form_data(brick: Brick, bench: Bench, curves: Mapping[str, Curve]) -> dict[str, Any]:
     return {
         "key": brick.key,
         "title": block_title(brick),
@@ -181,13 +188,15 @@ def block_sentence(brick: Brick) -> str:
     """Return a sentence on a block, with its parameters' values."""
     if brick.cls is Branch:
         return BRANCH_SENTENCE
+    # A block with rows of its own, or without a usable operator, is described by the defaults.
     has_operator = brick.operator is not None and not brick.arms
     return operator_sentence(brick.operator if has_operator else brick.cls())
 
 
-def _brick(
+def _brick_data(
     draft: Draft, brick: Brick, faults: Mapping[int, str], outcomes: Mapping[int, Mapping[str, Any]]
 ) -> dict[str, Any]:
+    """Return the data of a block and its inner blocks."""
     return {
         "key": brick.key,
         "title": block_title(brick),
@@ -203,7 +212,7 @@ def _brick(
             {
                 "name": name,
                 "label": _arm_words(name),
-                "bricks": [_brick(draft, inner, faults, outcomes) for inner in row],
+                "bricks": [_brick_data(draft, inner, faults, outcomes) for inner in row],
             }
             for name, row in brick.arms.items()
         ],
@@ -227,11 +236,15 @@ def block_words(brick: Brick) -> str:
 
 
 def _arm_words(name: str) -> str:
+    """Return the title of a row of steps. In a branch, a number is that of the hops."""
     return f"{name} {'hop' if name == '1' else 'hops'}" if name.isdecimal() else ARM_WORDS[name]
 
 
 def changed_parameters(brick: Brick) -> list[list[str]]:
-    """Return the first parameters of a block with other values than the default."""
+    """Return the first parameters that differ from their defaults.
+
+    Each is a pair of its label and value.
+    """
     pairs = [
         [tr(parameter.label), format_value(brick.given[parameter.name])]
         for parameter in parameters(brick.cls)
@@ -246,13 +259,15 @@ def changed_parameters(brick: Brick) -> list[list[str]]:
 def _slot_words(draft: Draft, slot: Slot) -> str:
     """Return the position of a slot in words: `between PageRank and Rank`."""
     row = find_row(draft, slot) or ()
-    holder = draft.find(slot.owner) if slot.owner != LINE_OWNER else None
-    inside = "" if holder is None else tr(", in “{heading}”", heading=block_title(holder))
+    outer_brick = draft.find(slot.owner) if slot.owner != LINE_OWNER else None
+    inside = ""
+    if outer_brick is not None:
+        inside = tr(", in “{heading}”", heading=block_title(outer_brick))
     if not row:
-        if holder is not None:
+        if outer_brick is not None:
             return tr(
                 "in “{heading}”, {arm_words}",
-                heading=block_title(holder),
+                heading=block_title(outer_brick),
                 arm_words=_arm_words(slot.arm),
             )
         return tr("as the first step")
@@ -269,7 +284,10 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
 
 
 def _cached_palette(bench: Bench, documents: bool, refusal: Callable[[Any], str]) -> dict[str, Any]:
-    """Return the palette of the selected position, computed again when line or position change."""
+    """Return the palette of the selected position.
+
+    It is cached in `bench`, because checking each operator at each slot takes long.
+    """
     key = bench.selected_position, documents
     if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != key:
         bench.palette = (
@@ -283,16 +301,20 @@ def _cached_palette(bench: Bench, documents: bool, refusal: Callable[[Any], str]
 def _palette(
     draft: Draft, position: Slot | int, documents: bool, refusal: Callable[[Any], str]
 ) -> dict[str, Any]:
-    """Return the operators that fit at a position, by stage, and why the others do not."""
+    """Return the operators that fit at a position, by stage, and why the others do not.
+
+    A position is a slot, or the key of a block that an operator would replace.
+    """
     operators = draft.grammar.operators
-    reasons: dict[str, str | None] = {}
+    reasons: dict[str, str | None] = {}  # None for an operator that fits
     for name, reason in operator_refusals(draft, position).items():
         is_branch = operators[name] is Branch
-        refused = "" if is_branch else refusal(default_operator(operators[name]))
-        reasons[name] = refused or reason
+        # A branch has no default operator: it needs rows.
+        always_refused = "" if is_branch else refusal(default_operator(operators[name]))
+        reasons[name] = always_refused or reason
     current = draft.find(position) if isinstance(position, int) else None
     if current is not None:
-        reasons[current.cls.__name__] = None
+        reasons[current.cls.__name__] = None  # The block's own operator is offered too.
     fitting = [name for name, reason in reasons.items() if reason is None]
     targets = _targets(draft, fitting)
     groups = [
@@ -319,7 +341,7 @@ def _palette(
             others.setdefault(why, []).append(title)
     slot_text = ""
     if isinstance(position, Slot):
-        slot_text = _capital(_slot_words(draft, position))
+        slot_text = capitalised(_slot_words(draft, position))
     elif current is not None:
         slot_text = tr("Replace {heading}", heading=block_title(current))
     return {
@@ -331,16 +353,16 @@ def _palette(
     }
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _stage_order(draft: Draft, position: Slot | int, documents: bool) -> list[str]:
-    """Return the stages, beginning with those between the steps before and after a position."""
+    """Return the stages in the order of the palette.
+
+    The stages that lie between the blocks before and after the position come first, or for a block
+    to be replaced its own stage.
+    """
     stages = draft.grammar.stages
     if isinstance(position, int):
-        first = draft.find(position)
-        near_stages = [first.stage] if first is not None else []
+        replaced = draft.find(position)
+        near_stages = [replaced.stage] if replaced is not None else []
     else:
         row = find_row(draft, position) or ()
         start = stages.index(row[position.index - 1].stage) if position.index else 0
@@ -353,13 +375,13 @@ def _stage_order(draft: Draft, position: Slot | int, documents: bool) -> list[st
     ordered = [*near_stages, *(stage for stage in stages if stage not in near_stages)]
     if documents or near_stages == ["graph"]:
         return ordered
-    return sorted(ordered, key=lambda stage: stage == "graph")
+    return sorted(ordered, key=lambda stage: stage == "graph")  # last; the others keep their order
 
 
 def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
     """Return the slots and blocks to which each operator may be dragged.
 
-    They are computed once for all operators that fit at the same positions.
+    Operators with equal `_fit_properties` fit at the same positions, which are computed once.
     """
     operators: Mapping[str, type] = draft.grammar.operators
     targets: dict[Any, dict[str, list[Any]]] = {}
@@ -377,7 +399,10 @@ def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any
 
 @cache
 def _fit_properties(cls: type) -> tuple[Any, ...]:
-    """Return the properties that decide where an operator fits."""
+    """Return the properties that decide where an operator fits.
+
+    An operator with rows of its own (`lines` are the names of its rows) shares them with no other.
+    """
     if cls is Branch or "lines" in vars(cls):
         return (cls,)
     operator = cls()
@@ -401,12 +426,15 @@ def palette_entry(
 
 @cache
 def operator_details(cls: type) -> dict[str, Any]:
-    """Return the details of an operator: description, inputs, outputs, and methods that use it."""
+    """Return the details of an operator: description, inputs, outputs, and methods that use it.
+
+    The description is the docstring of its class up to the example.
+    """
     if cls is Branch:
         return {
             "text": [BRANCH_ABOUT],
             "reads": "hops",
-            "writes": GIVES_NOTHING[RETRIEVAL_GRAMMAR],
+            "writes": NO_OUTPUT_TEXTS[RETRIEVAL_GRAMMAR],
             "used": _usage_text(cls),
         }
     paragraphs = [
@@ -422,10 +450,10 @@ def operator_details(cls: type) -> dict[str, Any]:
     if alternatives:
         inputs.append(tr(" or ").join(alternatives))
     is_of_build = cls in BUILD_GRAMMAR.operators.values()
-    no_output = GIVES_NOTHING[BUILD_GRAMMAR if is_of_build else RETRIEVAL_GRAMMAR]
+    no_output = NO_OUTPUT_TEXTS[BUILD_GRAMMAR if is_of_build else RETRIEVAL_GRAMMAR]
     return {
         "text": [part for part in paragraphs if part],
-        "reads": ", ".join(inputs) or READS_NOTHING,
+        "reads": ", ".join(inputs) or NO_INPUT_TEXT,
         "writes": ", ".join(operator.writes) or no_output,
         "used": _usage_text(cls),
     }

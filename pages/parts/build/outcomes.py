@@ -1,4 +1,8 @@
-"""Result of each block in a run of the line, in a few words."""
+"""Result of each block in a run of the line, in a few words.
+
+A block is an operator of the edited line. Its result is drawn on it: sizes, cost, and how many
+known answers or gold passages (targets) are alive after it, that is, still among its results.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import Any
 
 from core.diagnosis.step_outcomes import StepOutcome, targets_of
 from core.diagnosis.targets import Target
+from core.diagnosis.wording import capitalised
 from core.drafts import Draft
 from core.engine import MethodComparison, MethodLane
 from core.errors import split_command
@@ -42,16 +47,23 @@ def block_outcomes(
     lane: MethodLane,
     draft: Draft,
     steps: Sequence[StepOutcome],
-    waits: str = "",
+    wait_text: str = "",
 ) -> tuple[dict[int, OutcomeData], list[OutcomeData]]:
-    """Return the results of the blocks by key, and of other steps.
+    """Return the results of the blocks, and of other steps.
 
-    Only blocks that are unchanged since the run have results, up to the first changed one. A step
-    without a block is a reader that answers without a language model. `waits` says why the first
-    block without a run waits.
+    Blocks have results up to the first one that was changed since the run. The only step without a
+    block is the reader that is added to a line to answer without a language model. Its `at` is the
+    number of blocks before it.
+
+    Parameters
+    ----------
+    lane : the run of the line.
+    draft : the line as it is now.
+    steps : outcomes of the steps that the lane has run.
+    wait_text : why the first block that was not run waits; empty if none does.
     """
     operators = lane.method.line.operators
-    n_same = len(operators)
+    n_same = len(operators)  # operators before the first changed block
     for index, (brick, operator) in enumerate(zip(draft.bricks, operators)):
         if repr(brick.operator) != repr(operator):
             n_same = index
@@ -74,24 +86,28 @@ def block_outcomes(
         else:
             outcome = {"running": lane.text or tr("Running")}
         outcomes[draft.bricks[len(outcomes)].key] = outcome
-    if waits and is_unchanged and lane.status == JOB_DONE:
+    if wait_text and is_unchanged and lane.status == JOB_DONE:
         brick = draft.bricks[min(len(outcomes), len(draft.bricks) - 1)]
-        outcomes[brick.key] = outcomes.get(brick.key, {}) | {"waits": waits}
-    if not is_unchanged or (not waits and len(operators) != len(draft.bricks)):
+        outcomes[brick.key] = outcomes.get(brick.key, {}) | {"waits": wait_text}
+    # The added reader belongs to the end of the line, so it is shown only if that was run.
+    if not is_unchanged or (not wait_text and len(operators) != len(draft.bricks)):
         extra = []
     return outcomes, extra
 
 
 def _title(state: State) -> str:
-    title = tr(OPERATORS[state.trace[-1].operator].title)
-    return title[:1].upper() + title[1:]
+    return capitalised(tr(OPERATORS[state.trace[-1].operator].title))
 
 
 def _step_outcome(step: StepOutcome, targets: Sequence[Target], answer: str) -> OutcomeData:
-    """Return the data of one step's result."""
+    """Return the data of one step's result.
+
+    `alive` and `of` are the numbers of targets after the step and in all; `alive` is None if no
+    target is known.
+    """
     counts = [
-        many(count, *OUTCOME_NOUNS[what]) if what in OUTCOME_NOUNS else f"{count:,} {what}"
-        for what, count in step.sizes.items()
+        many(count, *OUTCOME_NOUNS[kind]) if kind in OUTCOME_NOUNS else f"{count:,} {kind}"
+        for kind, count in step.sizes.items()
     ]
     tokens = step.usage.tokens_in + step.usage.tokens_out
     cost = f"{step.seconds:.2f} s"
@@ -125,9 +141,9 @@ def _step_outcome(step: StepOutcome, targets: Sequence[Target], answer: str) -> 
 
 
 def _answer(lane: MethodLane, state: State) -> str:
-    """Return the answer of a step that answers.
+    """Return the shortened answer of a step that answers.
 
-    Empty for others.
+    Empty for other steps.
     """
     stage = state.trace[-1].stage
     if stage == "read" and state.reader is not None:

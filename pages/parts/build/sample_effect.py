@@ -1,6 +1,7 @@
 """Effect of a change of the line on more questions.
 
-Both lines are run in the background on a sample of the source's questions, and compared in pairs.
+On a click, the line before the change and the changed line are run in the background on a sample
+of a question set of the graph or corpus. Their metrics are compared by paired tests.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ Data = dict[str, Any]
 
 def sample_job() -> Job | None:
     """Return this session's job on more questions, if still known."""
-    return engine().trials.get(session.over_job) if session.over_job else None
+    return engine().trials.get(session.sample_job) if session.sample_job else None
 
 
 def handle_sample_click(bench: Bench, comparison: MethodComparison | None) -> None:
     """Start or cancel the run on more questions if the browser asked for it.
 
-    An error is stored as `trouble` of the trials.
+    An error is stored as `error_text` of the trials.
     """
     action, bench.sample_request = bench.sample_request, ""
     job = sample_job()
@@ -52,12 +53,15 @@ def handle_sample_click(bench: Bench, comparison: MethodComparison | None) -> No
 
 
 def _start(comparison: MethodComparison) -> None:
-    """Start the job of a comparison's two lines. Raises HopscopeError."""
+    """Start the job of a comparison's two lines.
+
+    An older job of other lines is cancelled. Raises HopscopeError.
+    """
     ask = comparison.ask
     name = question_set(ask.source, ask.question.text)
     old_job = sample_job()
     if old_job is not None and not old_job.has_ended and not old_job.cancel_refusal:
-        old_job.cancel()  # It compares other lines.
+        old_job.cancel()
     plan = make_plan(
         [lane.method for lane in comparison.lanes],
         name,
@@ -67,18 +71,21 @@ def _start(comparison: MethodComparison) -> None:
         model=ask.uses_model,
     )
     key = sample_key(comparison)
-    both_lines = PairedRun(plan, engine().environment, make_ask(engine(), plan))
+    paired_run = PairedRun(plan, engine().environment, make_ask(engine(), plan))
 
     def make() -> Job:
-        job = Job(key, both_lines)
-        job.both = both_lines  # type: ignore[attr-defined]
+        job = Job(key, paired_run)
+        job.paired_run = paired_run  # type: ignore[attr-defined]
         return job
 
-    session.over_job = engine().trials.start(key, make).key
+    session.sample_job = engine().trials.start(key, make).key
 
 
 def question_set(source: AnswerSource, text: str) -> str:
-    """Return the set of a source that has the question, else its first set."""
+    """Return the name of the set that has the question.
+
+    If none has it, return the first one. Empty if the source has no set.
+    """
     for name in source.sets:
         try:
             if any(question.text == text for question in source.questions(name)):
@@ -89,9 +96,9 @@ def question_set(source: AnswerSource, text: str) -> str:
 
 
 def sample_key(comparison: MethodComparison) -> str:
-    """Return the key of the run on more questions.
+    """Return the key of the job on more questions.
 
-    Equal for the same lines, graph and models.
+    It is equal for the same lines, source, question set and models, so that visitors share the job.
     """
     ask = comparison.ask
     lines = [repr(lane.method.line) for lane in comparison.lanes]
@@ -109,9 +116,10 @@ def sample_key(comparison: MethodComparison) -> str:
 
 
 def sample_data(comparison: MethodComparison) -> Data | None:
-    """Return the data of the run on more questions: the offer, the progress, or the differences.
+    """Return the data of the run on more questions.
 
-    None without an earlier line or without a question set.
+    Its `state` is `offer` before the run, then `running` and `done`; `rows` are the differences of
+    the metrics so far. None without an earlier line or without a question set.
     """
     if len(comparison.lanes) < 2 or not comparison.ask.source.sets:
         return None
@@ -128,15 +136,15 @@ def sample_data(comparison: MethodComparison) -> Data | None:
             ),
             "rows": [],
         }
-    both_lines: PairedRun = job.both  # type: ignore[attr-defined]
-    rows = [_row(pair) for pair in both_lines.differences() if pair.before or pair.now]
+    paired_run: PairedRun = job.paired_run  # type: ignore[attr-defined]
+    rows = [_row(pair) for pair in paired_run.differences() if pair.before or pair.now]
     sample_fields: Data = {"rows": rows, "text": job.text, "fraction": job.fraction or 0.0}
     if not job.has_ended:
         return {**sample_fields, "state": "running", "mine": not job.cancel_refusal}
     questions_text = tr(
         "{outcomes:,} questions of {set}",
-        outcomes=len(both_lines.outcomes),
-        set=both_lines.plan.set,
+        outcomes=len(paired_run.outcomes),
+        set=paired_run.plan.set,
     )
     end_texts = {
         JOB_DONE: tr("Over {asked}", asked=questions_text),
@@ -146,16 +154,16 @@ def sample_data(comparison: MethodComparison) -> Data | None:
         **sample_fields,
         "state": "done",
         "text": end_texts.get(job.status, split_command(job.error or "")[0]),
-        "failed": both_lines.reasons(),
+        "failed": paired_run.reasons(),
         "again": job.status != JOB_DONE,
     }
 
 
 def _price(comparison: MethodComparison) -> str:
-    """Return the expected seconds, and tokens if a language model is asked.
+    """Return the expected seconds, and tokens, in words.
 
-    They are estimated from the cost of this question. Steps that the two lines share are run once
-    per question.
+    They are estimated from the cost of the present question. The steps at the beginning that both
+    lines share (the same objects in both traces) are run once per question.
     """
     old_trace, new_trace = (lane.state.trace for lane in comparison.lanes)
     n_shared = 0
@@ -165,10 +173,13 @@ def _price(comparison: MethodComparison) -> str:
         n_shared += 1
     before, now = old_trace[n_shared:], new_trace[n_shared:]
     steps = [*new_trace, *before]
-    cached = min(
+    # Seconds of results that one line reuses from the other. `method_seconds` counts them for both,
+    # although they are spent once, and they cannot exceed the seconds of either line.
+    reused = min(
         sum(step.saved for step in (*before, *now)), method_seconds(before), method_seconds(now)
     )
-    text = rough_range_text(SAMPLE_QUESTIONS * max(0.05, method_seconds(steps) - cached))
+    # Each question takes at least 0.05 seconds, for work outside the steps.
+    text = rough_range_text(SAMPLE_QUESTIONS * max(0.05, method_seconds(steps) - reused))
     tokens = SAMPLE_QUESTIONS * sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
     if tokens:
         text += tr(", about {tokens:,} tokens", tokens=tokens)
@@ -176,7 +187,10 @@ def _price(comparison: MethodComparison) -> str:
 
 
 def _row(pair: MetricDifference) -> Data:
-    """Return the means of a metric before and now, and the interval of their difference."""
+    """Return the means of a metric before and now, and the interval of their difference.
+
+    `tone` is good or bad only if the difference is significant.
+    """
     info, test = metric(pair.metric), pair.test
     is_share = info.unit == "share"
     percent = " %" if is_share else ""
@@ -206,7 +220,7 @@ def _row(pair: MetricDifference) -> Data:
 def _format_value(value: float, unit: str) -> str:
     """Return a value of a metric as text.
 
-    Shares are in percent.
+    A share is in percent, without the percent sign.
     """
     if unit == "share":
         return f"{100 * value:.0f}"

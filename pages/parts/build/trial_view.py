@@ -1,4 +1,8 @@
-"""Trial of a line on one question: its run, its progress and all its results."""
+"""Trial of a line on one question, on the page Build.
+
+The run itself is in trials.py. This module draws the question, the line with the result of each
+operator, the answers, the paths and the prompt.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import streamlit as st
 
 from core.diagnosis.curves import Curve, curves
 from core.diagnosis.step_outcomes import StepOutcome, step_outcomes
+from core.diagnosis.wording import capitalised
 from core.engine import MethodLane
 from core.errors import HopscopeError
 from core.graph.texts import hit_titles
@@ -43,9 +48,11 @@ from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
+MAX_LISTED_PATHS = 200
+
 
 def draw_question_row(bench: Bench) -> bool:
-    """Draw the question with Run, or during a run Cancel.
+    """Draw the question and the button Run, or during a run Cancel.
 
     Return whether Run was clicked.
     """
@@ -72,7 +79,10 @@ def draw_question_row(bench: Bench) -> bool:
 
 
 def draw_trial(bench: Bench) -> None:
-    """Draw the line, the results and the answers, again as the run advances."""
+    """Draw the line, its results and the answers.
+
+    While the run advances, the page is run again.
+    """
     job = trial_job()
     handle_sample_click(bench, job.comparison if job is not None else None)
     version = _version()
@@ -98,7 +108,7 @@ def draw_trial(bench: Bench) -> None:
 def _version() -> tuple[int | None, ...] | None:
     """Return a value that changes as the runs advance.
 
-    None if none is running.
+    The runs are that of the line, and that on more questions. None if neither is running.
     """
     jobs = (trial_job(), sample_job())
     versions = tuple(None if job is None or job.has_ended else job.version for job in jobs)
@@ -108,19 +118,19 @@ def _version() -> tuple[int | None, ...] | None:
 def _draw_line(bench: Bench, job: Job | None) -> None:
     """Draw the line with its results and the effect of the last change.
 
-    Results are shown if they belong to the present question.
+    Results of an earlier question are not drawn.
     """
     outcomes: dict[int, dict[str, Any]] = {}
     extra: list[dict[str, Any]] = []
     change = None
     if job is not None and _is_same_question():
-        waits = waiting_steps_text(bench.line, job) if bench.line is not None else ""
+        waiting = waiting_steps_text(bench.line, job) if bench.line is not None else ""
         lane = job.comparison.lanes[-1]
-        outcomes, extra = block_outcomes(job.comparison, lane, bench.draft, _steps(job), waits)
+        outcomes, extra = block_outcomes(job.comparison, lane, bench.draft, _steps(job), waiting)
         change = _change(job)
 
     def block_curves(key: int) -> Mapping[str, Curve]:
-        has_run = job is not None and "counts" in outcomes.get(key, {})
+        has_run = job is not None and "counts" in outcomes.get(key, {})  # else waits or failed
         return _curves(job, bench, key) if job is not None and has_run else {}
 
     with st.container(key="build-line"):
@@ -146,7 +156,10 @@ def _steps(job: Job) -> Sequence[StepOutcome]:
 
 
 def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
-    """Return the effect of the parameter values of a block at the top level."""
+    """Return the effect of a block's parameter values, by parameter.
+
+    Empty during a run, and for a block inside another one, such as a loop.
+    """
     keys = [brick.key for brick in bench.draft.bricks]
     if key not in keys or not job.has_ended:
         return {}
@@ -158,9 +171,10 @@ def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
 
 
 def _change(job: Job) -> dict[str, Any] | None:
-    """Return the effect of the last change.
+    """Return the effect of the last change of the line.
 
-    Until it is known, that of the previous change.
+    The effect on more questions is its `over`. During the run it is the effect of the previous
+    change.
     """
     if not job.has_ended:
         return session.change[1] if session.change is not None else None
@@ -173,12 +187,15 @@ def _change(job: Job) -> dict[str, Any] | None:
 
 
 def _is_same_question() -> bool:
-    """Return whether the run was asked the question that is typed now."""
+    """Return whether the run has the typed question and source."""
     return trials().started_for[1:3] == (question_text(), page_source())
 
 
 def draw_compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> None:
-    """Draw the link to Compare with this line and a usual method."""
+    """Draw the link that runs this line on Compare.
+
+    The default method of the source is run too.
+    """
     baseline = page_source().default_methods[0]
     spec = method_of_line(line, catalogue).id if line is not None else baseline
     link = Permalink(
@@ -198,9 +215,9 @@ def draw_compare_link(line: Line | None, catalogue: Mapping[str, Method]) -> Non
 
 
 def _draw_question() -> None:
-    """Draw the text box of the question.
+    """Draw the text box of the question, and the button Another.
 
-    By default it has a question of the first set.
+    For a newly chosen source, the box has a question of the first set.
     """
     source = page_source()
     sets = list(source.sets)
@@ -233,7 +250,8 @@ def _draw_question() -> None:
 def _question_text(source: AnswerSource, set_name: str, seed: int) -> str:
     """Return the text of a random question of a set.
 
-    Empty if the set cannot be read. The choice of a set shows the error.
+    The same seed gives the same question. Empty if the set cannot be read; the choice of a set on
+    Compare shows the error.
     """
     try:
         return source.draw_question(set_name, seed).text
@@ -261,7 +279,7 @@ def _draw_lane(job: Job, lane: MethodLane, bench: Bench) -> None:
         st.markdown(tr("**What each step did**"))
         rows = list(map(_step_row, state.trace))
         st.dataframe(
-            {
+            {  # without empty columns
                 column: [row[column] for row in rows]
                 for column in rows[0]
                 if any(row[column] for row in rows)
@@ -301,7 +319,7 @@ def _draw_answers(job: Job, lane: MethodLane) -> None:
 
 
 def _draw_paths(graph: Any, state: Any) -> None:
-    shown_state = state.replace(paths=state.paths.head(200))
+    shown_state = state.replace(paths=state.paths.head(MAX_LISTED_PATHS))
     rows = [
         {tr("Rank"): i, tr("Score"): path["score"], tr("Path"): path["text"]}
         for i, path in enumerate(paths_list(graph, shown_state), 1)
@@ -313,7 +331,7 @@ def _draw_paths(graph: Any, state: Any) -> None:
     st.dataframe(
         rows,
         hide_index=True,
-        height=min(320, 38 + 35 * len(rows)),
+        height=min(320, 38 + 35 * len(rows)),  # pixels of the head and of each row
         column_order=None if has_scores else [tr("Rank"), tr("Path")],
         column_config={
             tr("Rank"): st.column_config.NumberColumn(width=60),
@@ -328,11 +346,10 @@ def _draw_paths(graph: Any, state: Any) -> None:
 def _step_row(step: Step) -> dict[str, Any]:
     """Return the cost and the output sizes of one operator."""
     usage = step.usage
-    title = tr(OPERATORS[step.operator].title)
     return {
-        tr("Step"): title[:1].upper() + title[1:],
+        tr("Step"): capitalised(tr(OPERATORS[step.operator].title)),
         tr("Seconds"): f"{step.seconds:.3f}",
-        tr("Result"): ", ".join(f"{count:,} {what}" for what, count in step.sizes.items()),
+        tr("Result"): ", ".join(f"{count:,} {kind}" for kind, count in step.sizes.items()),
         tr("Texts scored"): _count_text(usage.texts),
         tr("Model calls"): _count_text(usage.calls),
         tr("Tokens read"): _count_text(usage.tokens_in),

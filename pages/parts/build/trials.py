@@ -1,7 +1,8 @@
-"""Runs of the line on the page Build.
+"""Runs of the edited line on the page Build.
 
-Cheap steps are run as soon as the line changes, and compared with the line before the change. Steps
-that need a language model or a program wait for a click on Run.
+A line is the sequence of operators (steps) of a method. As soon as it changes, it is run together
+with the line before the change, as two lanes of one comparison, up to the first step that needs a
+language model or a program. That step and the steps after it wait for a click on Run.
 """
 
 from __future__ import annotations
@@ -43,17 +44,19 @@ class Trials:
     Attributes
     ----------
     line, line_before : the present line, and the line before the last change.
-    started_for : the input of the last job, which is started only once.
-    requested_whole : the line and question whose expensive steps were requested.
-    error_text : the error of asking the question.
-    n_waiting : number of operators at the end of the line that were not run yet.
-    done_comparisons : finished lanes, by whether a language model is asked for answers.
+    started_for : input of the last run, which is not started twice: the text of the line, the
+        question, the source, whether a language model answers, and whether waiting steps are run.
+        Empty before the first run.
+    full_run_for : the first four of these, when Run was clicked last.
+    error_text : the error of asking the question; empty if there is none.
+    n_waiting : number of steps at the end of the line that wait for a click on Run.
+    done_comparisons : finished lanes that can be reused, by whether a language model answers.
     """
 
     line: Line | None = None
     line_before: Line | None = None
     started_for: tuple = ()
-    requested_whole: tuple = ()
+    full_run_for: tuple = ()
     error_text: str = ""
     n_waiting: int = 0
     done_comparisons: dict[bool, MethodComparison] = field(default_factory=dict)
@@ -91,32 +94,39 @@ class Trials:
 
 
 def trials() -> Trials:
-    """The runs of this session."""
+    """The runs of this session, an empty record at first."""
     runs = session.trials = session.trials or Trials()
     return runs
 
 
 def trial_job() -> Job | None:
-    """Return the job that runs the line, if it is still known."""
+    """Return the job that runs the line.
+
+    None if there is none, or the engine has dropped it.
+    """
     return engine().jobs.get(session.try_job)
 
 
 def question_text() -> str:
-    """Return the question on Build, without superfluous blanks."""
+    """Return the question on Build, with single spaces between the words."""
     return " ".join(session.try_question.split())
 
 
 def runs_without_click(bench: Bench) -> bool:
-    """Return whether the line is run without a click on Run.
+    """Return whether cheap steps run without a click on Run.
 
-    This is so if the graph is open, or if the line was changed or run on this page.
+    They do if the graph is open, or if the line was changed or run on this page. A mere visit of
+    the page thus opens no graph.
     """
     is_open = engine().is_open(page_source().graph_name)
     return is_open or bool(bench.history.earlier) or bool(session.try_job)
 
 
 def can_start_now() -> bool:
-    """Return whether a run can start without a wait: the graph or the documents are open."""
+    """Return whether the graph or corpus is open already.
+
+    If so, a run starts at once.
+    """
     source = page_source()
     if not source.is_corpus:
         return engine().is_open(source.name)
@@ -125,9 +135,10 @@ def can_start_now() -> bool:
 
 
 def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool) -> bool:
-    """Run the line if it has changed, or if `run_all` requests the waiting steps.
+    """Run the line if its input has changed.
 
-    Return whether it was started.
+    If Run was clicked (`run_all`), all of its steps are run. Return whether a run was started or
+    failed to start.
     """
     runs, line, text = trials(), bench.line, question_text()
     runs.store_done_lanes(trial_job())
@@ -135,8 +146,9 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
         return False
     run_key = (repr(line), text, page_source(), session.try_model)
     if run_all:
-        runs.requested_whole = run_key
-    start_key = (*run_key, runs.requested_whole == run_key)
+        runs.full_run_for = run_key
+    start_key = (*run_key, runs.full_run_for == run_key)
+    # The same input is run again only if its job was dropped although there was no error.
     if (
         start_key == runs.started_for
         and not run_all
@@ -146,7 +158,7 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
     runs.started_for, runs.error_text = start_key, ""
     _set_previous_line(runs, line, bench.holds_baseline)
     try:
-        _start(runs, line, catalogue, Question(text), runs.requested_whole == run_key)
+        _start(runs, line, catalogue, Question(text), runs.full_run_for == run_key)
     except HopscopeError as error:
         runs.error_text = str(error)
         del session.try_job
@@ -154,9 +166,11 @@ def run_if_changed(bench: Bench, catalogue: Mapping[str, Method], run_all: bool)
 
 
 def _set_previous_line(runs: Trials, line: Line, is_held: bool) -> None:
-    """Set the present line, and the line before.
+    """Store the present line and the line before.
 
-    If no line was, it is the first line. A held line stays.
+    The line before is the one that was run last. A line whose run was not finished is skipped,
+    unless there is no earlier line. If `is_held`, the user compares all changes with the same line,
+    which stays.
     """
     job = trial_job()
     is_done = job is not None and job.comparison.lanes[-1].status == JOB_DONE
@@ -171,7 +185,7 @@ def _start(
 ) -> None:
     """Start the job of the present line and the line before.
 
-    Each is run as far as it may be without a click, or with `run_all` to its end. Raises
+    Each is run up to the first step that waits for Run, or with `run_all` to its end. Raises
     HopscopeError if the question cannot be asked.
     """
     question = known_question(typed.text) or typed
@@ -183,6 +197,7 @@ def _start(
         or runs.has_run(line, ask)
         or engine().free_prefix_length(line, source, with_model) == len(line)
     )
+    # A language model is asked for the answer only if the whole line is run.
     lacks_answer = with_model and not runs_whole
     if lacks_answer:
         ask = replace(ask, uses_model=False)
@@ -190,7 +205,7 @@ def _start(
     parts = [_runnable_part(runs, part, ask, run_all) for part in lines.values()]
     runs.n_waiting = len(line) - len(parts[-1])
     if lacks_answer and line.operators[-1].stage == "generate":
-        runs.n_waiting += 1
+        runs.n_waiting += 1  # The last step is run, but only writes the prompt.
     if not len(parts[-1]):
         del session.try_job
         return
@@ -206,23 +221,27 @@ def _start(
 
 
 def _opened_source(question: Question) -> AnswerSource:
-    """Return the documents in passages, or the graph on which a question is asked."""
+    """Return the corpus or graph to ask, opened.
+
+    Documents are split into passages, and the part of a live database that the question needs is
+    fetched.
+    """
     if page_source().is_corpus:
         return CorpusSource.of(prepared_corpus(page_source().name))
     return GraphSource.of(question_neighbourhood(chosen_graph(), question, do_nothing))
 
 
 def _runnable_part(runs: Trials, line: Line, ask: SourceQuestion, run_all: bool) -> Line:
-    """Return the part of a line that may be run."""
+    """Return the beginning of a line that may be run now."""
     if run_all or runs.has_run(line, ask):
         return line
     return Line(line.operators[: engine().free_prefix_length(line, ask.source, ask.uses_model)])
 
 
 def waiting_steps_text(line: Line, job: Job | None) -> str:
-    """Return a sentence on the steps that wait for Run, and their cost.
+    """Return a sentence on the first step that waits for Run.
 
-    Empty if no step waits.
+    It tells the cost, and the steps after it. Empty if no step waits.
     """
     runs = trials()
     if not runs.n_waiting or runs.line is None or repr(runs.line) != repr(line):
@@ -235,9 +254,9 @@ def waiting_steps_text(line: Line, job: Job | None) -> str:
         )
     first = waiting[0]
     if all(part.is_reusable for part in first.parts()):
-        whom = _model_title(first)
-    else:
-        whom = tr("a program of your own")
+        asked_title = _model_title(first)
+    else:  # Only results of programs cannot be reused.
+        asked_title = tr("a program of your own")
     costs = []
     if first.stage == "generate" and lane is not None:
         n_tokens = prompt_dict(lane.state)["prompt_tokens"]
@@ -250,14 +269,17 @@ def waiting_steps_text(line: Line, job: Job | None) -> str:
     return tr(
         "{title} asks {whom}{known}{more}.",
         title=tr(title_of(first)),
-        whom=whom,
+        whom=asked_title,
         known=": " + ", ".join(costs),
         more=others_text,
     )
 
 
 def _model_title(operator: Operator) -> str:
-    """Return the title of the language model that an operator asks, or a general noun."""
+    """Return the title of the model that an operator asks.
+
+    If it is unknown, return “a language model”.
+    """
     models = engine().models
     for name in models_used(operator):
         try:
@@ -269,7 +291,7 @@ def _model_title(operator: Operator) -> str:
 
 
 def _last_cost(runs: Trials, operator: Operator) -> str:
-    """Return the cost of the operator in its last run on this page, in words."""
+    """Return the cost of the operator's last run, in words."""
     last_step = None
     for lane in chain.from_iterable(
         comparison.lanes for comparison in runs.done_comparisons.values()

@@ -1,1 +1,1 @@
-"""Parts of the page Compare."""
+"""Parts of the page Compare: question entities, lanes, board, edits, and sharing."""

@@ -1,7 +1,7 @@
-"""Chips of the question entities and the known answers, with inputs that complete names.
+"""Editable chips of the question entities and known answers, with name completion.
 
-The browser code is assets/entities. The rest of the page reads the lists of names
-`session.entities` and `session.answers`.
+The page Compare draws them below the question (assets/entities). The result of the edits are the
+lists of names `session.entities` and `session.answers`.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
 NAME_LISTS = {"entities": Session.entities, "answers": Session.answers}
-MAX_SUGGESTED_NAMES = 8
+MAX_SUGGESTED_NAMES = 8  # completions of a typed text
 MAX_DESCRIBED_NAMES = 20  # names of a list that get a description
 MAX_SEARCH_CHARACTERS = 200
 MAX_CHIP_CHARACTERS = 2_000  # most characters of a name, or of a question with links
 
 
-def chips(graph: Any) -> None:
+def draw_chips(graph: Any) -> None:
     """Draw the question entities and the known answers, both editable.
 
-    `graph` may be the part of a graph that a saved case has. The whole graph is opened when the
-    user types.
+    `graph` may be the part of a graph that a saved case has. When the user types, the whole graph
+    is opened, so that all names can be completed.
     """
 
     @st.fragment
@@ -52,7 +52,7 @@ def chips(graph: Any) -> None:
 
 def _component_data(graph: Any) -> dict[str, Any]:
     """Return the data of the component, which entities.js describes at its top."""
-    sender, n_done = session.chips_done
+    sender, n_done = session.chips_last_edit
     return {
         **{list_name: _listed_names(graph, key.value) for list_name, key in NAME_LISTS.items()},
         "hops": tr("{hops} from the start", hops=many(session.hops, "hop")) if session.hops else "",
@@ -66,7 +66,7 @@ def _component_data(graph: Any) -> dict[str, Any]:
 def _suggestions(graph: Any, list_name: str, text: str) -> dict[str, Any]:
     """Return the best completions of a text, each with a description.
 
-    Names that are in the list already are left out.
+    `list_name` is a key of `NAME_LISTS`. Names that are in that list already are left out.
     """
     listed_names = set(NAME_LISTS[list_name].value)
     matches = [
@@ -82,7 +82,7 @@ def _suggestions(graph: Any, list_name: str, text: str) -> dict[str, Any]:
 
 
 def _uncertain_links(graph: Any) -> list[dict[str, Any]]:
-    """Return the entities linked to uncertain names in the question, with alternatives."""
+    """Return the question entities that were linked to uncertain names, with alternatives."""
     text = " ".join(session.question.split())
     entities = session.entities
     if not text or not entities or len(text) > MAX_CHIP_CHARACTERS:
@@ -98,7 +98,8 @@ def _uncertain_links(graph: Any) -> list[dict[str, Any]]:
 def _uncertain_link(graph: Any, link: Any, entities: list[str]) -> dict[str, Any] | None:
     """Return the entity linked to a name, with alternatives.
 
-    None if it is certain.
+    None if the link is certain, or leads to none of the question entities. It is certain if the
+    question spells a capitalised name exactly, or a name without errors that no other entity has.
     """
     names = graph.names((link.mention.node, *link.alternatives))
     chosen_name = next((name for name in names if name in entities), None)
@@ -108,12 +109,12 @@ def _uncertain_link(graph: Any, link: Any, entities: list[str]) -> dict[str, Any
     is_exact_name = link.mention.text == names[0] != names[0].lower()
     if is_exact_name and is_best:
         return None
-    others = list(dict.fromkeys(name for name in names if name not in entities))
-    if not others and not link.mention.fuzzy:
+    alternatives = list(dict.fromkeys(name for name in names if name not in entities))
+    if not alternatives and not link.mention.fuzzy:
         return None
     return _described_name(graph, chosen_name) | {
         "text": link.mention.text if link.mention.fuzzy and is_best else "",
-        "others": [_described_name(graph, name) for name in others],
+        "others": [_described_name(graph, name) for name in alternatives],
     }
 
 
@@ -125,9 +126,9 @@ def _entity_links(graph: Any, text: str) -> list[Any]:
 
 
 def _listed_names(graph: Any, names: list[str]) -> list[dict[str, str]]:
-    """Return the names of a list.
+    """Return names with descriptions.
 
-    The first `MAX_DESCRIBED_NAMES` have a description.
+    After the first `MAX_DESCRIBED_NAMES`, descriptions are empty, since each is looked up.
     """
     return [
         _described_name(graph, name) if i < MAX_DESCRIBED_NAMES else {"name": name, "note": ""}
@@ -148,17 +149,17 @@ def _note(graph: Any, name: str) -> str:
 def _best_node(graph: Any, name: str) -> int | None:
     """Return the node of that name with the most edges.
 
-    None if there is none.
+    Of several, it is the one with the smallest id. None if the graph lacks the name.
     """
     nodes = name_lookup(graph).find_exact(name)
     return max(nodes, key=lambda node: (graph.degree(node), -node), default=None)
 
 
 def _apply_edits(graph: Any) -> None:
-    """Apply the new edits of the browser, and store the text that it wants completed."""
+    """Apply the new edits, and store the text to complete."""
     message = session.entitychips.get("said") or {}
     query = message.get("query")
-    edits, session.chips_done = new_edits(message, session.chips_done)
+    edits, session.chips_last_edit = new_edits(message, session.chips_last_edit)
     for edit in edits:
         if edit["list"] in NAME_LISTS:
             _edit_list(
@@ -177,7 +178,12 @@ def _apply_edits(graph: Any) -> None:
 
 
 def _edit_list(graph: Any, list_name: str, operation: str, name: str, instead: str) -> None:
-    """Apply one change to a list of names."""
+    """Apply one change to a list of names.
+
+    Parameters
+    ----------
+    operation : `remove`, `add`, or `swap`, which replaces the name `instead` and asks again.
+    """
     list_names = list(NAME_LISTS[list_name].value)
     name = name if name in list_names else _graph_spelling(graph, name)
     if operation == "remove":

@@ -1,6 +1,7 @@
 """Edits of the graph that is asked: remove, rename or merge an item, and ask again.
 
-Each edit can be undone, and each lane is compared with its answer before the edits.
+They show what an answer depends on. The saved graph stays unchanged. Each edit can be undone, and
+each lane is compared with its answer before the edits.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-# Actions of a node's panel; a path has the first one too.
+# Actions of a node's panel on the board; the panel of a path has the first one too.
 REMOVE_ACTION, RENAME_ACTION, MERGE_ACTION = ("without", "rename", "merge")
 EDIT_ACTIONS = (REMOVE_ACTION, RENAME_ACTION, MERGE_ACTION)
 
@@ -39,7 +40,8 @@ def ask_with_edit(
 
     Parameters
     ----------
-    click : the click on the board.
+    click : `to` is the action; `node`, or `path` (its key), the item; `other` or `name` the node to
+        merge with, or the new name.
     paths : the paths of the board by key.
     """
     try:
@@ -63,8 +65,9 @@ def ask_with_edit(
 def _node_removal(comparison: MethodComparison, node: Any) -> Edit:
     """Return the edit that removes a node of the board.
 
-    A node of triples is given by its id, one of documents by its kind and name. Raises BadInput for
-    a summary or a community, which are made from passages.
+    On triples, `node` is its id. On documents it is its kind and its name with a space between, as
+    in `chunk 12`. A removed chunk stands for its passage in the documents. Raises BadInput for a
+    summary or a community, which are made from passages.
     """
     if not comparison.ask.source.is_corpus:
         return Edit("node", (comparison.graph.node_name(int(node)),))
@@ -90,7 +93,7 @@ def _rename_edit(comparison: MethodComparison, click: Mapping[str, Any]) -> Edit
     The other node was clicked, or its name was typed. Raises `RefusedEdit`, and BadInput for an
     item without a name.
     """
-    (name,) = _entity_removal(comparison, click["node"]).names
+    (name,) = _entity_removal(comparison, click["node"]).names  # the one name of a node
     if "other" in click:
         other_name = _entity_removal(comparison, click["other"]).names[0]
     else:
@@ -126,8 +129,9 @@ def _entity_removal(comparison: MethodComparison, node: Any) -> Edit:
 def _path_removals(path: Mapping[str, Any]) -> list[Edit]:
     """Return the edits that remove the triples of a path.
 
-    The `steps` of a path are titles of nodes and relations in turn. The path has `names` if these
-    differ from the titles of its nodes.
+    The `steps` of a path are the titles of its nodes and relations in turn. If the names of the
+    nodes differ from the titles, the path has them as `names`. `forward` tells for each relation if
+    the path follows the direction of its triple.
     """
     relations = path["steps"][1::2]
     names = path.get("names", path["steps"][::2])
@@ -163,18 +167,19 @@ def _undo_edit(*edits: Edit) -> None:
 
 
 def job_before_edits() -> Job | None:
-    """Return the job of the same question without edits.
+    """Return the job of the same question on the graph without edits.
 
-    None if there are no edits.
+    None if there are no edits, or the engine has dropped the job.
     """
-    return engine().jobs.get(session.before) if session.edits else None
+    return engine().jobs.get(session.unedited_job) if session.edits else None
 
 
 def add_earlier_answers(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with each lane's answer before the edits.
 
-    Once all lanes have ended, it also has a sentence on all of them. Without edits it stays as it
-    is. The differences are stored in the lanes, and are saved with them.
+    Once all lanes have ended, a sentence on the effect of the edits is added as `without`. The data
+    of a question without edits is returned unchanged. The differences are also stored in the lanes
+    of the comparison, and are saved with it.
     """
     job, edited = job_before_edits(), on_screen.comparison
     if job is None or on_screen.job is None or not edited.ask.source.edits:

@@ -1,4 +1,8 @@
-"""Measurement of the items that a lane's answers depend on, started by a click."""
+"""Measurement of the items that a lane's answers depend on.
+
+Items are removed and the answer is computed again. A lane has up to two answers: that of the graph
+reader, which needs no language model, and that of a language model. A flag `by_model` tells which.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
 
 MEASURE_ACTION, STOP_ACTION = "influence", "influence-stop"  # actions of a lane's buttons
-MEASURE_LABELS = {
+MEASURE_LABELS = {  # by whether the answer of a language model is measured
     True: tr("Find what the model's answer depends on"),
     False: tr("Find what its answer depends on"),
 }
@@ -31,27 +35,28 @@ MEASURE_LABELS = {
 def start_or_stop_measure(on_screen: ScreenComparison, index: int, action: str) -> None:
     """Start to measure a lane's answers in the background, or stop that.
 
-    Raises NotAllowed if another person started the measurement.
+    `index` is the number of the lane. Raises NotAllowed if another person started the measurement.
     """
     lane = on_screen.comparison.lanes[index]
-    running_job = _job(on_screen, lane)
+    running_job = _measuring_job(on_screen, lane)
     if action == STOP_ACTION:
         if running_job is not None:
             running_job.cancel()
     elif kinds := _kinds_to_measure(on_screen, lane):
         environment = engine().environment
         engine().background_jobs.run(
-            _key(on_screen, lane),
+            _job_key(on_screen, lane),
             lambda job: _measure(job, on_screen, index, kinds, environment),
             again=True,
         )
 
 
 def _kinds_to_measure(on_screen: ScreenComparison, lane: MethodLane) -> list[bool]:
-    """Return which of a lane's answers can be measured and are not.
+    """Return which of a lane's answers can still be measured.
 
-    False stands for the reader's answer. It is measured without a click once all lanes have ended,
-    unless the machine was busy. True stands for the language model's answer.
+    False stands for the graph reader's answer, and True for the language model's. The reader's is
+    measured without a click once all lanes have ended, unless the machine is busy, so it is offered
+    only after that.
     """
     if lane.status != JOB_DONE:
         return []
@@ -75,12 +80,13 @@ def _measure(
     kinds: Sequence[bool],
     environment: Environment,
 ) -> None:
+    """Measure answers of a lane, and store the results in it."""
     comparison, screen_job = on_screen.comparison, on_screen.job
 
     def report(text: str, share: float | None = None) -> None:
         job.report(text, share)
         if screen_job is not None:
-            screen_job.touch()
+            screen_job.touch()  # so that the board is drawn again
 
     try:
         for by_model in kinds:
@@ -93,16 +99,19 @@ def _measure(
 
 
 def measuring_jobs(on_screen: ScreenComparison) -> list[Job | None]:
-    """Return the jobs that measure lanes on the screen."""
+    """Return the measuring job of each lane, or None.
+
+    Empty for a case.
+    """
     if on_screen.job is not None:
-        return [_job(on_screen, lane) for lane in on_screen.comparison.lanes]
+        return [_measuring_job(on_screen, lane) for lane in on_screen.comparison.lanes]
     return []
 
 
 def add_measurements(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with the measurement of each lane.
 
-    It is offered or running. For a case it stays as it is.
+    A measurement is offered or running. The data of a case is returned unchanged.
     """
     if on_screen.job is None:
         return board
@@ -115,8 +124,12 @@ def add_measurements(board: dict[str, Any], on_screen: ScreenComparison) -> dict
 
 
 def _measure_offers(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
+    """Yield for each lane its offered or running measurement.
+
+    The data of a lane without any is empty.
+    """
     for lane in on_screen.comparison.lanes:
-        job, kinds = _job(on_screen, lane), _kinds_to_measure(on_screen, lane)
+        job, kinds = _measuring_job(on_screen, lane), _kinds_to_measure(on_screen, lane)
         if job is not None and not job.has_ended:
             yield {"measure": {"running": True, "text": job.text, "share": job.fraction}}
         elif kinds:
@@ -136,9 +149,9 @@ def _measure_offers(on_screen: ScreenComparison) -> Iterator[dict[str, Any]]:
             yield {}
 
 
-def _key(on_screen: ScreenComparison, lane: MethodLane) -> str:
+def _job_key(on_screen: ScreenComparison, lane: MethodLane) -> str:
     return f"influence-{on_screen.key}-{lane.method.line!r}"
 
 
-def _job(on_screen: ScreenComparison, lane: MethodLane) -> Job | None:
-    return engine().background_jobs.get(_key(on_screen, lane))
+def _measuring_job(on_screen: ScreenComparison, lane: MethodLane) -> Job | None:
+    return engine().background_jobs.get(_job_key(on_screen, lane))

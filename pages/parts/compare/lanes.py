@@ -1,4 +1,8 @@
-"""Methods of the lanes, and the dialog that changes a lane's method or its steps."""
+"""Methods of the lanes, and the dialog that changes a lane's method or its steps.
+
+A lane shows the run of one method on the question. `session.lanes` has a text (`spec`) for each:
+the id of a method in the catalogue, or a line (sequence of operators) in its canonical form.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,7 @@ NEW_LANE_VIEWS = {"change": tr("A method"), "step": tr("Steps of your own")}
 def runnable_methods(catalogue: Mapping[str, Method]) -> dict[str, Method]:
     """Return the methods that can be run on the chosen graph or corpus.
 
-    Methods that need no graph fit both.
+    A method that neither searches a graph nor documents, such as a language model alone, fits both.
     """
     source = page_source()
     return {
@@ -47,6 +51,7 @@ def runnable_methods(catalogue: Mapping[str, Method]) -> dict[str, Method]:
 
 
 def _needs_no_graph(method: Method) -> bool:
+    """Return whether a method reads neither a graph nor a corpus."""
     stages = {operator.stage for operator in method.line.parts()}
     return not method.only_on and stages.isdisjoint(("graph", "extract", "retrieve", "refine"))
 
@@ -58,17 +63,17 @@ def restore_lanes() -> None:
     """
     source = page_source()
     kind = source.kind
-    old_kind = session.lanes_for
+    old_kind = session.lanes_source_kind
     if old_kind != kind:
         session.lanes_of_kind = {**session.lanes_of_kind, old_kind: session.lanes}
         session.lanes = session.lanes_of_kind.get(kind, list(source.default_lanes))
-        session.lanes_for = kind
+        session.lanes_source_kind = kind
 
 
 def lane_methods(catalogue: Mapping[str, Method]) -> list[Method]:
-    """Return the methods of the lanes.
+    """Return the lanes' methods, for the chosen kind of source.
 
-    A lane that cannot be read shows its error and is left out.
+    For a lane that cannot be read, its error is drawn, and the lane is left out.
     """
     lanes = []
     for spec in session.lanes:
@@ -79,9 +84,10 @@ def lane_methods(catalogue: Mapping[str, Method]) -> list[Method]:
 
 
 def handle_lane_click(lane: int, action: str) -> None:
-    """Handle a click on a lane's head.
+    """Handle a click on the head of the lane with this index.
 
-    `change`, `step` and `add` open the dialog; `remove` removes the lane.
+    The actions `change`, `step` and `add` open the dialog; `remove` removes the lane, unless it is
+    the only one.
     """
     lanes = session.lanes
     if action == "remove" and len(lanes) > 1 and 0 <= lane < len(lanes):
@@ -97,20 +103,22 @@ def draw_lane_dialog(
 ) -> None:
     """Draw the dialog of the lane that is being changed, if there is one.
 
-    It stays open while the page behind it is drawn again. `comparison` is what is on the screen.
+    It stays open while the page behind it is drawn again. `comparison` is the one on the screen,
+    whose results are drawn with the steps.
     """
     if session.choosing is None:
         return
+    # A lane with an index behind the last one is new.
     lane, action = session.choosing
     title = tr("Add a method")
     if lane < len(session.lanes):
         title = tr("Change method {lane}", lane=lane + 1)
-    st.dialog(title, width="large", on_dismiss=_close)(_draw_views)(
+    st.dialog(title, width="large", on_dismiss=_close_dialog)(_draw_views)(
         lane, action, catalogue, comparison
     )
 
 
-def _close() -> None:
+def _close_dialog() -> None:
     del session.choosing
 
 
@@ -141,14 +149,14 @@ def _draw_method_choice(lane: int, catalogue: Mapping[str, Method]) -> None:
     )
     if choice is not None and choice in catalogue:
         set_lanes([*lanes[:lane], choice, *lanes[lane + 1 :]])
-        _close()
+        _close_dialog()
         st.rerun()
 
 
 def _draw_steps(lane: int, comparison: MethodComparison | None) -> None:
-    """Draw the operators of the lane's line with their results.
+    """Draw an editor of the lane's line with its results.
 
-    Buttons run the changed line.
+    Buttons below it run the changed line.
     """
     method, old_line = None, Line()
     if lane < len(session.lanes):
@@ -189,7 +197,10 @@ def _draw_source(method: Method) -> None:
 def _outcomes(
     comparison: MethodComparison | None, bench: Bench, method: Method | None
 ) -> tuple[dict, list]:
-    """Return the results of the lane's steps, if its line was run."""
+    """Return the `block_outcomes` of the lane's line.
+
+    Both parts are empty before it was run.
+    """
     if comparison is not None and method is not None:
         for lane in comparison.lanes:
             if repr(lane.method.line) == repr(method.line) and lane.status == JOB_DONE:
@@ -200,16 +211,18 @@ def _outcomes(
 
 
 def _draw_changed_line(lane: int, line: Line | None, old_line: Line) -> None:
-    """Draw how the changed line differs, which models it lacks, and buttons to run it.
+    """Draw how the line was changed, and buttons to run it.
 
-    It runs in this lane or in a new one.
+    Models that it lacks are named. One button runs it in this lane, and one in a new lane. `line`
+    is None if it is incomplete.
     """
-    adding = lane >= len(session.lanes)
-    full = len(session.lanes) >= MAX_COMPARE_LANES
+    is_new_lane = lane >= len(session.lanes)
+    is_full = len(session.lanes) >= MAX_COMPARE_LANES
     words = "" if line is None else change_words(old_line, line)
     cannot_run = line is None or not words
+    cannot_add = cannot_run or is_full
     if line is None:
-        if adding:
+        if is_new_lane:
             caption("These steps cannot run yet.")
         else:
             caption("These steps cannot run. The step with the red border says why.")
@@ -220,42 +233,39 @@ def _draw_changed_line(lane: int, line: Line | None, old_line: Line) -> None:
         for text in missing_models(line, engine().models, session.model):
             st.caption(f":material/cloud_off: {plain(text)}")
     with st.container(horizontal=True):
-        if adding:
-            if button(
-                tr("Add this method"), key="lane-add", type="primary", disabled=cannot_run or full
-            ):
+        if is_new_lane:
+            if button(tr("Add this method"), key="lane-add", type="primary", disabled=cannot_add):
                 _use_line(lane - 1, repr(line), in_new_lane=True)
             return
-        disabled = cannot_run or full
         if button(
-            tr("Add as a new method"), key=f"beside-{lane}", type="primary", disabled=disabled
+            tr("Add as a new method"), key=f"beside-{lane}", type="primary", disabled=cannot_add
         ):
             _use_line(lane, repr(line), in_new_lane=True)
         if button(tr("Change this method"), key=f"apply-{lane}", disabled=cannot_run):
             _use_line(lane, repr(line))
-    if full:
+    if is_full:
         caption("At most {lanes} methods. Remove one first.", lanes=MAX_COMPARE_LANES)
 
 
 def _use_line(lane: int, spec: str, in_new_lane: bool = False) -> None:
     """Put a line into the lane, or into a new one, and ask the question."""
-    insert_line(lane, spec) if in_new_lane else _replace(lane, spec)
+    insert_line(lane, spec) if in_new_lane else _replace_lane(lane, spec)
     del session.lane_bench
-    _close()
+    _close_dialog()
     st.rerun()
 
 
 def set_lanes(lanes: list[str]) -> None:
-    """Set other lanes and ask.
+    """Replace the lanes, and ask the question.
 
-    Finished lanes are reused, and only new ones run.
+    Finished lanes are reused, so that only new ones run.
     """
-    session.lanes, session.edited = lanes, True
+    session.lanes, session.only_lanes_changed = lanes, True
     session.submit()
 
 
 def insert_line(lane: int, spec: str) -> None:
-    """Put a line into a new lane after this one and ask.
+    """Put a line into a new lane after the lane `lane`, and ask.
 
     If a lane runs it already, or there are `MAX_COMPARE_LANES`, a message says so instead.
     """
@@ -270,9 +280,9 @@ def insert_line(lane: int, spec: str) -> None:
 
 
 def lane_of_line(spec: str) -> int | None:
-    """Return the index of the lane that runs this line.
+    """Return the index of the lane that runs a canonical line.
 
-    None if none does. `spec` is the canonical text of the line.
+    None if no lane does.
     """
     catalogue = methods()
     for index, lane in enumerate(session.lanes):
@@ -286,18 +296,19 @@ def lane_of_line(spec: str) -> int | None:
 
 
 def insert_changed_line(spec: str, changed_line: str, or_in_place: bool = False) -> None:
-    """Put a changed line into a new lane after the lane that runs `spec`.
+    """Put a changed line after the lane with the text `spec`.
 
-    With `or_in_place` it replaces that lane if there are `MAX_COMPARE_LANES` already.
+    Without such a lane, it comes last. If there are `MAX_COMPARE_LANES` already, `or_in_place` lets
+    it replace the lane; otherwise a message is shown.
     """
     lanes = session.lanes
     lane = lanes.index(spec) if spec in lanes else len(lanes) - 1
     if or_in_place and len(lanes) >= MAX_COMPARE_LANES and lane_of_line(changed_line) is None:
-        _replace(lane, changed_line)
+        _replace_lane(lane, changed_line)
     else:
         insert_line(lane, changed_line)
 
 
-def _replace(lane: int, spec: str) -> None:
+def _replace_lane(lane: int, spec: str) -> None:
     lanes = session.lanes
     set_lanes([*lanes[:lane], spec, *lanes[lane + 1 :]])

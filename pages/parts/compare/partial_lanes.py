@@ -1,6 +1,6 @@
-"""Lanes that searched only some of the vectors, or whose graph is not built.
+"""Lanes that searched only some vectors, or lack a graph.
 
-The page shows the progress of the missing work, and asks again once it is done.
+The page Compare shows the progress of the missing work, and asks again once it is done.
 """
 
 from __future__ import annotations
@@ -26,16 +26,18 @@ from pages.parts.texts.graph_builds import draw_build_card
 
 
 def draw_partial_lanes(on_screen: ScreenComparison) -> None:
-    """Draw which lanes searched only a part, and how far encoding is.
+    """Draw the partly searched lanes, and the progress of encoding.
 
-    A button asks again. Nothing is drawn if everything was searched.
+    Once all are encoded, the question is asked again. A button does so earlier. Nothing is drawn
+    while lanes run, or if everything was searched.
     """
     if on_screen.job is None or not on_screen.job.has_ended:
         return
+    # `partly` is the searched part in words; empty if everything was searched.
     lanes = [lane for lane in on_screen.comparison.lanes if lane.state.partly]
     if not lanes:
         return
-    jobs = {job.key: job for lane in lanes for job in _jobs(lane.graph.digest)}
+    jobs = {job.key: job for lane in lanes for job in _encoding_jobs(lane.graph.digest)}
     if _all_encoded(on_screen, jobs):
         _ask_again()
         st.rerun()
@@ -64,15 +66,16 @@ def draw_partial_lanes(on_screen: ScreenComparison) -> None:
             caption("Encoding has stopped. Ask again to search what is there and encode the rest.")
 
 
-def _jobs(digest: str) -> list[Job]:
-    """Return the jobs that encode vectors of a graph."""
+def _encoding_jobs(digest: str) -> list[Job]:
+    """Return the jobs that encode vectors of the graph with this digest."""
     return engine().background_jobs.with_key_prefix(f"index-{digest}-vectors-")
 
 
 def _all_encoded(on_screen: ScreenComparison, jobs: Mapping[str, Job]) -> bool:
-    """Return whether the vectors that were encoded while this was on the screen are complete.
+    """Return whether all encoding jobs of this comparison are done.
 
-    It is True once for each comparison, and never while the bar shows another question.
+    These are the jobs that ran while it was on the screen. The result is True once for each
+    comparison, and never while the question bar has another question.
     """
     question_text = on_screen.comparison.ask.question.text
     old_keys = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
@@ -92,39 +95,39 @@ def _all_encoded(on_screen: ScreenComparison, jobs: Mapping[str, Job]) -> bool:
 
 
 def _ask_again() -> None:
-    """Ask again; the results of the other lanes are reused."""
-    session.submitted = session.edited = True
+    """Ask again, and reuse the finished lanes that searched everything."""
+    session.submitted = session.only_lanes_changed = True
 
 
 def draw_missing_graphs(on_screen: ScreenComparison) -> None:
     """Draw the graphs that failed lanes lack, each with the cost of building it.
 
-    Once some of them are built, by any visitor, and none is being built, the question is asked
-    again.
+    The question is asked again once at least one of them is built, by any visitor, and none is
+    being built.
     """
     corpus = on_screen.comparison.ask.source.corpus
     if on_screen.job is None or not on_screen.job.has_ended or corpus is None:
         return
-    missing = _missing_builds(on_screen.comparison, corpus)
-    if missing:
+    missing_builds = _missing_builds(on_screen.comparison, corpus)
+    if missing_builds:
         caption(
             "Failed methods need a graph that is not built yet. Once it is, they are asked again."
         )
-    is_building = [draw_build_card(corpus, build) for build in missing]
-    key, build_ids = session.lacked
+    is_building = [draw_build_card(corpus, build) for build in missing_builds]
+    key, build_ids = session.awaited_builds
     if key != on_screen.key:
         build_ids = frozenset()
-    build_ids |= {build.id for build in missing}
-    if len(missing) < len(build_ids) and not any(is_building):
-        del session.lacked
+    build_ids |= {build.id for build in missing_builds}
+    if len(missing_builds) < len(build_ids) and not any(is_building):
+        del session.awaited_builds
         session.submitted = True
         st.rerun()
-    elif missing:
-        session.lacked = (on_screen.key, build_ids)
+    elif missing_builds:
+        session.awaited_builds = (on_screen.key, build_ids)
 
 
 def _missing_builds(comparison: MethodComparison, corpus: Corpus) -> list[GraphBuild]:
-    """Return the missing builds that failed lanes need."""
+    """Return the graphs that failed lanes need, each once."""
     specs = [build_of(lane.line) for lane in comparison.lanes if lane.status == JOB_FAILED]
     required = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
     return [build for build in required if not build_status(corpus, build).can_be_opened]

@@ -1,4 +1,8 @@
-"""Presentation: one comparison on the screen without controls, and arrow keys to other cases."""
+"""Presentation on the page Compare: one comparison fills the screen, without controls.
+
+The arrow keys go to other saved cases. In the address, `present=1` starts the presentation, and
+`show` is the id of the presented case.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +25,10 @@ from pages.parts.compare.screen_board import (
 )
 from pages.parts.compare.screen_state import (
     ScreenComparison,
+    apply_link,
     open_case,
     screen_comparison,
     show_case,
-    take_link,
 )
 from pages.parts.question.permalink import MAX_COMPARE_LANES, read_link
 from pages.parts.shared.actions import button
@@ -35,7 +39,7 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-# Everything around the lanes is hidden, and the lanes fill the screen.
+# Hides everything around the lanes, and lets them fill the screen.
 PRESENTATION_STYLE = """<style>
 [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { \
 display: none !important; }
@@ -52,8 +56,9 @@ def is_presenting() -> bool:
 def present(repair: Callable[[MethodComparison, int], None]) -> None:
     """Draw the presentation.
 
-    It shows the case of the address, else the comparison of the page, else the first case. `repair`
-    is called with the comparison and the index of the lane whose repair was clicked.
+    It shows the case that the address names, else the comparison on the page, else the first of the
+    cases to present. `repair` is called with the comparison and the index of the lane whose repair
+    was clicked.
     """
     st.html(PRESENTATION_STYLE)
     case_ids = session.present_cases or [case.id for case in demo(page_source())]
@@ -105,7 +110,10 @@ def _first_case(case_ids: list[str]) -> ScreenComparison | None:
 
 
 def _draw_head(on_screen: ScreenComparison, ids: list[str], index: int) -> None:
-    """Draw the question and the controls to go to other cases."""
+    """Draw the question, and follow the arrow keys.
+
+    `index` is the position of the presented case in `ids`.
+    """
     question = on_screen.comparison.ask.question
     data = {
         "question": question.text,
@@ -122,6 +130,7 @@ def _draw_head(on_screen: ScreenComparison, ids: list[str], index: int) -> None:
     if any(edit.get("leave") for edit in edits):
         leave_presentation()
         st.rerun()
+    # Each edit is one step back (-1) or forward (1). After the last case comes the first.
     target = (index + sum(edit["by"] for edit in edits if edit.get("by") in (-1, 1))) % len(ids)
     if target != index:
         _go_to_case(ids[target])
@@ -136,7 +145,7 @@ def _go_to_case(case: str) -> None:
         st.query_params["show"] = case
     else:
         st.query_params.pop("show", None)
-        take_link(read_link())
+        apply_link(read_link())
     st.rerun()
 
 
@@ -145,22 +154,23 @@ def _draw_lanes(
 ) -> None:
     """Draw the lanes, and update them while their job runs."""
     job = on_screen.job
-    running = job is not None and (not job.has_ended or on_screen.comparison.is_repairing)
+    was_running = job is not None and (not job.has_ended or on_screen.comparison.is_repairing)
 
-    @st.fragment(run_every=1.0 if running else None)
-    def follow() -> None:
+    @st.fragment(run_every=1.0 if was_running else None)
+    def update_board() -> None:
         draw_follow_up_errors(on_screen.comparison)
         data = add_earlier_answers(add_queue_length(payload(on_screen), on_screen), on_screen)
         data = {**data, "present": True, "most_lanes": MAX_COMPARE_LANES}
         clicks = board(data, key="presented_board")
         if clicks.repair is not None:
             repair(on_screen.comparison, int(clicks.repair))
-        if job is not None and running and job.has_ended and not on_screen.comparison.is_repairing:
+        is_repairing = on_screen.comparison.is_repairing
+        if job is not None and was_running and job.has_ended and not is_repairing:
             st.rerun()
-        if running:
+        if was_running:
             wait_for_news(on_screen)
 
-    follow()
+    update_board()
 
 
 def draw_present_button(cases: list[Case]) -> None:

@@ -1,4 +1,9 @@
-"""Sliders for alpha and beta of FastInsight, which rank the documents again without a model."""
+"""Sliders for alpha and beta of a FastInsight lane.
+
+They rank its documents again. Alpha smooths the scores of documents over their links, and beta is
+the weight of the structure of the graph when neighbours are added. The output of the reranker was
+saved with the lane, so no model is asked. The new values can be run as a new method.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +36,14 @@ MAX_MOVED_GOLD = 4  # moved gold documents that are listed
 
 @dataclass(frozen=True)
 class FastInsightSettings:
-    """Settings of a FastInsight line.
+    """Operators and limits of a FastInsight line.
 
     Attributes
     ----------
-    rerank, expand : its operators for re-ranking and for expansion.
-    budget : nodes that are read at most.
-    keep : documents that are passed on.
+    rerank, expand : its operators for re-ranking along links (with alpha) and for expansion to
+        neighbours (with beta).
+    budget : most nodes that the reranker reads.
+    keep : number of documents that are passed on.
     """
 
     rerank: GraphRerank
@@ -64,9 +70,11 @@ class RerankedDocument:
 
 
 def fastinsight_settings(lane: MethodLane) -> FastInsightSettings | None:
-    """Return the settings of a lane whose documents can be ranked again.
+    """Return the settings of a lane that can be ranked again.
 
-    None for any other. This needs the output that the lane's reranker saved in the state.
+    None for other lanes. The line must have a loop of an expansion and a re-ranking, in the
+    variants that `replay_loop` can compute. The state must have the hidden states of the reranker
+    and the question's vector.
     """
     state = lane.state
     loop = next((operator for operator in lane.method.line if isinstance(operator, Loop)), None)
@@ -95,15 +103,18 @@ def fastinsight_settings(lane: MethodLane) -> FastInsightSettings | None:
 def rerank_documents(
     lane: MethodLane, models: Models, lane_settings: FastInsightSettings, alpha: float, beta: float
 ) -> tuple[list[RerankedDocument], int]:
-    """Return the documents ranked with these values of alpha and beta.
+    """Return the documents ranked with these alpha and beta.
 
-    The number of nodes that could not be ranked, since the reranker did not read them, is returned
-    too.
+    Returns
+    -------
+    The documents, and the number of nodes that could not be ranked, because the reranker did not
+    read them in the run of the lane.
     """
     graph, state = lane.graph, lane.state
     assert state.hidden is not None and state.vector is not None and state.nodes is not None
     frames = next(step.frames for step in state.trace if step.operator == "Loop")
-    # The nodes that were read first, in the order of the first search.
+    # The first frame is the ranking before any round. The reranker read these nodes first, in the
+    # order of the first search.
     start = state.hidden.nodes[: len(frames[0].ranking)]
     index = vector_index(graph, models.encoder(lane_settings.expand.encoder), "nodes")
     similar = cached_similarity(graph, index, state.vector)
@@ -117,13 +128,13 @@ def rerank_documents(
         lane_settings.expand.keep,
         lane_settings.budget,
     )
-    gold_chunks = gold_rows(graph, lane.ask.question.gold)
+    gold_chunks = gold_rows(graph, lane.ask.question.gold)  # row numbers of chunks
     nodes = result.nodes.items
     titles = hit_titles(graph, "node", nodes)
     old_positions = state.nodes.positions
     rows = []
     for rank, (node, chunks) in enumerate(zip(nodes, chunk_lists(graph, "nodes", nodes)), 1):
-        old_rank = old_positions[node] + 1 if node in old_positions else None
+        old_rank = old_positions[node] + 1 if node in old_positions else None  # positions: from 0
         is_gold = not gold_chunks.isdisjoint(chunks)
         rows.append(RerankedDocument(rank, old_rank, titles[rank - 1], is_gold))
     return rows, result.unavailable_count
@@ -165,15 +176,15 @@ def draw_rerank_sliders(comparison: MethodComparison) -> None:
 def _draw_sliders(
     comparison: MethodComparison, lanes: list[tuple[MethodLane, FastInsightSettings]]
 ) -> None:
-    number = 0
+    lane_index = 0
     if len(lanes) > 1:
-        number = st.selectbox(
+        lane_index = st.selectbox(
             tr("Method"),
             range(len(lanes)),
             format_func=lambda i: lanes[i][0].method.line.words(),
             key="rerank-lane",
         )
-    lane, lane_settings = lanes[number]
+    lane, lane_settings = lanes[lane_index]
     slider_key = f"{lane.method.id}-{hash(comparison.ask.question.text)}"
     alpha = st.slider(
         tr("Smoothing (alpha)"),
@@ -221,7 +232,10 @@ def _document_text(row: RerankedDocument) -> str:
 
 
 def _gold_text(rows: list[RerankedDocument], keep: int) -> str:
-    """Return how many gold documents are passed on, and which moved."""
+    """Return how many gold documents are in the first `keep`.
+
+    It also tells how the others moved. Empty if there are no gold documents.
+    """
     gold = [row for row in rows if row.is_gold]
     if not gold:
         return ""

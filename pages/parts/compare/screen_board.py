@@ -1,6 +1,7 @@
-"""Board of the comparison on the screen, shared by all visitors who look at it.
+"""Board of the comparison on the screen, with all lanes.
 
-The page Compare and the presentation draw the same board.
+The page Compare and the presentation draw the same board. Visitors who look at the same comparison
+share one board, because its layout takes long to compute.
 """
 
 from __future__ import annotations
@@ -25,23 +26,24 @@ from pages.parts.shared.wording import tr
 # Boards that are on some screen, by the key of the comparison.
 _boards: WeakValueDictionary[str, Board] = WeakValueDictionary()
 _boards_lock = threading.Lock()
-NEWS_WAIT_SECONDS = 0.2  # one wait for news
-MAX_NEWS_WAITS = 7  # in one run of the page
-MAX_QUEUED_NEWS_WAITS = 25  # while the question waits for those of other visitors
+NEWS_WAIT_SECONDS = 0.2  # length of one wait for a change of the job
+MAX_NEWS_WAITS = 7  # waits in one run of the page
+MAX_QUEUED_NEWS_WAITS = 25  # waits in one run while the question waits for those of other visitors
 
 
 def screen_drawing(on_screen: ScreenComparison) -> Board:
     """Return the board of this comparison, stored in the session."""
-    if session.drawing is None or session.drawing[0] is not on_screen.comparison:
-        session.drawing = (on_screen.comparison, _board(on_screen))
-        del session.sent
-    return session.drawing[1]
+    if session.screen_board is None or session.screen_board[0] is not on_screen.comparison:
+        session.screen_board = (on_screen.comparison, _board(on_screen))
+        del session.board_payload
+    return session.screen_board[1]
 
 
 def _board(on_screen: ScreenComparison) -> Board:
     """Return the board of a comparison, shared with other visitors.
 
-    If node positions of another board are reused, it is a board for this visit alone.
+    After edits of the graph, a board for this visit alone is returned, whose nodes keep their
+    earlier positions.
     """
     previous = _board_with_other_edits(on_screen)
     if previous is not None:
@@ -54,32 +56,32 @@ def _board(on_screen: ScreenComparison) -> Board:
 
 
 def _board_with_other_edits(on_screen: ScreenComparison) -> Board | None:
-    """Return the board of the same question with other edits, whose node positions are reused.
+    """Return the board of the same question with other edits.
 
-    None if there is no such board.
+    Its node positions are reused. None if there is no such board.
     """
     ask = on_screen.comparison.ask
-    if session.drawing is not None:
-        old_ask = session.drawing[0].ask
+    if session.screen_board is not None:
+        old_ask = session.screen_board[0].ask
         if (
             old_ask.source == ask.source
             and old_ask.question.text == ask.question.text
             and old_ask.source.edits != ask.source.edits
         ):
-            return session.drawing[1]
+            return session.screen_board[1]
     job = job_before_edits()
     if job is None or not ask.source.edits or not job.has_ended:
         return None
     board = Board(job.comparison)
-    board.payload()
+    board.payload()  # computes the positions
     return board
 
 
 def drawable_screen(on_screen: ScreenComparison | None) -> ScreenComparison | None:
-    """Return what is on the screen.
+    """Return `on_screen` if its board can be drawn.
 
-    None with an error on the page if it cannot be drawn. Only a case may fail: its file may have
-    data that no run could make.
+    Otherwise draw an error and return None. Only a case may fail: its file may have data that no
+    run could make.
     """
     if on_screen is not None and on_screen.case is not None:
         try:
@@ -93,21 +95,21 @@ def drawable_screen(on_screen: ScreenComparison | None) -> ScreenComparison | No
 
 
 def payload(on_screen: ScreenComparison) -> dict[str, Any]:
-    """Return the data of the board, made again only if something has changed."""
+    """Return the board's data, computed again only after a change."""
     version = on_screen.job.version if on_screen.job is not None else 0
-    if session.sent[:2] != (on_screen.key, version):
-        session.sent = (
+    if session.board_payload[:2] != (on_screen.key, version):
+        session.board_payload = (
             on_screen.key,
             version,
             screen_drawing(on_screen).payload_of_version(version),
         )
-    return session.sent[2]
+    return session.board_payload[2]
 
 
 def add_queue_length(board: dict[str, Any], on_screen: ScreenComparison) -> dict[str, Any]:
     """Return the board's data with the number of other visitors' questions that come first.
 
-    The text is shown on each waiting lane. Once the comparison runs, the data stays as it is.
+    The text is shown on each waiting lane. Once the comparison runs, the data stays unchanged.
     """
     wait = engine().queue_wait(on_screen.job) if on_screen.job is not None else None
     if wait is None or not wait.n_others:
@@ -128,10 +130,11 @@ def draw_follow_up_errors(comparison: MethodComparison) -> None:
 
 
 def wait_for_news(on_screen: ScreenComparison) -> None:
-    """Wait a moment after drawing until there is something new to draw.
+    """Wait after drawing until the job has changed.
 
-    A screen without news thus causes few runs. The wait does not come before the drawing, because
-    Streamlit fades what a run has not drawn within half a second.
+    It waits 1.4 seconds at most, or 5 in the queue. A job without changes thus causes few runs of
+    the page. The wait comes after the drawing, because Streamlit fades everything that a run has
+    not drawn within half a second.
     """
     job = on_screen.job
     if job is None:
@@ -139,6 +142,6 @@ def wait_for_news(on_screen: ScreenComparison) -> None:
     wait = engine().queue_wait(job)
     for _ in range(MAX_QUEUED_NEWS_WAITS if wait is not None and wait.n_others else MAX_NEWS_WAITS):
         # Reading the session lets Streamlit interrupt the run if the user does something.
-        sent = session.sent
+        sent = session.board_payload
         if sent[0] != on_screen.key or job.wait_for_change(sent[1], NEWS_WAIT_SECONDS):
             return

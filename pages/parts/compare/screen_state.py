@@ -1,6 +1,7 @@
-"""State of the page Compare: what is on the screen, and how it is restored.
+"""State of the page Compare, and how it is restored.
 
-It comes from the address, from an earlier visit of the page, or from a shipped case.
+The comparison comes from the permalink in the browser's address, from an earlier visit of the page,
+or from a shipped case (a saved comparison that serves as an example).
 """
 
 from __future__ import annotations
@@ -35,13 +36,16 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 # Comparisons of shipped cases that are on some screen, by the id of the case.
-_examples: WeakValueDictionary[str, MethodComparison] = WeakValueDictionary()
+_example_comparisons: WeakValueDictionary[str, MethodComparison] = WeakValueDictionary()
 _examples_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class ScreenComparison:
-    """A comparison on the screen: that of a job, or of a case."""
+    """A comparison on the screen, with its job or case.
+
+    `key` identifies it among all comparisons. Either `job` or `case` is None.
+    """
 
     key: str
     comparison: MethodComparison
@@ -49,10 +53,10 @@ class ScreenComparison:
     case: Case | None = None
 
     def comparison_on_graph(self, ask: SourceQuestion) -> MethodComparison:
-        """Return the comparison on the graph that is asked now.
+        """Return the comparison, with the whole graph attached.
 
-        A case has only a part of its graph. The whole graph is attached if the case was made on it.
-        Raises `HopscopeError` if the case cannot be read.
+        A case is saved with only a part of its graph. Its lanes can be reused for `ask` if it was
+        made on the same graph. Raises `HopscopeError` if the case cannot be read.
         """
         if self.case is None:
             return self.comparison
@@ -62,101 +66,111 @@ class ScreenComparison:
 def restore_from_address() -> None:
     """Fill the session from the address if the user went to it.
 
-    Otherwise the session stays as it was. A complete question is asked without a click. A page that
-    is visited again shows its question and lanes, and asks again if its job was cancelled when the
-    user left. Back and Forward of the browser go to what the address names, which may be the first
-    page without a question. If the address differs from the session although the user did not go to
-    it, it is outdated: the browser sent it with a run before it received the present one.
+    The user goes to an address by a link, by typing it, or by Back and Forward of the browser. Its
+    question, if it has one, is asked without a click.
+
+    Otherwise the session stays as it is: a page that is visited again shows its question and lanes,
+    and asks again if its job was cancelled when the user left. An address that differs from the
+    session although the user did not go to it is outdated, because the browser sent it before it
+    received the present one.
     """
     link = _address_link()
-    if session.address is None:
+    if session.shown_link is None:
         _open_first(link)
-    elif _is_entered(link):
-        session.wanted = link
-    elif session.wanted is None:
-        # Another graph was chosen by hand, which wrote its own address.
-        if session.settled is None:
-            session.address = link
+    elif _was_entered(link):
+        session.wanted_link = link
+    elif session.wanted_link is None:
+        # No state of the bar: a graph was chosen in the sidebar, which wrote its own address.
+        if session.applied_bar_state is None:
+            session.shown_link = link
         _ask_again_if_left()
-    if session.wanted is not None:
-        _open_wanted(session.wanted)
+    if session.wanted_link is not None:
+        _open_wanted(session.wanted_link)
     session.arrived_by_navigation = False  # last, because a run can be interrupted before
 
 
 def _open_first(link: Permalink) -> None:
-    """Open the address of the first visit of the page, or leave it to `_open_wanted`."""
+    """Open the address at the first visit of the page.
+
+    If its source is not the chosen one, `_open_wanted` opens it, after the source is chosen.
+    """
     names_source = bool({"graph", "corpus", "case"} & set(st.query_params))
     if link.source != chosen_source() and names_source and link.source.is_available:
         # The session began on another page, where something else was chosen.
-        session.wanted = link
-    elif session.wanted is None:
-        _open(link)
+        session.wanted_link = link
+    elif session.wanted_link is None:
+        _open_link(link)
 
 
-def _is_entered(link: Permalink) -> bool:
-    """Return whether the user went to the address, which differs from the session."""
-    if not was_address_entered() or link == session.address:
+def _was_entered(link: Permalink) -> bool:
+    """Return whether the user went to an address not shown yet.
+
+    A click on the page's name in the navigation goes to an address without a question, which keeps
+    the session.
+    """
+    if not was_address_entered() or link == session.shown_link:
         return False
     return bool({"q", "case"} & set(st.query_params)) or not session.arrived_by_navigation
 
 
 def _open_wanted(link: Permalink) -> None:
-    """Show what the user went to, after its source is chosen in the sidebar."""
+    """Choose the source of a link, then show the link."""
     if link.source != chosen_source() and link.source.is_available:
-        # The sidebar takes it when it is drawn.
+        # The sidebar, which is drawn before the page, chooses the source in the next run.
         if session.source_wanted is None:
             session.source_wanted = link.source
             st.rerun()
         session.source = Session.source_wanted.take()
-    _open(link)
-    del session.wanted
+    _open_link(link)
+    del session.wanted_link
 
 
 def _address_link() -> Permalink:
-    """Return the link of the address.
+    """Return the link in the browser's address.
 
-    If the address names a case, it is the link of the case, or one with only its id if there is no
-    such case.
+    If the address names a case, it is the full link of the case, or if there is no such case a link
+    with only its id.
     """
     key = st.query_params.get("case", "")
     if not key:
         return read_link()
-    if session.address is not None and session.address.case == key:
-        return session.address
+    if session.shown_link is not None and session.shown_link.case == key:
+        return session.shown_link
     try:
         return case_link(get_case(key))
     except HopscopeError:
         return Permalink(case=key)
 
 
-def _open(link: Permalink) -> None:
-    """Show what an address names: its case, its question, or the first shipped case.
+def _open_link(link: Permalink) -> None:
+    """Show the case or question that a link names.
 
-    If the case cannot be opened, the error is stored as `trouble`, and the page is opened without a
-    case.
+    A link without both shows the first shipped case. If the case cannot be opened, the error is
+    stored as `question_error`, and a shipped case is shown instead.
     """
-    del session.trouble
+    del session.question_error
     if link.case:
         try:
             show_case(get_case(link.case))
-            screen_comparison()
+            screen_comparison()  # reads the case, which may fail
             return
         except HopscopeError as error:
-            session.trouble = error
+            session.question_error = error
             del session.case
     shows_example = link.case or (link.is_empty and "graph" not in st.query_params)
     examples = demo() if shows_example and not page_source().is_corpus else ()
     if examples:
         show_case(examples[0], link.model)
-        session.address = link
+        session.shown_link = link
     else:
-        take_link(link)
+        apply_link(link)
 
 
-def take_link(link: Permalink) -> None:
-    """Copy a link's question, lanes and switches into the session.
+def apply_link(link: Permalink) -> None:
+    """Copy a link into the session, and ask its question.
 
-    `address` is set last, because it marks the link as done.
+    `shown_link` is set last, because it marks the link as applied: a run of the page can be
+    interrupted before.
     """
     _fill_session(link)
     del session.case
@@ -165,11 +179,15 @@ def take_link(link: Permalink) -> None:
     if not session.job:
         engine().stop_waiting(waiter("compare").id)
     session.submit()
-    session.settled = bar_state()
-    session.address = link
+    session.applied_bar_state = bar_state()
+    session.shown_link = link
 
 
 def _fill_session(link: Permalink) -> None:
+    """Copy the contents of a link into the session.
+
+    Entities and known answers that the link lacks are those of the question in its set.
+    """
     set_question = known_question(link.question) or Question(link.question)
     session.question = link.question
     session.entities = list(link.entities or set_question.entities)
@@ -179,36 +197,39 @@ def _fill_session(link: Permalink) -> None:
     session.seed = link.seed
     session.model = link.model
     session.reader = link.reader
-    session.lanes_for = link.source.kind
+    session.lanes_source_kind = link.source.kind
     session.edits = list(link.edits)
     del session.choosing
 
 
 def show_case(case: Case, model: bool = True) -> None:
-    """Show a saved case, with its question and lanes ready to be asked again."""
+    """Show a saved case, with its question and lanes ready to be asked again.
+
+    If `model` is False, no language model answers when it is asked again.
+    """
     link = case_link(case)
     _fill_session(link)
     session.model = model and link.model
-    session.submitted, session.settled = False, bar_state()
+    session.submitted, session.applied_bar_state = False, bar_state()
     session.case = case
     del session.job
     engine().stop_waiting(waiter("compare").id)
-    session.address = link
+    session.shown_link = link
 
 
 def open_case(case: Case) -> None:
-    """Go to a case, also in the address, and choose its graph or corpus."""
-    session.wanted = case_link(case)
-    write_link(session.wanted)
+    """Go to a case in the next run, also in the address."""
+    session.wanted_link = case_link(case)
+    write_link(session.wanted_link)
 
 
 def clear_question() -> None:
     """Go to an empty question, and keep the lanes."""
     session.question, session.entities, session.answers, session.edits = "", [], [], []
-    session.settled = bar_state()  # so that the change of the bar asks nothing
-    del session.case, session.trouble
-    session.address = session_link()
-    write_link(session.address)
+    session.applied_bar_state = bar_state()  # so that the change of the bar asks nothing
+    del session.case, session.question_error
+    session.shown_link = session_link()
+    write_link(session.shown_link)
 
 
 def session_link() -> Permalink:
@@ -228,21 +249,22 @@ def session_link() -> Permalink:
 
 
 def screen_link(on_screen: ScreenComparison | None) -> Permalink | None:
-    """Return the link of what is on the screen.
+    """Return the link of the comparison on the screen.
 
-    None if it is the example of the first page, whose address stays empty.
+    If there is none, it is the link of the session. None for the shipped case that is shown at
+    first, because its address stays empty.
     """
     if on_screen is None:
         return session_link()
-    link = session.address
+    link = session.shown_link
     case = on_screen.case
     return link if case is None or (link is not None and case.id == link.case) else None
 
 
 def screen_comparison() -> ScreenComparison | None:
-    """Return what is on the screen, if anything.
+    """Return the comparison of the job, or else of the case.
 
-    Raises HopscopeError for a case that cannot be read.
+    None if there is neither. Raises HopscopeError for a case that cannot be read.
     """
     job = engine().jobs.get(session.job)
     if job is not None:
@@ -262,20 +284,20 @@ def _case_comparison(case: Case) -> MethodComparison:
     if not case.example:
         return comparison_of_case(case.id)
     with _examples_lock:
-        shared_comparison = _examples.get(case.id)
+        shared_comparison = _example_comparisons.get(case.id)
         if shared_comparison is None:
-            shared_comparison = _examples[case.id] = comparison_of_case(case.id)
+            shared_comparison = _example_comparisons[case.id] = comparison_of_case(case.id)
         return shared_comparison
 
 
 def _ask_again_if_left() -> None:
-    """Ask again if the page's job is unknown, or was cancelled on leaving."""
+    """Ask again if the job is unknown, or was cancelled on leaving."""
     if not session.job:
         return
     job = engine().jobs.get(session.job)
     if job is None or job.is_abandoned:
         session.submit()
-        session.edited = session.submitted
+        session.only_lanes_changed = session.submitted
 
 
 def draw_shipped_comparisons() -> None:

@@ -1,4 +1,4 @@
-"""Buttons that share, save and present the comparison on the screen."""
+"""Buttons that share, save and present a comparison."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pages.parts.shared.wording import tr
 def draw_sharing(on_screen: ScreenComparison, drawing: Board) -> None:
     """Draw the permalink, the downloads, the save form and the button to present.
 
-    The lanes may still be running.
+    `drawing` is the board of the comparison, whose lanes may still be running.
     """
     with st.popover(tr("Share")):
         case = on_screen.case
@@ -55,8 +55,8 @@ def draw_save_form(key: str, comparison: MethodComparison, link: Mapping[str, An
 
     Parameters
     ----------
-    key : key of the comparison.
-    link : query parameters that ask the same question again.
+    key : key of the comparison; the form tells if it was saved already.
+    link : query parameters that ask the same question again; they are saved with the case.
     """
     with st.popover(tr("Save")):
         if session.saved_case[0] == key and _case_exists(session.saved_case[1]):
@@ -94,10 +94,10 @@ def draw_save_form(key: str, comparison: MethodComparison, link: Mapping[str, An
         )
 
 
-def _case_exists(case: str) -> bool:
-    """Return whether a case still exists."""
+def _case_exists(case_id: str) -> bool:
+    """Return whether a case still exists and can be read."""
     try:
-        return bool(get_case(case))
+        return bool(get_case(case_id))
     except HopscopeError:
         return False
 

@@ -1,4 +1,7 @@
-"""Figures of a run on the page: table, pictures, operators, paired tests, and metrics."""
+"""Results of an evaluation run: recommendation, metrics, plots, paired tests and questions.
+
+The page Evaluate draws them in tabs, also while the run is going on.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from core.evaluation.reports import plots
 from core.evaluation.reports.budget_curves import BUDGET_METRICS, budget_curves
 from core.evaluation.reports.export import format_figure, with_interval
 from core.evaluation.reports.method_names import method_titles
-from core.evaluation.reports.ranks import ranking_metric as quality_of
+from core.evaluation.reports.ranks import ranking_metric
 from core.evaluation.reports.sensitivity import curves, varied_parameters
 from core.evaluation.reports.steps_table import step_effects_html
 from core.evaluation.reports.summary import RunSummary
@@ -61,7 +64,7 @@ def run_facts(run: Run) -> str:
 def set_titles(run: Run) -> str:
     """Return the quoted titles of a run's question sets.
 
-    For an unknown set its name.
+    A set that its source no longer has is given by its name.
     """
     titles: dict[str, str] = {}
     for source in sources_of(run.spec):
@@ -88,11 +91,12 @@ def draw_figures(run: Run) -> None:
         tr("Questions"),
         tr("What the metrics mean"),
     ]
+    # Tabs that only some runs have, with the condition and the function that draws them.
     extra_tabs = {
         tr("Judged in pairs"): (can_be_judged, draw_judged_pairs),
         tr("Why yours lost"): (has_own_method, draw_loss_causes),
     }
-    draw_by_name = {name: draw for name, (has, draw) in extra_tabs.items() if has(results)}
+    draw_by_name = {name: draw for name, (applies, draw) in extra_tabs.items() if applies(results)}
     # The open tab is in the address, so that a reload returns to it.
     tabs = st.tabs([*names, *draw_by_name], key=Session.evaluate_part.name, bind="query-params")
     table, changed, repairs_tab, pictures, tests, questions_tab, meanings = tabs[: len(names)]
@@ -102,6 +106,7 @@ def draw_figures(run: Run) -> None:
                 draw(results)
     with table:
         _draw_table(results)
+    # These two tabs compute for seconds, so they are drawn only when they are open.
     if changed.open:
         with changed:
             draw_changes(results)
@@ -119,6 +124,10 @@ def draw_figures(run: Run) -> None:
 
 
 def _draw_table(results: RunSummary) -> None:
+    """Draw the chosen metrics by method, with notes on them.
+
+    The effects and costs of the steps follow.
+    """
     names = st.multiselect(
         tr("Metrics"),
         results.reported_metrics,
@@ -129,7 +138,7 @@ def _draw_table(results: RunSummary) -> None:
     )
     if not names:
         return
-    part = _choose_hops(results)
+    part = _choose_hops(results)  # the results of all questions, or of those with some hops
     figures = part.table(names)
     titles = method_titles(results.run)
     advice = recommend(results.run) if part is results else None
@@ -196,7 +205,10 @@ def _draw_table(results: RunSummary) -> None:
 
 
 def _choose_hops(results: RunSummary) -> RunSummary:
-    """Draw the choice of a number of hops, and return the results of its questions."""
+    """Draw the choice of a number of hops, and return the results of its questions.
+
+    Nothing is drawn, and `results` are returned, if the questions do not differ in their hops.
+    """
     by_hops = results.by_hops()
     if len(by_hops) < 2:
         return results
@@ -213,7 +225,7 @@ def _choose_hops(results: RunSummary) -> RunSummary:
 
 
 def _draw_step_costs(results: RunSummary) -> None:
-    """Draw the average cost of each step of each method."""
+    """Draw the average cost per question of each step."""
     titles = method_titles(results.run)
     st.markdown(tr("**Average cost per step**"))
     rows = []
@@ -243,32 +255,35 @@ def _draw_step_costs(results: RunSummary) -> None:
 
 @lru_cache(maxsize=32)
 def _step_effects_html(number: int, created: float, done: int, failed: int) -> str:
+    """Return the effects of the steps, computed again after new rows."""
     return step_effects_html(summary(number))
 
 
 def _draw_pictures(results: RunSummary) -> None:
+    """Draw the choice of two metrics, and the plots."""
     table = results.table()
-    key_suffix = f"_{results.defaults.question_metric}"
-    useful = [
+    key_suffix = f"_{results.defaults.question_metric}"  # runs of other kinds have other choices
+    nonzero_metrics = [
         name for name in results.reported_metrics if any(row[name].mean for row in table.values())
     ]
     costs = [
         name
         for name in ("seconds", "tokens", "texts", "build_tokens", "build_seconds")
-        if name in useful
+        if name in nonzero_metrics
     ]
-    qualities = [name for name in useful if metric(name).better == "higher"]
+    qualities = [name for name in nonzero_metrics if metric(name).better == "higher"]
     if not qualities:
         caption("There is nothing to draw yet.")
         return
-    main_metric = quality_of(results)  # the metric on which the recommendation rests
-    fronts = [quality for _, quality in results.fronts]
-    first_quality = next(name for name in (main_metric, *fronts, *qualities) if name in qualities)
+    # First the metric on which the recommendation rests, then those of the Pareto fronts.
+    front_qualities = [quality for _, quality in results.fronts]
+    candidates = (ranking_metric(results), *front_qualities, *qualities)
+    default_quality = next(name for name in candidates if name in qualities)
     with st.container(horizontal=True):
         quality = st.selectbox(
             tr("Quality"),
             qualities,
-            qualities.index(first_quality),
+            qualities.index(default_quality),
             format_func=_title,
             width=260,
             key=f"figures_quality{key_suffix}",
@@ -304,22 +319,23 @@ def _draw_pictures(results: RunSummary) -> None:
 
 
 def _draw_tests(results: RunSummary) -> None:
-    names = method_titles(results.run)
-    if len(names) < 2:
+    """Draw the paired tests of all methods against a chosen one."""
+    titles = method_titles(results.run)
+    if len(titles) < 2:
         caption("There is only one method, so there is nothing to compare it with.")
         return
     base = st.selectbox(
         tr("Tested against"),
-        list(names),
-        format_func=names.__getitem__,
+        list(titles),
+        format_func=titles.__getitem__,
         width=320,
         key="figures_base",
         persist_state="session",
     )
-    tests = results.paired_tests([(other, base) for other in names if other != base])
+    tests = results.paired_tests([(other, base) for other in titles if other != base])
     rows = [
         {
-            tr("Method"): names[test.a],
+            tr("Method"): titles[test.a],
             tr("Metric"): _title(test.metric),
             tr("Mean difference"): format_figure(test.metric, test.difference),
             tr("95 % interval"): tr(
@@ -343,6 +359,7 @@ def _draw_tests(results: RunSummary) -> None:
 
 
 def _draw_meanings(results: RunSummary) -> None:
+    """Draw the definition, convention, unit and source of each reported metric."""
     for name in results.reported_metrics:
         description = metric(name).describe()
         with st.expander(f"{plain(tr(description['title']))} `{name}`"):
@@ -359,13 +376,14 @@ def _draw_meanings(results: RunSummary) -> None:
             )
 
 
-def _cell(name: str, figure, limit: int) -> str:
-    """Return a figure with its interval.
+def _cell(name: str, figure, max_passages: int) -> str:
+    """Return a figure with its interval, or a note.
 
-    A note if it needs more items than `limit`.
+    The note tells that the metric does not apply. It does not if the method returns at most
+    `max_passages`, fewer than the metric's cut-off. 0 stands for a metric that applies.
     """
-    if limit:
-        return tr("only {most:,} handed on", most=limit)
+    if max_passages:
+        return tr("only {most:,} handed on", most=max_passages)
     return with_interval(name, figure)
 
 

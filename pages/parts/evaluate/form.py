@@ -41,9 +41,9 @@ SUPPORT_JUDGES = {
 
 
 def draw_new_run() -> None:
-    """Draw the form.
+    """Draw the form, and start the evaluation when it is sent.
 
-    Without questions, draw the ways to add some.
+    Without questions, only the ways to add some are drawn.
     """
     source = question_set_source()
     titles = {**source.sets, **questions_of_runs(source)}
@@ -77,14 +77,16 @@ def draw_new_run() -> None:
             )
         settings = _choose_settings(source)
         selected = [methods_by_id[id] for id in method_ids]
-        selected, fits = _choose_prompt(selected) if settings["model"] else (selected, True)
-        max_concurrent, cap, valid = _choose_server_limits()
+        has_valid_prompt = True
+        if settings["model"]:
+            selected, has_valid_prompt = _choose_prompt(selected)
+        max_concurrent, cap, has_valid_cap = _choose_server_limits()
         if button(
             tr("Start"),
             key="evaluate-go",
             type="primary",
             icon="play_arrow",
-            disabled=not (valid and fits),
+            disabled=not (has_valid_cap and has_valid_prompt),
         ):
             begin_run(selected, sets, int(size), int(seed), max_concurrent, cap, **settings)
     _draw_more_questions(source)
@@ -109,7 +111,11 @@ def _draw_import(source: AnswerSource) -> None:
 
 
 def _choose_sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:
-    choice = Session.evaluate_chosen[f"{source.kind}-{source.name}"]
+    """Draw the choice of question sets, and return their names.
+
+    Sets to which a link or a button has led are selected once.
+    """
+    choice = Session.evaluate_set_choice[f"{source.kind}-{source.name}"]
     preselected = [name for name in Session.evaluate_sets.take() if name in titles]
     if preselected:
         choice.value = preselected
@@ -129,13 +135,17 @@ def _choose_sets(source: AnswerSource, titles: dict[str, str]) -> list[str]:
 
 
 def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> list[str]:
+    """Draw the choice of methods, and return their ids.
+
+    Methods just imported are selected once in addition.
+    """
     labels = {
         key: text for key, text in method_options(methods_by_id).items() if not is_heading(key)
     }
     choice = Session.evaluate_methods[source.kind]
     default_ids = [key for key in defaults_for(source).methods if key in labels]
-    preselected = [key for key in Session.evaluate_brought.take() if key in labels]
-    available = [key for key in choice.value if key in labels]  # a run may have been removed
+    preselected = [key for key in Session.evaluate_imported_methods.take() if key in labels]
+    available = [key for key in choice.value if key in labels]  # an import may have been removed
     if preselected or len(available) < len(choice.value):
         choice.value = list(dict.fromkeys([*(available or default_ids), *preselected]))
     return st.multiselect(
@@ -150,7 +160,10 @@ def _choose_methods(source: AnswerSource, methods_by_id: dict[str, Method]) -> l
 
 
 def _choose_settings(source: AnswerSource) -> dict[str, Any]:
-    """Draw and return the settings of language models and of timing."""
+    """Draw and return the settings of models and timing.
+
+    They are arguments of `make_plan`.
+    """
     with st.container(horizontal=True):
         model = st.toggle(
             tr("Language model answers"),
@@ -203,9 +216,10 @@ def _choose_settings(source: AnswerSource) -> dict[str, Any]:
 
 
 def _choose_prompt(selected: list[Method]) -> tuple[list[Method], bool]:
-    """Draw the choice of a prompt, and return the methods with it and whether it fits.
+    """Draw the choice of a prompt, and return the methods with it.
 
-    The methods that keep their own prompt are named on the page.
+    The second result is False if the prompt cannot be used. A prompt of the user cannot if it has
+    errors; these are drawn. Methods that keep their own prompt are named on the page.
     """
     prompts = published_prompts()
     titles = {
@@ -250,7 +264,7 @@ def _choose_prompt(selected: list[Method]) -> tuple[list[Method], bool]:
 def _choose_server_limits() -> tuple[int, Cap | None, bool]:
     """Draw and return the number of parallel requests, the spending limit, and if it is valid.
 
-    With 0 requests, the best number is determined.
+    0 requests let the run find the best number. The limit is None if there is none.
     """
     with st.expander(tr("Server limits and prices"), icon=":material/dns:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -281,9 +295,15 @@ def begin_run(
     cap: Cap | None = None,
     **settings: Any,
 ) -> None:
-    """Start the evaluation and show it.
+    """Start an evaluation and show it, or draw the error.
 
-    Show an error if that fails.
+    Parameters
+    ----------
+    selected : the methods.
+    sets : names of question sets.
+    size, seed : number of questions drawn of each set, and the seed of the draw.
+    max_concurrent : most parallel requests per server; 0 finds the best number.
+    settings : as `_choose_settings` returns them.
     """
     with shown_errors():
         with st.spinner(tr("Opening the graph or documents and drawing the questions")):

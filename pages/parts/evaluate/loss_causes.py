@@ -1,6 +1,7 @@
 """Causes of the losses of a user's own run or retriever, question by question.
 
-The user's method is compared with the nearest method that did not lose the question.
+A lost question is one that the user's method got wrong. For each, the method is compared with the
+most similar method of the evaluation that got it right. A tab of the page Evaluate shows this.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.diagnosis.wording import capitalised
 from core.evaluation.repairs.loss_report import (
     LossExplanation,
     LossReport,
@@ -29,7 +31,7 @@ MAX_LISTED_LOSSES = 20  # lost questions that are listed until the user asks for
 
 
 def has_own_method(results: RunSummary) -> bool:
-    """Return whether the run has a program or a file of the user."""
+    """Return whether the run has a user's program or file."""
     return bool(own_methods(results))
 
 
@@ -55,6 +57,7 @@ def draw_loss_causes(results: RunSummary) -> None:
 
 
 def _draw_method(report: LossReport, names: dict[str, str]) -> None:
+    """Draw a summary of one method's losses, and the lost questions."""
     with st.container(border=True, gap="small"):
         first, *rest = report.sentences(names)
         st.markdown(f"**{plain(first)}**")
@@ -71,25 +74,25 @@ def _draw_method(report: LossReport, names: dict[str, str]) -> None:
 
 def _draw_loss(loss: LossExplanation, names: dict[str, str], key: str) -> None:
     """Draw a lost question with its cause, the nearest method, and a change that would help."""
-    common = ""
+    common_text = ""  # how many documents both methods found; `loss.n_documents` is 0 if unknown
     if loss.n_documents:
-        common = tr(
+        common_text = tr(
             "; it shares {shared:,} of the {documents} that yours found",
             documents=many(loss.n_documents, "document"),
             shared=loss.n_shared,
         )
-    nearest = ""
+    nearest_text = ""
     if loss.nearest:
-        nearest = tr(
-            "{nearest} did not miss it{common}.", nearest=names[loss.nearest], common=common
+        nearest_text = tr(
+            "{nearest} did not miss it{common}.", nearest=names[loss.nearest], common=common_text
         )
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
         with st.container(gap=None, width="stretch"):
             st.text(loss.text)
-            cause = f"{loss.cause[:1].upper()}{loss.cause[1:]}."
-            st.caption(plain(" ".join(filter(None, [cause, nearest, loss.change]))))
+            cause = f"{capitalised(loss.cause)}."
+            st.caption(plain(" ".join(filter(None, [cause, nearest_text, loss.change]))))
         button(
             tr("Open"),
             partial(open_question, loss.question),

@@ -1,6 +1,6 @@
-"""Losses of the methods of a run, and one-step changes that recover some of them.
+"""Repairs: changes of one step that recover missed questions.
 
-A changed method can be evaluated with the others.
+A tab of the page Evaluate shows them. A changed method can be evaluated with the others.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ def _draw_method(run: Run, repairs: LineRepairs, names: dict[str, MethodName]) -
     with st.container(border=True, gap="small"):
         first, *other_sentences = repairs.sentences(str(names[repairs.method]))
         st.markdown(f"**{plain(first)}**")
+        # `back` has the questions that a change recovers.
         helpful = [attempt for attempt in repairs.attempts if attempt.back]
         if other_sentences and not helpful:
             st.caption(plain(other_sentences[0]))
@@ -79,7 +80,10 @@ def _draw_method(run: Run, repairs: LineRepairs, names: dict[str, MethodName]) -
 def _draw_attempt(
     run: Run, repairs: LineRepairs, attempt: Attempt, names: dict[str, MethodName], key: str
 ) -> None:
-    """Draw a change with its effect, and the button that evaluates it."""
+    """Draw a change with its effect, and a button that evaluates it.
+
+    If the run has this method already, its name is drawn instead of the button.
+    """
     method = repaired_method(run, repairs, attempt, names[repairs.method].plain)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"{repairs.attempt_text(attempt)}.", width="stretch")
@@ -104,6 +108,7 @@ def _draw_attempt(
 
 
 def _evaluate(run: Run, method: Method) -> None:
+    """Start a run with one more method, and show its figures."""
     job = add_methods(engine(), store(), run, [method])
     open_run(job.number)
     session.evaluate_part = tr("Figures")

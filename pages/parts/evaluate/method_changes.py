@@ -1,6 +1,8 @@
-"""Changes from one method to another: questions as bands between the stages that lose them.
+"""Changes from one method to another: stages that lose questions.
 
-A click on a band lists its questions.
+A flow diagram (assets/flow) has the stages of the first method on the left and those of the second
+on the right. A band connects the stages at which the two methods lose the same questions, or get
+them right. A click on a band lists its questions.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ from pages.parts.shared.wording import tr
 
 MAX_BAND_QUESTIONS = 20  # questions of a band that are listed until the user asks for all
 MAX_EXPLAINED_QUESTIONS = 100  # questions of a band whose causes are determined
+# By the stages before and after of a band: causes with their counts, the most frequent first.
+BandCauses = dict[tuple[str, str], tuple[tuple[str, int], ...]]
 RIGHT_RULES = {
     PASSAGE_MEASURE: tr(
         "A question counts as right if all its evidence is found, and in the prompt if one is "
@@ -61,16 +65,20 @@ def draw_changes(results: RunSummary) -> None:
     if a == b:
         caption("Choose two different methods.")
         return
-    flow_between = flow(results, a, b)
-    if flow_between is None:
+    method_flow = flow(results, a, b)
+    if method_flow is None:
         caption("No question that both were asked has a correct answer, so nothing can be drawn.")
         return
     causes = dict(_causes(run.id, run.created, run.done, run.failed, a, b))
-    _draw_picture(run, flow_between, names, causes)
-    _draw_band_questions(run, flow_between, names, causes)
+    _draw_picture(run, method_flow, names, causes)
+    _draw_band_questions(run, method_flow, names, causes)
 
 
 def _choose_methods(results: RunSummary, names: dict[str, str]) -> tuple[str, str]:
+    """Draw the choice of two methods, and return their ids.
+
+    By default these are the first method and the recommended one, or the second.
+    """
     advice = recommend(results.run)
     advised_method = advice.take if advice is not None and advice.take != results.methods[0] else ""
     options = list(names)
@@ -91,17 +99,14 @@ def _choose_methods(results: RunSummary, names: dict[str, str]) -> tuple[str, st
     return a, b
 
 
-def _draw_picture(
-    run: Run,
-    flow: Flow,
-    names: dict[str, str],
-    causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
-) -> None:
+def _draw_picture(run: Run, flow: Flow, names: dict[str, str], causes: BandCauses) -> None:
+    """Draw the flow diagram, whose bands can be clicked."""
     key = (run.id, flow.a, flow.b)
-    changed = {
-        (band.before, band.after): band for band in flow.bands if band.kind in ("won", "lost")
+    labels = {  # only of bands of questions that one of the methods got right
+        (band.before, band.after): f"{len(band.questions):,} {band.label}"
+        for band in flow.bands
+        if band.kind in ("won", "lost")
     }
-    labels = {stages: f"{len(band.questions):,} {band.label}" for stages, band in changed.items()}
     layout = flow_layout(flow, labels)
     for band_data, band in zip(layout["bands"], flow.bands):
         reason = _reason(band, causes.get((band.before, band.after), ()))
@@ -130,6 +135,7 @@ def _draw_picture(
 
 
 def _band_title(band: Band, flow: Flow, names: dict[str, str]) -> str:
+    """Return the number of a band's questions and their stages, in words."""
     count = many(len(band.questions), "question")
     stage_before = flow.stage_label(band.before)
     stage_after = flow.stage_label(band.after)
@@ -150,7 +156,8 @@ def _band_title(band: Band, flow: Flow, names: dict[str, str]) -> str:
 def _reason(band: Band, causes: tuple[tuple[str, int], ...]) -> str:
     """Return the most frequent cause of a band's change.
 
-    Of won questions, its opposite.
+    For won questions it is the opposite of the cause why the first method lost them. Empty for
+    bands without a change.
     """
     if not causes or band.kind not in ("won", "lost"):
         return ""
@@ -160,7 +167,7 @@ def _reason(band: Band, causes: tuple[tuple[str, int], ...]) -> str:
 
 
 def opposite_cause(words: str) -> str:
-    """Return the opposite of a cause.
+    """Return the opposite of a cause of loss.
 
     >>> from pages.parts.evaluate.method_changes import opposite_cause
     >>> opposite_cause("not in the prompt"), opposite_cause("never reached"), opposite_cause("ranked too low")
@@ -173,21 +180,22 @@ def opposite_cause(words: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _causes(number: int, created: float, done: int, failed: int, a: str, b: str) -> tuple:
-    """Return why questions were lost, by band, most frequent cause first with its count.
+def _causes(run_id: int, created: float, done: int, failed: int, a: str, b: str) -> tuple:
+    """Return the causes of the losses, as items of `BandCauses`.
 
-    For questions that the second method wins, they explain the loss of the first method; otherwise
-    that of the second. Bands of failed questions, and of questions without a change, are left out.
-    For a question that cannot be opened any more, the stage is the cause.
+    The losing method is the first one (`a`) for questions that the second one (`b`) wins, otherwise
+    the second one. Bands of failed questions, and of questions without a change, are left out. For
+    a question that cannot be opened any more, the stage is the cause. The numbers of rows, `done`
+    and `failed`, are part of the cache's key: a run that advances has its causes computed again.
     """
-    results = summary(number)
-    flow_between = flow(results, a, b)
-    if flow_between is None:
+    results = summary(run_id)
+    method_flow = flow(results, a, b)
+    if method_flow is None:
         return ()
-    drawn_by_question = {drawn.question.id: drawn for drawn in store().drawn_questions(number)}
+    drawn_by_question = {drawn.question.id: drawn for drawn in store().drawn_questions(run_id)}
     specs = {spec["id"]: spec for spec in results.run.spec["instances"]}
     causes = []
-    for band in flow_between.bands:
+    for band in method_flow.bands:
         method, stage = (a, band.before) if band.kind == "won" else (b, band.after)
         if band.kind not in ("won", "lost") or stage == "failed":
             continue
@@ -198,17 +206,12 @@ def _causes(number: int, created: float, done: int, failed: int, a: str, b: str)
                 lost = reopen_question(
                     engine(), store(), results.run, specs[method], drawn_by_question[question]
                 )
-            words[flow_between.stage_label(stage) if lost is None else lost.words(stage)] += 1
+            words[method_flow.stage_label(stage) if lost is None else lost.words(stage)] += 1
         causes.append(((band.before, band.after), tuple(words.most_common())))
     return tuple(causes)
 
 
-def _draw_band_questions(
-    run: Run,
-    flow: Flow,
-    names: dict[str, str],
-    causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
-) -> None:
+def _draw_band_questions(run: Run, flow: Flow, names: dict[str, str], causes: BandCauses) -> None:
     """Draw the questions of the open band, with buttons that open them or ask them again."""
     key, stages = session.evaluate_band
     bands = {(band.before, band.after): band for band in flow.bands}

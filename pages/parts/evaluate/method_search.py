@@ -1,4 +1,9 @@
-"""Search for a method: the form, the progress, the front, and its test on unseen questions."""
+"""Search for a method: form, progress, results and final test.
+
+The search tries combinations of operators on some questions. It looks for the Pareto front of
+quality against seconds or tokens. The best methods within the budget are then compared with
+published ones on unseen questions. A tab of the page Evaluate shows this.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +44,7 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
+# Default sets of the form, if the graph has them: to search with, and for the final test.
 TUNING_SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN_SETS = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 OTHER_QUESTIONS_NOTE = tr("From a set that is also searched with, other questions are taken.")
@@ -57,7 +63,10 @@ SECONDS_NOTE = tr(
 
 
 def draw_search() -> None:
-    """Draw the form, and the search of the address, else the last one."""
+    """Draw the form, and the search of the address.
+
+    If the address names none, it is the last search of the session.
+    """
     write(
         "Search thousands of step combinations for the best method within your time or token "
         "budget. The best ones are compared with published methods on questions that the "
@@ -66,10 +75,10 @@ def draw_search() -> None:
     options = _draw_form()
     if options is not None:
         _start_search(options)
-    name = st.query_params.get(SEARCH_PARAMETER) or session.search_last
-    if name in _plans:
-        _draw_plan(_plans[name])
-    elif name:
+    search_id = st.query_params.get(SEARCH_PARAMETER) or session.search_last
+    if search_id in _plans:
+        _draw_plan(_plans[search_id])
+    elif search_id:
         st.info(
             tr(
                 "The server was restarted since this search. What was tried is saved: start "
@@ -79,9 +88,9 @@ def draw_search() -> None:
 
 
 def _start_search(options: dict[str, Any]) -> None:
-    """Start a search, or draw the error.
+    """Start a search with these values, or draw the error.
 
-    Write the search into the address. A reload and other tabs find the search by the address.
+    The id of the search is written into the address, so that a reload or another tab shows it too.
     """
     st.query_params.pop(SEARCH_PARAMETER, None)
     del session.search_last
@@ -89,16 +98,20 @@ def _start_search(options: dict[str, Any]) -> None:
         plan = result_of(lambda: _make_plan(options))
     if plan is None or result_of(lambda: start_search(engine(), store(), plan)) is None:
         return
-    name = plan.search.file.stem
-    _plans.pop(name, None)
-    _plans[name] = plan
+    search_id = plan.search.file.stem
+    _plans.pop(search_id, None)  # so that it moves to the end
+    _plans[search_id] = plan
     while len(_plans) > MAX_RECENT_SEARCHES:
-        _plans.pop(next(iter(_plans)))
-    st.query_params[SEARCH_PARAMETER] = session.search_last = name
+        _plans.pop(next(iter(_plans)))  # the oldest
+    st.query_params[SEARCH_PARAMETER] = session.search_last = search_id
 
 
 def _draw_form() -> dict[str, Any] | None:
-    """Draw the form and return its values once it is sent, else None."""
+    """Draw the form, and return its values once it is sent.
+
+    Return None before that. The values are arguments of `plan_search`, except for `sets`, `sample`,
+    `unseen` and `unseen_sample`.
+    """
     source = question_set_source()
     known_sets, suffix = source.sets, f"{source.kind}_{source.name}"
     if not known_sets:
@@ -209,6 +222,7 @@ def _draw_form() -> dict[str, Any] | None:
 
 
 def _choose_kinds() -> list[str]:
+    """Draw and return the kinds of operators to combine on triples."""
     return st.multiselect(
         tr("Use steps from"),
         list(OPERATOR_KINDS),
@@ -221,9 +235,9 @@ def _choose_kinds() -> list[str]:
 
 
 def _choose_asking_kinds() -> tuple[list[str], int]:
-    """Draw and return the kinds of methods to try on documents, and the limit of model calls.
+    """Draw and return the kinds of operators, and the most model calls.
 
-    If no language model may be asked, the limit is 0.
+    This is for searches on documents. 0 calls if no language model may be asked.
     """
     if not st.toggle(
         tr("Ask language models too"),
@@ -259,9 +273,9 @@ def _make_plan(options: dict[str, Any]) -> SearchPlan:
 
 
 def _draw_plan(plan: SearchPlan) -> None:
-    """Draw the progress of a search, then its results.
+    """Draw the progress of a search and its results so far.
 
-    Results from before a cancellation or a failure are shown too.
+    Results from before a cancellation or a failure are drawn too.
     """
     job = engine().evaluations.get(f"search-{plan.search.file.stem}")
     config = plan.search.config
@@ -274,11 +288,11 @@ def _draw_plan(plan: SearchPlan) -> None:
         questions=many(len(config.tuning.drawn), "question"),
         set=config.tuning.set,
     )
-    good = tr(metric(config.quality).describe()["title"]).lower()
+    quality_title = tr(metric(config.quality).describe()["title"]).lower()
     caption(
         "A search: {on}, for {good}, within {budget:g} {cost} a question{asks}.",
         on=questions_text,
-        good=good,
+        good=quality_title,
         budget=config.budget,
         cost=COST_NOUNS[config.cost],
         asks=asks,
@@ -296,6 +310,7 @@ def _draw_plan(plan: SearchPlan) -> None:
             key="search-on",
             icon="play_arrow",
         )
+    # The verdict is that of the final test, None before it.
     points, verdict = job.result if job is not None and job.result else (plan.search.points(), None)
     if not points:
         return
@@ -331,7 +346,10 @@ def _continue_search(plan: SearchPlan) -> None:
 
 
 def _draw_verdicts(verdict: SearchVerdict) -> None:
-    """Draw the verdicts in words. The first point is the best on the tuning questions."""
+    """Draw the result of the final test in words.
+
+    It begins with the best method of the search.
+    """
     for index, opponent in enumerate(verdict.comparisons):
         sentence = f"{verdict.words(opponent)}."
         if index:
@@ -362,9 +380,10 @@ def _draw_verdicts(verdict: SearchVerdict) -> None:
 def _draw_table(
     points: Sequence[SearchPoint], best: Sequence[SearchPoint], config
 ) -> SearchPoint | None:
-    """Draw the lines that were tried, those of the front first, and return the selected one.
+    """Draw the tried lines, and return the selected one.
 
-    Without a selection it is the best one.
+    Those of the Pareto front come first. Without a selection it is the best one; None if the front
+    is empty.
     """
     order = [*best, *(point for point in points if point not in best)]
     rows = [
@@ -406,7 +425,10 @@ def _draw_table(
 
 
 def _draw_save_form(point: SearchPoint, plan: SearchPlan, verdict: SearchVerdict | None) -> None:
-    """Draw the form that saves a line, and a link to Compare."""
+    """Draw the form that saves a line, and a link to Compare.
+
+    On Compare it is asked an unseen question, next to the published method of the final test.
+    """
     config = plan.search.config
     st.markdown(
         tr("**Candidate {number}**: {words}", number=point.number, words=plain(point.line.words()))

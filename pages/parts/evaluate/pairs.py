@@ -1,4 +1,8 @@
-"""Pairwise judgement of a run's answers: start, progress, win rates and doubts."""
+"""Pairwise judgement of answers by a language model.
+
+The judge reads two answers to a question in both orders, and names the better one for several
+criteria. A tab of the page Evaluate starts this, and shows win rates, verdicts and doubts.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,7 @@ MATRIX_WIDTH = 465  # width of a picture in pixels; two fit side by side on a wi
 
 
 def can_be_judged(summary: RunSummary) -> bool:
-    """Return whether a language model answered and there are several methods."""
+    """Return whether there are several methods, with answers of a language model."""
     return len(summary.methods) > 1 and any(
         ANSWER_BY_MODEL in summary.answered_by(method) for method in summary.methods
     )
@@ -49,8 +53,8 @@ def draw_judged_pairs(summary: RunSummary) -> None:
         "one position cancels out."
     )
     try:
-        work = PairwiseJudge(summary.methods, answer_pairs(summary), engine().models)
-        tally = work.tally_saved()
+        judge = PairwiseJudge(summary.methods, answer_pairs(summary), engine().models)
+        tally = judge.tally_saved()  # the verdicts so far
     except HopscopeError as error:
         st.info(plain(str(error)))
         return
@@ -58,15 +62,19 @@ def draw_judged_pairs(summary: RunSummary) -> None:
     if job is not None:
         draw_job(job, "pairs", JUDGING_CANCELLED_NOTE if job.status == JOB_CANCELLED else "")
     if job is None or job.has_ended:
-        _draw_start(summary, tally, work.missing_reply_count)
+        _draw_start(summary, tally, judge.missing_reply_count)
         rerun_when_started(judging_job_key(summary))
     if tally.matches:
-        texts = {pair.question: pair.question_text for pair in work.pairs}
+        texts = {pair.question: pair.question_text for pair in judge.pairs}
         _draw_results(tally, method_names(summary.run), texts)
 
 
 def _draw_start(summary: RunSummary, tally: PairwiseTally, n_missing: int) -> None:
-    """Draw the button that starts or continues the judgement."""
+    """Draw the button that starts or continues the judgement.
+
+    `n_missing` is the number of the judge's replies that are not saved yet. Nothing is drawn if all
+    pairs are judged.
+    """
     n_left = tally.pair_count - len(tally.matches)
     if not n_left:
         return
@@ -80,8 +88,9 @@ def _draw_start(summary: RunSummary, tally: PairwiseTally, n_missing: int) -> No
             with shown_errors():
                 start_judging(engine(), summary)
                 st.rerun()
-        timing = SavedReplies().mean_cost(engine().models.weights(JUDGE_ROLE))
-        time = f", {rough_range_text(n_missing * timing[0])}" if timing else ""
+        # The first part are the seconds per reply; None if the model has no saved replies.
+        mean_cost = SavedReplies().mean_cost(engine().models.weights(JUDGE_ROLE))
+        time = f", {rough_range_text(n_missing * mean_cost[0])}" if mean_cost else ""
         sentence = tr(
             "{pairs} of answers left, {replies} of {judge}{time}.",
             pairs=many(n_left, "pair"),
@@ -99,6 +108,10 @@ def _draw_start(summary: RunSummary, tally: PairwiseTally, n_missing: int) -> No
 def _draw_results(
     tally: PairwiseTally, names: dict[str, MethodName], texts: dict[str, str]
 ) -> None:
+    """Draw doubts, win rates and verdicts. `texts` are the questions by id.
+
+    Win rates of criteria on which the judge did not decide better than by chance are collapsed.
+    """
     for sentence in tally.doubts():
         st.warning(plain(sentence), icon=":material/rule:")
     share = tr(
@@ -108,20 +121,20 @@ def _draw_results(
         judge=tally.judge,
     )
     st.caption(plain(f"{share}."))
-    deciding = [criterion for criterion in CRITERIA if tally.is_informative(criterion)]
-    if deciding:
+    informative = [criterion for criterion in CRITERIA if tally.is_informative(criterion)]
+    if informative:
         caption(
             "Row over column: the share of questions won, a tie as half, with its 95 % interval."
         )
-        _draw_matrices(tally, deciding, names)
-    undecided = [criterion for criterion in CRITERIA if criterion not in deciding]
-    if tally.readable_matches and undecided:
+        _draw_matrices(tally, informative, names)
+    uninformative = [criterion for criterion in CRITERIA if criterion not in informative]
+    if tally.readable_matches and uninformative:
         with st.expander(tr("Win rates without meaning")):
             caption(
                 "Both orders agree no more often than by chance, or one position is always "
                 "preferred: these rates rank no method."
             )
-            _draw_matrices(tally, undecided, names)
+            _draw_matrices(tally, uninformative, names)
     _draw_verdicts(tally, names, texts)
     if tally.readable_matches:
         st.download_button(
@@ -135,6 +148,7 @@ def _draw_results(
 
 
 def _draw_matrices(tally: PairwiseTally, criteria: list[str], names: dict[str, MethodName]) -> None:
+    """Draw the win rates and order agreement of each criterion."""
     with st.container(horizontal=True):
         for criterion in criteria:
             with st.container(width=MATRIX_WIDTH, gap=None):
@@ -145,7 +159,10 @@ def _draw_matrices(tally: PairwiseTally, criteria: list[str], names: dict[str, M
 def _draw_verdicts(
     tally: PairwiseTally, names: dict[str, MethodName], texts: dict[str, str]
 ) -> None:
-    """Draw all verdicts on request, with the judge's reasons."""
+    """Draw all verdicts with the judge's reasons, collapsed.
+
+    A pair has two rows, one for each order.
+    """
     with st.expander(tr("Every verdict")):
         rows = []
         for match in tally.matches:
@@ -163,8 +180,8 @@ def _draw_verdicts(
                     winner = verdict.winners[criterion] if verdict.winners else "–"
                     row[criterion.capitalize()] = winner
                 rows.append({**row, tr("Why"): verdict.why})
-        wide = {
+        column_widths = {
             tr("Question"): st.column_config.TextColumn(width="medium"),
             tr("Why"): st.column_config.TextColumn(width="large"),
         }
-        st.dataframe(rows, hide_index=True, column_config=wide)
+        st.dataframe(rows, hide_index=True, column_config=column_widths)

@@ -1,4 +1,8 @@
-"""Questions on documents that a language model writes: recipe, job and result."""
+"""Questions on documents that a language model writes: form, progress and result.
+
+The model invents users of the documents, tasks of each user and questions to each task. A recipe
+has these three numbers. The page Evaluate offers this for a corpus.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ WRITING_CANCELLED_NOTE = tr("Cancelled. Every reply is kept, and writing goes on
 
 
 def draw_question_writer(source: AnswerSource) -> None:
-    """Draw the recipe or the progress, and the questions that were written last."""
+    """Draw the form or the progress, and the last written questions."""
     job = engine().evaluations.get(writing_job_key(source.name))
     with st.expander(
         tr("Generate questions"),
@@ -61,16 +65,16 @@ def draw_question_writer(source: AnswerSource) -> None:
 
 def _draw_form(source: AnswerSource) -> None:
     defaults = Recipe()
-    limits = dict[str, Any](
+    bounds = dict[str, Any](
         min_value=1, max_value=MAX_RECIPE_COUNT, width=150, persist_state="session"
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        users = st.number_input(tr("Users"), value=defaults.users, key="writing_users", **limits)
+        users = st.number_input(tr("Users"), value=defaults.users, key="writing_users", **bounds)
         tasks = st.number_input(
-            tr("Tasks of each"), value=defaults.tasks, key="writing_tasks", **limits
+            tr("Tasks of each"), value=defaults.tasks, key="writing_tasks", **bounds
         )
         questions = st.number_input(
-            tr("Questions to each"), value=defaults.questions, key="writing_questions", **limits
+            tr("Questions to each"), value=defaults.questions, key="writing_questions", **bounds
         )
     about = st.text_area(
         tr("What the texts are about"),
@@ -104,8 +108,9 @@ def _writer_text(recipe: Recipe) -> str:
     """Return the model that writes, with the expected time if earlier replies show it."""
     models = engine().models
     title = models.title(QUESTION_WRITER_ROLE)
-    timing = SavedReplies().mean_cost(models.weights(QUESTION_WRITER_ROLE))
-    return f"{title}, {rough_range_text(recipe.replies * timing[0])}" if timing else title
+    # The first part are the seconds per reply; None if the model has no saved replies.
+    mean_cost = SavedReplies().mean_cost(models.weights(QUESTION_WRITER_ROLE))
+    return f"{title}, {rough_range_text(recipe.replies * mean_cost[0])}" if mean_cost else title
 
 
 def _start_writing(source: AnswerSource, recipe: Recipe, about: str) -> Job:
@@ -129,13 +134,16 @@ def _draw_written(source: AnswerSource, result: WrittenQuestions) -> None:
         caption("and {more:,} more", more=len(result.questions) - MAX_SHOWN_WRITTEN)
     button(
         tr("Evaluate on them"),
-        partial(_choose, default_set_name(source.name)),
+        partial(_select_set, default_set_name(source.name)),
         key="writing-choose",
         icon="checklist",
     )
 
 
-def _choose(name: str) -> None:
-    """Select the set, and let a language model answer, because only its answers can be judged."""
+def _select_set(name: str) -> None:
+    """Select a set in the form, with answers by a language model.
+
+    Only its answers can be judged in pairs.
+    """
     session.evaluate_sets = [name]
     session.evaluate_model = True

@@ -1,4 +1,7 @@
-"""Questions of a run: a table with a metric of each method, and one question opened."""
+"""Questions of an evaluation run, as a table and one by one.
+
+The opened question is drawn from saved data, as a comparison of its methods on Compare.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,11 @@ MAX_TABLE_QUESTIONS = 200  # most questions of the table
 
 
 def draw_questions(summary: RunSummary) -> None:
-    """Draw every question with one metric by method.
+    """Draw the table of questions with one metric by method.
 
-    A selected row can be opened.
+    A button opens the selected row. Questions can be filtered by their words, and by whether the
+    methods differ. A method has no value for a failed question, and for a metric with a higher
+    cut-off than it returns passages.
     """
     names = method_titles(summary.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -45,7 +50,7 @@ def draw_questions(summary: RunSummary) -> None:
             key=f"questions_metric_{summary.defaults.question_metric}",
             persist_state="session",
         )
-        differ = st.toggle(
+        must_differ = st.toggle(
             tr("Only where they differ"), key="questions_differ", persist_state="session"
         )
         words = st.text_input(
@@ -64,7 +69,7 @@ def draw_questions(summary: RunSummary) -> None:
         id: cells
         for id, cells in rows_by_question.items()
         if contains_words(cells[tr("Question")], words)
-        and (not differ or len({cells.get(name) for name in names.values()}) > 1)
+        and (not must_differ or len({cells.get(name) for name in names.values()}) > 1)
     }
     if not rows:
         caption("No question matches.")
@@ -95,7 +100,7 @@ def draw_questions(summary: RunSummary) -> None:
 
 
 def open_question(question: str) -> None:
-    """Show the lanes of a question."""
+    """Show one question of the run, with a lane for each method."""
     st.query_params["question"] = question
 
 
@@ -106,17 +111,17 @@ def _back_to_evaluation() -> None:
 def draw_question(number: int, question: str) -> None:
     """Draw a question of a run as on Compare, from the saved data.
 
-    Raises BadInput for an unknown question.
+    `question` is its id, and `number` that of the run. Raises BadInput for an unknown question.
     """
     run = store().run(number)
     button(tr("The evaluation"), _back_to_evaluation, icon="arrow_back", type="tertiary")
-    samples = {sample.question.id: sample for sample in store().drawn_questions(number)}
-    if question not in samples:
+    drawn_by_id = {drawn.question.id: drawn for drawn in store().drawn_questions(number)}
+    if question not in drawn_by_id:
         text = tr(
             "Evaluation {number} holds no question “{question}”.", number=number, question=question
         )
         raise BadInput(text)
-    sample = samples[question]
+    drawn = drawn_by_id[question]
     names = method_titles(run)
     method_ids = tuple(names)
     if len(names) > MAX_COMPARE_LANES:
@@ -130,28 +135,28 @@ def draw_question(number: int, question: str) -> None:
                 key=f"lanes-{number}",
             )
         )
-    st.subheader(plain(sample.question.text), anchor=False)
+    st.subheader(plain(drawn.question.text), anchor=False)
     facts = []
-    if not sample.source.is_corpus:
-        start = ", ".join(sample.question.entities) or tr("what is found in it")
+    if not drawn.source.is_corpus:
+        start = ", ".join(drawn.question.entities) or tr("what is found in it")
         facts.append(tr("Starts at {entities}", entities=start))
-    if sample.question.answers:
-        facts.append(tr("Correct answers: {answers}", answers=", ".join(sample.question.answers)))
+    if drawn.question.answers:
+        facts.append(tr("Correct answers: {answers}", answers=", ".join(drawn.question.answers)))
     st.caption(plain(" · ".join(facts)))
     key = f"evaluation-{number}-{question}-{'-'.join(method_ids)}"
     comparison = Session.evaluation_open.get_or_compute(
-        key, lambda: _rows_as_comparison(run, sample, method_ids)
+        key, lambda: _rows_as_comparison(run, drawn, method_ids)
     )
     drawing = finished_board(comparison, key)
     with st.container(horizontal=True):
-        draw_ask_link(run, sample, method_ids)
+        draw_ask_link(run, drawn, method_ids)
         downloads(comparison, drawing, f"hopscope-evaluation-{number}")
 
 
-def draw_ask_link(run: Run, sample: DrawnQuestion, method_ids: Sequence[str]) -> None:
+def draw_ask_link(run: Run, drawn: DrawnQuestion, method_ids: Sequence[str]) -> None:
     """Draw the link that asks a question of a run on Compare by these methods."""
-    link = {"q": sample.question.text, "lane": list(method_ids)} | sample.address.parameters
-    link |= {"e": list(sample.question.entities), "a": list(sample.question.answers)}
+    link = {"q": drawn.question.text, "lane": list(method_ids)} | drawn.address.parameters
+    link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)}
     if not run.spec["model"]:
         link["llm"] = "0"
     st.page_link(
@@ -163,18 +168,18 @@ def draw_ask_link(run: Run, sample: DrawnQuestion, method_ids: Sequence[str]) ->
 
 
 def _rows_as_comparison(
-    run: Run, sample: DrawnQuestion, method_ids: tuple[str, ...]
+    run: Run, drawn: DrawnQuestion, method_ids: tuple[str, ...]
 ) -> MethodComparison:
-    """Return the rows of a question as a comparison.
+    """Return the saved results on a question as a comparison.
 
-    It is on the question's graph, or on the documents that were asked and the graphs built of them.
+    The graph of the question, or the corpus and the graphs built of it, are opened for that.
     """
-    source = sample.open(engine())
+    source = drawn.open(engine())
     environment = engine().environment
     return reopen_comparison(
         store(),
         run,
-        sample.question.id,
+        drawn.question.id,
         source,
         method_ids,
         lambda line: open_lane_graph(line, source, environment),

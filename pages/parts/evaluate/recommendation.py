@@ -1,4 +1,7 @@
-"""Recommendation of a run: one sentence, its reasons, and more questions if they would decide."""
+"""Recommendation of a method by an evaluation run.
+
+The page Evaluate draws it above the figures.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ from pages.parts.shared.wording import tr
 
 
 def draw_recommendation(run: Run) -> None:
-    """Draw the recommendation above the figures.
+    """Draw the recommendation, if there is one, with its reasons.
 
-    Nothing if there is none.
+    If more questions could decide between methods, a button evaluates these.
     """
     advice = recommend(run)
     if advice is None:
@@ -39,7 +42,10 @@ def draw_recommendation(run: Run) -> None:
 
 
 def recommend(run: Run) -> Recommendation | None:
-    """Return the recommendation on the rows that a run has now."""
+    """Return the recommendation from the present rows of a run.
+
+    None if they allow none.
+    """
     return _cached_recommendation(run.id, run.created, run.done, run.failed)
 
 
@@ -47,9 +53,11 @@ def recommend(run: Run) -> Recommendation | None:
 def _cached_recommendation(
     number: int, created: float, done: int, failed: int
 ) -> Recommendation | None:
+    """Return the recommendation, computed again after new rows."""
     return recommendation(summary(number))
 
 
 def _ask_more_questions(run: Run, size: int) -> None:
+    """Start a run with more questions, and show it."""
     job = evaluate(engine(), store(), enlarge_plan(store(), run, size, engine().graph))
     open_run(job.number)

@@ -1,4 +1,7 @@
-"""Progress of an evaluation, its continuation, and the list of all evaluations."""
+"""Progress, continuation and downloads of a run, and all runs.
+
+An answer of a run is the result of one method on one question.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,7 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 MAX_LISTED_RUNS = 30  # newest runs that are listed
+MIN_REDRAW_SECONDS = 5  # least time between two drawings of the figures of a running evaluation
 
 
 def job_of(run: Run) -> Job | None:
@@ -39,9 +43,9 @@ def job_of(run: Run) -> Job | None:
 
 
 def draw_progress(run: Run) -> None:
-    """Draw the progress of an evaluation.
+    """Draw the progress of a running evaluation.
 
-    If it was stopped, with a button that continues it.
+    If answers are missing although no job works on the run, draw a button that continues the run.
     """
     job = job_of(run)
     if job is not None and not job.has_ended:
@@ -63,8 +67,8 @@ def draw_progress(run: Run) -> None:
                 width="stretch",
             )
             refusal = visitor_refusal(EVALUATION_OWNER_KIND, str(run.id))
-            cap, valid = _choose_limit(run, job)
-            why_not = refusal if valid else tr("Correct the limit first.")
+            cap, is_valid = _choose_limit(run, job)
+            why_not = refusal if is_valid else tr("Correct the limit first.")
             resume = partial(resume_run, run, cap)
             button(tr("Go on"), resume, key="resume", icon="play_arrow", why_not=why_not)
 
@@ -79,24 +83,24 @@ def draw_progress_bar(job: Job, run: Run) -> None:
         st.rerun()
     progress_bar(job, "cancel")
     run_now = store().run(run.id)
-    n_drawn, when = session.evaluate_drawn
-    if run_now.done + run_now.failed != n_drawn and time.monotonic() - when > 5:
-        session.evaluate_drawn = (run_now.done + run_now.failed, time.monotonic())
+    n_drawn, drawn_at = session.evaluate_figures_drawn
+    n_answers = run_now.done + run_now.failed
+    if n_answers != n_drawn and time.monotonic() - drawn_at > MIN_REDRAW_SECONDS:
+        session.evaluate_figures_drawn = (n_answers, time.monotonic())
         st.rerun()
 
 
 def draw_result_job(
-    run: Run, key: str, name: str, begin: Callable[..., Any], label: str, icon: str, wait: str
+    run: Run, key: str, name: str, begin: Callable[..., Any], label: str, icon: str, wait_text: str
 ) -> Sequence[Any]:
     """Draw a job on the results of a run: the start button, or the progress.
 
-
     Parameters
     ----------
-    key, name : key of the job, and the name of its controls.
-    begin : starts it, given the engine, the store and the run.
-    label, icon : of the button.
-    wait : the text while the run itself is running.
+    key, name : key of the job, and the beginning of the keys of its controls.
+    begin : starts the job, given the engine, the store and the run.
+    label, icon : of the start button.
+    wait_text : shown instead of the start button while the run itself is running.
 
     Returns
     -------
@@ -111,7 +115,7 @@ def draw_result_job(
         if job.result:
             return job.result
     if run_job is not None and not run_job.has_ended:
-        st.caption(wait)
+        st.caption(wait_text)
         return ()
     action = partial(begin, engine(), store(), run)
     button(label, action, key=f"{name}-go", type="primary", icon=icon)
@@ -120,11 +124,15 @@ def draw_result_job(
 
 
 def _choose_limit(run: Run, old_job: Job | None) -> tuple[Cap | None, bool]:
-    """Draw the spending limit for continuing a run, and return it and whether it is valid.
+    """Draw the field of the spending limit for continuing a run.
 
     The field has the earlier limit at first. Without a language model there is no field.
+
+    Returns
+    -------
+    The limit, None for no limit, and whether the text in the field is valid.
     """
-    work = getattr(old_job, "evaluation", None)
+    work = getattr(old_job, "evaluation", None)  # settings of the earlier job in this process
     if not (run.spec["model"] or (work and work.cap)):
         return None, True
     return draw_spending_limit(f"evaluate_cap-{run.id}", work.cap if work else None)
@@ -133,7 +141,8 @@ def _choose_limit(run: Run, old_job: Job | None) -> tuple[Cap | None, bool]:
 def resume_run(run: Run, cap: Cap | None = None) -> None:
     """Continue a run where it stopped.
 
-    If the models have changed since, begin a new run.
+    The number of parallel requests is that of the earlier job. If the models have changed since, a
+    new run is begun. The run that goes on is shown.
     """
     work = getattr(job_of(run), "evaluation", None)
     max_concurrent = work.max_concurrent if work else 0
@@ -185,13 +194,16 @@ def _summary_json(results: RunSummary) -> str:
 
 
 def _download(
-    run: Run, label: str, make: Callable[[RunSummary], str], ending: str, mime: str
+    run: Run, label: str, make: Callable[[RunSummary], str], suffix: str, mime: str
 ) -> None:
-    """Draw the button that downloads a file made of a run's summary."""
+    """Draw a button that downloads a file of a run's summary.
+
+    The file is made when the button is clicked.
+    """
     st.download_button(
         label,
         lambda: make(summary(run.id)),
-        f"{_file_stem(run)}{ending}",
+        f"{_file_stem(run)}{suffix}",
         mime,
         on_click="ignore",
         width="stretch",
@@ -199,12 +211,12 @@ def _download(
 
 
 def summary(number: int) -> RunSummary:
-    """Return the summary of a run as it is now."""
+    """Return the summary of the present rows of a run."""
     return RunSummary(store().run(number), store().rows(number))
 
 
 def draw_runs() -> None:
-    """Draw the list of evaluations, newest first."""
+    """Draw the newest evaluations, each with a button that opens it."""
     known_runs = store().runs()
     if not known_runs:
         caption(
@@ -247,7 +259,7 @@ def draw_runs() -> None:
 
 
 def open_run(number: int) -> None:
-    """Show a run."""
+    """Show the run with this number, by writing it into the address."""
     st.query_params["run"] = str(number)
 
 
@@ -258,6 +270,6 @@ def remove_run(number: int) -> None:
 
 
 def leave_run() -> None:
-    """Go back to the form and the list."""
+    """Go back to the form and the list of runs."""
     st.query_params.pop("run", None)
     st.query_params.pop("question", None)

@@ -1,1 +1,1 @@
-"""Parts of the page Graphs: pictures, a walk, shape, downloads and removal."""
+"""Parts of the page Graphs: pictures, a walk, counts, downloads and removal."""

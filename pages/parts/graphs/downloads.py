@@ -1,4 +1,4 @@
-"""Download of a graph in a format of other tools."""
+"""Download of a graph in a format of other graph tools."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from core.io.temporary_folders import temporary_folder
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
+# Version numbers behind the names of tools, which the page leaves out.
 VERSION_PATTERN = re.compile(r" \d[\d.]{1,20}")
 # Most triples that are written for a browser, which takes some 20 seconds. The command line has no
 # limit.
@@ -28,7 +29,11 @@ MAX_DOWNLOAD_TRIPLES = 3_000_000
 
 
 def draw_download(graph: Any) -> None:
-    """Draw the choice of a format, the download button, and what the format leaves out."""
+    """Draw the choice of a format, and the download button.
+
+    A note tells what the format leaves out. For a graph that is too large, the shell command that
+    exports it is drawn instead.
+    """
     if graph.n_edges > MAX_DOWNLOAD_TRIPLES:
         st.caption(
             tr(
@@ -61,9 +66,9 @@ def draw_download(graph: Any) -> None:
 
 
 def graph_file(graph: Any, format: str, name: str) -> bytes:
-    """Return the file of a graph in a format.
+    """Return the bytes of a graph's file in a format, named `name`.
 
-    A zip archive if the format has several tables.
+    A format without a suffix has several files, which are returned as a zip archive.
     """
     folder = temporary_folder()
     try:

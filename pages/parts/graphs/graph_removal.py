@@ -16,7 +16,7 @@ from pages.parts.shared.wording import tr
 def draw_remove_button(name: str) -> None:
     """Draw the button that removes a graph after a confirmation.
 
-    Nothing is drawn for a shipped graph.
+    Nothing is drawn for a shipped graph, which cannot be removed.
     """
     if own_folder(name) is None:
         return

@@ -1,4 +1,7 @@
-"""Live database on the page Graphs: fetch and show the neighbourhood of one entity."""
+"""Live database on the page Graphs: fetch and show the neighbourhood of one entity.
+
+The graph of a live database stays in the database. Only the part around the entity is fetched.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from pages.parts.shared.wording import tr
 def named_neighbourhood(graph: Any) -> Any | None:
     """Return the neighbourhood of the entity that the user names in a live database.
 
-    None as long as no entity is named. Any other graph is returned unchanged.
+    None if no entity is named, or the fetch fails. A graph that is not live is returned unchanged.
     """
     if graph.live is None:
         return graph
@@ -74,6 +77,6 @@ def draw_fetch_button(graph: Any) -> None:
 
 
 def _clear_entity() -> None:
-    """Clear the named entity."""
+    """Clear the named entity, so that its fetch does not restart."""
     session.around = ""
     st.query_params.pop("entity", None)

@@ -1,6 +1,7 @@
 """First picture of a graph: its best connected entities and the edges between them.
 
-Each relation has a colour, which a legend explains.
+The page Graphs draws it before a walk begins. Each frequent relation has a colour, which a legend
+explains. The entities are hubs (the most edges), joints (which connect hubs) and further ones.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from pages.parts.graphs.walk_view import (
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
+# Colours of the most frequent relations, on a light and a dark page.
 HUES_LIGHT = (
     "#0b6fb3",
     "#c2570c",
@@ -44,11 +46,14 @@ HUES_LIGHT = (
     "#3d7a8a",
 )
 HUES_DARK = ("#6cb4ee", "#f2a25c", "#5fd3a0", "#e58bc4", "#e0c24f", "#a99cf5", "#f28b82", "#7fcbdc")
-EVEN_WEIGHT = 0.55  # weight of the evenly spread positions against those of the layout, 0 to 1
+# Share of the evenly spread position in a node's position, 0 to 1; the rest is that of the layout.
+EVEN_WEIGHT = 0.55
 MAX_PUSH_ROUNDS = 300  # most rounds that push overlapping names apart
+PUSH_SHARE = 0.3  # part of the overlap by which a round moves a node
+LETTER_HALF_WIDTH = 0.27  # half of a letter's mean width, as a part of the font size
 # Radius of the dot and font size of the name, in pixels, by role.
 ROLE_SIZES = {"hub": (22, 17), "joint": (10, 13), "further": (7, 12)}
-ROLE_COLOURS = {"hub": "here", "joint": "near", "further": "far"}  # names of colours
+ROLE_COLOURS = {"hub": "here", "joint": "near", "further": "far"}  # keys of LIGHT_COLOURS
 
 
 @st.cache_data(max_entries=32, show_spinner=tr("Drawing the graph …"))
@@ -60,7 +65,7 @@ def overview_part(digest: str, _graph: Any) -> Overview:
 def overview_html(graph: Any, view: Overview, dark: bool) -> str:
     """Return the picture as an HTML page, which loads nothing and has all names escaped.
 
-    It is cached by the graph's digest and the words of its relations.
+    It is cached by the graph's digest, the words of its relations and `dark` (a dark page).
     """
     table = dict(relation_table(graph.name))
     return _overview_page(graph.digest, graph.name, table, dark, graph, view)
@@ -75,6 +80,7 @@ def _overview_page(
     _graph: Any,
     _view: Overview,
 ) -> str:
+    """Return the page. Streamlit's cache ignores the parameters with an underscore."""
     graph, view = _graph, _view
     colours, hues = (DARK_COLOURS, HUES_DARK) if dark else (LIGHT_COLOURS, HUES_LIGHT)
     net = network(colours)
@@ -99,7 +105,7 @@ def _overview_page(
             y=positions[node][1],
             outer=role == "further",
         )
-    hue = dict(zip(_relations(relations_by_pair), hues))
+    hue = dict(zip(_relations(relations_by_pair), hues))  # rarer relations get no hue
     for (head, tail), relations in relations_by_pair.items():
         text = ", ".join(_words(graph, relation, table) for relation in relations)
         net.add_edge(
@@ -129,42 +135,55 @@ def _node_positions(
 
     Parameters
     ----------
+    nodes, edges : ids of the nodes, and pairs of ids.
     sizes : radius of the dot and font size of the name of each node, in pixels.
+    names : names of the nodes.
+
+    Returns
+    -------
+    By id, x and y in pixels from the top left corner of the layout area.
     """
-    positions = node_positions(nodes, edges)
-    xy = np.array([positions[node] for node in nodes])
+    positions = node_positions(nodes, edges)  # x and y from 0 to 1
+    xy = np.array([positions[node] for node in nodes])  # nodes by 2
+    # Rank of each node in both directions, from 0 to 1: these positions are evenly spread.
     ranks = xy.argsort(0, kind="stable").argsort(0, kind="stable") / max(1, len(nodes) - 1)
     plane = np.array([LAYOUT_WIDTH, LAYOUT_HEIGHT], float)
     # Half of the width and height of each node with its name.
     half_sizes = []
     for (radius, font_size), name in zip(sizes, names):
-        half_width = 0.27 * font_size * min(len(name), MAX_PICTURE_NAME_CHARACTERS)
+        half_width = LETTER_HALF_WIDTH * font_size * min(len(name), MAX_PICTURE_NAME_CHARACTERS)
         half_sizes.append((max(radius, half_width), radius + 0.75 * font_size))
     half = np.array(half_sizes)
     xy = ((1 - EVEN_WEIGHT) * xy + EVEN_WEIGHT * ranks) * (plane - 2 * half) + half
     for _ in range(MAX_PUSH_ROUNDS):
+        # For each pair of nodes and both directions: distance, and overlap of the boxes (nodes by
+        # nodes by 2). Boxes overlap if they do so in both directions.
         offsets = xy[:, None] - xy[None]
-        over = half[:, None] + half[None] - abs(offsets)
-        over[np.arange(len(nodes)), np.arange(len(nodes))] = 0
-        overlapping = (over > 0).all(2)
+        overlap = half[:, None] + half[None] - abs(offsets)
+        overlap[np.arange(len(nodes)), np.arange(len(nodes))] = 0
+        overlapping = (overlap > 0).all(2)
         if not overlapping.any():
             break
-        axis = over.argmin(2)
+        # Each pair is pushed apart in the direction of the smaller overlap. Nodes at the same place
+        # are pushed by the order of their numbers.
+        axis = overlap.argmin(2)
         sign = np.where(
             offsets != 0,
             np.sign(offsets),
             np.sign(np.arange(len(nodes))[:, None] - np.arange(len(nodes)))[..., None],
         )
         for column in (0, 1):
-            xy[:, column] += 0.3 * (
-                np.where(overlapping & (axis == column), over[..., column], 0) * sign[..., column]
-            ).sum(1)
-        xy = np.clip(xy, half, plane - half)
+            push = np.where(overlapping & (axis == column), overlap[..., column], 0)
+            xy[:, column] += PUSH_SHARE * (push * sign[..., column]).sum(1)
+        xy = np.clip(xy, half, plane - half)  # into the area
     return dict(zip(nodes, xy.round(1).tolist()))
 
 
 def legend_html(graph: Any, view: Overview, dark: bool) -> str:
-    """Return the colours of the relations as HTML with escaped names."""
+    """Return the legend of the relations' colours as HTML with escaped names.
+
+    Relations without a colour of their own are counted in its last item.
+    """
     hues = HUES_DARK if dark else HUES_LIGHT
     relations = _relations(_drawn_relations(graph, view))
     table = relation_table(graph.name)
@@ -220,7 +239,7 @@ def overview_sentence(graph: Any, view: Overview) -> str:
 
 
 def _drawn_relations(graph: Any, view: Overview) -> dict[tuple[int, int], list[int]]:
-    """Return the relations from one drawn entity to another.
+    """Return the relations by head and tail of the drawn triples.
 
     Self-loops are left out.
     """
@@ -235,11 +254,14 @@ def _drawn_relations(graph: Any, view: Overview) -> dict[tuple[int, int], list[i
 
 
 def _relations(relations_by_pair: dict[tuple[int, int], list[int]]) -> list[int]:
-    """Return the relations that give an arrow its colour, most frequent first."""
+    """Return the relations that colour an arrow, most frequent first.
+
+    An arrow for several relations has the colour of the first.
+    """
     counts = Counter(relations[0] for relations in relations_by_pair.values())
     return sorted(counts, key=lambda relation: (-counts[relation], relation))
 
 
 def _words(graph: Any, relation: int, table: Mapping[str, tuple[str, str]]) -> str:
-    """Return a relation in words, in the direction of its triple."""
+    """Return a relation in words, in the direction from head to tail."""
     return shorten(relation_words(graph.relation_names[relation], True, table), 40)

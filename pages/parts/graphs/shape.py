@@ -1,4 +1,7 @@
-"""Shape of a graph: its counts, and the distribution of edges over entities and relations."""
+"""Counts of a graph, and the distribution of its edges.
+
+The page Graphs shows them in the tab Shape.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,12 @@ DIRECTION_PHRASES = {
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting …"))
 def graph_counts(digest: str, _graph: Any) -> dict[str, Any]:
-    """Return the counts of a graph, such as entities per degree, cached by its digest."""
+    """Return the counts of a graph, cached by its digest.
+
+    `entities` has the number of entities for each of the ascending `degrees`, and `relations` the
+    number of triples by relation id. `loops` is None if self-loops are not counted, in a very large
+    graph.
+    """
     shape = _graph.shape()
     degrees, entities = shape.degrees.tolist(), shape.node_counts.tolist()
     return {
@@ -47,15 +55,15 @@ def graph_counts(digest: str, _graph: Any) -> dict[str, Any]:
 def may_count(graph: Any) -> bool:
     """Return whether the counts may be drawn.
 
-    For a very large graph, draw a button that allows it. Counting reads the whole graph.
+    Counting reads the whole graph. For a very large one, a button is drawn that allows it.
     """
-    if graph.n_edges <= OVERVIEW.max_counted_triples or session.count_asked == graph.digest:
+    if graph.n_edges <= OVERVIEW.max_counted_triples or session.counts_wanted_for == graph.digest:
         return True
     write(
         "Counting reads the whole graph: {n_edges:,} triples. That may take a minute.",
         n_edges=graph.n_edges,
     )
-    button(tr("Count them"), partial(Session.count_asked.put, graph.digest), icon="bar_chart")
+    button(tr("Count them"), partial(Session.counts_wanted_for.put, graph.digest), icon="bar_chart")
     return False
 
 
@@ -109,11 +117,12 @@ def draw_details(graph: Any) -> None:
 
 def draw_charts(graph: Any) -> None:
     """Draw the distribution of degrees, and the number of triples per relation."""
-    import plotly.graph_objects as go
+    import plotly.graph_objects as go  # here, because the import takes a noticeable time
 
     counts = graph_counts(graph.digest, graph)
     colour = (DARK_COLOURS if st.context.theme.type == "dark" else LIGHT_COLOURS)["near"]
     rows = zip(counts["degrees"], counts["entities"])
+    # Degree 0 has no place on a logarithmic axis.
     entities_by_degree = {degree: number for degree, number in rows if degree}
     st.markdown(tr("**Edges at an entity**"))
     caption("Each dot: how many entities have that many edges. Log scales.")
@@ -176,7 +185,10 @@ def _chart_label(name: str) -> str:
 
 
 def _column_counts(table: Table | None) -> str:
-    """Return the columns of a table with their numbers of filled rows."""
+    """Return the columns of a table with their filled rows.
+
+    Empty without a table.
+    """
     if table is None:
         return ""
     counts = {
@@ -189,6 +201,7 @@ def _column_counts(table: Table | None) -> str:
 
 
 def _origin(dataset: Dataset | None) -> str:
+    """Return the source of a graph's triples in words; empty if unknown."""
     if dataset is None:
         return ""
     if dataset.triples:

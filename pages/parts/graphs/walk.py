@@ -1,4 +1,8 @@
-"""Walk through a graph: search for an entity, see its neighbourhood, and step to a neighbour."""
+"""Walk through a graph: search for an entity, see its neighbourhood, and step to a neighbour.
+
+A step is an edge at the present entity, followed forward or backward. The page Graphs shows the
+walk in its first tab. The present entity is in the address.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +26,24 @@ from pages.parts.shared.wording import tr
 
 STEPS_PER_PAGE = 50  # steps on one page of the table
 MAX_PICTURE_ENTITIES = 60  # most entities in a picture
-MAX_TRAIL_ENTITIES = 8  # visited entities that are shown
+MAX_TRAIL_ENTITIES = 8  # last visited entities that are drawn
 MAX_OPEN_DESCRIPTION_CHARACTERS = 300  # characters of a description that are shown without a click
-ALL_RELATIONS = -1  # filter value for all relations
+ALL_RELATIONS = -1  # step code of the filter that leaves out nothing; others are at least 0
 
 
 def trail(graph: Any) -> list[int]:
-    """Return the entities that the user visited in this graph, the present one last."""
+    """Return the entities that the user visited in this graph, the present one last.
+
+    The list may be changed. It is empty before the first step.
+    """
     return session.trails.setdefault(graph.digest, [])
 
 
 def go_to_node(graph: Any, node: int) -> None:
-    """Walk to an entity, or back to it if it was visited before."""
+    """Walk to an entity, or back to it if it was visited before.
+
+    Search text, relation filter and page of the steps are reset.
+    """
     visited = trail(graph)
     if node in visited:
         del visited[visited.index(node) + 1 :]
@@ -60,7 +70,10 @@ def draw_walk(graph: Any) -> None:
 
 
 def _draw_overview(graph: Any) -> None:
-    """Draw the best connected entities as buttons and in a picture, before the first step."""
+    """Draw the best connected entities, where the walk can begin.
+
+    They are buttons, and nodes of a picture.
+    """
     view, dark = overview_part(graph.digest, graph), st.context.theme.type == "dark"
     if not view.hubs:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
@@ -81,18 +94,21 @@ def _draw_overview(graph: Any) -> None:
 
 
 def _follow_address(graph: Any) -> None:
-    """Walk to the entity of the address, if it is another one."""
+    """Walk to the entity of the address, if it is another one.
+
+    A warning is drawn once for a name that the graph lacks.
+    """
     address_entity, visited = st.query_params.get("entity"), trail(graph)
     if (
         not address_entity
         or (visited and graph.node_name(visited[-1]) == address_entity)
-        or session.walk_refused == (graph.digest, address_entity)
+        or session.walk_missing_entity == (graph.digest, address_entity)
     ):
         return
     if name_lookup(graph).find_exact(address_entity):
         go_to_node(graph, name_lookup(graph).find(address_entity))
     else:
-        session.walk_refused = (graph.digest, address_entity)
+        session.walk_missing_entity = (graph.digest, address_entity)
         st.warning(
             tr("“{wanted}” is not in this graph.", wanted=plain(address_entity)),
             icon=":material/search_off:",
@@ -138,7 +154,7 @@ def _draw_trail(graph: Any, visited: list[int]) -> None:
 
 
 def _draw_entity(graph: Any, node: int) -> None:
-    """Draw the present entity: its description, its picture and the table of its steps."""
+    """Draw the present entity: description, neighbourhood and steps."""
     _draw_description(graph, node)
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
@@ -147,15 +163,16 @@ def _draw_entity(graph: Any, node: int) -> None:
             icon=":material/hub:",
         )
         return
-    step_codes = graph.triples(edges)[1] * 2 + ~forward
+    step_codes = graph.triples(edges)[1] * 2 + ~forward  # 2 * relation, + 1 if backward
     code = _choose_relation(graph, step_codes)
-    chosen = np.arange(len(edges))
+    chosen = np.arange(len(edges))  # positions of the steps with the chosen relation
     if code != ALL_RELATIONS:
         chosen = np.flatnonzero(step_codes == code)
     page = Session.walk_page[graph.digest]
     page_range = page_of(page, len(chosen), STEPS_PER_PAGE)
     rows = chosen[page_range.start : page_range.stop]
-    # Neighbours may repeat, so more are given than the picture can show.
+    # The picture begins with the page's steps. Neighbours may repeat, so it gets more than it can
+    # draw.
     candidates = neighbours[chosen[page_range.start :]][: MAX_PICTURE_ENTITIES * 4]
     n_neighbours = len(np.setdiff1d(neighbours[chosen], [node]))
     _draw_neighbourhood(graph, node, candidates, n_neighbours)
@@ -181,7 +198,10 @@ def _draw_description(graph: Any, node: int) -> None:
 
 
 def _edge_values(graph: Any, edges: np.ndarray) -> dict[str, list]:
-    """Return the weights and descriptions of some edges by column title, if the graph has them."""
+    """Return the weights and descriptions of some edges by column title.
+
+    A column that the graph lacks is left out.
+    """
     table, weights = graph.columns.edges, edge_weights(graph)
     columns: dict[str, list] = {}
     if weights is not None:
@@ -194,9 +214,10 @@ def _edge_values(graph: Any, edges: np.ndarray) -> dict[str, list]:
 
 
 def _choose_relation(graph: Any, step_codes: np.ndarray) -> int:
-    """Draw and return the choice of one relation and direction, with their numbers of steps.
+    """Draw the choice of a relation, and return its step code.
 
-    The code of a step is twice the relation, plus 1 if it goes against the edge.
+    The code of a step is twice the relation's id, plus 1 if the step follows its edge backward. The
+    choice for all steps is `ALL_RELATIONS`.
     """
     words = {ALL_RELATIONS: tr("all relations · {step_codes:,} steps", step_codes=len(step_codes))}
     codes, sizes = np.unique(step_codes, return_counts=True)
@@ -221,6 +242,10 @@ def _choose_relation(graph: Any, step_codes: np.ndarray) -> int:
 
 
 def _draw_neighbourhood(graph: Any, node: int, neighbours: np.ndarray, total: int) -> None:
+    """Draw a picture of an entity with its first neighbours.
+
+    `total` is the number of its neighbours.
+    """
     part = neighbourhood(graph, node, neighbours.tolist(), MAX_PICTURE_ENTITIES)
     drawn_nodes = {*part.near, *part.far}
     with st.container(border=True, key="picture"):
@@ -239,9 +264,9 @@ def _draw_neighbourhood(graph: Any, node: int, neighbours: np.ndarray, total: in
 
 
 def _draw_steps(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
-    """Draw the steps of one page.
+    """Draw the table of one page of steps.
 
-    A click on one walks there.
+    The steps are three arrays of equal length. A click on a row walks to its neighbour.
     """
     present_node = trail(graph)[-1]
     table_key = f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"

@@ -1,4 +1,8 @@
-"""Picture of an entity's neighbourhood, drawn by pyvis as one self-contained page."""
+"""Picture of an entity's neighbourhood as one self-contained page.
+
+It is drawn by pyvis. The walk and the overview of the page Graphs show such pages in a sandboxed
+frame. A click on a node is sent back to the page.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,11 @@ from pages.parts.shared.wording import tr
 
 LAYOUT_WIDTH, LAYOUT_HEIGHT = 1000, 480  # size of the layout area, in pixels
 MAX_FILLED_ENTITIES = 36  # Neighbours of neighbours are added up to this number of entities.
-NARROW_WIDTH = 640  # In a narrower frame, in pixels, outer names are hidden.
+NARROW_WIDTH = 640  # In a narrower frame, in pixels, the outer nodes are hidden.
 MAX_LABELLED_PAIRS = 14  # most pairs of entities for which edges are labelled
 MAX_PICTURE_NAME_CHARACTERS = 26  # most characters of a name in the picture
+# Colours of a picture on a light and a dark page. The nodes are the centre (`here`), its neighbours
+# (`near`) and the nodes two steps away (`far`). `paper` is the background.
 LIGHT_COLOURS = {
     "text": "#1f2933",
     "paper": "#f6f7f9",
@@ -43,7 +49,8 @@ DARK_COLOURS = {
 _CDN_TAGS = re.compile(
     r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S
 )
-# It spreads the nodes over the actual size of the frame, and tells the page which node was clicked.
+# Script of the picture. It spreads the nodes over the actual size of the frame, and tells the page
+# which node was clicked.
 # A narrow frame leaves out the nodes two steps away, so that the other names stay readable.
 _SCRIPT = f"""function fit(){{if(innerWidth<50)return;const \
 few=innerWidth<{NARROW_WIDTH},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
@@ -93,7 +100,7 @@ def draw_picture(
 
     Parameters
     ----------
-    html : the page of the picture.
+    html : the page of the picture, as `picture_html` returns it.
     on_click : called with the id of an entity that was clicked.
     title : title of the frame.
     """
@@ -118,7 +125,7 @@ class Neighbourhood:
     ----------
     centre : the entity in the middle.
     near, far : its neighbours, and entities two steps away.
-    edges : all edges between these entities.
+    edges : ids of all edges between these entities.
     """
 
     centre: int
@@ -127,24 +134,26 @@ class Neighbourhood:
     edges: tuple[int, ...]
 
 
-def neighbourhood(graph: Any, here: int, near: Sequence[int], max_entities: int) -> Neighbourhood:
-    """Return an entity with the given neighbours, at most `max_entities` entities.
+def neighbourhood(graph: Any, centre: int, near: Sequence[int], max_entities: int) -> Neighbourhood:
+    """Return an entity with the first of the given neighbours.
 
-    If there are few neighbours, their neighbours are added, the same number for each.
+    There are at most `max_entities` in all. If there are few neighbours, some of their neighbours
+    are added, up to the same number for each.
     """
-    near = list(dict.fromkeys(node for node in near if node != here))[: max_entities - 1]
-    drawn = {here, *near}
+    near = list(dict.fromkeys(node for node in near if node != centre))[: max_entities - 1]
+    drawn = {centre, *near}
     far: list[int] = []
     if near and len(near) < MAX_FILLED_ENTITIES // 2:
         n_free = min(max_entities, MAX_FILLED_ENTITIES) - 1 - len(near)
         n_each = max(1, n_free // len(near))
         for node in near:
+            # Of so many distinct neighbours, n_each are new even if all drawn ones are among them.
             candidates = graph.steps(node)[0][: n_each + len(drawn)].tolist()
             new_nodes = [int(other) for other in dict.fromkeys(candidates) if other not in drawn]
             drawn.update(new_nodes[:n_each])
             far += new_nodes[:n_each]
     edges = induced_edges(graph, np.array(sorted(drawn), np.int64))
-    return Neighbourhood(here, tuple(near), tuple(far), tuple(map(int, edges)))
+    return Neighbourhood(centre, tuple(near), tuple(far), tuple(map(int, edges)))
 
 
 def network(colours: Mapping[str, str]) -> Any:
@@ -174,7 +183,10 @@ def _templates(folder: str) -> Any:
 
 
 def picture_html(graph: Any, part: Neighbourhood, dark: bool) -> str:
-    """Return the picture as an HTML page, which loads nothing and has all names escaped."""
+    """Return the picture as an HTML page, which loads nothing and has all names escaped.
+
+    Edges have names if there are few; otherwise these are shown when the mouse points at an edge.
+    """
     colours = DARK_COLOURS if dark else LIGHT_COLOURS
     net = network(colours)
     pairs = _relations_by_pair(graph, part)
@@ -192,9 +204,10 @@ def picture_html(graph: Any, part: Neighbourhood, dark: bool) -> str:
 
 
 def _relations_by_pair(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
-    """Return the relations from one drawn entity to another.
+    """Return the relations by head and tail of the drawn edges.
 
-    Self-loops are left out, since the table has them, and so are edges between outer entities.
+    Self-loops are left out, since the table of steps has them. So are edges between outer entities
+    (two steps away).
     """
     names_by_pair: dict[tuple[int, int], list[str]] = {}
     outer = set(part.far)
@@ -218,6 +231,10 @@ def _add_node(
     position: tuple[float, float],
     colours: dict[str, str],
 ) -> None:
+    """Add a node to the network in the style of its role.
+
+    `position` is x and y, from 0 to 1.
+    """
     name = graph.node_name(node)
     role = "here" if node == part.centre else "far"
     if node in part.near:
@@ -243,7 +260,7 @@ def _add_node(
 def cut_name(text: str, limit: int) -> str:
     """Return `text` on one line, cut to `limit` characters.
 
-    Since pyvis reads a title with "href" as HTML, an invisible character splits that word.
+    An invisible character splits each "href", because pyvis reads a title with this word as HTML.
     """
     text = " ".join(text.split())
     text = text if len(text) <= limit else text[: limit - 1] + "…"
@@ -251,7 +268,7 @@ def cut_name(text: str, limit: int) -> str:
 
 
 def vis_options(colours: dict[str, str]) -> dict[str, Any]:
-    """Return the options of vis.js for a picture of those colours."""
+    """Return the options of vis.js, which draws the picture."""
     return {
         "physics": {"enabled": False},
         "interaction": {

@@ -1,1 +1,1 @@
-"""Parts of the page Indexes."""
+"""Parts of the page Indexes: a card for each kind."""

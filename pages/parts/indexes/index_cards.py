@@ -1,4 +1,9 @@
-"""Cards of the kinds of index: purpose, state, and buttons to build, rebuild and delete."""
+"""Cards of the kinds of index of a graph.
+
+They tell the purpose and state, and have buttons to build and delete. An index, such as the vectors
+of all entities, is computed once from a graph and saved on disk. An incremental kind is built in
+parts, and a build that was stopped can be continued.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +44,7 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain, size_words
 from pages.parts.shared.wording import tr
 
+# Colour and icon of a card's badge, by the state of the index.
 STATE_BADGES: dict[str, tuple[Literal["green", "blue", "red", "gray"], str | None]] = {
     INDEX_READY: ("green", ":material/check:"),
     INDEX_PARTIAL: ("blue", ":material/clock_loader_40:"),
@@ -49,7 +55,7 @@ STATE_BADGES: dict[str, tuple[Literal["green", "blue", "red", "gray"], str | Non
 
 
 def draw_index_cards(graph: Any) -> None:
-    """Draw every kind of index of a graph, and the leftovers of earlier ones."""
+    """Draw a card for every kind of index, and the leftovers."""
     known_indexes = _prepared_indexes(repr(index_stamp(graph, engine().environment)), graph)
     leftover_files = leftovers(graph)
     _draw_figures(known_indexes, leftover_files)
@@ -66,10 +72,11 @@ def _prepared_indexes(stamp: str, _graph: Any) -> list[IndexState]:
 
 
 def _draw_figures(indexes: list[IndexState], leftovers: list[Leftover]) -> None:
-    built = [index for index in indexes if index.kind.build is not None]
+    """Draw the number of complete indexes, and their disk space."""
+    buildable = [index for index in indexes if index.kind.build is not None]
     with st.container(horizontal=True, gap="large"):
-        n_ready = sum(index.state == INDEX_READY for index in built)
-        text = tr("{ready} of {all}", ready=n_ready, all=len(built))
+        n_ready = sum(index.state == INDEX_READY for index in buildable)
+        text = tr("{ready} of {all}", ready=n_ready, all=len(buildable))
         st.metric(tr("Ready"), text, width="content")
         st.metric(tr("On disk"), size_words(sum(index.size for index in indexes)), width="content")
         if leftovers:
@@ -84,6 +91,7 @@ def _draw_figures(indexes: list[IndexState], leftovers: list[Leftover]) -> None:
 def _draw_card(graph: Any, index: IndexState) -> None:
     kind, job = index.kind, engine().background_jobs.get(index_job_key(graph, index.kind))
     is_running = job is not None and not job.has_ended
+    # A kind without `build` is built only by a question that needs it.
     if kind.build is None and not index.saved:
         return
     with st.container(border=True, key=f"index-{kind.name}"):
@@ -111,9 +119,9 @@ def _draw_card(graph: Any, index: IndexState) -> None:
 
 
 def _state_words(index: IndexState) -> str:
-    """Return the state of an index.
+    """Return the state of an index in words.
 
-    For a part of one the count of its parts.
+    For an incomplete index, it is the number of parts that are built.
     """
     if index.state == INDEX_PARTIAL and index.coverage is not None:
         return tr("{done:,} of {total:,} done", done=index.coverage[0], total=index.coverage[1])
@@ -121,7 +129,11 @@ def _state_words(index: IndexState) -> str:
 
 
 def _facts(graph: Any, index: IndexState, is_running: bool) -> list[str]:
-    """Return a line for each stored setting, and the build time of what is missing."""
+    """Return a line for each saved setting, the default first.
+
+    One more line tells the time to complete the index. An index may be saved in several settings,
+    such as vectors of several encoders.
+    """
     if is_running and index.kind.is_incremental:
         return []  # The index grows, and the progress bar shows how far it is.
     now_seconds = time.time()
@@ -136,13 +148,13 @@ def _facts(graph: Any, index: IndexState, is_running: bool) -> list[str]:
 
 
 def _saved_facts(index: IndexState, setting: SavedIndex, age: str, owner: str) -> list[str]:
-    """Return the facts of a stored setting: its words, parts, size, age, owner and use."""
+    """Return the facts of a saved setting, such as its size."""
     facts = []
     if setting.description:
         facts.append(setting.description[:1].upper() + setting.description[1:])
     if index.coverage and setting.is_default:
         done, total = index.coverage
-        parts = tr(index.kind.coverage_words)
+        parts = tr(index.kind.coverage_words)  # such as “texts are encoded”
         facts.append(tr("{done:,} of {total:,} {parts}", done=done, total=total, parts=parts))
     facts += [size_words(setting.size), age]
     if owner:
@@ -153,12 +165,12 @@ def _saved_facts(index: IndexState, setting: SavedIndex, age: str, owner: str) -
 
 
 def _has_missing_part(index: IndexState) -> bool:
-    """Return whether an index can be built, or built further."""
+    """Return whether an index can be built, or its build continued."""
     return index.kind.build is not None and index.state not in (INDEX_READY, INDEX_DAMAGED)
 
 
 def _build_time(graph: Any, index: IndexState) -> str:
-    """Return how long the build of what is missing takes."""
+    """Return a sentence on the remaining build time."""
     missing_share = 1.0
     if index.state == INDEX_PARTIAL and index.coverage is not None:
         missing_share -= index.coverage[0] / max(1, index.coverage[1])
@@ -169,6 +181,10 @@ def _build_time(graph: Any, index: IndexState) -> str:
 
 
 def _draw_buttons(graph: Any, index: IndexState) -> None:
+    """Draw the buttons to build, rebuild and delete an index.
+
+    The rebuild of an incremental index begins again with all parts, so it needs a confirmation.
+    """
     kind, name = index.kind, index.kind.name
     start = partial(_start, graph, kind)
     refusal = visitor_refusal(INDEX_OWNER_KIND, index_job_key(graph, kind)) if index.saved else ""
@@ -223,7 +239,7 @@ def _start(graph: Any, kind: IndexKind, anew: bool = False) -> None:
 
 
 def _draw_progress(kind: IndexKind, index: IndexState, job: Job) -> None:
-    """Draw the progress of a build, and how it ended."""
+    """Draw the progress of a build, or its outcome."""
     note = tr("Cancelled; nothing was kept.")
     if index.state == INDEX_PARTIAL:
         note = tr("Cancelled. What was done is kept; “Go on” continues.")
@@ -258,19 +274,22 @@ def _draw_leftovers(graph: Any, leftovers: list[Leftover]) -> None:
                         "reused.",
                         size=size,
                     )
-                mine = current_person().administrator
+                refusal = ""
+                if not current_person().administrator:
+                    refusal = tr("Only the administrator can delete leftovers.")
                 confirm_button(
                     tr("Delete"),
                     question,
                     tr("Yes, delete it"),
                     partial(delete_leftover, graph, leftover),
                     f"yes-left-{leftover.path.name}",
-                    why_not="" if mine else tr("Only the administrator can delete leftovers."),
+                    why_not=refusal,
                     box=f"ask-left-{leftover.path.name}",
                 )
 
 
 def _working_jobs(graph: Any) -> list[str]:
+    """Return the names of the kinds of index that are being built."""
     return [
         kind.name
         for kind in INDEX_KINDS.values()
@@ -280,6 +299,6 @@ def _working_jobs(graph: Any) -> list[str]:
 
 @st.fragment(run_every=2.0)
 def _rerun_on_change(graph: Any, shown_jobs: list[str]) -> None:
-    """Draw the page again when a job was started or ended elsewhere, as in another tab."""
+    """Run the page again when a build starts or ends elsewhere."""
     if _working_jobs(graph) != shown_jobs:
         st.rerun()

@@ -1,1 +1,1 @@
-"""Parts that choose a method and change its steps."""
+"""Parts that choose a method, and suggest the size of its subgraph."""

@@ -1,4 +1,4 @@
-"""Chooser of methods: the catalogue in groups, with a search in the browser."""
+"""Chooser of a method: the catalogue in groups, with a search."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from pages.parts.shared.wording import tr
 def chooser(
     catalogue: Mapping[str, Method], models, current: str, key: str, answering: bool = True
 ) -> str | None:
-    """Draw the chooser, and return the id of the method that was just chosen.
+    """Draw the chooser, and return the id of the clicked method.
 
-    Each method is drawn with its operators as small blocks, in the colours of the page Build.
+    Return None without a click. Each method is drawn with its operators as small blocks, in the
+    colours of the page Build.
 
     Parameters
     ----------
     catalogue : the methods by id.
-    models : the registry, which knows the models that are not installed.
+    models : the registry of models, which tells those that a method needs and that are missing.
     current : id of the method that is marked.
     answering : whether a language model answers; if so, its absence is reported.
     """
@@ -39,6 +40,10 @@ def chooser(
 
 
 def _row(method: Method, models, answering: bool) -> dict[str, Any]:
+    """Return the data of one method.
+
+    `changes` is True for a variant of another method, and `needs` tells the missing models.
+    """
     steps = [{"stage": step.stage, "title": capitalised(tr(step.title))} for step in method.line]
     return {
         "steps": steps,

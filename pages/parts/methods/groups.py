@@ -28,9 +28,9 @@ def methods_by_group(catalogue: Mapping[str, Method]) -> dict[str, list[Method]]
 
 
 def method_options(catalogue: Mapping[str, Method]) -> dict[str, str]:
-    """Return the label of every option, in order.
+    """Return the options of a select box, as labels by id.
 
-    A heading comes before the methods of its group, and a variant after its base.
+    A heading comes before the methods of its group. Variants of a method are marked by an arrow.
     """
     labels: dict[str, str] = {}
     for title, methods in methods_by_group(catalogue).items():
@@ -41,7 +41,7 @@ def method_options(catalogue: Mapping[str, Method]) -> dict[str, str]:
 
 
 def method_label(method: Method) -> str:
-    """Return the label of a method, its number, and its line in words."""
+    """Return a method's label, second name, and line in words."""
     return " · ".join(filter(None, (tr(method.label), method.secondary_name, method.line.words())))
 
 

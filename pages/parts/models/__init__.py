@@ -1,1 +1,1 @@
-"""Parts of the page Models."""
+"""Parts of the page Models: cards, roles, trial and form."""

@@ -1,6 +1,6 @@
-"""Forms to add a model on a server, and instructions for a graphics card.
+"""Form to add a model on a server, and vLLM instructions.
 
-The server is found on this computer, or named by its address.
+The server speaks the OpenAI protocol. It is found on this computer, or given by its address.
 """
 
 from __future__ import annotations
@@ -39,15 +39,16 @@ SERVER_KIND_TITLES = {
     "encoder": tr("Encoder"),
     "reranker": tr("Re-ranker"),
 }
+# Backend of models.toml by the kind of model.
 SERVER_BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
 
 
 @dataclass(frozen=True)
 class ServerForm:
-    """Values of the form of a server.
+    """Values of the form of a model on a server.
 
-    `key` is the typed key, `variable` the name of an environment variable with the key. Either may
-    be empty.
+    `name` is the name in Hopscope, and `model` that on the server. `key` is the typed API key, and
+    `variable` the name of an environment variable with the key. At most one of them may be set.
     """
 
     name: str
@@ -112,7 +113,7 @@ def _draw_found_servers() -> None:
             border=True,
             horizontal=True,
             vertical_alignment="center",
-            key=f"server-found-{server.url.split(':')[-1][:-3]}",
+            key=f"server-found-{server.url.split(':')[-1][:-3]}",  # the port, without “/v1”
         ):
             st.markdown(f"**{plain(server.program)}**", width="content")
             st.text(server.url, width="content")
@@ -148,7 +149,7 @@ def _fill_form(server: FoundServer, model: str) -> None:
 
 
 def _free_name(model: str) -> str:
-    """Return a name for a model that no declared model has."""
+    """Return an unused name, made of a server's model name."""
     short_name = model.split("/")[-1].removesuffix(":latest")
     base = re.sub(r"[^A-Za-z0-9.]+", "-", short_name).strip("-.").lower()[:50] or "my-server"
     used_names = {info.name for info in engine().models.list_models()}
@@ -157,16 +158,16 @@ def _free_name(model: str) -> str:
 
 
 def _draw_form() -> ServerForm:
-    """Draw the fields and return their values."""
+    """Draw the fields and return their values, without blanks around them."""
     if Session.server_emptied.take():
-        for field in (
+        for text_key in (
             Session.server_name,
             Session.server_url,
             Session.server_model,
             Session.server_key,
             Session.server_variable,
         ):
-            field.value = ""
+            text_key.value = ""
         Session.server_roles.value = []
     with st.container(horizontal=True, gap="medium"):
         url = _draw_field(
@@ -252,9 +253,9 @@ def _draw_field(label: str, key: str, example: str, width: int, help_text: str) 
 
 
 def check_form(form: ServerForm) -> ServerForm:
-    """Return the values after a check.
+    """Return the values unchanged if a model can be added with them.
 
-    Raises BadInput, which names the unusable field, or what is wrong with the key's variable.
+    Raises BadInput with a sentence on the first field that cannot be used.
     """
     check_administrator(tr("add models"))
     _check_address(form)
@@ -297,7 +298,7 @@ def _check_address(form: ServerForm) -> None:
 
 
 def _list_models(form: ServerForm) -> None:
-    """Ask the server for the names of its models."""
+    """Ask the server for its models, and store their names."""
     check_administrator(tr("add models"))
     _check_address(form)
     with st.spinner(tr("Asking the server …")):
@@ -308,17 +309,23 @@ def _list_models(form: ServerForm) -> None:
 
 
 def _draw_listed_models() -> None:
-    """Draw the models of the server that was asked, to choose from."""
+    """Draw the models of the server that was asked, to choose from.
+
+    Nothing is drawn if the address in the form has changed since.
+    """
     url, models = session.server_models
     if url and url == Session.server_url.value.strip().rstrip("/"):
         if not models:
             caption("The server has no model loaded.")
             return
-        st.pills(tr("Its models"), models, key=Session.server_pill.name, on_change=_choose)
+        st.pills(tr("Its models"), models, key=Session.server_pill.name, on_change=_choose_listed)
 
 
-def _choose() -> None:
-    """Copy the chosen model into the form."""
+def _choose_listed() -> None:
+    """Copy the chosen model into the form.
+
+    A name is added if the form has none.
+    """
     model = Session.server_pill.value
     if model:
         Session.server_model.value, Session.server_kind.value = model, guess_kind(model)
@@ -350,6 +357,10 @@ def _test(form: ServerForm) -> None:
 
 
 def _add(form: ServerForm) -> None:
+    """Add the model, clear the form, and run the page again.
+
+    The abilities of a language model are then measured in the background.
+    """
     fields: dict[str, Any] = {
         "url": form.url,
         "model": form.model,

@@ -53,6 +53,7 @@ def _draw_card(info: ModelInfo) -> None:
 
 
 def _draw_state(info: ModelInfo) -> None:
+    """Draw a badge: in memory, on a server, installed, or not installed."""
     if info.loaded and info.present:
         st.badge(tr("loaded"), color="green", icon=":material/check:")
     elif info.backend in ("openai", "openai-embeddings", "rerank") and info.present:
@@ -64,7 +65,7 @@ def _draw_state(info: ModelInfo) -> None:
 
 
 def _facts(info: ModelInfo) -> list[str]:
-    """Return the known facts of a model."""
+    """Return the known facts of a model, such as its memory."""
     device = info.device
     if info.backend != "openai" and len(device) == 3:  # an abbreviation, such as cpu
         device = device.upper()
@@ -85,6 +86,7 @@ def _facts(info: ModelInfo) -> list[str]:
 
 
 def _draw_buttons(info: ModelInfo) -> None:
+    """Draw the buttons that apply to a model, for the administrator only."""
     if not current_person().administrator:
         return
     job = engine().jobs.get(f"fetch-{info.name}")

@@ -62,11 +62,14 @@ def _draw_chat_form(info: ModelInfo) -> None:
         pressed = button(tr("Send"), key="try-chat-go", type="primary", icon="send")
     if pressed:
         _start(f"chat-{info.name}", lambda job: _ask_model(job, info.name, prompt))
-    _watch(f"chat-{info.name}", _draw_outcome)
+    _draw_trial_job(f"chat-{info.name}", _draw_outcome)
 
 
 def _ask_model(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
-    """Return the model's reply, and the seconds from its first piece on."""
+    """Return the model's reply, and the seconds of its streaming.
+
+    The seconds are None if nothing was streamed.
+    """
     if not prompt.strip():
         raise BadInput(tr("Type a prompt first."))
     started_at: float | None = None
@@ -98,13 +101,17 @@ def _draw_outcome(job: Job) -> None:
 
 
 def _draw_reply_facts(reply: ChatReply, seconds: float | None) -> None:
-    """Draw why a reply is empty or cut, its thought, and its cost."""
+    """Draw why a reply is empty or cut, its thought, and its cost.
+
+    A thought is text of the model before its reply, which is no part of the reply.
+    """
     if fault := reply.describe_fault():
         st.text(fault)
     if reply.thought:
         with st.expander(tr("Thought (not part of the reply)")):
             st.text(reply.thought)
     # The time starts at the first piece of the reply. A thought comes before it and is not timed.
+    # In less than 0.05 seconds, no speed can be measured.
     has_time = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
     speed = ""
     if has_time and seconds and reply.tokens_out > 1:
@@ -130,7 +137,7 @@ def _draw_scorer_form(info: ModelInfo) -> None:
         pressed = button(tr("Rank"), key="try-scorer-go", type="primary", icon="sort")
     if pressed:
         _start(f"rank-{info.name}", lambda job: _rank_lines(job, info.name, query, lines))
-    _watch(f"rank-{info.name}", _draw_ranking)
+    _draw_trial_job(f"rank-{info.name}", _draw_ranking)
 
 
 def _rank_lines(job: Job, name: str, query: str, lines: str) -> list[dict[str, Any]]:
@@ -149,6 +156,7 @@ def _rank_lines(job: Job, name: str, query: str, lines: str) -> list[dict[str, A
 
 
 def _draw_ranking(job: Job) -> None:
+    """Draw the ranked lines once they are all scored."""
     if job.status == JOB_DONE:
         st.dataframe(
             job.result,
@@ -161,29 +169,35 @@ def _draw_ranking(job: Job) -> None:
 
 
 def _start(key: str, work) -> None:
-    """Start a job of this session."""
+    """Start a job of this session that calls `work`.
+
+    `key` names the trial.
+    """
+    job_key = f"{key}-{uuid4().hex}"  # a new one, because each click asks again
 
     def make() -> Job:
-        job = Job(name, work)
+        job = Job(job_key, work)
         job.reply_text = ""
         return job
 
-    name = f"{key}-{uuid4().hex}"
-    Session.try_jobs[key].value = engine().jobs.start(name, make).key
+    Session.try_jobs[key].value = engine().jobs.start(job_key, make).key
 
 
-def _watch(key: str, show) -> None:
-    """Draw a job of this session while it runs and afterwards."""
+def _draw_trial_job(key: str, draw_result) -> None:
+    """Draw the job of a trial while it runs and afterwards.
+
+    `draw_result` draws the results so far. It is called with the job.
+    """
     job = engine().jobs.get(Session.try_jobs[key].value)
     if job is None:
         return
-    running = not job.has_ended
+    was_running = not job.has_ended
 
-    @st.fragment(run_every=0.3 if running else None)
+    @st.fragment(run_every=0.3 if was_running else None)
     def draw() -> None:
-        if running and job.has_ended:
+        if was_running and job.has_ended:
             st.rerun()
-        show(job)
+        draw_result(job)
         if not job.has_ended:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(tr("Writing …") if job.reply_text else plain(job.text), width="content")

@@ -1,4 +1,7 @@
-"""Choice of the model for each role, such as writing answers."""
+"""Choice of the model for each role.
+
+A role is a task of models that operators name, such as writing answers or encoding texts.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.wording import tr
 
+# Title and help text of each role.
 ROLE_TITLES = {
     "answer": (tr("Writes answers"), tr("Writes the answer from the prompt.")),
     "choose": (tr("Picks items"), tr("Picks from a list, in steps that name “choose”.")),
@@ -31,7 +35,7 @@ ROLE_TITLES = {
 def choose_roles() -> None:
     """Draw the choice of a model for each role.
 
-    Choices are saved for the next start.
+    Choices are saved for the next start. A role of scorers takes encoders and re-rankers too.
     """
     registry = engine().models
     may_choose = current_person().administrator
@@ -62,15 +66,15 @@ def choose_roles() -> None:
                 "Where Hopscope is shared, only the administrator chooses, fetches and removes "
                 "models. All may try them."
             )
-        absent = [
+        missing_titles = [
             ROLE_TITLES[role][0]
             for role, name in registry.roles.items()
             if not registry.info(name).present
         ]
-        if absent:
+        if missing_titles:
             caption(
                 "{absent}: that model is not installed yet. Get it below, or choose another.",
-                absent=tr(" and ").join(absent),
+                absent=tr(" and ").join(missing_titles),
             )
 
 

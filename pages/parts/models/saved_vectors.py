@@ -1,4 +1,7 @@
-"""Vectors of texts saved on disk: their number, their use, and a button that removes them."""
+"""Cache of text vectors on disk: size, hits and button Clear.
+
+The page Models shows it. Encoders look each text up there before they compute its vector.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,20 @@ from pages.parts.shared.wording import tr
 
 
 def draw_saved_vectors() -> None:
-    """Draw one line on the saved vectors, and a fault if any."""
+    """Draw one line on the saved vectors, and the button Clear.
+
+    A fault of the cache is drawn too.
+    """
     try:
-        facts = vector_file().measure_use()
+        use = vector_file().measure_use()
     except HopscopeError as error:
         st.warning(plain(str(error)))
         return
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="saved-vectors"
     ):
-        st.caption(plain(vectors_sentence(facts)), width="stretch")
-        if facts.texts and current_person().administrator:
+        st.caption(plain(vectors_sentence(use)), width="stretch")
+        if use.texts and current_person().administrator:
             button(
                 tr("Clear"),
                 vector_file().clear,
@@ -33,26 +39,26 @@ def draw_saved_vectors() -> None:
                 type="tertiary",
                 help=tr("Answers stay the same; vectors are computed again when needed."),
             )
-    if facts.note:
-        st.caption(f":material/warning: {plain(facts.note)}")
+    if use.note:
+        st.caption(f":material/warning: {plain(use.note)}")
 
 
-def vectors_sentence(facts: VectorFileUse) -> str:
+def vectors_sentence(use: VectorFileUse) -> str:
     """Return a sentence on the saved vectors: their number, their size and the cache hits."""
-    if not facts.limit:
+    if not use.limit:
         return tr("Vectors of texts are not saved: HOPSCOPE_SAVED_VECTORS is 0.")
     counts_text = tr(
         "Saved vectors of texts: {texts:,}, {size} of at most {limit} on disk",
-        texts=facts.texts,
-        size=size_text(facts.size),
-        limit=size_text(facts.limit),
+        texts=use.texts,
+        size=size_text(use.size),
+        limit=size_text(use.limit),
     )
-    if not facts.lookup_count:
+    if not use.lookup_count:
         return f"{counts_text}."
     return tr(
         "{begun}. Cache hits since start: {found:,} of {asked:,} ({share:.0%}).",
         begun=counts_text,
-        found=facts.hit_count,
-        asked=facts.lookup_count,
-        share=facts.hit_count / facts.lookup_count,
+        found=use.hit_count,
+        asked=use.lookup_count,
+        share=use.hit_count / use.lookup_count,
     )

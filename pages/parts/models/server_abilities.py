@@ -1,4 +1,7 @@
-"""Measurement of a server's abilities in the background, shown on its card."""
+"""Measurement of a language model server's abilities in the background.
+
+Abilities are its context length, streaming, schemas and the like. The model's card shows them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from pages.parts.shared.wording import tr
 
 
 def begin_measure(name: str) -> None:
-    """Start to measure a server's abilities."""
+    """Start to measure the abilities of a model's server."""
     registry = engine().models
     engine().jobs.run(f"measure-{name}", lambda job: registry.measure(name, job), again=True)
 

@@ -1,1 +1,1 @@
-"""Parts for the question: its bar, its address, its documents and its sets."""
+"""Parts for the question: bar, permalink, corpus and sets."""

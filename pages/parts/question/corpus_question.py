@@ -1,4 +1,4 @@
-"""Questions to a corpus on the page Compare."""
+"""Questions to a corpus (documents) on the page Compare."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from pages.parts.shared.wording import tr
 
 
 def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
-    """Return the question in the bar, to the chosen corpus with some edits, ready to be run.
+    """Return the question in the bar, prepared for the chosen corpus.
 
-    A question of a set has its gold passages. Raises what `Engine.prepare_question` raises.
+    The edits change the corpus. `reader` and `model` tell if the graph reader and a language model
+    answer. A question of a set has its gold passages. Raises what `Engine.prepare_question` raises.
     """
     text = " ".join(session.question.split())
     match = known_question(text) or Question(text)
@@ -35,14 +36,14 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
         engine().prepare_question(
             source, question, seed=session.seed, uses_reader=reader, uses_model=model
         ),
-        waits_for_vectors=session.whole,
+        waits_for_vectors=session.wait_for_vectors,
     )
 
 
 def prepared_corpus(name: str) -> Corpus:
-    """Split the documents of a corpus into passages, and return it.
+    """Return a corpus whose documents are split into passages.
 
-    If that takes long, the progress is shown.
+    They are split if that was not done yet. If it takes long, the progress is shown.
     """
     corpus = open_corpus(name)
     key = f"chunks-{name}-{corpus.digest}"
@@ -52,13 +53,13 @@ def prepared_corpus(name: str) -> Corpus:
         return engine().environment.open_build(corpus, watch=job, make=True)
 
     job = engine().jobs.run(key, split_documents)
-    if not job.wait(0.2):
+    if not job.wait(0.2):  # A short job would only flash.
         show_job(job, tr("Splitting the documents into passages"))
     return corpus
 
 
 def draw_facts() -> None:
-    """Draw the corpus, the editable known answers, and the number of gold passages."""
+    """Draw the corpus, the known answers, and the gold passages."""
     corpus = result_of(lambda: open_corpus(page_source().name))
     if corpus is None:
         return
@@ -76,12 +77,13 @@ def draw_facts() -> None:
                 tr("One per line"),
                 "\n".join(session.answers),
                 key=_answers_key().name,
-                on_change=_answers_changed,
+                on_change=_store_answers,
                 height=90,
             )
 
 
-def _answers_changed() -> None:
+def _store_answers() -> None:
+    """Store the typed lines as known answers, and ask again."""
     session.answers = [line.strip() for line in _answers_key().value.splitlines() if line.strip()]
     session.submit()
 

@@ -1,6 +1,7 @@
-"""Address of a comparison as query parameters.
+"""Permalink of a comparison: the query parameters of its address.
 
-They hold the question, entities, known answers, lanes and switches; for a case, only its id.
+They have the question, its entities and known answers, the lanes and the switches. The address of a
+saved case has only its id.
 """
 
 from __future__ import annotations
@@ -28,11 +29,15 @@ class Permalink:
 
     Attributes
     ----------
-    lanes : ids of methods, or lines in their canonical text.
+    entities, answers : names of the question entities and the known answers.
+    lanes : for each lane the id of a method, or a line (operators) in its canonical text.
+    source : the graph or corpus that is asked.
+    seed : seed of all random choices.
+    model, reader : whether a language model and the graph reader answer.
     edits : removed, merged or renamed items of the graph or corpus.
     case : id of a saved case; the address then has nothing else.
-    is_typed : whether the question is that of the bar, which may be empty. A first page, without a
-        question, shows an example.
+    is_typed : whether the address has a question even if that is empty. The page shows an empty
+        question then. Without any question in the address it shows an example.
     """
 
     question: str = ""
@@ -49,7 +54,7 @@ class Permalink:
 
     @property
     def is_empty(self) -> bool:
-        """True if the link has no question (not even an empty one), lanes, documents or case."""
+        """True if the link has default lanes, and no question, corpus or case."""
         return (
             not self.is_typed
             and not self.question
@@ -79,12 +84,12 @@ class Permalink:
         return query
 
     def address(self, page: str) -> str:
-        """Return the full address on a page, whose own query is removed."""
+        """Return the full address of the link on a page."""
         return f"{page.split('?')[0]}?{urlencode(self.parameters(), doseq=True)}"
 
 
 def read_link() -> Permalink:
-    """Return the link in the address bar.
+    """Return the link in the browser's address, except for a case.
 
     Unreadable parts get their defaults.
     """
@@ -93,9 +98,9 @@ def read_link() -> Permalink:
 
 
 def parse_link(query: Mapping[str, Sequence[str] | str]) -> Permalink:
-    """Return the link of query parameters, as `Permalink.parameters` returns them.
+    """Return the link with some query parameters, as `Permalink.parameters` returns them.
 
-    Unreadable parts get their defaults.
+    The parameter `case` is not read. Unreadable parts get their defaults.
     """
 
     def values(key: str) -> tuple[str, ...]:
@@ -115,7 +120,7 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Permalink:
         lanes=values("lane")[:MAX_COMPARE_LANES] or source.default_lanes,
         source=source,
         edits=tuple(_edits(values("edit"))),
-        seed=int(seed) if seed.isdecimal() and len(seed) < 10 else 0,
+        seed=int(seed) if seed.isdecimal() and len(seed) < 10 else 0,  # below 2**31
         model=last_value("llm", "1") != "0",
         reader=last_value("reader", "1") != "0",
         is_typed="q" in query,
@@ -126,13 +131,13 @@ def _edits(texts: Iterable[str]) -> Iterator[Edit]:
     for text in texts:
         try:
             yield Edit.from_text(text)
-        # The text becomes a name that no graph has, and the page reports it.
+        # An unreadable edit becomes one of a node that no graph has, so that the page reports it.
         except BadInput:
             yield Edit("node", (text or "?",))
 
 
 def case_link(case: Case) -> Permalink:
-    """Return the link of a case, with what is needed to ask it again."""
+    """Return the link of a case, with its question and lanes."""
     fallback = Permalink(case.question, case.entities, case.answers, source=GraphSource(case.graph))
     return replace(parse_link(case.link) if case.link else fallback, case=case.id)
 

@@ -1,4 +1,4 @@
-"""Question bar: type a question, draw one from a set, or search the sets."""
+"""Question bar: type a question, draw or search one."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ MAX_SUGGESTIONS = 8  # questions or names that are suggested
 
 
 def known_question(text: str) -> Question | None:
-    """Return the question of the chosen graph's or corpus's sets with exactly that text.
+    """Return the question of a set with exactly this text.
 
-    A set that cannot be read is skipped; choosing it shows the error.
+    It has entities, answers and the like. A set that cannot be read is skipped; choosing that set
+    shows the error.
     """
     text = " ".join(text.split())
     return page_source().find_question(text) if text else None
 
 
 def take_question(question: Question, source: AnswerSource) -> None:
-    """Put a question of a set into the bar, and choose its graph or corpus."""
+    """Ask a question of a set, and choose its source."""
     session.examples_open = False
     session.source = source
     session.question = question.text
@@ -39,7 +40,7 @@ def take_question(question: Question, source: AnswerSource) -> None:
     session.answers = list(question.answers)
     session.hops = question.hops
     session.submitted = True
-    session.settled = bar_state()
+    session.applied_bar_state = bar_state()
 
 
 def bar_state() -> tuple[str, bool, bool]:
@@ -48,16 +49,16 @@ def bar_state() -> tuple[str, bool, bool]:
 
 
 def ask_if_changed() -> None:
-    """Ask if the state of the bar has changed.
+    """Ask the question if the state of the bar has changed.
 
-    A question of a set has its entities and answers; any other question starts without. A changed
-    switch asks the same question again. A cleared bar is asked too: then the page says why there is
-    no answer.
+    A question of a set gets its entities and known answers; any other question starts without. A
+    changed switch asks the same question again. A cleared bar is asked too, so that the page says
+    why there is no answer.
 
-    `settled` is set last. Streamlit interrupts a run, callbacks included, as soon as the user does
-    something else, and what was not finished is then done in the next run.
+    `applied_bar_state` is set last. Streamlit interrupts a run, callbacks included, as soon as the
+    user does something else. The next run then finds the change again.
     """
-    old_state, new_state = session.settled, bar_state()
+    old_state, new_state = session.applied_bar_state, bar_state()
     if old_state == new_state:
         return
     if old_state is None or old_state[0] != session.question:
@@ -67,12 +68,16 @@ def ask_if_changed() -> None:
         session.hops = set_question.hops
     had_question = old_state is not None and bool(old_state[0].strip())
     session.submitted = had_question or bool(session.question.strip())
-    session.edited = False  # Otherwise the switches of the comparison on the screen would be used.
-    session.settled = new_state
+    # Otherwise the switches of the comparison on the screen would be used.
+    session.only_lanes_changed = False
+    session.applied_bar_state = new_state
 
 
 def ask_example(text: str) -> None:
-    """Ask one of the example questions."""
+    """Put an example question into the bar.
+
+    `ask_if_changed` asks it in the next run.
+    """
     session.examples_open, session.question = False, text
 
 
@@ -100,6 +105,7 @@ def question_bar() -> bool:
 
 
 def _draw_sets() -> None:
+    """Draw the example questions, and the search in a set."""
     source = page_source()
     titles = source.sets
     if not titles:
@@ -143,8 +149,8 @@ def _draw_sets() -> None:
         many(len(matches), "question") if matches else tr("No question has all these words.")
     )
     for i, question in enumerate(matches[:MAX_SUGGESTIONS]):
-        take = partial(take_question, question, source.source_of_question(set_name, question))
-        button(plain(question.text), take, key=f"found-{i}", type="tertiary")
+        ask = partial(take_question, question, source.source_of_question(set_name, question))
+        button(plain(question.text), ask, key=f"found-{i}", type="tertiary")
 
 
 def _draw_random(source: AnswerSource, set_name: str) -> None:
@@ -154,9 +160,9 @@ def _draw_random(source: AnswerSource, set_name: str) -> None:
 
 
 def draw_question_error(error: HopscopeError) -> None:
-    """Draw an error about the question.
+    """Draw an error of asking the question.
 
-    For an unknown entity, with similar names as buttons.
+    Below an unknown entity, similar names are drawn as buttons that replace it.
     """
     st.error(plain(str(error)))
     alternatives = getattr(error, "alternatives", ())
@@ -176,6 +182,6 @@ def _replace_entity(name: str, old_name: str) -> None:
 
 
 def link_entities(graph) -> None:
-    """Set the entities found in the question, if none are given."""
+    """Set the entities named in the question, if none are given."""
     if not session.entities and session.question.strip():
         session.entities = graph.names(seeds_of(graph, session.question))

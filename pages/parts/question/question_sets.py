@@ -16,8 +16,8 @@ from pages.parts.shared.wording import tr
 def question_set_source() -> AnswerSource:
     """Return the graph or corpus whose sets are offered: the one chosen in the sidebar.
 
-    For the graph of a single question, it is the graph of the whole dataset; for a missing corpus,
-    the graph that was chosen last.
+    If that is the graph of a single question, it is the graph of the whole dataset instead, and if
+    it is a corpus that does not exist, the graph that was chosen last.
     """
     source = chosen_source()
     if source.is_corpus:

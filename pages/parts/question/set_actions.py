@@ -1,4 +1,8 @@
-"""Buttons that ask a question of a set on Compare, or evaluate the whole set."""
+"""Buttons that ask a question of a set on Compare, or evaluate the whole set.
+
+The callback of a button runs before the page is drawn. It stores the page to go to in
+`session.redirect`, and `follow_set_button` goes there when the page is drawn.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,8 @@ def draw_set_buttons(
 ) -> None:
     """Draw two buttons: ask a question of the set, and evaluate the set.
 
-    The page must call `follow_set_button` as well.
+    `graph` is the name of the set's graph, and `key` makes the keys of the buttons unique. The page
+    must call `follow_set_button` as well.
     """
     with st.container(horizontal=True, width="content"):
         button(
@@ -48,7 +53,7 @@ def draw_set_buttons(
 
 def follow_set_button() -> None:
     """Go to the page whose button was clicked, or show the error."""
-    target = Session.led_on.take()
+    target = Session.redirect.take()
     if isinstance(target, str):
         st.error(plain(target))
     elif target is not None:
@@ -56,14 +61,14 @@ def follow_set_button() -> None:
 
 
 def go_to_page(page: str, query: dict[str, Any]) -> None:
-    """Go to a page, as a callback.
+    """Go to a page by its name, as a callback.
 
-    If it is on the screen, its address is cleared.
+    If the page is on the screen already, only its address is cleared.
     """
     if session.page in ("", page):
         st.query_params.clear()
     else:
-        session.led_on = (f"pages/{page}.py", query)
+        session.redirect = (f"pages/{page}.py", query)
 
 
 def first_answerable(questions) -> Question:
@@ -72,21 +77,23 @@ def first_answerable(questions) -> Question:
 
 
 def _ask(question_set: QuestionSet, graph: str) -> None:
+    """Go to Compare with the first answerable question."""
     try:
         question = first_answerable(question_set.questions())
         source = GraphSource(graph).source_of_question(question_set.name, question)
     except HopscopeError as error:
-        session.led_on = str(error)
+        session.redirect = str(error)
         return
     take_question(question, source)
     lanes = tuple(session.lanes or DEFAULT_LANES)
-    session.led_on = (
+    session.redirect = (
         "pages/compare.py",
         Permalink(question.text, question.entities, question.answers, lanes, source).parameters(),
     )
 
 
 def _evaluate(question_set: QuestionSet, graph: str) -> None:
+    """Go to Evaluate with the set selected in the form."""
     session.choose(GraphSource(graph))
     session.evaluate_sets = [question_set.name]
-    session.led_on = ("pages/evaluate.py", {"graph": graph})
+    session.redirect = ("pages/evaluate.py", {"graph": graph})

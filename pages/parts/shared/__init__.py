@@ -1,1 +1,1 @@
-"""Parts that every page uses."""
+"""Parts that several pages use."""

@@ -1,6 +1,7 @@
-"""Access control of every request to the server, also of the pages' own connection.
+"""Access control of every request to the server, including the pages' websocket.
 
-It checks the host name of a request, and who may upload files.
+It checks the host name of a request, and who may upload files. It also adds HTTP headers that
+restrict what a browser may do with the pages. app.py installs it as middleware.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 from core.errors import shorten
 from core.sharing import shared
 
+# Content-Security-Policy of all pages.
 CONTENT_POLICY = {
     "default-src": "'self'",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",  # Streamlit needs all of them.
@@ -34,11 +36,12 @@ CONTENT_POLICY = {
     "form-action": "'self'",
     "frame-ancestors": "'none'",
 }
-HOSTS_VARIABLE = "HOPSCOPE_HOSTS"
-FRAMES_VARIABLE = "HOPSCOPE_FRAMES"
+HOSTS_VARIABLE = "HOPSCOPE_HOSTS"  # public names of this server, separated by commas
+FRAMES_VARIABLE = "HOPSCOPE_FRAMES"  # origins of pages that may embed this app
 SPACE_HOST_VARIABLE = "SPACE_HOST"  # variable that Hugging Face sets to the public name of a Space
 MAX_ADMITTED_SESSIONS = 1000  # If there are more, the ended ones are removed.
-_admitted: set[str] = set()
+# Ids of the sessions that may upload files, because their visitors may see the pages.
+_uploaders: set[str] = set()
 
 
 def security_headers() -> dict[str, str]:
@@ -116,7 +119,7 @@ def _add_headers(send: Send) -> Send:
 def _refusal(scope: Scope) -> tuple[str, int]:
     """Return why a request is refused, and the HTTP status.
 
-    Empty if it is not.
+    They are empty and 0 if the request is accepted.
     """
     host = Headers(scope=scope).get("host", "")
     if not is_allowed_host(host):
@@ -125,13 +128,14 @@ def _refusal(scope: Scope) -> tuple[str, int]:
             f"Hopscope does not answer to the name “{name}”. If it is its own, start it with "
             f"{HOSTS_VARIABLE}={name} in its environment.\n"
         )
-        return sentence, 421
+        return sentence, 421  # Misdirected Request
     _, route, upload = scope["path"].partition(f"/{BASE_ROUTE_UPLOAD_FILE}/")
+    # The path of an upload begins with the id of the session.
     if (
         route
         and scope.get("method") != "OPTIONS"
         and shared()
-        and upload.partition("/")[0] not in _admitted
+        and upload.partition("/")[0] not in _uploaders
     ):
         return "Sign in first. Only visitors who may see the pages can upload files.\n", 403
     return "", 0
@@ -172,10 +176,10 @@ def _is_ip_address(name: str) -> bool:
 def admit_session(session: str, admitted: bool) -> None:
     """Accept uploads of a session from now on, or refuse them."""
     if not admitted:
-        _admitted.discard(session)
+        _uploaders.discard(session)
         return
-    if len(_admitted) >= MAX_ADMITTED_SESSIONS and session not in _admitted and Runtime.exists():
-        _admitted.difference_update(
-            [old for old in _admitted if not Runtime.instance().is_active_session(old)]
+    if len(_uploaders) >= MAX_ADMITTED_SESSIONS and session not in _uploaders and Runtime.exists():
+        _uploaders.difference_update(
+            [old for old in _uploaders if not Runtime.instance().is_active_session(old)]
         )
-    _admitted.add(session)
+    _uploaders.add(session)

@@ -1,4 +1,7 @@
-"""Buttons, confirmations, and the display of errors of actions."""
+"""Buttons, confirmations, and the display of errors of actions.
+
+Only a `HopscopeError`, whose text is meant for the user, is drawn. Other errors are raised.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ ResultT = TypeVar("ResultT")
 
 @contextmanager
 def shown_errors() -> Iterator[None]:
-    """Draw an error of the block in its place, and continue after the block."""
+    """Draw a HopscopeError of the block, and continue after it."""
     try:
         yield
     except HopscopeError as error:
@@ -29,7 +32,7 @@ def shown_errors() -> Iterator[None]:
 def result_of(action: Callable[[], ResultT]) -> ResultT | None:
     """Return the result of an action.
 
-    None if it fails, with its error drawn.
+    If it raises a HopscopeError, draw that and return None.
     """
     with shown_errors():
         return action()
@@ -39,12 +42,12 @@ def result_of(action: Callable[[], ResultT]) -> ResultT | None:
 def run_action(action: Callable[[], Any]) -> None:
     """Run an action as the callback of a widget.
 
-    Its error is drawn with the page.
+    Callbacks run before the page is drawn. The error is stored, and drawn above the page.
     """
     try:
         action()
     except HopscopeError as error:
-        session.problem = str(error)
+        session.action_error = str(error)
 
 
 def draw_advice(message: str) -> None:
@@ -73,7 +76,7 @@ def button(
 
     Parameters
     ----------
-    action : called when the button is pressed; its error is drawn with the page.
+    action : called when the button is pressed, before the page is drawn again; see `run_action`.
     icon : the name of a Material symbol.
     why_not : the reason that the button is disabled; empty if it is not.
     look : further arguments of `st.button`.
@@ -102,9 +105,11 @@ def confirm_button(
 
     Parameters
     ----------
+    question : text of the confirmation.
     yes, key : label and key of the button that confirms.
+    action : called when that button is pressed.
     why_not : the reason that the button is disabled; empty if it is not.
-    box : key of the box with the question.
+    box : key of the popover with the question.
     """
     with st.popover(label, icon=icon, type=type, key=box, **disabled_arguments(why_not)):
         st.write(plain(question))

@@ -1,6 +1,7 @@
-"""Writes to the browser's address that Streamlit does not offer.
+"""Changes of the browser's address that Streamlit does not offer.
 
-A page that is opened by a click has no parameters in its address, and a sign-in loses the address.
+A page that is opened by a click has no parameters in its address until they are written, and a
+sign-in loses the address that the visitor wanted. The browser code is in assets/address.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ def _component(name: str):
 def write_address(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> None:
     """Write query parameters into the browser's address.
 
-    This is done only if the address has none and is still at `page`. It replaces the present entry
-    of the browser's history. A write to `st.query_params` would make a new entry, and Back would
-    return to the same page. If Streamlit aborted the first run of a page, it would even make that
-    entry for the previous page.
+    They are written only if the address has none and is still that of `page` (its path; empty for
+    Compare). They replace the present entry of the browser's history. A write to `st.query_params`
+    would make a new entry, and Back would return to the same page. If Streamlit aborted the first
+    run of a page, it would even make that entry for the previous page.
     """
     with st.container(key="address"):  # The style sheet gives this container no room.
         _component("address")(
@@ -59,14 +60,14 @@ def ask_on_enter(label: str) -> None:
 
 
 def keep_wanted_address() -> None:
-    """Keep the address that a user opened in the browser tab until the sign-in."""
+    """Keep the opened address in the browser until the sign-in."""
     _wanted_address({"keep": True})
 
 
 def go_to_wanted_address(pages: Sequence[str]) -> None:
-    """Go once to the address that was kept.
+    """Go once to the address that was kept, if there is one.
 
-    Only these pages and known parameters are accepted.
+    Only these pages (their paths) and known parameters are accepted.
     """
     _wanted_address({"pages": list(pages), "parameters": list(ADDRESS_PARAMETERS)})
 

@@ -1,6 +1,7 @@
 """Numbered edits that a browser component sends until the page has received them.
 
-Each edit is applied once.
+A run of the page may be interrupted before it handles a message, so the component sends its edits
+again (assets/board/edits.js). By their numbers each edit is applied once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ MAX_SENDER_CHARACTERS = 40  # most characters of a sender's name
 
 
 class LastEdit(NamedTuple):
-    """Name of the browser component that sent edits last, and its last received number."""
+    """Sender (`who`) and number (`done`) of the last received edit.
+
+    Both are sent back to the browser under these names.
+    """
 
     who: str = ""
     done: int = 0

@@ -25,8 +25,8 @@ def language_choice(
     ----------
     detection : the language of the corpus or graph.
     choose : called with the code of the chosen language; empty for the detected one.
-    key : id of the choice among the session's keys.
-    effect : a sentence on what depends on the language.
+    key : id of the corpus or graph, for the key of the choice.
+    effect : a sentence on the effects of the language.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(plain(tr("Language: {words}", words=detection.words())), width="content")

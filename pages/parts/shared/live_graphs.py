@@ -1,6 +1,6 @@
-"""Graphs in a database that is queried live.
+"""Graphs in a database that is queried live for each question.
 
-The neighbourhood of a question is fetched while the page shows the progress.
+Only the neighbourhood of the question's entities is fetched, while the page shows the progress.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class _FetchError(HopscopeError):
 def question_neighbourhood(graph: Any, question: Question, on_cancel: Callable[[], None]) -> Any:
     """Return the neighbourhood of a question's entities in the database of a live graph.
 
-    Any other graph is returned unchanged. Without entities, those that the text names are used. If
-    the user cancels, this run ends; `on_cancel` must prevent that the next run asks again. Raises
-    `HopscopeError` if the fetch fails.
+    A graph that is not live is returned unchanged. If the question has no entities, those that its
+    text names are used. If the user cancels, this run of the page ends. `on_cancel` is then called,
+    and must prevent that the next run asks again. Raises `HopscopeError` if the fetch fails.
     """
     if graph.live is None:
         return graph
@@ -45,15 +45,15 @@ def question_neighbourhood(graph: Any, question: Question, on_cancel: Callable[[
         try:
             return graph.live.fetch_graph(question.text, question.entities, job)
         except HopscopeError as error:
-            job.check()
-            return error
+            job.check()  # An error that a cancellation caused is none.
+            return error  # raised below, with its class
 
     job = engine().jobs.run(key, fetch, again=True)
     if not job.wait(0.2):
         show_job(
             job,
             tr("Asking {title}", title=graph.live.address.title),
-            on_cancel=lambda job: _stop(job, on_cancel),
+            on_cancel=lambda job: _cancel_fetch(job, on_cancel),
         )
     if job.status == JOB_CANCELLED:
         st.stop()
@@ -67,7 +67,8 @@ def question_neighbourhood(graph: Any, question: Question, on_cancel: Callable[[
 def fetched_text(comparison: MethodComparison) -> str:
     """Return a sentence on what was fetched for a comparison, and what was left out.
 
-    A saved comparison has it as a note of the first step of a lane. Empty for other graphs.
+    In a saved comparison, the sentence is a note of the first step of a lane. Empty for a graph
+    that is not live.
     """
     if comparison.graph.fetched is not None:
         return comparison.graph.fetched.text
@@ -79,6 +80,6 @@ def fetched_text(comparison: MethodComparison) -> str:
     return ""
 
 
-def _stop(job: Job, on_cancel: Callable[[], None]) -> None:
+def _cancel_fetch(job: Job, on_cancel: Callable[[], None]) -> None:
     job.cancel()
     on_cancel()

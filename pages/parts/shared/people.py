@@ -1,4 +1,7 @@
-"""Visitors of a shared installation: who they are, what they own, and what they may change."""
+"""Visitors of a shared installation: their sign-in, their property and their rights.
+
+Without sharing, the one user of this computer may do everything.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,9 @@ from pages.parts.shared.wording import tr
 def visitor() -> Person:
     """Return the visitor of the page.
 
-    This is the person with the email address of the sign-in, unless the provider says that it was
-    never verified; else a person for this visit alone. Outside the run of a page it is nobody.
+    This is the person with the email address of the sign-in. Without a sign-in, or if the provider
+    says that the address was never verified, it is a person for this visit alone. Outside the run
+    of a page it is `NO_PERSON`.
     """
     if get_script_run_ctx(suppress_warning=True) is None:
         return NO_PERSON
@@ -44,8 +48,8 @@ def visitor() -> Person:
         person = person_of_email(str(st.user.get("email") or ""))
     if person != NO_PERSON:
         return person
-    session.visit = session.visit or uuid4().hex
-    return person_of_visit(session.visit)
+    session.visit_token = session.visit_token or uuid4().hex
+    return person_of_visit(session.visit_token)
 
 
 def may_enter() -> bool:
@@ -59,11 +63,11 @@ def may_enter() -> bool:
 def admit(page: Callable[[], None]) -> None:
     """Draw a page for visitors who may see it.
 
-    Each page calls this by itself. Until somebody has opened main.py, Streamlit runs the file of
-    the page instead.
+    Each page calls this by itself, because Streamlit runs the file of a page without main.py until
+    somebody has opened main.py. An error of a button's action is drawn above the page.
     """
     require_sign_in()
-    if problem := Session.problem.take():
+    if problem := Session.action_error.take():
         st.error(plain(problem))
     page()
 
@@ -92,7 +96,11 @@ def require_sign_in() -> None:
 
 
 def _providers() -> dict[str, str]:
-    """Return the ways to sign in that `[auth]` of secrets.toml defines, with button labels."""
+    """Return the configured sign-in providers with their button labels.
+
+    They are in `[auth]` of secrets.toml. A provider without a name, the only one of a simple
+    configuration, is the empty string.
+    """
     auth = st.secrets["auth"]
     named_providers = {
         name: tr("Sign in with {name}", name=name)
@@ -103,7 +111,10 @@ def _providers() -> dict[str, str]:
 
 
 def draw_visitor() -> None:
-    """Draw the visitor's name and rights, and the button to sign out."""
+    """Draw the visitor's name and rights, and the sign-out button.
+
+    Nothing is drawn without sharing.
+    """
     if not shared():
         return
     person = current_person()
@@ -134,9 +145,9 @@ def draw_visitor() -> None:
 
 
 def visitor_refusal(kind: str, name: str) -> str:
-    """Return a sentence why the visitor may not change or delete a thing.
+    """Return a sentence why the visitor may not change a thing.
 
-    Empty if they may.
+    Empty if they may. `kind` and `name` identify the thing, such as a case, among all owned things.
     """
     try:
         return change_refusal(kind, name)
@@ -153,7 +164,7 @@ def disabled_arguments(why: str, help: str | None = None) -> dict[str, Any]:
 
 
 def owner_text(kind: str, name: str) -> str:
-    """Return the owner of a thing in a few words.
+    """Return the owner of a thing, such as “yours”.
 
     Empty without sharing.
     """

@@ -1,4 +1,6 @@
-"""Browser code of the components: ES modules joined into one text that the browser loads once.
+"""Browser code of the components, joined from ES modules.
+
+A component is a part of a page that JavaScript draws, such as the board of a comparison.
 
 Streamlit sends a component's code again with every change of its data. Therefore that code only
 imports the rest from an address of this server (assets/mount.js).
@@ -51,12 +53,12 @@ def join_modules(entry: Path) -> str:
 
 @cache
 def component(name: str, styles: tuple[str, ...] = ()) -> Callable[..., Any]:
-    """Return the Streamlit component in the folder of that name.
+    """Return the function that draws the component in the folder `assets/name`.
 
     Parameters
     ----------
-    name : the folder, and its module and style sheet.
-    styles : names of the style sheets; by default the one with the name of the component.
+    name : name of the folder, and of the module and the style sheet in it.
+    styles : names of the style sheets, if not `name` alone.
     """
     folder = ASSETS_FOLDER / name
     style = join_styles(folder / f"{style_name}.css" for style_name in styles or (name,))
@@ -69,7 +71,7 @@ def component(name: str, styles: tuple[str, ...] = ()) -> Callable[..., Any]:
 
 
 def join_styles(files: Iterable[Path]) -> str:
-    """Return the text of several style sheets."""
+    """Return the joined text of several style sheets."""
     return "".join(file.read_text(encoding="utf-8") for file in files)
 
 

@@ -1,4 +1,7 @@
-"""Translated sentences of the pages, whose inserted values are shown literally."""
+"""Translated sentences of the pages, with inserted values escaped.
+
+A value, such as the name of a graph, is never read as Markdown.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from pages.parts.shared.wording import tr
 
 
 def caption(text: str, /, **values: object) -> None:
-    """Draw a text in small print, with values inserted as by `tr`."""
+    """Draw a translated text in small print, with inserted values."""
     st.caption(_with_values(text, values))
 
 
 def write(text: str, /, **values: object) -> None:
-    """Draw a text with values inserted as by `tr`."""
+    """Draw a translated text with values inserted as by `tr`."""
     st.write(_with_values(text, values))
 
 
@@ -23,7 +26,11 @@ def _with_values(text: str, values: dict[str, object]) -> str:
 
 
 def _shown_value(value: object) -> object:
-    """Return a value with its text escaped, except for a space at the beginning."""
+    """Return a text escaped; other values unchanged.
+
+    One space at the beginning of a text is kept. Some values are clauses that begin with a space,
+    and are empty if they do not apply.
+    """
     if not isinstance(value, str):
         return value
     return f"{' ' * value.startswith(' ')}{isolated(value)}"

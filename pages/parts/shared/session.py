@@ -1,4 +1,7 @@
-"""Access to the engine, the chosen graph or corpus, and the catalogue, for all pages."""
+"""Engine, chosen graph or corpus, and catalogue, for all pages.
+
+A source is a graph or corpus that questions are asked of.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 ASKING_PAGES = ("compare", "build")  # pages that ask questions
-ADDRESS_PAGE = "compare"  # page whose address names the graph or corpus
+ADDRESS_PAGE = "compare"  # the page whose address always names the graph or corpus
 
 
 def engine() -> Engine:
@@ -47,7 +50,10 @@ _creation_lock = threading.Lock()  # The first two visitors may come at the same
 
 @lru_cache(maxsize=8)
 def _store(file: Path, writable: bool) -> Store:
-    """Return the store of a file, opened anew when the file becomes writable."""
+    """Return the store of evaluations in a file.
+
+    `writable` is part of the cache's key, so that the store is opened again when it changes.
+    """
     return Store(file)
 
 
@@ -59,9 +65,9 @@ def _engine() -> Engine:
 
 
 def waiter(page: str) -> Waiter:
-    """Return the waiter of this browser session on a page that asks questions.
+    """Return the waiter of this browser session on a page.
 
-    Its questions are answered as long as the browser is connected.
+    The engine works on a waiter's questions as long as the browser is connected.
     """
     context = get_script_run_ctx()
     visit = context.session_id if context is not None else ""
@@ -73,7 +79,7 @@ def waiter(page: str) -> Waiter:
 
 
 def record_page(page: str) -> None:
-    """Record the shown page, and stop waiting for jobs of other pages."""
+    """Record the shown page, and stop waiting for other pages' jobs."""
     for other in ASKING_PAGES:
         if other != page:
             engine().stop_waiting(waiter(other).id)
@@ -86,16 +92,18 @@ def record_page(page: str) -> None:
 def was_address_entered() -> bool:
     """Return whether the user went to the address of this run.
 
-    This is so after a click on another page (as long as `arrived_by_navigation` is set), or on the
-    browser's Back or Forward. Otherwise the address is older, and what the page shows may have
-    changed since.
+    They did after a change of the page (until `arrived_by_navigation` is cleared), and with the
+    browser's Back or Forward. Otherwise the address may be older than the state of the page.
     """
     context = get_script_run_ctx()
     return session.arrived_by_navigation or (context is not None and context.is_history_navigation)
 
 
 def methods() -> dict[str, Method]:
-    """Return the catalogue of methods, or show the error and end the run."""
+    """Return the catalogue of methods by id.
+
+    If it cannot be read, the error is drawn and the run ends.
+    """
     try:
         return catalogue()
     except HopscopeError as error:
@@ -119,7 +127,7 @@ def page_source() -> AnswerSource:
 def last_graph() -> AnswerSource:
     """The chosen graph.
 
-    If a corpus is chosen, the graph chosen before it.
+    If a corpus is chosen now, it is the graph that was chosen before.
     """
     return session.last_graph if chosen_source().is_corpus else chosen_source()
 
@@ -130,7 +138,10 @@ def graph_name() -> str:
 
 
 def stop_if_missing(source: AnswerSource) -> None:
-    """End the run if the graph or corpus does not exist. The sidebar has shown the reason."""
+    """End the run if the graph or corpus does not exist.
+
+    The sidebar has drawn a warning.
+    """
     if is_missing(source):
         st.info(tr("Choose a graph or documents in the sidebar."))
         st.stop()
@@ -139,7 +150,7 @@ def stop_if_missing(source: AnswerSource) -> None:
 def is_missing(source: AnswerSource) -> bool:
     """Return whether a graph or corpus does not exist.
 
-    A damaged one exists; opening it gives the error.
+    A damaged one exists: it is listed, and opening it gives the error.
     """
     return not source.is_available and source not in available_sources()
 
@@ -151,9 +162,9 @@ def chosen_graph() -> Any:
     """
     name = graph_name()
     stop_if_missing(last_graph())
-    is_closed = not engine().is_open(name)  # It may be removed or built again since it was opened.
+    is_closed = not engine().is_open(name)  # perhaps after it was opened: removed or built again
     job = engine().jobs.run(f"open-{name}", lambda job: engine().graph(name, job), again=is_closed)
-    if not job.wait(0.2):
+    if not job.wait(0.2):  # Progress of a shorter job would only flash.
         show_job(job, tr("Opening the graph"))
     if job.error:
         st.error(plain(job.error))
@@ -163,10 +174,7 @@ def chosen_graph() -> Any:
 
 
 def graph_if_open() -> Any | None:
-    """Return the chosen graph if it is open, without waiting.
-
-    Else None.
-    """
+    """Return the chosen graph if it is open, else None, without waiting."""
     job = engine().jobs.get(f"open-{graph_name()}")
     if job is None or not job.has_ended or not engine().is_open(graph_name()):
         return None
@@ -187,12 +195,16 @@ def show_job(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel
 def draw_cancel_button(
     job: Job, key: str, icon: str = "", on_cancel: Callable[[Job], None] = Job.cancel
 ) -> None:
-    """Draw the button that cancels a job. Only the person who started the job can use it."""
+    """Draw the button that cancels a job.
+
+    Only the person who started the job can press it. `on_cancel` is called with the job when the
+    button is pressed.
+    """
     button(tr("Cancel"), partial(on_cancel, job), key=key, icon=icon, why_not=job.cancel_refusal)
 
 
 def cancel_or_leave(job: Job, page: str) -> None:
-    """Cancel a comparison, or stop waiting for it if another person started it."""
+    """Cancel a comparison, or stop waiting for another person's."""
     if job.cancel_refusal:
         engine().stop_waiting(waiter(page).id)
     else:

@@ -1,14 +1,15 @@
 """State of a browser session between two runs of a page.
 
-Each key of `st.session_state` is declared once, as an attribute. On the class an attribute is its
-`SessionKey`; on `session` it is the value of that key. A name that is not declared is an error.
+Each key of `st.session_state` is declared once, as an attribute of `Session`. On the class, an
+attribute is the `SessionKey`; on the object `session`, it is the value of that key. A name that is
+not declared is an error.
 
     session.question                                    # the value, or the default
     session.question = "who directed Inception"         # set
     del session.job                                     # removed; no error if it was not set
     st.text_input("Question", key=Session.question.name)  # the widget with this value
     Session.cases_message.take()                        # read and removed
-    Session.case_shown.of(case.id, lambda: ...)         # computed once for each case
+    Session.case_shown.get_or_compute(case.id, make)    # computed again if the case changes
     Session.texts_build["rkg"].value = "rkg-described"  # one key per id
 """
 
@@ -45,7 +46,8 @@ StateT = TypeVar("StateT")
 class SessionKey(Generic[StateT]):
     """A key of the session state and its default.
 
-    A default that is made by a call (`list`, `dict`) is stored when it is first read.
+    A default that is a callable (`list`, `dict`) is called when the value is first read, and its
+    result is stored. The name in `st.session_state` is that of the attribute by default.
     """
 
     def __init__(self, default: StateT | Callable[[], StateT], name: str = ""):
@@ -76,7 +78,7 @@ class SessionKey(Generic[StateT]):
         return value
 
     def put(self, value: StateT) -> None:
-        """Set the value, as the callback of a button."""
+        """Set the value, as a function for the callback of a button."""
         self.value = value
 
     @overload
@@ -96,30 +98,34 @@ class SessionKey(Generic[StateT]):
 class WidgetKey(SessionKey[StateT]):
     """Key of a widget that other code reads or sets too.
 
-    Streamlit's rules hold: the value is set before the widget is drawn in a run. It is lost when a
-    run does not draw the widget, as on another page, unless it is drawn with
-    `persist_state="session"`.
+    By Streamlit's rules, the value can be set in a run only before the widget is drawn. It is lost
+    when a run does not draw the widget, such as that of another page, unless the widget was drawn
+    with `persist_state="session"`.
     """
 
 
 class DerivedKey(SessionKey[tuple[Hashable, StateT] | None]):
-    """Key of a value that is computed from another one, and again when that one changes."""
+    """Key of a value that is computed again when its inputs change.
+
+    The stored value is a pair: an identification of the inputs, and the value computed from them.
+    """
 
     def __init__(self) -> None:
         super().__init__(None)
 
-    def get_or_compute(self, what: Hashable, make: Callable[[], StateT]) -> StateT:
-        """Return the value for `what`, computed by `make` if `what` has changed."""
+    def get_or_compute(self, inputs_key: Hashable, compute: Callable[[], StateT]) -> StateT:
+        """Return the value for `inputs_key`, computed if it is not stored."""
         entry = self.value
-        if entry is None or entry[0] != what:
-            entry = self.value = (what, make())
+        if entry is None or entry[0] != inputs_key:
+            entry = self.value = (inputs_key, compute())
         return entry[1]
 
 
 class SessionKeyFamily(Generic[StateT]):
     """Keys of one kind, one for each id.
 
-    The key of `texts_build` and "rkg" is `texts_build-rkg`, unless `name` gives another pattern.
+    `Session.texts_build["rkg"]` is the key named `texts_build-rkg`, unless `name` gives another
+    pattern.
     """
 
     def __init__(self, default: StateT | Callable[[], StateT], name: str = ""):
@@ -133,7 +139,7 @@ class SessionKeyFamily(Generic[StateT]):
 
 
 class CellKeys(SessionKeyFamily[Any]):
-    """Keys of tables with clickable cells."""
+    """Keys of tables with clickable cells, one for each id."""
 
     def __init__(self) -> None:
         super().__init__(None)
@@ -141,35 +147,38 @@ class CellKeys(SessionKeyFamily[Any]):
     def clicked_row(self, id: object, rows: int) -> int | None:
         """Return the row of the clicked cell in the table of that id.
 
-        None if no cell is clicked, or its row is not among the first `rows`.
+        None if no cell is clicked, or if the table has become shorter, to `rows` rows.
         """
         cells = self[id].value["selection"]["cells"]
         return cells[0][0] if cells and cells[0][0] < rows else None
 
 
 class Session:
-    """Keys of all pages, each with a comment on its value and on what sets it."""
+    """Keys of all pages, each with a comment on its value and on what sets it.
+
+    A job, case, run or the like is given by its key or id, unless its type says otherwise.
+    """
 
     __slots__ = ()  # A misspelt attribute is an error.
 
     # Every page
-    # The secret token of a visit without a sign-in; set when it is first needed.
-    visit: SessionKey[str] = SessionKey("")
+    # The secret token of a visit without a sign-in; made when it is first needed.
+    visit_token: SessionKey[str] = SessionKey("")
     # The page on the screen; set by main.py before each run.
     page: SessionKey[str] = SessionKey("")
-    # Whether the person came from another page; set with `page`, cleared by the page that read its
-    # address.
+    # Whether the visitor has come from another page, so that the address is new; set with `page`,
+    # cleared by the page once it has read the address.
     arrived_by_navigation: SessionKey[bool] = SessionKey(False)
     # The error of a button's action; drawn once, above the page.
-    problem: SessionKey[str] = SessionKey("")
+    action_error: SessionKey[str] = SessionKey("")
     # The graph or corpus chosen in the sidebar; set there, and by `choose`.
     source: WidgetKey[AnswerSource | None] = WidgetKey(None)
-    # The graph or corpus that an address names; the sidebar takes it before it is drawn.
+    # The graph or corpus that an address names; the sidebar chooses it in the next run.
     source_wanted: SessionKey[AnswerSource | None] = SessionKey(None)
     # The graph chosen last, for pages that show no documents; set by the sidebar.
     last_graph: SessionKey[AnswerSource] = SessionKey(DEFAULT_SOURCE)
 
-    # The chosen language, by the corpus or graph that is in it.
+    # The language chosen for a corpus or graph, by the corpus or graph.
     language: SessionKeyFamily[str] = SessionKeyFamily("")
 
     # Compare: the question
@@ -180,7 +189,7 @@ class Session:
     # Whether the graph reader answers too; set by the options, an address or a case.
     reader: WidgetKey[bool] = WidgetKey(True)
     # Whether a question waits until all passages are encoded; set by the options.
-    whole: WidgetKey[bool] = WidgetKey(False)
+    wait_for_vectors: WidgetKey[bool] = WidgetKey(False)
     # The seed of all random choices; set by an address or a case.
     seed: SessionKey[int] = SessionKey(0)
     # The question entities; set by a set, a case, an address or a person, or found in the question.
@@ -192,19 +201,21 @@ class Session:
     # The edits of the graph (removed, merged or renamed items); set on the board, by an address or
     # a case.
     edits: SessionKey[list[Edit]] = SessionKey(list)
-    # The job of the same question and lanes without `edits`; set when it is asked with some.
-    before: SessionKey[str] = SessionKey("")
-    # Question, model and reader when they were last applied; `ask_if_changed` compares them.
-    settled: SessionKey[tuple[str, bool, bool] | None] = SessionKey(None)
+    # The job of the same question and lanes without `edits`; set when the question is asked with
+    # edits.
+    unedited_job: SessionKey[str] = SessionKey("")
+    # The question, `model` and `reader` that were applied last; `ask_if_changed` compares them with
+    # those in the bar. None after another graph or corpus was chosen.
+    applied_bar_state: SessionKey[tuple[str, bool, bool] | None] = SessionKey(None)
     # Whether this run asks the question; set by `submit`, cleared once it is asked.
     submitted: SessionKey[bool] = SessionKey(False)
     # Whether only lanes were changed, so that the finished ones are reused; set and cleared with
     # `submitted`.
-    edited: SessionKey[bool] = SessionKey(False)
-    # Whether Cancel was clicked: this run asks nothing.
-    stopped: SessionKey[bool] = SessionKey(False)
+    only_lanes_changed: SessionKey[bool] = SessionKey(False)
+    # Whether Cancel was clicked; this run then asks nothing.
+    cancel_clicked: SessionKey[bool] = SessionKey(False)
     # The error of asking the question, or of opening the case of the address.
-    trouble: SessionKey[HopscopeError | None] = SessionKey(None)
+    question_error: SessionKey[HopscopeError | None] = SessionKey(None)
     # Whether the example questions are expanded; choosing one collapses them.
     examples_open: WidgetKey[bool] = WidgetKey(False)
     # The number of questions drawn from sets; each draw gives another one.
@@ -213,11 +224,11 @@ class Session:
     known_answers: SessionKeyFamily[str] = SessionKeyFamily("")
     # The message of the entity and answer chips: edits, and the text being typed.
     entitychips: WidgetKey[Any] = WidgetKey(None)
-    # The sender of the chips and the number of its last edit that was applied.
-    chips_done: SessionKey[LastEdit] = SessionKey(LastEdit())
+    # The last edit of the chips that was applied.
+    chips_last_edit: SessionKey[LastEdit] = SessionKey(LastEdit())
     # Whether an edit was applied, so that the page is drawn again.
     chips_changed: SessionKey[bool] = SessionKey(False)
-    # The list of chips that is typed into, and the text.
+    # The list of chips (`entities` or `answers`) that the user types into, and the text.
     chips_query: SessionKey[tuple[str, str] | None] = SessionKey(None)
     # Candidate entities for the names in the question, by graph and question.
     chips_links: DerivedKey[list[Any]] = DerivedKey()
@@ -225,21 +236,21 @@ class Session:
     # Compare: the lanes
     # The methods of the lanes, by id or as text; set by an address, a case or the dialog.
     lanes: SessionKey[list[str]] = SessionKey(list)
-    # The kind of source that `lanes` are for.
-    lanes_for: SessionKey[str] = SessionKey(GraphSource.kind)
+    # The kind of source, graph or corpus, that `lanes` are for.
+    lanes_source_kind: SessionKey[str] = SessionKey(GraphSource.kind)
     # The lanes chosen last for each kind of source.
     lanes_of_kind: SessionKey[dict[str, list[str]]] = SessionKey(dict)
-    # The lane that the dialog changes, and the kind of change; set by a lane's buttons.
+    # The index of the lane that the dialog changes, and the kind of change; set by its buttons.
     choosing: SessionKey[tuple[int, str] | None] = SessionKey(None)
     # The edited line of the lane in the dialog, by lane and original line.
     lane_bench: DerivedKey[Bench] = DerivedKey()
     # The message of the component that draws that line: edits, and the selected operator.
     lane_bricks: WidgetKey[Any] = WidgetKey(None)
-    # The suggested size of the subgraph, by question and feedback.
+    # The suggested size of the subgraph, by question and ratings; one entry at most.
     advice: SessionKey[dict[Any, SizeAdvice]] = SessionKey(dict)
 
     # The board, wherever it is drawn
-    # The edits received from each board, by its key.
+    # The last edit received from each board, by the board's key.
     board_received: SessionKeyFamily[LastEdit] = SessionKeyFamily(LastEdit())
 
     # Compare: what is on the screen
@@ -249,19 +260,19 @@ class Session:
     case: SessionKey[Case | None] = SessionKey(None)
     # The comparison of `case`, by its id.
     case_shown: DerivedKey[MethodComparison] = DerivedKey()
-    # The address that the session shows; set last, when it is shown.
-    address: SessionKey[Permalink | None] = SessionKey(None)
-    # The address that the next run shows, such as that of a clicked case.
-    wanted: SessionKey[Permalink | None] = SessionKey(None)
-    # The comparison on the screen, and the jobs for whose vectors it waits.
+    # The link of the address that the session shows; set last, when all of it is shown.
+    shown_link: SessionKey[Permalink | None] = SessionKey(None)
+    # The link that the next run shows, such as that of a clicked case.
+    wanted_link: SessionKey[Permalink | None] = SessionKey(None)
+    # The key of the comparison on the screen, and the keys of the encoding jobs it waits for.
     encoded_for: SessionKey[tuple[str, frozenset[str]]] = SessionKey(("", frozenset()))
     # A comparison, and the board that draws it.
-    drawing: SessionKey[tuple[MethodComparison, Board] | None] = SessionKey(None)
-    # The data sent to the board last: its comparison, the version, and the data.
-    sent: SessionKey[tuple[str, int, dict[str, Any]]] = SessionKey(("", -1, {}))
-    # The comparison on the screen, and the builds that were missing for it.
-    lacked: SessionKey[tuple[str, frozenset[str]]] = SessionKey(("", frozenset()))
-    # The edits received from the head of the presentation.
+    screen_board: SessionKey[tuple[MethodComparison, Board] | None] = SessionKey(None)
+    # The data sent to the board last: the key of the comparison, the version, and the data.
+    board_payload: SessionKey[tuple[str, int, dict[str, Any]]] = SessionKey(("", -1, {}))
+    # The key of the comparison on the screen, and the ids of the graph builds it waits for.
+    awaited_builds: SessionKey[tuple[str, frozenset[str]]] = SessionKey(("", frozenset()))
+    # The last edit received from the head of the presentation.
     presenter_received: SessionKey[LastEdit] = SessionKey(LastEdit())
     # The cases that are presented one after the other; set by Cases.
     present_cases: SessionKey[list[str]] = SessionKey(list)
@@ -271,7 +282,7 @@ class Session:
     case_notes: WidgetKey[str] = WidgetKey("")
     # The tags of the case to be saved; emptied once it is.
     case_tags: WidgetKey[list[str]] = WidgetKey(list)
-    # The comparison that was saved last, and the id of its case.
+    # The key of the comparison that was saved last, and the id of its case.
     saved_case: SessionKey[tuple[str, str]] = SessionKey(("", ""))
     # A message on Cases, shown once.
     cases_message: SessionKey[str] = SessionKey("")
@@ -280,27 +291,30 @@ class Session:
     # The comparison of the case on Cases, by its id.
     case_open: DerivedKey[MethodComparison] = DerivedKey()
     # The board of a finished comparison, on Cases and Evaluate, by its key.
-    finished: DerivedKey[Board] = DerivedKey()
+    finished_board: DerivedKey[Board] = DerivedKey()
 
+    # Evaluate
     # The question sets selected once when the form opens; set by links to Evaluate.
     evaluate_sets: SessionKey[list[str]] = SessionKey(list)
     # The question sets chosen in the form, by source.
-    evaluate_chosen: SessionKeyFamily[list[str]] = SessionKeyFamily(list)
+    evaluate_set_choice: SessionKeyFamily[list[str]] = SessionKeyFamily(list)
     # The methods chosen in the form, by the kind of source.
     evaluate_methods: SessionKeyFamily[Sequence[str]] = SessionKeyFamily(())
     # The methods that the form selects once in addition, such as a run just imported.
-    evaluate_brought: SessionKey[list[str]] = SessionKey(list)
-    # Whether a language model answers; set if the sets can be scored by its answers only.
+    evaluate_imported_methods: SessionKey[list[str]] = SessionKey(list)
+    # Whether a language model answers in the evaluation; also set by a click on questions that only
+    # its answers can be judged on.
     evaluate_model: WidgetKey[bool] = WidgetKey(False)
-    # The number of answers in the drawn figures of a running evaluation, and the time.
-    evaluate_drawn: SessionKey[tuple[int, float]] = SessionKey((0, 0.0))
+    # The number of answers when the figures of a running evaluation were drawn last, and the time
+    # (of `time.monotonic`).
+    evaluate_figures_drawn: SessionKey[tuple[int, float]] = SessionKey((0, 0.0))
     # The comparison of a question of a run, by run, question and lanes.
     evaluation_open: DerivedKey[MethodComparison] = DerivedKey()
     # The open tab of a run, also in its address; set when a new run is started from it.
     evaluate_part: WidgetKey[str] = WidgetKey("", name="part")
     # The click in the picture of questions that flow from one method to another.
     evaluate_flow: WidgetKey[Any] = WidgetKey(None)
-    # The open band of that picture, after its run and two methods.
+    # The run and the two methods of that picture, and its open band: the stages before and after.
     evaluate_band: SessionKey[tuple[Hashable, tuple[str, str]]] = SessionKey(((), ("", "")))
     # The search for a method that was sent last in this session.
     search_last: SessionKey[str] = SessionKey("")
@@ -376,19 +390,19 @@ class Session:
     trails: SessionKey[dict[str, list[int]]] = SessionKey(dict)
     # The text of the search for an entity; cleared by a step.
     walk_search: WidgetKey[str] = WidgetKey("")
-    # The index of the relation and direction of the listed steps, -1 for all; by graph.
+    # The code of the relation and direction of the listed steps, -1 for all steps; by graph.
     walk_filter: SessionKeyFamily[int] = SessionKeyFamily(-1)
     # The page of the table of steps, by graph.
     walk_page: SessionKeyFamily[int] = SessionKeyFamily(0)
-    # The graph, and an entity of the address that it does not have.
-    walk_refused: SessionKey[tuple[str, str] | None] = SessionKey(None)
+    # The digest of a graph, and an entity of the address that this graph lacks.
+    walk_missing_entity: SessionKey[tuple[str, str] | None] = SessionKey(None)
     # The picture of a neighbourhood: `walk` is the entity that was clicked.
     walk_picture: WidgetKey[Any] = WidgetKey(None)
     # The digest of a large graph whose counts were requested.
-    count_asked: SessionKey[str] = SessionKey("")
-    # The page and query to which a question set leads, or the error; used once.
-    led_on: SessionKey[str | tuple[str, dict[str, Any]] | None] = SessionKey(None)
-    # The graph that was opened after it was added, which opens the first tab again.
+    counts_wanted_for: SessionKey[str] = SessionKey("")
+    # The page and query parameters to go to after a click on a question set, or the error.
+    redirect: SessionKey[str | tuple[str, dict[str, Any]] | None] = SessionKey(None)
+    # The name of a graph that was opened after it was added; opens the first tab of Graphs again.
     graph_opened: SessionKey[str] = SessionKey("")
     # The job that imports the last dropped files.
     bring_job: SessionKey[Job | None] = SessionKey(None)
@@ -397,12 +411,13 @@ class Session:
     # The number of imports; the drop zone is empty after each.
     bring_round: SessionKey[int] = SessionKey(0)
     # An uploaded file, and the job that inspects it, by upload.
-    looked: SessionKeyFamily[tuple[tuple | None, Job | None]] = SessionKeyFamily((None, None))
+    inspections: SessionKeyFamily[tuple[tuple | None, Job | None]] = SessionKeyFamily((None, None))
     # The database whose graph is previewed before the copy, without its key.
     database_asked: SessionKey[DatabaseForm | None] = SessionKey(None)
     # A sentence on the questions of a file that do not fit a graph, by file and graph.
     questions_fit: DerivedKey[str] = DerivedKey()
 
+    # Models
     # The model that is chosen for a role, by role.
     role: SessionKeyFamily[str] = SessionKeyFamily("")
     # The title of the model that was added, shown once.
@@ -429,7 +444,7 @@ class Session:
     server_roles: WidgetKey[list[str]] = WidgetKey(list)
     # Whether the form is cleared before it is drawn again.
     server_emptied: SessionKey[bool] = SessionKey(False)
-    # The job that tries a model, by kind of trial.
+    # The key of the job that tries a model, by kind of trial and model.
     try_jobs: SessionKeyFamily[str] = SessionKeyFamily("")
 
     # Build
@@ -456,8 +471,8 @@ class Session:
     # The effect of the selected operator's parameter values, by that job and the operator's index.
     try_curves: DerivedKey[Mapping[str, Curve]] = DerivedKey()
     # The job that runs the line before and after the last change on more questions.
-    over_job: SessionKey[str] = SessionKey("")
-    # The effect of the last change, as it is drawn, by that job.
+    sample_job: SessionKey[str] = SessionKey("")
+    # The data of the effect of the last change, by that job and the line before the change.
     change: DerivedKey[dict[str, Any] | None] = DerivedKey()
     # The outcome of each step of that run, by the job and its progress.
     try_outcomes: DerivedKey[Sequence[StepOutcome]] = DerivedKey()
@@ -475,8 +490,7 @@ class Session:
     def clear_question(self) -> None:
         """Clear the question and its results, as when another graph or corpus is chosen."""
         self.question = ""
-        for key in (Session.job, Session.case, Session.settled, Session.trouble, Session.edits):
-            key.drop()
+        del self.job, self.case, self.applied_bar_state, self.question_error, self.edits
 
 
 session = Session()

@@ -15,7 +15,7 @@ from streamlit.runtime import Runtime
 from core.engine import Engine
 from pages.parts.shared.wording import tr
 
-STOP_SECONDS = 3.0  # seconds that running work has to stop
+STOP_SECONDS = 3.0  # time in which running work can stop by itself
 _engines: list[Engine] = []  # engines to stop at the end; in practice the one of this server
 
 
@@ -52,6 +52,7 @@ async def server_lifespan(app: Any) -> AsyncIterator[None]:
 
 
 def _end_process() -> None:
+    """Cancel all work, wait up to `STOP_SECONDS`, and exit."""
     for engine in _engines:
         engine.stop()
     deadline = time.monotonic() + STOP_SECONDS

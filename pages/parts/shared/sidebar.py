@@ -55,7 +55,8 @@ def sidebar() -> None:
 
 
 def _draw_source_choice() -> None:
-    if session.source_wanted is not None:  # It must be set before the choice is drawn.
+    """Draw the choice of graph or corpus, and its size."""
+    if session.source_wanted is not None:  # A widget's value must be set before it is drawn.
         session.source = Session.source_wanted.take()
     titles, current = available_sources(), chosen_source()
     listed_sources = list(titles)
@@ -66,7 +67,8 @@ def _draw_source_choice() -> None:
     st.selectbox(
         tr("Graph or documents"),
         listed_sources,
-        # A missing one is not replaced: the question would be asked of another graph or corpus.
+        # A chosen graph or corpus that does not exist is not replaced by another one, of which the
+        # question would be asked.
         index=listed_sources.index(current) if current in titles else None,
         placeholder=tr("Choose a graph or documents"),
         key=Session.source.name,
@@ -94,7 +96,7 @@ def _draw_source_choice() -> None:
 def _draw_corpus_size(name: str) -> None:
     """Draw the size of the chosen corpus.
 
-    On pages about triples, also the graph they show.
+    On pages that show triples, also draw the name of the graph that they show instead.
     """
     corpus = result_of(lambda: open_corpus(name))
     if corpus is not None:
@@ -106,13 +108,20 @@ def _draw_corpus_size(name: str) -> None:
 
 
 def _clear_question() -> None:
-    """Clear the question and its results after another source was chosen by hand."""
+    """Clear the question and its results after a choice by hand.
+
+    The address gets the parameters of the new choice.
+    """
     session.clear_question()
     parameters = session.source.parameters if session.source not in (None, DEFAULT_SOURCE) else {}
     st.query_params.from_dict(parameters if session.page == ADDRESS_PAGE else {})
 
 
 def _draw_models() -> None:
+    """Draw the models with a role, and if they are installed.
+
+    Models that can be fetched are drawn too.
+    """
     registry = engine().models
     st.markdown(tr("**Models**"))
     lines = []

@@ -1,4 +1,4 @@
-"""Texts of the pages that differ between graphs and documents."""
+"""Texts of the pages that differ between graphs and corpora."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class SourceWords:
     """Texts about one kind of source, with placeholders for its title or name."""
 
     listed_title: str  # in the choice of the sidebar
-    missing_text: str
-    no_questions_text: str
+    missing_text: str  # if the source does not exist
+    no_questions_text: str  # if the source has no question set
     question_placeholder: str  # in an empty question box
 
 
@@ -36,5 +36,5 @@ CORPUS_WORDS = SourceWords(
 
 
 def words_of(source: AnswerSource) -> SourceWords:
-    """Return the texts about a source."""
+    """Return the texts about the kind of a source."""
     return CORPUS_WORDS if source.is_corpus else GRAPH_WORDS

@@ -1,4 +1,4 @@
-"""Input field for the limit on what work may spend on language models."""
+"""Input field for the spending limit on language models."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def draw_spending_limit(key: str, old_cap: Cap | None = None) -> tuple[Cap | Non
 
     Parameters
     ----------
+    key : key of the field.
     old_cap : the limit that is in the field at first.
 
     Returns

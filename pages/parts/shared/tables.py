@@ -23,7 +23,7 @@ def page_of(page: SessionKey[int], total: int, size: int) -> range:
     total : number of all rows.
     size : rows per page.
     """
-    number = min(page.value, max(0, -(-total // size) - 1))
+    number = min(page.value, max(0, -(-total // size) - 1))  # `-(-a // b)` rounds up
     return range(number * size, min(total, (number + 1) * size))
 
 
@@ -36,8 +36,9 @@ def pager(
     ----------
     page : key of the page number, from 0.
     page_rows : the rows of this page, as `page_of` returns them.
-    what : the plural noun of the rows.
-    hint : a sentence after that.
+    total, size : number of all rows, and rows per page.
+    what : the plural noun of the rows, with a capital letter.
+    hint : a sentence after the numbers of the rows.
     """
     number = page_rows.start // size
     last_page = max(0, -(-total // size) - 1)
@@ -68,18 +69,20 @@ def _page_button(
 def clickable_table(
     columns: Mapping[str, Sequence[Any]],
     rows: int,
-    pick: Callable[[int], None],
+    on_pick: Callable[[int], None],
     key: str,
     *,
     formats: Mapping[str, Any] | None = None,
     max_height: int = 560,
 ) -> None:
-    """Draw a table, and call `pick` with the row that is clicked.
+    """Draw a table whose rows can be clicked.
 
     Parameters
     ----------
     columns : values by column title.
     rows : number of rows.
+    on_pick : called with the number of the clicked row, from 0.
+    key : key of the table, which must change with its contents.
     formats : Streamlit's column settings by column title.
     max_height : in pixels.
     """
@@ -87,7 +90,7 @@ def clickable_table(
     def clicked() -> None:
         row = Session.table_cells.clicked_row(key, rows)
         if row is not None:
-            pick(row)
+            on_pick(row)
 
     st.dataframe(
         columns,
@@ -95,13 +98,16 @@ def clickable_table(
         hide_index=True,
         on_select=clicked,
         selection_mode="single-cell",
-        height=min(max_height, 38 + 35 * rows),
+        height=min(max_height, 38 + 35 * rows),  # pixels of the head and of each row
         column_config=formats,
     )
 
 
 def draw_back_links(views: Iterable[tuple[str, Any]], key: str, go: Callable[[Any], None]) -> None:
-    """Draw a button for each earlier view, given as its name and `go`'s argument."""
+    """Draw a button for each earlier view, with an arrow behind it.
+
+    A view is its name and the argument with which `go` is called to return there.
+    """
     for number, (name, argument) in enumerate(views):
         button(plain(name), partial(go, argument), key=f"{key}-{number}", type="tertiary")
         st.caption("›", width="content")

@@ -1,4 +1,7 @@
-"""Escaping: texts of graphs, questions and models are never read as Markdown or HTML."""
+"""Escaping of texts of graphs, questions and models, and numbers in words.
+
+These texts are never read as Markdown or HTML.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +34,15 @@ def plain(text: str) -> str:
 def isolated(text: str) -> str:
     """Return `plain(text)`, isolated if it has right-to-left words.
 
-    Without that, it could change the order of the words around it.
+    Inserted without isolation, such a text could change the order of the words around it.
     """
     return f"\u2068{plain(text)}\u2069" if _RTL_WORDS.search(text) else plain(text)
 
 
 def many(count: int, what: str, plural: str = "") -> str:
-    """Return a number with its noun: 1 question, 1,200 questions.
+    """Return a number with its noun, translated: 1 question, 1,200 questions.
 
-    `plural` may be irregular.
+    `plural` is needed for an irregular plural only.
     """
     return f"{count:,} {noun(count, what, plural or what + 's')}"
 

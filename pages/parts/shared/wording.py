@@ -72,9 +72,10 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def _translate(text: str) -> str:
-    """Return the translation of a text.
+    """Return the translation of a text or of a singular noun.
 
-    Of a noun its singular.
+    Without a translation, it is the text itself. Nouns are stored with both forms in the catalogue,
+    which needs another look-up.
     """
     if not text:
         return text
@@ -83,15 +84,18 @@ def _translate(text: str) -> str:
 
 
 def noun(count: int, singular: str, plural: str) -> str:
-    """Return the noun for a number in the server's language.
+    """Return the form of a noun for a number, translated.
 
-    In English one of both arguments.
+    In English it is one of the two arguments.
     """
     return catalogue().ngettext(singular, plural, count)
 
 
 def nouns(singular: str, plural: str) -> tuple[str, str]:
-    """Mark the two forms of an English noun for translation, by a later `many` or `noun`."""
+    """Return both forms of an English noun, marked for translators.
+
+    A later `many` or `noun` translates them.
+    """
     return singular, plural
 
 

@@ -84,7 +84,7 @@ def test_a_run_becomes_a_method_of_what_is_looked_at(own, key):
     pressed(at, "Add to the methods")
     (run,) = runs_by_name().values()
     assert (run.source_kind, run.source_name, run.questions) == ("graph", "small", 1)
-    assert at.session_state["evaluate_brought"] == [f"run-{run.name}"]
+    assert at.session_state["evaluate_imported_methods"] == [f"run-{run.name}"]
     assert "Evaluate it" in labels(at)
 
 

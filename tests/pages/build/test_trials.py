@@ -161,7 +161,7 @@ def test_a_change_is_tried_over_more_questions(own):  # noqa: F811
     hear(page, {"do": "set", "key": 3, "name": "keep", "value": 3})
     assert sample_data(comparison(page))["state"] == "offer"
     hear(page, {"do": "over"})
-    job = engine().trials.get(page.session_state["over_job"])
+    job = engine().trials.get(page.session_state["sample_job"])
     assert job.wait(60)
     found = sample_data(comparison(page))
     recall = next(row for row in found["rows"] if row["label"] == "Path recall")

@@ -149,7 +149,7 @@ def test_a_dialog_left_open_is_closed_by_an_address(movies):
     at.run()
     dialog = lambda: [one for one in at.button if one.label == "Change this method"]
     assert dialog()
-    at.session_state["wanted"] = case_link(demo()[0])
+    at.session_state["wanted_link"] = case_link(demo()[0])
     at.run()
     assert not at.exception and not dialog()
 

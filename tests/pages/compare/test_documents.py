@@ -139,7 +139,10 @@ def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_a
     next(one for one in at.button if one.label == "Build").click().run()
     at = until(at, lambda: job(at) is not first and job(at).has_ended)
     assert [lane.status for lane in job(at).comparison.lanes] == ["done", "done"]
-    assert not any(one.label == "Build" for one in at.button) and "lacked" not in at.session_state
+    assert (
+        not any(one.label == "Build" for one in at.button)
+        and "awaited_builds" not in at.session_state
+    )
 
 
 def test_a_graph_that_was_built_before_the_page_is_drawn_again_is_asked_as_well(monkeypatch):
@@ -188,7 +191,7 @@ def test_a_saved_case_opens_as_it_was_once_the_corpus_is_gone():
         saved.query_params["case"] = key
         saved.run()
         assert not saved.exception and not saved.error
-        shown = saved.session_state["finished"][1].payload()
+        shown = saved.session_state["finished_board"][1].payload()
         (lost,) = shown["lanes"][0]["hits"][0]["lost"]
         assert (
             lost["fate"] == "rank 2; only the top 1 is kept"

@@ -212,7 +212,7 @@ def test_a_file_becomes_a_graph(own):
             break
         time.sleep(0.1)
     assert "my\\-films\\-1" in at.success[0].value
-    at.session_state["question"], at.session_state["job"], at.session_state["settled"] = (
+    at.session_state["question"], at.session_state["job"], at.session_state["applied_bar_state"] = (
         "who?",
         "of the graph before",
         ("who?", True, True),
@@ -222,7 +222,7 @@ def test_a_file_becomes_a_graph(own):
     assert (
         at.session_state["question"] == ""
         and "job" not in at.session_state
-        and "settled" not in at.session_state
+        and "applied_bar_state" not in at.session_state
     )
     assert [metric.value for metric in at.metric] == ["3", "2", "1"]
     with pytest.raises(BadInput, match="already a graph"):

@@ -96,7 +96,7 @@ def test_only_a_question_is_asked():
 
 
 def test_another_source_begins_anew(state):
-    session.question, session.job, session.settled, session.lanes = (
+    session.question, session.job, session.applied_bar_state, session.lanes = (
         "who?",
         "job",
         ("who?", True, True),
