@@ -11,6 +11,6 @@ __version__ = "0.9.0"
 # is loaded, so it is set before all imports.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-from core.io.usage_reports import keep_quiet
+from core.io.usage_reports import disable_usage_reports
 
-keep_quiet()
+disable_usage_reports()
