@@ -106,7 +106,7 @@ def published_form(path: FilePath, columns: Mapping[str, str] | None = None) -> 
     try:
         if not holds_rows(path):
             return ""
-        rows = file_rows(path, max_bytes=MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES)
+        rows = file_rows(path, max_bytes=MAX_PUBLISHED_BYTES, max_line_bytes=MAX_QUESTION_ROW_BYTES)
         first_rows = [row for _, row in islice(rows, RECOGNITION_ROWS)]
     except BadInput:
         return ""  # the reader of the file reports the fault
@@ -314,7 +314,7 @@ def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, builder: Title
     -----
     Xiang et al., 2025.
     """
-    for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, longest=MAX_QUESTION_ROW_BYTES):
+    for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, max_line_bytes=MAX_QUESTION_ROW_BYTES):
         with RowErrors(path, where):
             builder.add(row["corpus_name"], row["context"])
     fields = ["source"] if len(builder.documents) > 1 else []

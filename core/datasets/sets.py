@@ -217,7 +217,7 @@ def _row_indices(question_set: QuestionSet, stamp: tuple) -> dict[str, int]:
 def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]:
     """Return the compressed triples of each row of a set, as a file may hold millions of them."""
     text = file if is_columnar(file) else decode_if_certain(file, max_bytes=MAX_QUESTION_FILE_BYTES)
-    rows = file_rows(text, max_bytes=MAX_QUESTION_FILE_BYTES, longest=MAX_QUESTION_ROW_BYTES)
+    rows = file_rows(text, max_bytes=MAX_QUESTION_FILE_BYTES, max_line_bytes=MAX_QUESTION_ROW_BYTES)
     graphs = []
     for where, row in rows:
         if only and row.get(only) is not True:

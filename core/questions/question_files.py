@@ -251,7 +251,7 @@ def count_rows_with_graphs(
     file = _open_text(FilePath(path), max_bytes)
     if not holds_rows(file, max_bytes):
         return 0
-    rows = file_rows(file, watch, max_bytes, longest=MAX_QUESTION_ROW_BYTES)
+    rows = file_rows(file, watch, max_bytes, max_line_bytes=MAX_QUESTION_ROW_BYTES)
     return sum(bool(row.get(ROW_GRAPH_KEY)) for _, row in rows)
 
 
