@@ -77,7 +77,7 @@ class FileHead:
         data = self.data[: line_end or None]
         try:
             check_first_bytes(self.name, data)
-            text = decode_text(self.name, data, named=self.encoding)
+            text = decode_text(self.name, data, chosen_name=self.encoding)
         except BadInput as error:
             return "", str(error)
         return text.removeprefix("\ufeff"), ""

@@ -117,6 +117,7 @@ def _held_rows(
         pieces = JsonPieces(source)
         number = 0
         for key in pieces.keys():
+            # Only the first array of rows is read, after which `number` is not zero.
             if number or key not in holder_keys or not pieces.is_array_of_objects():
                 pieces.skip_value()
                 continue
