@@ -381,4 +381,4 @@ def _questions(path: FilePath, name: str, *more: str) -> QuestionFile:
 
     Their gold documents are found under the usual keys, and under those in `more`.
     """
-    return read_question_file(path, name, most=MAX_PUBLISHED_BYTES, gold=(*GOLD_KEYS, *more))
+    return read_question_file(path, name, max_bytes=MAX_PUBLISHED_BYTES, gold=(*GOLD_KEYS, *more))

@@ -83,7 +83,7 @@ def _read_questions(request: ImportRequest) -> ReadFile:
     question_file = read_question_file(
         request.paths[0],
         format=request.format,
-        most=request.max_bytes or MAX_QUESTION_BYTES,
+        max_bytes=request.max_bytes or MAX_QUESTION_BYTES,
         watch=request.watch,
         gold=GOLD_KEYS,
         encoding=request.encoding,
