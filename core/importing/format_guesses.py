@@ -100,7 +100,7 @@ LINE_FORMAT_REASONS = {
     TOPICS_FORMAT: "it begins as TREC's topics do",
 }
 LINE_FORM_REASON = "its lines have this form"
-# Keys that only rows of questions have; the last one, `text`, is also that of documents.
+# Keys that only rows of questions have. The last of `ROW_QUESTION_KEYS`, `text`, is left out.
 QUESTION_ONLY_KEYS = (*ROW_QUESTION_KEYS[:-1], "RawQuestion", "utterance")
 # Keys that mark a row as one of a finished run.
 RUN_RESULT_KEYS = frozenset({*CONTEXT_KEYS, *ANSWER_KEYS, "results"}) - {"answer"}
