@@ -314,7 +314,9 @@ def read_graphrag_bench(path: FilePath, sets: Sets, watch: Watch, builder: Title
     -----
     Xiang et al., 2025.
     """
-    for where, row in file_rows(path, watch, MAX_PUBLISHED_BYTES, max_line_bytes=MAX_QUESTION_ROW_BYTES):
+    for where, row in file_rows(
+        path, watch, MAX_PUBLISHED_BYTES, max_line_bytes=MAX_QUESTION_ROW_BYTES
+    ):
         with RowErrors(path, where):
             builder.add(row["corpus_name"], row["context"])
     fields = ["source"] if len(builder.documents) > 1 else []

@@ -47,7 +47,9 @@ ID_FUNCTION = "elementId"
 OLD_ID_FUNCTION = "id"
 # The properties of a node or relationship whose keys are in a parameter, as pairs of key and value.
 PROPERTIES_PATTERN = "[k IN keys({0}) WHERE toLower(k) IN ${1} | [k, {0}[k]]]"
-ALL_EDGES_QUERY = "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {properties} LIMIT $max_rows"
+ALL_EDGES_QUERY = (
+    "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {properties} LIMIT $max_rows"
+)
 NODES_QUERY = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n), {properties}"
 
 
@@ -310,9 +312,9 @@ def _edges(
 ) -> Iterator[tuple[Any, str, Any, list[Any]]]:
     """Yield source, type, target and properties of each relationship, without repetitions."""
     if not query:
-        all_edges = ALL_EDGES_QUERY.format(id=id, properties=PROPERTIES_PATTERN.format("r", "property_keys"))
+        all_edges = ALL_EDGES_QUERY.format(id=id, properties=PROPERTIES_PATTERN.format("r", "keys"))
         for record in database.records(
-            all_edges, property_keys=list(EDGE_PROPERTIES), max_rows=database.limits.triples + 1
+            all_edges, keys=list(EDGE_PROPERTIES), max_rows=database.limits.triples + 1
         ):
             yield record[0], record[1], record[2], record[3]
         return
@@ -377,10 +379,12 @@ def _write_nodes(out: TextIO, database: BoltDatabase, id: str, ids: list[Any]) -
 
     Returns sentences on their names, and on properties that were not copied.
     """
-    query = NODES_QUERY.format(id=id, properties=PROPERTIES_PATTERN.format("n", "property_keys"))
+    query = NODES_QUERY.format(id=id, properties=PROPERTIES_PATTERN.format("n", "keys"))
     tally = _CopiedProperties()
     for start in range(0, len(ids), NODES_PER_REQUEST):
-        database.limits.watch.report("Nodes", EDGES_PROGRESS_SHARE + (1 - EDGES_PROGRESS_SHARE) * start / len(ids))
+        database.limits.watch.report(
+            "Nodes", EDGES_PROGRESS_SHARE + (1 - EDGES_PROGRESS_SHARE) * start / len(ids)
+        )
         _write_batch(out, database, query, ids[start : start + NODES_PER_REQUEST], tally)
     return tally.notes()
 
@@ -392,7 +396,7 @@ def _write_batch(
 
     Nodes that were deleted meanwhile are written without data, as edges refer to them.
     """
-    records = database.records(query, ids=ids, property_keys=list(NODE_PROPERTIES))
+    records = database.records(query, ids=ids, keys=list(NODE_PROPERTIES))
     seen_ids: set[Any] = set()
     for node_id, labels, keys, properties in records:
         if node_id in seen_ids:

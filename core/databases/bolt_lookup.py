@@ -48,13 +48,15 @@ class BoltLookup(DatabaseLookup):
         self.database = database
         self.limits = database.limits
         self.things_per_request = NODES_PER_EDGE_REQUEST
-        self._id_function = id_function(database)
+        self._id = id_function(database)  # name of a Cypher function
 
     def find_named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
         """Return nodes whose property label, name or title is one of these texts."""
         tests = " OR ".join(f"n.{key} IN $names" for key in NODE_LABELS)
         query = EXACT_NAME_QUERY.format(
-            id=self._id_function, tests=tests, properties=", ".join(f"n.{key}" for key in NODE_LABELS)
+            id=self._id,
+            tests=tests,
+            properties=", ".join(f"n.{key}" for key in NODE_LABELS),
         )
         return self._by_name(self.database.records(query, names=list(names)), set(names), str)
 
@@ -70,7 +72,10 @@ class BoltLookup(DatabaseLookup):
         lower = {name.lower() for name in names}
         keys = [*NODE_LABELS, *OTHER_NAMES]
         records = self.database.records(
-            ANY_CASE_QUERY.format(id=self._id_function), keys=keys, names=list(lower), max_rows=MAX_ALIKE_NODES
+            ANY_CASE_QUERY.format(id=self._id),
+            keys=keys,
+            names=list(lower),
+            max_rows=MAX_ALIKE_NODES,
         )
         return {**by_id, **self._by_name(records, lower, lambda name: str(name).lower())}
 
@@ -84,12 +89,12 @@ class BoltLookup(DatabaseLookup):
             match = NAME_WITH_ID.fullmatch(name)
             name_by_id[match[1] if match else name] = name
         ids: list[Any] = list(name_by_id)
-        if self._id_function != ID_FUNCTION:
+        if self._id != ID_FUNCTION:
             ids = [int(id) for id in ids if id.isdecimal()]  # the older function returns numbers
         if not ids:
             return {}
         with suppress(BadInput):
-            records = self.database.records(IDS_QUERY.format(id=self._id_function), ids=ids)
+            records = self.database.records(IDS_QUERY.format(id=self._id), ids=ids)
             return {name_by_id[str(id)]: [id] for [id] in records if str(id) in name_by_id}
         return {}
 
@@ -111,7 +116,7 @@ class BoltLookup(DatabaseLookup):
 
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
         """Return the number of relationships of each node."""
-        query = DEGREES_QUERY.format(id=self._id_function)
+        query = DEGREES_QUERY.format(id=self._id)
         records = self.database.records(query, ids=list(things))
         return {node: int(number) for node, number in records}
 
@@ -119,21 +124,18 @@ class BoltLookup(DatabaseLookup):
         """Return True, as every node can be queried."""
         return True
 
-    def edges(self, things: Sequence[Any], max_per_thing: int) -> tuple[list[DatabaseEdge], set[Any]]:
+    def edges(self, things: Sequence[Any], max_each: int) -> tuple[list[DatabaseEdge], set[Any]]:
         """Return the relationships out of nodes, then those into them."""
         edges: list[DatabaseEdge] = []
         cut_nodes: set[Any] = set()
         for query in (OUT_EDGES_QUERY, IN_EDGES_QUERY):
-            text = query.format(id=self._id_function, properties=PROPERTIES_PATTERN.format("r", "property_keys"))
+            text = query.format(id=self._id, properties=PROPERTIES_PATTERN.format("r", "keys"))
             for node, rows in self.database.records(
-                text,
-                ids=list(things),
-                property_keys=list(EDGE_PROPERTIES),
-                max_rows=max_per_thing + 1,
+                text, ids=list(things), keys=list(EDGE_PROPERTIES), max_rows=max_each + 1
             ):
-                if len(rows) > max_per_thing:
+                if len(rows) > max_each:
                     cut_nodes.add(node)
-                for key, kind, other, properties in rows[:max_per_thing]:
+                for key, kind, other, properties in rows[:max_each]:
                     head, tail = (node, other) if query is OUT_EDGES_QUERY else (other, node)
                     edges.append(DatabaseEdge(key, head, tail, (head, kind, tail, properties)))
         return edges, cut_nodes
@@ -147,6 +149,6 @@ class BoltLookup(DatabaseLookup):
             *(edge.row for edge in edges),
             *((start, START_RELATION, start, []) for start in starts),
         ]
-        _, _, notes = write_edges_graphml(file.path, self.database, self._id_function, rows)
+        _, _, notes = write_edges_graphml(file.path, self.database, self._id, rows)
         file.tally.notes += notes
         return file

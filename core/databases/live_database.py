@@ -303,12 +303,7 @@ class LiveDatabase:
         start_things = start_nodes.things
         starts = list(dict.fromkeys(thing for _, thing, _ in start_things))
         neighbourhood = fetch_neighbourhood(
-            lookup,
-            starts,
-            hops=settings.hops,
-            max_per_thing=settings.each,
-            max_edges=settings.edges,
-            seconds=settings.seconds,
+            lookup, starts, settings.hops, settings.each, settings.edges, settings.seconds
         )
         names = shorten(", ".join(name for name, _, _ in start_things))
         if not neighbourhood.edges:

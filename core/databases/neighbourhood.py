@@ -96,13 +96,13 @@ class DatabaseLookup(ABC):
         """
 
     @abstractmethod
-    def edges(self, things: Sequence[Id], max_per_thing: int) -> tuple[list[DatabaseEdge], set[Id]]:
+    def edges(self, things: Sequence[Id], max_each: int) -> tuple[list[DatabaseEdge], set[Id]]:
         """Return the edges of things, and the things that have more.
 
         Parameters
         ----------
         things : ids in the database.
-        max_per_thing : largest number of edges out of a thing, and of edges into it.
+        max_each : largest number of edges out of a thing, and of edges into it.
 
         Returns
         -------
@@ -167,7 +167,7 @@ def fetch_neighbourhood(
     lookup: DatabaseLookup,
     starts: Collection[Id],
     hops: int,
-    max_per_thing: int,
+    max_each: int,
     max_edges: int,
     seconds: float,
 ) -> DatabaseNeighbourhood:
@@ -181,7 +181,7 @@ def fetch_neighbourhood(
     lookup : the database.
     starts : ids of the things to start from.
     hops : number of hops.
-    max_per_thing : largest number of edges out of a thing, and into it.
+    max_each : largest number of edges out of a thing, and into it.
     max_edges : largest number of edges; no request begins once that many are found.
     seconds : time after which no request begins.
     """
@@ -207,7 +207,7 @@ def fetch_neighbourhood(
                 (hop + batch_start / len(expandable)) / hops,
             )
             edges, cut_things = lookup.edges(
-                expandable[batch_start : batch_start + lookup.things_per_request], max_per_thing
+                expandable[batch_start : batch_start + lookup.things_per_request], max_each
             )
             neighbourhood.cut_things |= cut_things
             for edge in edges:

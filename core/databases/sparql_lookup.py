@@ -118,9 +118,7 @@ class SparqlLookup(DatabaseLookup):
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
         """Return the number of statements with each thing as subject."""
         values = f"VALUES ?s {{ {' '.join(map(str, things))} }}"
-        query = (
-            f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ {values} {self._in_graphs('?s ?p ?o')} }} GROUP BY ?s"
-        )
+        query = f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ {values} {self._in_graphs('?s ?p ?o')} }} GROUP BY ?s"
         rows = self._look_up(query, ("s", "n"), len(things))
         return {thing: self._number(number) for thing, number in rows}
 
@@ -136,20 +134,20 @@ class SparqlLookup(DatabaseLookup):
             self.literals == "triples" or not isinstance(thing, Literal)
         )
 
-    def edges(self, things: Sequence[Any], max_per_thing: int) -> tuple[list[DatabaseEdge], set[Any]]:
+    def edges(self, things: Sequence[Any], max_each: int) -> tuple[list[DatabaseEdge], set[Any]]:
         """Return statements with things as subjects, then as objects.
 
         If the reply is incomplete, each half of the things is requested again.
         """
-        rows = list(self._rows(things, max_per_thing))
+        rows = list(self._rows(things, max_each))
         cut_things: set[Any] = set()
         if self.endpoint.has_more_rows:
             cut_things.update(things)  # the server sent too much; whose rows are missing is unknown
         elif LAST_ROW not in [number for number, _ in rows] or self.endpoint.incomplete_note:
             if len(things) > 1:
                 middle = len(things) // 2
-                first_edges, first_cut = self.edges(things[:middle], max_per_thing)
-                other_edges, other_cut = self.edges(things[middle:], max_per_thing)
+                first_edges, first_cut = self.edges(things[:middle], max_each)
+                other_edges, other_cut = self.edges(things[middle:], max_each)
                 return first_edges + other_edges, first_cut | other_cut
             cut_things.add(things[0])  # the server returns fewer rows than requested
         edges: list[DatabaseEdge] = []
@@ -158,18 +156,20 @@ class SparqlLookup(DatabaseLookup):
             if number == LAST_ROW:
                 continue
             counts[number] += 1
-            if counts[number] > max_per_thing:
+            if counts[number] > max_each:
                 cut_things.add(things[number // 2])
             else:
                 edges.append(DatabaseEdge(triple, triple[0], triple[2], triple))
         return edges, cut_things
 
-    def _rows(self, things: Sequence[Any], max_per_thing: int) -> Iterator[tuple[int, tuple[Any, Any, Any]]]:
+    def _rows(
+        self, things: Sequence[Any], max_each: int
+    ) -> Iterator[tuple[int, tuple[Any, Any, Any]]]:
         """Yield the statements, each with the number of its part of the query.
 
         The part of statements out of the thing at an index has the number 2 * index, and that of
         statements into it 2 * index + 1. Each part may return one statement more than
-        `max_per_thing`, which shows that it is cut. The last row has the number `LAST_ROW`.
+        `max_each`, which shows that it is cut. The last row has the number `LAST_ROW`.
         """
         from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -182,13 +182,13 @@ class SparqlLookup(DatabaseLookup):
                 statements = f"{self._in_graphs('?s ?p ?o')}{self._filter}"
                 parts.append(
                     f"{{ {self._select} ?n ?s ?p ?o WHERE {{ {values_clause} {statements} }} "
-                    f"LIMIT {max_per_thing + 1} }}"
+                    f"LIMIT {max_each + 1} }}"
                 )
         query = (
             "SELECT ?n ?s ?p ?o WHERE "
             f"{{ {' UNION '.join(parts)} UNION {{ VALUES ?n {{ {LAST_ROW} }} }} }}"
         )
-        max_rows = len(parts) * (max_per_thing + 1) + 1
+        max_rows = len(parts) * (max_each + 1) + 1
         rows = self.endpoint.rows(query, ("n", "s", "p", "o"), max_rows)
         for number, subject, predicate, object in rows:
             row_number = LAST_ROW if _is_last(number) else self._number(number, 2 * len(things))

@@ -143,7 +143,7 @@ class Importer:
     example : an example file below `data/formats`; empty if the format is not that of a file.
     files : words for its files, if the suffixes do not describe them.
     tools : programs that write the format, in words.
-    read_parts, ignored_parts : the parts of a file that are read, and those that are not, in words.
+    contents, omissions : the parts of a file that are read, and those that are not, in words.
     """
 
     kind: KindName
@@ -155,8 +155,8 @@ class Importer:
     example: str = ""
     files: str = ""
     tools: str = ""
-    read_parts: str = ""
-    ignored_parts: str = ""
+    contents: str = ""
+    omissions: str = ""
 
     @property
     def key(self) -> str:

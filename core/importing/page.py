@@ -16,7 +16,7 @@ def formats_page(kind: str) -> str:
         if importer.kind == kind:
             format_cell = f"`{importer.name}`: {importer.title}"
             files = importer.files or " ".join(f"`{suffix}`" for suffix in importer.suffixes)
-            parts = (importer.tools, importer.read_parts, importer.ignored_parts)
+            parts = (importer.tools, importer.contents, importer.omissions)
             rows.append((format_cell, files, *parts))
     columns = [index for index in range(len(FORMAT_COLUMNS)) if any(row[index] for row in rows)]
     rule = f"|{'|'.join(['---'] * len(columns))}|"

@@ -129,14 +129,11 @@ def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[
     BadInput
         As `recognise` does, and if no kind fits all files.
     """
-    recognitions_by_file = [recognise(path, encoding) for path in paths]
-    if len(recognitions_by_file) == 1:
-        return recognitions_by_file[0]
+    by_file = [recognise(path, encoding) for path in paths]
+    if len(by_file) == 1:
+        return by_file[0]
     # For each file, the best recognition of each kind. The best comes last, and so replaces others.
-    best_by_file = [
-        {recognition.importer.kind: recognition for recognition in reversed(recognitions)}
-        for recognitions in recognitions_by_file
-    ]
+    best_by_file = [{one.importer.kind: one for one in reversed(results)} for results in by_file]
     shared_kinds = KINDS_OF_SEVERAL_FILES.intersection(*best_by_file)
     if not shared_kinds:
         raise BadInput("These files cannot be added together. Add them one by one.")
@@ -158,9 +155,7 @@ def importers_named(text: str) -> list[Importer]:
 
     Raises BadInput for an unknown name; the message suggests the nearest known one.
     """
-    importers = [
-        importer for importer in IMPORTERS.values() if text in (importer.kind, importer.key)
-    ]
+    importers = [entry for entry in IMPORTERS.values() if text in (entry.kind, entry.key)]
     if not importers:
         names = [*IMPORT_KINDS, *IMPORTERS]
         raise BadInput(

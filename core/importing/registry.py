@@ -147,27 +147,26 @@ def _importer(
 ) -> Importer:
     """Return an importer; `details` are further fields of it."""
     defaults = {"example": f"{kind}/{name}{next(iter(suffixes), '.txt')}"}
-    guess_formats, read_files = KIND_HANDLERS[kind]
-    fields = defaults | details
-    return Importer(kind, name, title, tuple(suffixes), guess_formats, read_files, **fields)
+    guess, read = KIND_HANDLERS[kind]
+    return Importer(kind, name, title, tuple(suffixes), guess, read, **(defaults | details))
 
 
 def _graph_importers() -> Iterator[Importer]:
     importer = partial(_importer, KindName.GRAPH)
     for name, one in GRAPH_FORMATS.items():
-        details = {"tools": one.tools, "read_parts": one.contents, "ignored_parts": one.omissions}
+        details = {"tools": one.tools, "contents": one.contents, "omissions": one.omissions}
         yield importer(name, one.title, one.suffixes, **details)
-    details = {"example": "graph/nodes.csv", "read_parts": "ids, labels, types, descriptions"}
+    details = {"example": "graph/nodes.csv", "contents": "ids, labels, types, descriptions"}
     yield importer(format_guesses.NODES_FORMAT, "A table of nodes beside edges", **details)
     title = "A zip of files of a graph"
-    yield importer(format_guesses.ZIP_FORMAT, title, [ZIP_SUFFIX], read_parts="its files")
-    details = {"example": "", "read_parts": "facts of its databases"}
+    yield importer(format_guesses.ZIP_FORMAT, title, [ZIP_SUFFIX], contents="its files")
+    details = {"example": "", "contents": "facts of its databases"}
     yield importer(format_guesses.CRAG_FORMAT, "CRAG's folder cragkg", **details)
 
 
 def _text_importers() -> Iterator[Importer]:
-    for name, (title, suffixes, read_parts) in format_guesses.DOCUMENT_FAMILIES.items():
-        yield _importer(KindName.DOCUMENTS, name, title, suffixes, read_parts=read_parts)
+    for name, (title, suffixes, contents) in format_guesses.DOCUMENT_FAMILIES.items():
+        yield _importer(KindName.DOCUMENTS, name, title, suffixes, contents=contents)
     form_suffixes = {
         published_corpora.BEIR_FORM: [ZIP_SUFFIX],
         published_corpora.PASSAGES_FORM: ARROW_SUFFIXES,
@@ -177,22 +176,30 @@ def _text_importers() -> Iterator[Importer]:
         title = words[0].upper() + words[1:]
         yield _importer(KindName.SET, name, title, form_suffixes.get(name, ROW_SUFFIXES))
     for name, tool in TOOLS.items():
-        details = {"tools": tool.versions, "read_parts": tool.read_items, "ignored_parts": tool.not_read}
+        details = {
+            "tools": tool.versions,
+            "contents": tool.read_items,
+            "omissions": tool.not_read,
+        }
         details["files"] = tool.recognised_by
         yield _importer(KindName.INDEX, name, tool.title, [ZIP_SUFFIX], **details)
 
 
 def _question_and_run_importers() -> Iterator[Importer]:
     for name, words in QUESTION_FORMATS.items():
-        title, _, read_parts = words.partition(": ")
-        details = {"read_parts": read_parts}
+        title, _, contents = words.partition(": ")
+        details = {"contents": contents}
         suffixes: tuple[str, ...] = (".csv", ".tsv") if name == CSV_FORMAT else (".txt", ".tsv")
         if name in ROW_FORMATS:
             suffixes = ROW_SUFFIXES
             details["files"] = FILES_OF_ROWS
         yield _importer(KindName.QUESTIONS, name, title, suffixes, **details)
     for name, one in RUN_FORMATS.items():
-        details = {"tools": one.written_by, "read_parts": one.read_parts, "ignored_parts": one.ignored_parts}
+        details = {
+            "tools": one.written_by,
+            "contents": one.read_parts,
+            "omissions": one.ignored_parts,
+        }
         suffixes = (".trec", ".run", ".txt")
         if name != TREC_FORMAT:
             suffixes = (*ROW_SUFFIXES, ".csv")

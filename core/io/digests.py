@@ -88,7 +88,9 @@ def open_checked(folder: Path) -> DeferredCheck:
     size = check_recorded_sizes(folder)
     if size <= MAX_BYTES_CHECKED_ON_OPENING:
         check_digests(folder)
-    must_check = size > MAX_BYTES_CHECKED_ON_OPENING and _undamaged_stamps.get(folder) != _stamps(folder)
+    must_check = size > MAX_BYTES_CHECKED_ON_OPENING and _undamaged_stamps.get(folder) != _stamps(
+        folder
+    )
     return DeferredCheck(folder, must_check)
 
 

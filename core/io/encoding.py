@@ -201,7 +201,9 @@ def detection_bytes(data: bytes) -> bytes:
     return data[start : start + DETECTION_SIZE_BYTES]
 
 
-def detect_encoding(name: str, data: bytes, chosen_name: str = "", note: Note = ignore_note) -> Encoding:
+def detect_encoding(
+    name: str, data: bytes, chosen_name: str = "", note: Note = ignore_note
+) -> Encoding:
     """Return the encoding of a text that has no mark and is not UTF-8.
 
     An encoding that a person chose is returned unchecked. Else escapes indicate 7-bit Japanese, zero
@@ -307,7 +309,11 @@ def _count_signs_of_error(text: str) -> int:
         any(a.islower() and b.isupper() and b not in ASCII for a, b in zip(word, word[1:]))
         for word in words
     )
-    return n_mixed + n_with_inner_capital + len(LETTER_BEFORE_OPENING.findall(text[:MAX_SEARCHED_LETTERS]))
+    return (
+        n_mixed
+        + n_with_inner_capital
+        + len(LETTER_BEFORE_OPENING.findall(text[:MAX_SEARCHED_LETTERS]))
+    )
 
 
 def _script(sign: str) -> str:

@@ -25,7 +25,9 @@ def checked_text(value: Any, field: str, max_letters: int = MAX_LINE_LETTERS) ->
     if not isinstance(value, str):
         raise BadInput(f"“{field}” should be a text.")
     if len(value) > max_letters:
-        raise BadInput(f"“{field}” has {len(value):,} characters; at most {max_letters:,} are taken.")
+        raise BadInput(
+            f"“{field}” has {len(value):,} characters; at most {max_letters:,} are taken."
+        )
     if not is_encodable(value):
         raise BadInput(f"“{field}” holds half a character, which is no text.")
     return value

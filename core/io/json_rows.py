@@ -31,7 +31,10 @@ NumberedRow = tuple[int, str, dict[str, Any]]  # a row with its number
 
 
 def json_rows(
-    path: File, watch: Watch = NO_WATCH, max_bytes: int | None = None, max_line_bytes: int | None = None
+    path: File,
+    watch: Watch = NO_WATCH,
+    max_bytes: int | None = None,
+    max_line_bytes: int | None = None,
 ) -> Iterator[Row]:
     """Yield the objects of a JSON file, each with its place in the file, such as `line 3`.
 
@@ -141,7 +144,9 @@ def _spread_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Nu
             yield number, where, _check_object(path, where, pieces.value())
 
 
-def _detect_form(path: File, watch: Watch, max_bytes: int | None, holder_keys: Sequence[str]) -> str:
+def _detect_form(
+    path: File, watch: Watch, max_bytes: int | None, holder_keys: Sequence[str]
+) -> str:
     """Return the form of a file that begins with an object, by reading this object.
 
     No progress is reported. An array is read only until it is clear that the object is too long

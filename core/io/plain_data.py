@@ -1,8 +1,9 @@
 """Conversion of dataclasses to plain data, which JSON can hold, and back.
 
-Questions, states, descriptions of runs and other values are saved this way. A new field needs no further code. A field is saved under its name, or under `metadata={"saved":
-"another name"}`; with `{"saved": False}` it is not saved. Fields at their default are left out, so
-data that was saved before a field existed can still be read.
+Questions, states, descriptions of runs and other values are saved this way. A new field needs no
+further code. A field is saved under its name, or under `metadata={"saved": "another name"}`; with
+`{"saved": False}` it is not saved. Fields at their default are left out, so data that was saved
+before a field existed can still be read.
 """
 
 from __future__ import annotations

@@ -174,7 +174,9 @@ class _RecodedBytes(io.RawIOBase):
         super().close()
 
 
-def _non_utf8_piece(name: str, head: bytes, stream: UnpackedBytes, max_checked_bytes: int | None) -> bytes:
+def _non_utf8_piece(
+    name: str, head: bytes, stream: UnpackedBytes, max_checked_bytes: int | None
+) -> bytes:
     """Return the first piece that is not UTF-8; empty if all pieces are.
 
     The piece begins with the line that has the first invalid byte. Only the first

@@ -208,7 +208,8 @@ class RowFile:
             column_list = f" ({', '.join(columns)})" if columns else ""
             with self.raise_store_errors(), transaction(database):
                 database.executemany(
-                    f"INSERT OR REPLACE INTO {table}{column_list} VALUES ({_placeholders(rows[0])})", rows
+                    f"INSERT OR REPLACE INTO {table}{column_list} VALUES ({_placeholders(rows[0])})",
+                    rows,
                 )
 
     @contextmanager

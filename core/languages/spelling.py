@@ -43,7 +43,7 @@ MAX_CACHED_CHARACTERS = 200
 MINUS_CONTEXT_CHARACTERS = 16
 # Letters of the word in a `row_pattern`.
 MAX_PATTERN_LETTERS = 24
-# Characters from this code point on, behind the block of enclosed letters, fold to themselves.
+# The search for characters that fold to letters ends here, behind the block of enclosed letters.
 FOLDED_CODES_END = 0x1F200
 
 # Marks over and under the letters of the scripts below U+1A00.

@@ -167,17 +167,23 @@ def read_question_file(
     if column_names and format not in ("auto", CSV_FORMAT):
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
     file = _open_text(path, max_bytes, encoding, notes.append)
-    file_format = _recognise_format(file, max_bytes, bool(column_names)) if format == "auto" else format
+    file_format = (
+        _recognise_format(file, max_bytes, bool(column_names)) if format == "auto" else format
+    )
     collector = QuestionCollector(path.name, name or path.name.split(".")[0], hops)
     if file_format in LINE_READERS:
         located_questions = _text_questions(file, file_format, max_bytes, watch)
     elif file_format == TOPICS_FORMAT:
         located_questions = read_topics(file, max_bytes, watch)
     elif file_format == CSV_FORMAT:
-        located_questions = table_questions(file, collector, max_bytes, column_names, watch, bool(gold))
+        located_questions = table_questions(
+            file, collector, max_bytes, column_names, watch, bool(gold)
+        )
     else:
         collector.read_keys |= {ROW_GRAPH_KEY, ANSWERABLE_KEY, only}
-        located_questions = _row_questions(file, collector, file_format, only, max_bytes, watch, gold)
+        located_questions = _row_questions(
+            file, collector, file_format, only, max_bytes, watch, gold
+        )
     for where, question in located_questions:
         collector.add(where, question)
     if not collector.questions:
@@ -298,7 +304,7 @@ def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, has_na
 
     It is `auto` for rows of JSON or Parquet, as each row is recognised separately. It is `csv` for a
     table, which has a known header or whose columns the caller names (`has_names`). Else it is the
-    text format that max_bytes of the lines fit, or MetaQA's, whose reader then raises an error with the
+    text format that most of the lines fit, or MetaQA's, whose reader then raises an error with the
     line. Raises BadInput if no format fits and the lines have more than two columns.
     """
     if holds_rows(path, max_bytes):
@@ -316,7 +322,7 @@ def _recognise_format(path: FilePath | FileSource, max_bytes: int | None, has_na
         [(width, _)] = Counter(line.count("\t") + 1 for line in first_lines).most_common(1)
         if width > 2:
             raise BadInput(
-                f"{path.name}: max_bytes of its lines hold {width} columns that no format is known for; "
+                f"{path.name}: most of its lines hold {width} columns that no format is known for; "
                 "if these are questions, name them, as in question,answers,entities, in a first "
                 "row or by themselves."
             )
@@ -364,9 +370,7 @@ def _text_questions(
 
 
 # Each of the following readers returns None for columns that do not fit its format.
-# Each of the following readers returns None for columns that do not fit its format.
 def _read_metaqa(columns: list[str]) -> Question | None:
-    """Read a line of MetaQA: a question with its [entity], and answers separated by “|”."""
     """Read a line of MetaQA: a question with its [entity], and answers separated by “|”."""
     if len(columns) != 2:
         return None
@@ -423,7 +427,6 @@ def _read_simplequestions(columns: list[str]) -> Question | None:
 
 
 # For each text format: the expected line in words, and the reader of its columns.
-# For each text format: the expected line in words, and the reader of its columns.
 LINE_READERS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {
     "metaqa": ("a question, a tab and its answers separated by “|”", _read_metaqa),
     "pathquestion": (
@@ -436,7 +439,6 @@ LINE_READERS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {
     ),
     "queries": ("an id, a tab and a query", read_query),
 }
-# For each text format, a test that tells if the columns of a line fit.
 # For each text format, a test that tells if the columns of a line fit.
 LINE_SHAPES: dict[str, Callable[[list[str]], bool]] = {
     "metaqa": lambda columns: len(columns) == 2,

@@ -66,7 +66,6 @@ QUESTION_ID_KEYS = (
 )
 CORRECT_OPTION_KEY = "gold_label"  # key of the correct option's number, from 1 (QuALITY)
 # Keys under which answers are read, in any of the formats.
-# Keys under which answers are read, in any of the formats.
 ANSWER_KEYS_READ = (
     "answer",
     "answers",
@@ -78,7 +77,6 @@ ANSWER_KEYS_READ = (
     *OTHER_ANSWER_KEYS,
     *ANY_OF_ANSWERS_KEYS,
 )
-# Names that answers often have in other files. They are not read, but reported.
 # Names that answers often have in other files. They are not read, but reported.
 LIKELY_ANSWER_NAMES = (
     "answer",
@@ -102,9 +100,7 @@ LIKELY_ANSWER_NAMES = (
 # Last words of names such as “possible_answers”.
 ANSWER_LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")
 # A word of a key such as correctAnswer or gold_answers.
-# A word of a key such as correctAnswer or gold_answers.
 KEY_WORD_PATTERN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-# An answer in the notation of SEMPRE: (description "Jazmyn Bieber") or (description word).
 # An answer in the notation of SEMPRE: (description "Jazmyn Bieber") or (description word).
 SEMPRE_DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
 
@@ -221,7 +217,6 @@ def _first_has_key(value: Any, key: str) -> bool:
 
 def _hops(row: Row) -> int | None:
     """Return the number of hops in a row; None if it has no positive whole number."""
-    """Return the number of hops in a row; None if it has no positive whole number."""
     hops = row.get("hops")
     return hops if isinstance(hops, int) and not isinstance(hops, bool) and hops > 0 else None
 
@@ -240,7 +235,6 @@ def _topic_entities(row: Row) -> tuple[str, ...]:
 
 
 def _read_row(row: Row) -> Question:
-    """Read a row with the usual keys."""
     """Read a row with the usual keys."""
     entities = first_texts(row, "q_entity", "entities", "subj") or _topic_entities(row)
     options = tuple(text_of(option, "options") for option in as_list(row.get("options")))
@@ -370,7 +364,6 @@ def _read_webquestions_row(row: Row) -> Question:
     return Question(first_text(row, "question", "utterance"), id_of(row, "id", "qid"), (), answers)
 
 
-# Readers by the names of `ROW_FORMATS`.
 # Readers by the names of `ROW_FORMATS`.
 ROW_READERS: dict[str, Callable[[Row], Question]] = {
     "rows": _read_row,

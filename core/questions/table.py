@@ -53,7 +53,6 @@ VALUE_SEPARATOR = "|"  # separates several values in a cell
 SKIPPED_COLUMN = "-"  # name of a column that is left out
 MAX_CELL_CHARACTERS = 1 << 20
 CLOSE_NAME_RATIO = 0.75  # of `difflib`, from which a name counts as a misspelling of another
-CLOSE_NAME_RATIO = 0.75  # of `difflib`, from which a name counts as a misspelling of another
 
 
 def is_table(name: str, first_line: str) -> bool:
@@ -275,7 +274,6 @@ def _likely_separator(line: str) -> str:
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    """Return the cells of a line; empty if it cannot be read as CSV."""
     """Return the cells of a line; empty if it cannot be read as CSV."""
     try:
         return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])

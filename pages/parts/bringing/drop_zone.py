@@ -283,10 +283,10 @@ def _draw_description(
         f"{name}: {reasons[0]}." if reasons and reasons[0] else f"{name}.",
         f"{IMPORT_KINDS[importer.kind].action}.",
     ]
-    if importer.read_parts:
-        sentences.append(tr("Read: {taken}.", taken=importer.read_parts))
-    if importer.ignored_parts:
-        sentences.append(tr("Left out: {left}.", left=importer.ignored_parts))
+    if importer.contents:
+        sentences.append(tr("Read: {taken}.", taken=importer.contents))
+    if importer.omissions:
+        sentences.append(tr("Left out: {left}.", left=importer.omissions))
     st.caption(plain(" ".join(sentences)))
 
 
