@@ -47,10 +47,8 @@ ID_FUNCTION = "elementId"
 OLD_ID_FUNCTION = "id"
 # The properties of a node or relationship whose keys are in a parameter, as pairs of key and value.
 PROPERTIES_PATTERN = "[k IN keys({0}) WHERE toLower(k) IN ${1} | [k, {0}[k]]]"
-ALL_EDGES_QUERY = (
-    "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {properties} LIMIT $max_rows"
-)
-NODES_QUERY = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n), {properties}"
+ALL_EDGES_QUERY = "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {pairs} LIMIT $max_rows"
+NODES_QUERY = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n), {pairs}"
 
 
 def driver_fault() -> str:
@@ -312,7 +310,7 @@ def _edges(
 ) -> Iterator[tuple[Any, str, Any, list[Any]]]:
     """Yield source, type, target and properties of each relationship, without repetitions."""
     if not query:
-        all_edges = ALL_EDGES_QUERY.format(id=id, properties=PROPERTIES_PATTERN.format("r", "keys"))
+        all_edges = ALL_EDGES_QUERY.format(id=id, pairs=PROPERTIES_PATTERN.format("r", "keys"))
         for record in database.records(
             all_edges, keys=list(EDGE_PROPERTIES), max_rows=database.limits.triples + 1
         ):
@@ -379,12 +377,11 @@ def _write_nodes(out: TextIO, database: BoltDatabase, id: str, ids: list[Any]) -
 
     Returns sentences on their names, and on properties that were not copied.
     """
-    query = NODES_QUERY.format(id=id, properties=PROPERTIES_PATTERN.format("n", "keys"))
+    query = NODES_QUERY.format(id=id, pairs=PROPERTIES_PATTERN.format("n", "keys"))
     tally = _CopiedProperties()
     for start in range(0, len(ids), NODES_PER_REQUEST):
-        database.limits.watch.report(
-            "Nodes", EDGES_PROGRESS_SHARE + (1 - EDGES_PROGRESS_SHARE) * start / len(ids)
-        )
+        progress = EDGES_PROGRESS_SHARE + (1 - EDGES_PROGRESS_SHARE) * start / len(ids)
+        database.limits.watch.report("Nodes", progress)
         _write_batch(out, database, query, ids[start : start + NODES_PER_REQUEST], tally)
     return tally.notes()
 

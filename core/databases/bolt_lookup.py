@@ -36,7 +36,7 @@ IDS_QUERY = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n)"
 DEGREES_QUERY = "MATCH (n)-[r]-() WHERE {id}(n) IN $ids RETURN {id}(n), count(r)"
 OUT_EDGES_QUERY = (
     "MATCH (a)-[r]->(b) WHERE {id}(a) IN $ids WITH a, collect([{id}(r), type(r), {id}(b), "
-    "{properties}])[..$max_rows] AS some_edges RETURN {id}(a), some_edges"
+    "{pairs}])[..$max_rows] AS some_edges RETURN {id}(a), some_edges"
 )
 IN_EDGES_QUERY = OUT_EDGES_QUERY.replace("-[r]->", "<-[r]-")
 
@@ -54,9 +54,7 @@ class BoltLookup(DatabaseLookup):
         """Return nodes whose property label, name or title is one of these texts."""
         tests = " OR ".join(f"n.{key} IN $names" for key in NODE_LABELS)
         query = EXACT_NAME_QUERY.format(
-            id=self._id,
-            tests=tests,
-            properties=", ".join(f"n.{key}" for key in NODE_LABELS),
+            id=self._id, tests=tests, properties=", ".join(f"n.{key}" for key in NODE_LABELS)
         )
         return self._by_name(self.database.records(query, names=list(names)), set(names), str)
 
@@ -71,11 +69,9 @@ class BoltLookup(DatabaseLookup):
             return by_id
         lower = {name.lower() for name in names}
         keys = [*NODE_LABELS, *OTHER_NAMES]
+        query = ANY_CASE_QUERY.format(id=self._id)
         records = self.database.records(
-            ANY_CASE_QUERY.format(id=self._id),
-            keys=keys,
-            names=list(lower),
-            max_rows=MAX_ALIKE_NODES,
+            query, keys=keys, names=list(lower), max_rows=MAX_ALIKE_NODES
         )
         return {**by_id, **self._by_name(records, lower, lambda name: str(name).lower())}
 
@@ -129,7 +125,7 @@ class BoltLookup(DatabaseLookup):
         edges: list[DatabaseEdge] = []
         cut_nodes: set[Any] = set()
         for query in (OUT_EDGES_QUERY, IN_EDGES_QUERY):
-            text = query.format(id=self._id, properties=PROPERTIES_PATTERN.format("r", "keys"))
+            text = query.format(id=self._id, pairs=PROPERTIES_PATTERN.format("r", "keys"))
             for node, rows in self.database.records(
                 text, ids=list(things), keys=list(EDGE_PROPERTIES), max_rows=max_each + 1
             ):

@@ -72,9 +72,8 @@ def result_rows(source: Any, server: str, names: Sequence[str]) -> Iterator[tupl
 def _variables(server: str, head: Any, names: Sequence[str]) -> Sequence[str]:
     """Return the variables whose values are read. Raises BadInput if the reply lacks one."""
     columns = head.get("vars") if isinstance(head, dict) else None
-    columns = (
-        [name for name in columns if isinstance(name, str)] if isinstance(columns, list) else []
-    )
+    columns = columns if isinstance(columns, list) else []
+    columns = [name for name in columns if isinstance(name, str)]
     required = tuple(names) or tuple(columns[:3])
     if not required or not set(required) <= set(columns):
         raise BadInput(f"{server} did not answer with the variables {', '.join(required)}.")

@@ -155,15 +155,11 @@ def operator_refusals(draft: Draft, target: Slot | int) -> dict[str, str | None]
     `target` is a slot, or the key of a brick to replace.
     """
     known_faults = brick_faults(draft)
-    refusals = {}
-    for name in draft.grammar.operators:
-        change: DraftChange = (
-            BrickInsertion(target, name)
-            if isinstance(target, Slot)
-            else BrickReplacement(target, name)
-        )
-        refusals[name] = change_fault(draft, change, known_faults)
-    return refusals
+    make_change: Any = BrickInsertion if isinstance(target, Slot) else BrickReplacement
+    return {
+        name: change_fault(draft, make_change(target, name), known_faults)
+        for name in draft.grammar.operators
+    }
 
 
 def fitting_slots(draft: Draft, name: str) -> tuple[Slot, ...]:

@@ -148,9 +148,7 @@ def _insert_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
 
 
 def _remove_brick(draft: Draft, slot: Slot, brick: Brick) -> Draft:
-    return change_row(
-        draft, slot, lambda row: tuple(other for other in row if other.key != brick.key)
-    )
+    return change_row(draft, slot, lambda row: tuple(old for old in row if old.key != brick.key))
 
 
 def _with_next_key(draft: Draft, keys: Iterator[int]) -> Draft:

@@ -78,7 +78,7 @@ class FileHead:
         data = self.data[: line_end or None]
         try:
             check_first_bytes(self.name, data)
-            text = decode_text(self.name, data, chosen_name=self.encoding)
+            text = decode_text(self.name, data, choice=self.encoding)
         except BadInput as error:
             return "", str(error)
         return text.removeprefix("\ufeff"), ""

@@ -51,10 +51,7 @@ from core.retrievers.runs.trec import is_run_line
 from core.runtime.row_files import COLUMNAR_SUFFIXES
 
 Guesses = dict[str, Guess]  # by format name within the kind
-CRAG_FORMAT = "crag"
-NODES_FORMAT = "nodes"
-ZIP_FORMAT = "zip"
-FILES_FORMAT = "files"
+CRAG_FORMAT, NODES_FORMAT, ZIP_FORMAT, FILES_FORMAT = "crag", "nodes", "zip", "files"
 SURE_CONFIDENCE = 0.95
 LIKELY_CONFIDENCE = 0.8
 POSSIBLE_CONFIDENCE = 0.5
@@ -251,10 +248,7 @@ def guess_sets(head: FileHead) -> Guesses:
     confidence = POSSIBLE_CONFIDENCE
     if format_of_rows(records) not in ("", "rows", PREDICTIONS_FORMAT):  # rows of a run
         confidence = UNLIKELY_CONFIDENCE
-    elif any(
-        passage.title or passage.is_only_text
-        for passage in published_corpora.passages_of_rows(records)
-    ):
+    elif any(one.title or one.is_only_text for one in published_corpora.passages_of_rows(records)):
         confidence = SURE_CONFIDENCE
     return {form: Guess(confidence, "its rows bring their passages along")}
 

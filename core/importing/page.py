@@ -14,10 +14,9 @@ def formats_page(kind: str) -> str:
     rows = []
     for importer in IMPORTERS.values():
         if importer.kind == kind:
-            format_cell = f"`{importer.name}`: {importer.title}"
+            title = f"`{importer.name}`: {importer.title}"
             files = importer.files or " ".join(f"`{suffix}`" for suffix in importer.suffixes)
-            parts = (importer.tools, importer.contents, importer.omissions)
-            rows.append((format_cell, files, *parts))
+            rows.append((title, files, importer.tools, importer.contents, importer.omissions))
     columns = [index for index in range(len(FORMAT_COLUMNS)) if any(row[index] for row in rows)]
     rule = f"|{'|'.join(['---'] * len(columns))}|"
     lines = [_line([FORMAT_COLUMNS[index] for index in columns]), rule]

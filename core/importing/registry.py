@@ -176,11 +176,7 @@ def _text_importers() -> Iterator[Importer]:
         title = words[0].upper() + words[1:]
         yield _importer(KindName.SET, name, title, form_suffixes.get(name, ROW_SUFFIXES))
     for name, tool in TOOLS.items():
-        details = {
-            "tools": tool.versions,
-            "contents": tool.read_items,
-            "omissions": tool.not_read,
-        }
+        details = {"tools": tool.versions, "contents": tool.read_items, "omissions": tool.not_read}
         details["files"] = tool.recognised_by
         yield _importer(KindName.INDEX, name, tool.title, [ZIP_SUFFIX], **details)
 
@@ -195,11 +191,8 @@ def _question_and_run_importers() -> Iterator[Importer]:
             details["files"] = FILES_OF_ROWS
         yield _importer(KindName.QUESTIONS, name, title, suffixes, **details)
     for name, one in RUN_FORMATS.items():
-        details = {
-            "tools": one.written_by,
-            "contents": one.read_parts,
-            "omissions": one.ignored_parts,
-        }
+        details = {"tools": one.written_by, "contents": one.read_parts}
+        details["omissions"] = one.ignored_parts
         suffixes = (".trec", ".run", ".txt")
         if name != TREC_FORMAT:
             suffixes = (*ROW_SUFFIXES, ".csv")

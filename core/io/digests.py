@@ -85,12 +85,10 @@ def open_checked(folder: Path) -> DeferredCheck:
     The returned check reads a large folder once its `start` is called. Raises ValueError if a file
     is damaged, and OSError.
     """
-    size = check_recorded_sizes(folder)
-    if size <= MAX_BYTES_CHECKED_ON_OPENING:
+    is_large = check_recorded_sizes(folder) > MAX_BYTES_CHECKED_ON_OPENING
+    if not is_large:
         check_digests(folder)
-    must_check = size > MAX_BYTES_CHECKED_ON_OPENING and _undamaged_stamps.get(folder) != _stamps(
-        folder
-    )
+    must_check = is_large and _undamaged_stamps.get(folder) != _stamps(folder)
     return DeferredCheck(folder, must_check)
 
 

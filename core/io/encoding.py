@@ -139,7 +139,7 @@ def known_encoding(name: str) -> str:
 
 
 def decode_text(
-    name: str, data: bytes, declared_name: str = "", chosen_name: str = "", note: Note = ignore_note
+    name: str, data: bytes, declared_name: str = "", choice: str = "", note: Note = ignore_note
 ) -> str:
     """Decode bytes to text.
 
@@ -151,7 +151,7 @@ def decode_text(
     name : the file's name, for messages.
     data : the bytes of the whole text.
     declared_name : name of the encoding that the content itself declares, as HTML does.
-    chosen_name : name of the encoding that a person chose, as `known_encoding` returns it.
+    choice : name of the encoding that a person chose, as `known_encoding` returns it.
     note : receives a sentence on a detected encoding.
 
     Raises
@@ -168,7 +168,7 @@ def decode_text(
                     return check_text(name, text)
             except (UnicodeDecodeError, LookupError):
                 continue
-        encoding = detect_encoding(name, detection_bytes(data), chosen_name, note)
+        encoding = detect_encoding(name, detection_bytes(data), choice, note)
     try:
         return check_text(name, data.decode(*encoding))
     except UnicodeDecodeError as error:
@@ -201,9 +201,7 @@ def detection_bytes(data: bytes) -> bytes:
     return data[start : start + DETECTION_SIZE_BYTES]
 
 
-def detect_encoding(
-    name: str, data: bytes, chosen_name: str = "", note: Note = ignore_note
-) -> Encoding:
+def detect_encoding(name: str, data: bytes, choice: str = "", note: Note = ignore_note) -> Encoding:
     """Return the encoding of a text that has no mark and is not UTF-8.
 
     An encoding that a person chose is returned unchecked. Else escapes indicate 7-bit Japanese, zero
@@ -216,7 +214,7 @@ def detect_encoding(
     ----------
     name : the file's name, for messages.
     data : the part of the text that `detection_bytes` returns.
-    chosen_name : name of the encoding that a person chose; empty to detect it.
+    choice : name of the encoding that a person chose; empty to detect it.
     note : receives a sentence on the detected encoding.
 
     Raises
@@ -224,8 +222,8 @@ def detect_encoding(
     BadInput
         If several encodings remain, with a sample of the text in each, or the bytes are no text.
     """
-    if chosen_name:
-        return Encoding(chosen_name)
+    if choice:
+        return Encoding(choice)
     if any(escape in data for escape in JAPANESE_ESCAPES):
         return _note_encoding(name, Encoding(SEVEN_BIT_ENCODING), note)
     if b"\0" in data:
@@ -305,15 +303,11 @@ def _count_signs_of_error(text: str) -> int:
     """
     words = set(WORD_PATTERN.findall(text[:MAX_SEARCHED_LETTERS]))
     n_mixed = sum(len(set(map(_script, word)) - {ANY_SCRIPT}) > 1 for word in words)
-    n_with_inner_capital = sum(
+    n_capitals = sum(
         any(a.islower() and b.isupper() and b not in ASCII for a, b in zip(word, word[1:]))
         for word in words
     )
-    return (
-        n_mixed
-        + n_with_inner_capital
-        + len(LETTER_BEFORE_OPENING.findall(text[:MAX_SEARCHED_LETTERS]))
-    )
+    return n_mixed + n_capitals + len(LETTER_BEFORE_OPENING.findall(text[:MAX_SEARCHED_LETTERS]))
 
 
 def _script(sign: str) -> str:

@@ -116,10 +116,7 @@ class UnpackedBytes:
         self.name = name
         self.line = 0
         self.max_line_bytes = max_line_bytes or MAX_LINE_BYTES
-        self._raw = raw
-        self._size = size
-        self._watch = watch
-        self._max_bytes = max_bytes
+        self._raw, self._size, self._watch, self._max_bytes = raw, size, watch, max_bytes
         self._stream = _unpacked_stream(raw, packing)
         self._count = self._last_report = 0  # unpacked bytes, now and at the last report
 

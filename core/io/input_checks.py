@@ -13,21 +13,19 @@ MAX_LIST_ITEMS = 64  # of a list in a request
 MAX_SEED = 2**31 - 1  # fits into a signed integer of 32 bits
 
 
-def checked_text(value: Any, field: str, max_letters: int = MAX_LINE_LETTERS) -> str:
+def checked_text(value: Any, field: str, limit: int = MAX_LINE_LETTERS) -> str:
     """Return a text unchanged.
 
     Raises
     ------
     BadInput
-        If it is not a text, has more than `max_letters` characters, or holds half a character (a
+        If it is not a text, has more than `limit` characters, or holds half a character (a
         lone surrogate), which cannot be encoded. The message names the field.
     """
     if not isinstance(value, str):
         raise BadInput(f"“{field}” should be a text.")
-    if len(value) > max_letters:
-        raise BadInput(
-            f"“{field}” has {len(value):,} characters; at most {max_letters:,} are taken."
-        )
+    if len(value) > limit:
+        raise BadInput(f"“{field}” has {len(value):,} characters; at most {limit:,} are taken.")
     if not is_encodable(value):
         raise BadInput(f"“{field}” holds half a character, which is no text.")
     return value

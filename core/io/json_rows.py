@@ -58,7 +58,7 @@ def numbered_rows(
     path: File,
     watch: Watch = NO_WATCH,
     max_bytes: int | None = None,
-    holder_keys: Sequence[str] = ROW_HOLDER_KEYS,
+    list_keys: Sequence[str] = ROW_HOLDER_KEYS,
     single: bool = False,
     max_line_bytes: int | None = None,
 ) -> Iterator[NumberedRow]:
@@ -69,18 +69,18 @@ def numbered_rows(
 
     Parameters
     ----------
-    holder_keys : keys under which the file's object may hold the rows.
+    list_keys : keys under which the file's object may hold the rows.
     single : True to accept a file of objects that span several lines and hold no rows; each is then
         a row. Otherwise such a file raises BadInput.
     max_line_bytes : largest number of bytes of a line; None for `core.io.files.MAX_LINE_BYTES`.
     """
     first = read_start(path, 1, max_bytes)
     # A file that begins with neither bracket is read as lines, which raises the fitting error.
-    form = _detect_form(path, watch, max_bytes, holder_keys) if first == "{" else LINE_ROWS
+    form = _detect_form(path, watch, max_bytes, list_keys) if first == "{" else LINE_ROWS
     if first == "[":
         yield from _array_rows(path, watch, max_bytes)
     elif form == HELD_ROWS:
-        yield from _held_rows(path, watch, max_bytes, holder_keys)
+        yield from _held_rows(path, watch, max_bytes, list_keys)
     elif form == SPREAD_ROWS:
         if not single:
             raise _no_rows_error(path)
@@ -113,7 +113,7 @@ def _array_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Num
 
 
 def _held_rows(
-    path: File, watch: Watch, max_bytes: int | None, holder_keys: Sequence[str]
+    path: File, watch: Watch, max_bytes: int | None, list_keys: Sequence[str]
 ) -> Iterator[NumberedRow]:
     """Yield the objects of the first array of rows in the file's only object."""
     with open_unpacked(path, watch, max_bytes) as source:
@@ -121,7 +121,7 @@ def _held_rows(
         number = 0
         for key in pieces.keys():
             # Only the first array of rows is read, after which `number` is not zero.
-            if number or key not in holder_keys or not pieces.is_array_of_objects():
+            if number or key not in list_keys or not pieces.is_array_of_objects():
                 pieces.skip_value()
                 continue
             for number, _ in enumerate(pieces.items(), 1):
@@ -144,9 +144,7 @@ def _spread_rows(path: File, watch: Watch, max_bytes: int | None) -> Iterator[Nu
             yield number, where, _check_object(path, where, pieces.value())
 
 
-def _detect_form(
-    path: File, watch: Watch, max_bytes: int | None, holder_keys: Sequence[str]
-) -> str:
+def _detect_form(path: File, watch: Watch, max_bytes: int | None, list_keys: Sequence[str]) -> str:
     """Return the form of a file that begins with an object, by reading this object.
 
     No progress is reported. An array is read only until it is clear that the object is too long
@@ -158,7 +156,7 @@ def _detect_form(
         pieces.peek()
         first_line = pieces.current_line()
         for key in pieces.keys():
-            holds_row_list = holds_row_list or (key in holder_keys and pieces.is_array_of_objects())
+            holds_row_list = holds_row_list or (key in list_keys and pieces.is_array_of_objects())
             has_row_key = has_row_key or key in ROW_KEYS
             if pieces.peek() != "[":
                 pieces.value()

@@ -174,19 +174,17 @@ class _RecodedBytes(io.RawIOBase):
         super().close()
 
 
-def _non_utf8_piece(
-    name: str, head: bytes, stream: UnpackedBytes, max_checked_bytes: int | None
-) -> bytes:
+def _non_utf8_piece(name: str, head: bytes, stream: UnpackedBytes, limit: int | None) -> bytes:
     """Return the first piece that is not UTF-8; empty if all pieces are.
 
     The piece begins with the line that has the first invalid byte. Only the first
-    `max_checked_bytes` bytes are checked. `head` is the beginning, which is already read from
+    `limit` bytes are checked. `head` is the beginning, which is already read from
     `stream`. Raises BadInput for zero bytes.
     """
     decode = codecs.getincrementaldecoder(UTF8)().decode
     previous, data = b"", head
     position = 0
-    while (data or previous) and (max_checked_bytes is None or position < max_checked_bytes):
+    while (data or previous) and (limit is None or position < limit):
         position += len(data)
         if b"\0" in data:
             raise no_text_error(name)

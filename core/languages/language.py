@@ -27,7 +27,7 @@ class Language:
     models : spaCy's packages for the language, the best first.
     abbreviations : abbreviations, without their full stop, after which a sentence may go on.
     words : function words.
-    question_phrases : question words and phrases by what they ask for, of `QUESTION_WORD_KINDS`.
+    question_words : question words and phrases by what they ask for, of `QUESTION_WORD_KINDS`.
     """
 
     code: str
@@ -38,13 +38,13 @@ class Language:
     models: tuple[str, ...] = ()
     abbreviations: tuple[str, ...] = ()
     words: frozenset[str] = frozenset()
-    question_phrases: Mapping[str, tuple[str, ...]] | None = None
+    question_words: Mapping[str, tuple[str, ...]] | None = None
 
     @cached_property
     def kinds_by_question_phrase(self) -> dict[str, str]:
         """What each question word or phrase asks for, the longest phrase first."""
         kinds_by_phrase: dict[str, str] = {}
-        for kind, phrases in (self.question_phrases or {}).items():
+        for kind, phrases in (self.question_words or {}).items():
             kinds_by_phrase |= dict.fromkeys(phrases, kind)
         ordered_phrases = sorted(kinds_by_phrase, key=lambda phrase: (-len(phrase), phrase))
         return {phrase: kinds_by_phrase[phrase] for phrase in ordered_phrases}
@@ -79,12 +79,7 @@ def _make_language(code: str, row: dict) -> Language:
     models = tuple(row.pop("models", ()))
     abbreviations = tuple(row.pop("abbreviations", ()))
     return Language(
-        code,
-        **row,
-        models=models,
-        abbreviations=abbreviations,
-        words=words,
-        question_phrases=phrases,
+        code, **row, models=models, abbreviations=abbreviations, words=words, question_words=phrases
     )
 
 

@@ -50,11 +50,8 @@ def find_script(text: str) -> str:
     """
     counts = count_letters(text)
     total = counts.total()
-    if (
-        counts["Kana"]
-        and counts["Kana"] + counts["Han"] >= total / 2
-        and counts["Kana"] >= MIN_KANA_SHARE * total
-    ):
+    kana = counts["Kana"]
+    if kana and kana + counts["Han"] >= total / 2 and kana >= MIN_KANA_SHARE * total:
         return "Kana"
     name = max(counts, key=lambda script: counts[script], default="")
     return name if 2 * counts[name] >= total and total else ""

@@ -132,9 +132,7 @@ def gold_passages_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
     marked = _marked_passages(row)
     if marked:
         supporting = [_to_passage(item, key) for item, key in marked]
-        return tuple(
-            f"{passage.title}\n{passage.text}" for passage in supporting if passage is not None
-        )
+        return tuple(f"{item.title}\n{item.text}" for item in supporting if item is not None)
     return tuple(passage.id for passage in passages(row) if passage.is_only_text and passage.id)
 
 

@@ -167,24 +167,19 @@ def read_question_file(
     if column_names and format not in ("auto", CSV_FORMAT):
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
     file = _open_text(path, max_bytes, encoding, notes.append)
-    file_format = (
-        _recognise_format(file, max_bytes, bool(column_names)) if format == "auto" else format
-    )
+    if format == "auto":
+        format = _recognise_format(file, max_bytes, bool(column_names))
     collector = QuestionCollector(path.name, name or path.name.split(".")[0], hops)
-    if file_format in LINE_READERS:
-        located_questions = _text_questions(file, file_format, max_bytes, watch)
-    elif file_format == TOPICS_FORMAT:
-        located_questions = read_topics(file, max_bytes, watch)
-    elif file_format == CSV_FORMAT:
-        located_questions = table_questions(
-            file, collector, max_bytes, column_names, watch, bool(gold)
-        )
+    if format in LINE_READERS:
+        questions = _text_questions(file, format, max_bytes, watch)
+    elif format == TOPICS_FORMAT:
+        questions = read_topics(file, max_bytes, watch)
+    elif format == CSV_FORMAT:
+        questions = table_questions(file, collector, max_bytes, column_names, watch, bool(gold))
     else:
         collector.read_keys |= {ROW_GRAPH_KEY, ANSWERABLE_KEY, only}
-        located_questions = _row_questions(
-            file, collector, file_format, only, max_bytes, watch, gold
-        )
-    for where, question in located_questions:
+        questions = _row_questions(file, collector, format, only, max_bytes, watch, gold)
+    for where, question in questions:
         collector.add(where, question)
     if not collector.questions:
         raise BadInput(f"{path.name} holds no questions.")

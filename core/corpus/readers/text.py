@@ -90,7 +90,7 @@ def decode_file(
     BadInput : it is blank, no text, or in an encoding that is neither certain nor named.
     """
     check_first_bytes(name, data)
-    text = decode_text(name, data, chosen_name=options.encoding, note=note)
+    text = decode_text(name, data, choice=options.encoding, note=note)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise BadInput(f"{name} is empty.")
